@@ -71,6 +71,8 @@ package final class CommandStore: Sendable {
         var isLate = false
         var isSuperseded = false
         var isClosed = false
+        /// The writer thread; nil before it has started and once somebody waits for its end.
+        var thread: StageThread?
     }
 
     fileprivate enum Step {
@@ -95,7 +97,6 @@ package final class CommandStore: Sendable {
     private let state: Mutex<State>
     private let wake: any ClockSemaphore
     private let timers = DispatchQueue(label: "commands")
-    private let thread = Mutex<StageThread?>(nil)
 
     /// - Parameters:
     ///   - file: The pipeline file; see ``CommandedState/hashes(of:)``.
@@ -114,7 +115,7 @@ package final class CommandStore: Sendable {
     /// Starts the writer thread. Called once.
     package func start() {
         let thread = StageThread("commands") { self.run() }
-        self.thread.withLock { $0 = thread }
+        self.state.withLock { $0.thread = thread }
     }
 
     package var value: CommandedState { self.state.withLock { $0.value } }
@@ -200,10 +201,7 @@ package final class CommandStore: Sendable {
     package func close(within nanoseconds: Int64) {
         self.state.withLock { $0.isClosed = true }
         self.wake.signal()
-        let thread = self.thread.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }
+        let thread = self.state.withLock { $0.thread.take() }
         _ = thread?.join(within: nanoseconds)
     }
 

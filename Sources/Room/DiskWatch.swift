@@ -3,27 +3,25 @@ import Packager
 import PipelineSpec
 import Recording
 import Stages
-import Synchronization
 
-/// A room's ``DiskGuard``, and the thread that looks at its disk: one of its own, because a look at a disk that hangs hangs.
-final class DiskWatch: Sendable {
-    private struct State {
-        var disk: DiskGuard
-        /// Bytes of the last segments in all renditions, the newest last.
-        var sizes: [Int64] = []
-        var isStopped = false
+/// What is known of the room's disk: its ``DiskGuard``, which directories it counts, and how large the last segments were.
+struct DiskWatch: Sendable {
+    /// For the state, the alarm and the event.
+    struct Status {
+        var level: DiskGuard.Level
+        var reading: DiskGuard.Reading
+        var stopped: [DiskGuard.Stopped]
+        var message: String
     }
 
-    /// Nanoseconds between two looks. What lies in the directories is counted as often, and where that takes long a hundred times
-    /// more rarely; what the file systems have free is looked at each time.
-    private static let pace: Int64 = 500_000_000
+    let places: [DiskUse.Place]
+    private var disk: DiskGuard
+    /// Bytes of the last segments in all renditions, the newest last.
+    private var sizes: [Int64] = []
+    /// The thread that looks at the disk is to end.
+    var isStopped = false
 
-    private let places: [DiskUse.Place]
-    private let clock: any SleepClock
-    private let state: Mutex<State>
-    private let wake: any ClockSemaphore
-
-    init(_ pipeline: Pipeline, clock: any SleepClock) {
+    init(_ pipeline: Pipeline) {
         var places = ([pipeline.hls?.path].compactMap { $0 } + pipeline.transports.map(\.path)).map {
             DiskUse.Place($0, .live)
         }
@@ -43,93 +41,42 @@ final class DiskWatch: Sendable {
             places.append(place)
         }
         self.places = places
-        self.clock = clock
-        self.wake = clock.makeSemaphore()
-        self.state = Mutex(State(disk: DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))))
-    }
-
-    /// For the state, the alarm and the event.
-    struct Status {
-        var level: DiskGuard.Level
-        var reading: DiskGuard.Reading
-        var stopped: [DiskGuard.Stopped]
-        var message: String
+        self.disk = DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))
     }
 
     var current: Status {
-        self.state.withLock { state in
-            Status(
-                level: state.disk.level, reading: state.disk.last, stopped: state.disk.stopped,
-                message: state.disk.message)
-        }
+        Status(
+            level: self.disk.level, reading: self.disk.last, stopped: self.disk.stopped, message: self.disk.message)
     }
 
     /// See ``DiskGuard/isFullForClips``.
-    var isFullForClips: Bool { self.state.withLock { $0.disk.isFullForClips } }
+    var isFullForClips: Bool { self.disk.isFullForClips }
 
     /// See ``DiskGuard/isStalled``.
-    var isStalled: Bool { self.state.withLock { $0.disk.isStalled } }
+    var isStalled: Bool { self.disk.isStalled }
 
-    /// - Parameters:
-    ///   - recorded: What there is of the room's recording.
-    ///   - takes: Directories of the recording beside its own.
-    func start(
-        recorded: @escaping @Sendable () -> Recorder.Kept, takes: @escaping @Sendable () -> [String],
-        _ perform: @escaping @Sendable ([DiskGuard.Action]) -> Void
-    ) {
-        guard self.places.contains(where: { !$0.purpose.isEmpty }) else { return }
-        _ = StageThread("disk") { [clock = self.clock] in
-            var counted: DiskUse?
-            var countsAt = clock.now()
-            while !self.state.withLock(\.isStopped) {
-                let began = clock.now()
-                if counted == nil || began >= countsAt {
-                    counted = DiskUse.measure(self.places + takes().map { DiskUse.Place($0, .recording) })
-                    let ended = clock.now()
-                    countsAt = ended &+ max(Self.pace, (ended &- began) &* 100)
-                } else {
-                    counted = counted?.refreshed()
-                }
-                if let use = counted {
-                    let kept = recorded()
-                    perform(
-                        self.state.withLock { state in
-                            let need = DiskGuard.Need(
-                                window: Self.reserve(state.sizes), movies: kept.movieBytes, slots: kept.slots)
-                            return state.disk.measured(use, need: need, at: clock.now())
-                        })
-                }
-                self.wake.wait(for: Self.pace)
-            }
-        }
+    /// - Parameter recorded: What there is of the room's recording.
+    mutating func measured(_ use: DiskUse, recorded: Recorder.Kept, at now: Int64) -> [DiskGuard.Action] {
+        let need = DiskGuard.Need(
+            window: Self.reserve(self.sizes), movies: recorded.movieBytes, slots: recorded.slots)
+        return self.disk.measured(use, need: need, at: now)
     }
 
-    /// Does not wait for a look that hangs.
-    func stop() {
-        self.state.withLock { $0.isStopped = true }
-        self.wake.signal()
-    }
-
-    func written(_ segment: PublishedSegment, at now: Int64) -> [DiskGuard.Action] {
-        self.state.withLock { state in
-            state.sizes.append(segment.bytes.values.reduce(0) { $0 &+ Int64($1) })
-            if state.sizes.count > HLSPackager.fewestSegments { state.sizes.removeFirst() }
-            return state.disk.written(at: now)
-        }
+    mutating func written(_ segment: PublishedSegment, at now: Int64) -> [DiskGuard.Action] {
+        self.sizes.append(segment.bytes.values.reduce(0) { $0 &+ Int64($1) })
+        if self.sizes.count > HLSPackager.fewestSegments { self.sizes.removeFirst() }
+        return self.disk.written(at: now)
     }
 
     /// Another recording begins.
-    func recordingBegan() { self.state.withLock { $0.disk.recordingBegan() } }
+    mutating func recordingBegan() { self.disk.recordingBegan() }
 
-    /// For whatever reason, or it could not go on.
-    func recordingStopped(at now: Int64) { self.state.withLock { $0.disk.recordingStopped(at: now) } }
+    /// The recording has stopped for whatever reason, or could not go on.
+    mutating func recordingStopped(at now: Int64) { self.disk.recordingStopped(at: now) }
 
-    func failed(_ error: MediaError, at now: Int64) -> [DiskGuard.Action] {
-        let isFull = error.code == .diskFull
-        // The disk has just answered: this does not hang.
-        let place = isFull ? self.places.first { $0.purpose.contains(.live) } : nil
-        let free = place.flatMap { DiskUse.volume(of: $0.path)?.free }
-        return self.state.withLock { $0.disk.failed(isFull: isFull, reason: error.what, free: free, at: now) }
+    /// - Parameter free: Bytes that the live output's file system has free, if it is full.
+    mutating func failed(_ error: MediaError, free: Int64?, at now: Int64) -> [DiskGuard.Action] {
+        self.disk.failed(isFull: error.code == .diskFull, reason: error.what, free: free, at: now)
     }
 
     /// A limited window as large as the last segments were, and the three target durations its files stay longer.
@@ -141,19 +88,60 @@ final class DiskWatch: Sendable {
 }
 
 extension Room {
+    /// Nanoseconds between two looks at the disk. The directories are counted as often, but a hundred times more rarely than the
+    /// counting takes; the free space of the file systems is read each time.
+    private static let diskPace: Int64 = 500_000_000
+
+    /// Starts the thread that looks at the disk: one of its own, because a look at a disk that hangs hangs.
     func startDiskWatch() {
-        guard self.packager != nil, !self.isOffline else { return }
-        let recorder = self.recorder
-        self.disk.start(
-            recorded: { recorder?.kept ?? Recorder.Kept() }, takes: { recorder?.directories ?? [] },
-            { [weak self] in self?.perform($0) })
+        let places = self.value.withLock(\.disk.places)
+        guard self.packager != nil, !self.isOffline, places.contains(where: { !$0.purpose.isEmpty }) else { return }
+        _ = StageThread("disk") { self.watchDisk(places) }
+    }
+
+    private func watchDisk(_ places: [DiskUse.Place]) {
+        let clock = self.machine
+        var counted: DiskUse?
+        var countsAt = clock.now()
+        while !self.value.withLock(\.disk.isStopped) {
+            let began = clock.now()
+            if counted == nil || began >= countsAt {
+                // Directories of the recording beside its own.
+                let takes = self.recorder?.directories ?? []
+                counted = DiskUse.measure(places + takes.map { DiskUse.Place($0, .recording) })
+                let ended = clock.now()
+                countsAt = ended &+ max(Self.diskPace, (ended &- began) &* 100)
+            } else {
+                counted = counted?.refreshed()
+            }
+            if let use = counted {
+                let (recorded, now) = (self.recorder?.kept ?? Recorder.Kept(), clock.now())
+                self.perform(self.value.withLock { $0.disk.measured(use, recorded: recorded, at: now) })
+            }
+            self.diskWake.wait(for: Self.diskPace)
+        }
+    }
+
+    /// Ends the thread that looks at the disk. Does not wait for a look that hangs.
+    func stopDiskWatch() {
+        self.value.withLock { $0.disk.isStopped = true }
+        self.diskWake.signal()
+    }
+
+    /// The live output could not be written.
+    func diskFailed(_ error: MediaError, at now: Int64) {
+        // The disk has just answered: this does not hang.
+        let place =
+            error.code == .diskFull ? self.value.withLock(\.disk.places).first { $0.purpose.contains(.live) } : nil
+        let free = place.flatMap { DiskUse.volume(of: $0.path)?.free }
+        self.perform(self.value.withLock { $0.disk.failed(error, free: free, at: now) })
     }
 
     func perform(_ actions: [DiskGuard.Action]) {
         for action in actions {
             switch action {
             case .alarm(let level, let was, let reading):
-                let status = self.disk.current
+                let status = self.value.withLock(\.disk.current)
                 self.logger.warning(
                     "the disk's alarm level changes",
                     metadata: ["level": "\(level.name)", "disk": "\(status.message)"])
@@ -178,7 +166,7 @@ extension Room {
             case .limitWindow(let isLimited):
                 guard !self.isOffline else { continue }
                 // What is held for clips is what the window lets go.
-                if isLimited { self.clips.giveUpWaiting(ClipDesk.diskIsFull) }
+                if isLimited { self.giveUpWaitingClips(ClipJobs.diskIsFull) }
                 self.packager?.limitWindow(to: isLimited ? HLSPackager.fewestSegments : nil)
                 self.events.emit(
                     "output.window", ["segments": isLimited ? JSONValue(HLSPackager.fewestSegments) : .null])
@@ -199,7 +187,7 @@ extension Room {
 
     /// As the state shows it.
     var diskJSON: JSONValue {
-        let status = self.disk.current
+        let status = self.value.withLock(\.disk.current)
         let reading = status.reading
         guard reading.capacity > 0 else { return .null }
         return [

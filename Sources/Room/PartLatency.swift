@@ -1,9 +1,8 @@
 import Control
-import Synchronization
 
 /// From the moment a picture enters its encoder to the moment it is out of it, and from the last picture of a part to the moment
 /// players can have the part; for each rendition.
-package final class PartLatency: Sendable {
+package struct PartLatency: Sendable {
     /// Durations of one rendition.
     struct Histograms: Sendable {
         /// Of pictures that were encoded.
@@ -18,78 +17,67 @@ package final class PartLatency: Sendable {
     /// Results kept: the newest quarter of an hour of three renditions with two parts a second.
     private static let limit = 5_400
 
-    private struct Track {
+    private struct Track: Sendable {
         var entries = [Int64: Int64](minimumCapacity: Int(PartLatency.window) + 1)
         var isPassing = false
         var histograms = Histograms()
     }
 
-    private struct State {
-        var tracks: [Track]
-        var results: [Int32] = []
-        var next = 0
-    }
-
-    private let state: Mutex<State>
+    private var tracks: [Track]
+    /// Microseconds from the entry of a part's last frame to its publication, over all renditions, in no order.
+    private(set) var results: [Int32] = []
+    private var next = 0
 
     /// - Parameter tracks: Renditions with pictures.
-    package init(tracks: Int) { self.state = Mutex(State(tracks: (0..<tracks).map { _ in Track() })) }
+    package init(tracks: Int) { self.tracks = (0..<tracks).map { _ in Track() } }
 
     /// A picture enters the encoder of a track; times in nanoseconds of one clock.
-    package func entered(track: Int, tick: Int64, at time: Int64) {
-        self.state.withLock { state in
-            guard state.tracks.indices.contains(track) else { return }
-            state.tracks[track].entries[tick] = time
-            state.tracks[track].entries.removeValue(forKey: tick &- Self.window)
-            // A tick that was lost takes nobody's entry away.
-            guard state.tracks[track].entries.count > Self.mostEntries else { return }
-            state.tracks[track].entries = state.tracks[track].entries.filter { $0.key > tick &- Self.window }
-        }
+    package mutating func entered(track: Int, tick: Int64, at time: Int64) {
+        guard self.tracks.indices.contains(track) else { return }
+        self.tracks[track].entries[tick] = time
+        self.tracks[track].entries.removeValue(forKey: tick &- Self.window)
+        // A tick that was lost takes nobody's entry away.
+        guard self.tracks[track].entries.count > Self.mostEntries else { return }
+        self.tracks[track].entries = self.tracks[track].entries.filter { $0.key > tick &- Self.window }
     }
 
     /// Entries that are remembered, of all renditions.
-    package var remembered: Int { self.state.withLock { $0.tracks.reduce(0) { $0 + $1.entries.count } } }
+    package var remembered: Int { self.tracks.reduce(0) { $0 + $1.entries.count } }
 
     /// A publisher's own packets stand for the track from here on, or no more.
-    func setPassing(_ isPassing: Bool, track: Int) {
-        self.state.withLock { state in
-            if state.tracks.indices.contains(track) { state.tracks[track].isPassing = isPassing }
-        }
+    mutating func setPassing(_ isPassing: Bool, track: Int) {
+        if self.tracks.indices.contains(track) { self.tracks[track].isPassing = isPassing }
     }
 
     /// The picture is out of its encoder.
-    func coded(track: Int, tick: Int64, at time: Int64) {
-        self.state.withLock { state in
-            guard state.tracks.indices.contains(track), !state.tracks[track].isPassing,
-                let entry = state.tracks[track].entries[tick]
-            else { return }
-            state.tracks[track].histograms.pictures.add(time &- entry)
-        }
+    mutating func coded(track: Int, tick: Int64, at time: Int64) {
+        guard self.tracks.indices.contains(track), !self.tracks[track].isPassing,
+            let entry = self.tracks[track].entries[tick]
+        else { return }
+        self.tracks[track].histograms.pictures.add(time &- entry)
     }
 
     /// The part whose last picture this is can be had.
-    func published(track: Int, lastTick: Int64, at time: Int64) {
-        self.state.withLock { state in
-            guard state.tracks.indices.contains(track), let entry = state.tracks[track].entries[lastTick] else {
-                return
-            }
-            state.tracks[track].histograms.parts.add(time &- entry)
-            let microseconds = Int32(clamping: (time &- entry) / 1_000)
-            if state.results.count < Self.limit {
-                state.results.append(microseconds)
-            } else {
-                state.results[state.next] = microseconds
-                state.next = (state.next + 1) % Self.limit
-            }
+    mutating func published(track: Int, lastTick: Int64, at time: Int64) {
+        guard self.tracks.indices.contains(track), let entry = self.tracks[track].entries[lastTick] else {
+            return
+        }
+        self.tracks[track].histograms.parts.add(time &- entry)
+        let microseconds = Int32(clamping: (time &- entry) / 1_000)
+        if self.results.count < Self.limit {
+            self.results.append(microseconds)
+        } else {
+            self.results[self.next] = microseconds
+            self.next = (self.next + 1) % Self.limit
         }
     }
 
     /// By track.
-    var histograms: [Histograms] { self.state.withLock { $0.tracks.map(\.histograms) } }
+    var histograms: [Histograms] { self.tracks.map(\.histograms) }
 
-    /// Microseconds; `nil` before the first part.
-    func percentiles() -> (count: Int, p50: Int64, p99: Int64, max: Int64)? {
-        let sorted = self.state.withLock { $0.results }.sorted()
+    /// Percentiles of ``results``; `nil` before the first part.
+    static func percentiles(_ results: [Int32]) -> (count: Int, p50: Int64, p99: Int64, max: Int64)? {
+        let sorted = results.sorted()
         guard let longest = sorted.last else { return nil }
         return (
             sorted.count, Int64(sorted[sorted.count / 2]),

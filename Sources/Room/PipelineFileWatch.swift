@@ -1,15 +1,14 @@
 package import Control
 import Stages
-import Synchronization
 
 /// Follows the pipeline file of a running room: another version of it is handed on once, and what is wrong with it told once.
 ///
 /// The file is known by what links lead to, so that a Kubernetes ConfigMap, which turns a link (`..data`), is seen to change.
 /// States: *taken* (the room runs by it) → *doubtful* (this version is refused; it may be half of one that is being written) →
 /// *refused*, or → *early* (it fits only later, and is tried again, after ever more looks); from each, a version that is taken →
-/// taken. Whoever owns the watch calls ``look(isTold:)``, from one thread.
-package final class PipelineFileWatch: Sendable {
-    /// What ``FileMark`` says, `nil` where there is no file.
+/// taken. The thread that has the watch calls ``look(isTold:)``.
+package struct PipelineFileWatch: Sendable {
+    /// What ``FileMark`` says; `nil` if there is no file.
     private struct Seen: Equatable { let mark: FileMark? }
 
     private struct State {
@@ -44,7 +43,7 @@ package final class PipelineFileWatch: Sendable {
     package let path: String
     private let take: @Sendable ([UInt8]) throws(ControlFailure) -> Void
     private let report: @Sendable (ControlFailure?) -> Void
-    private let state: Mutex<State>
+    private var state: State
 
     /// - Parameters:
     ///   - bytes: What the room was made from.
@@ -57,45 +56,43 @@ package final class PipelineFileWatch: Sendable {
         self.path = path
         self.take = take
         self.report = report
-        self.state = Mutex(State(bytes: bytes))
+        self.state = State(bytes: bytes)
     }
 
     /// Hands the file on if it says something else than the version that was taken last.
     ///
     /// - Parameter isTold: Reads it even if it seems to be what it was, and says at once what is wrong with it.
-    package func look(isTold: Bool = false) {
+    package mutating func look(isTold: Bool = false) {
         // Before it is read: what changes in between is seen by the next look.
         let seen = Seen(mark: FileMark(path: self.path))
-        var state = self.state.withLock { $0 }
-        guard isTold || seen != state.seen else { return }
-        defer { self.state.withLock { $0 = state } }
-        if !isTold, let early = state.early, early.seen == seen, early.wait > 0 {
-            state.early?.wait -= 1
+        guard isTold || seen != self.state.seen else { return }
+        if !isTold, let early = self.state.early, early.seen == seen, early.wait > 0 {
+            self.state.early?.wait -= 1
             return
         }
         do throws(ControlFailure) {
             let bytes = try self.read()
-            if bytes != state.bytes { try self.take(bytes) }
-            let wasRefused = state.refusal != nil
-            state = State(bytes: bytes, seen: seen)
+            if bytes != self.state.bytes { try self.take(bytes) }
+            let wasRefused = self.state.refusal != nil
+            self.state = State(bytes: bytes, seen: seen)
             if wasRefused { self.report(nil) }
         } catch {
             // What fits only later, such as when a scene is on air, is tried again until it does.
             let isEarly = error.status == 409 && error.code == "requestFailed"
-            guard isTold || isEarly || state.doubtful == seen else {
-                state.doubtful = seen
+            guard isTold || isEarly || self.state.doubtful == seen else {
+                self.state.doubtful = seen
                 return
             }
             if !isEarly {
-                state.seen = seen
-                state.early = nil
-            } else if state.early?.seen == seen {
-                state.early?.failed()
+                self.state.seen = seen
+                self.state.early = nil
+            } else if self.state.early?.seen == seen {
+                self.state.early?.failed()
             } else {
-                state.early = Early(seen: seen)
+                self.state.early = Early(seen: seen)
             }
-            guard isTold || state.refusal != error else { return }
-            state.refusal = error
+            guard isTold || self.state.refusal != error else { return }
+            self.state.refusal = error
             self.report(error)
         }
     }

@@ -22,11 +22,10 @@ extension Room {
                 "a clip is clear, this room's segments are encrypted, and there is no place for it beside their directory",
                 fix: "give the hls output a clipPath, or the room a record output, and start it again")
         }
-        let disk = self.disk
-        guard !disk.isFullForClips else {
+        guard !self.value.withLock(\.disk.isFullForClips) else {
             throw ControlFailure(
-                code: "requestFailed", number: 1417, status: 409, what: ClipDesk.diskIsFull.what,
-                fix: ClipDesk.diskIsFull.fix)
+                code: "requestFailed", number: 1417, status: 409, what: ClipJobs.diskIsFull.what,
+                fix: ClipJobs.diskIsFull.fix)
         }
         let range = try self.clipRange(request, packager)
         let rendition = try self.clippedRendition(request.rendition)
@@ -39,9 +38,10 @@ extension Room {
         let listed = packager.listedSlots()
         let isListed = ClipWriter.dates(of: listed).map { $0.lowerBound <= range.lowerBound } ?? false
         let recorder = self.recorder?.recorder
-        let clip = try self.clips.add(
+        let clip = try self.addClip(
             name: request.name, rendition: rendition.name, range: range, incarnation: packager.incarnation
-        ) { id, name throws(ControlFailure) in
+        ) { clip throws(ControlFailure) in
+            let (id, name) = (clip.id, clip.name)
             guard !DirectoryStore(directory: directory).contains("\(name).mp4") else {
                 throw ControlFailure(
                     code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(name)",
@@ -49,7 +49,7 @@ extension Room {
             }
             // Now, not when its turn comes: the window slides meanwhile.
             let hold = try Self.held(listed, by: writer, id: id, in: range, store)
-            return ClipDesk.Work(id: id, release: { hold.release() }) { isOver throws(MediaError) in
+            return ClipJobs.Work(id: id, release: { hold.release() }) { isOver throws(MediaError) in
                 // What the live playlists have let go is in the recording, if anywhere.
                 let recorded = try isListed ? [] : recorder?.recordedSlots() ?? []
                 let joined = ClipWriter.joined(recorded, listed)
@@ -61,12 +61,12 @@ extension Room {
                     opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
                     recorded: { recorder?.bytes(of: $0) },
                     until: {
-                        if isOver() { return ClipDesk.roomIsOver }
-                        return disk.isFullForClips ? ClipDesk.diskIsFull : nil
+                        if isOver() { return ClipJobs.roomIsOver }
+                        return self.value.withLock(\.disk.isFullForClips) ? ClipJobs.diskIsFull : nil
                     })
             }
         }
-        self.noteCommanded(clip, range)
+        self.noteCommanded(clip)
         return clip.json.text
     }
 
@@ -133,14 +133,14 @@ extension Room {
     }
 
     package func clipJSON(_ id: String) throws(ControlFailure) -> String {
-        guard let clip = self.clips.clip(id) else {
+        guard let clip = self.value.withLock({ $0.clips.clip(id) }) else {
             throw .notFound("there is no clip \(id)", fix: "use the id of the answer to POST /v1/clips")
         }
         return clip.json.text
     }
 
     package func clipsJSON() -> String {
-        let json: JSONValue = ["clips": .array(self.clips.clips.map(\.json))]
+        let json: JSONValue = ["clips": .array(self.value.withLock(\.clips.clips).map(\.json))]
         return json.text
     }
 

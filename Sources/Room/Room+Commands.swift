@@ -34,7 +34,7 @@ extension Room {
         let (recorder, frame) = try self.recorder(of: id)
         do throws(MediaError) {
             if let path = try recorder.start(at: frame) {
-                self.disk.recordingBegan()
+                self.value.withLock { $0.disk.recordingBegan() }
                 self.events.emit("output.started", ["outputId": .string(id), "path": .string(path)])
             }
         } catch {

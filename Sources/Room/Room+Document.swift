@@ -98,16 +98,16 @@ extension Room {
         let segment = milliseconds(hls?.segmentFrames ?? 0)
         let jitter = Int64(self.pipeline.sources.map(\.jitterBufferMs).max() ?? 0)
         let slack = jitter + Int64(self.pipeline.overload.maxLagMs)
-        let parts = self.latency.partPercentiles().map { found -> JSONValue in
+        let parts = self.latencies.partPercentiles.map { found -> JSONValue in
             [
                 "p50Ms": JSONValue(found.p50), "p95Ms": JSONValue(found.p95), "p99Ms": JSONValue(found.p99),
                 "limitMs": .integer(slack + part),
             ]
         }
-        let segments = self.latency.percentiles().map { found -> JSONValue in
+        let segments = self.latencies.segmentPercentiles.map { found -> JSONValue in
             ["p50Ms": JSONValue(found.p50), "p95Ms": JSONValue(found.p95), "limitMs": .integer(slack + segment)]
         }
-        let encoding = self.partLatency.percentiles().map { found -> JSONValue in
+        let encoding = self.latencies.encodingPercentiles.map { found -> JSONValue in
             [
                 "p50Ms": .thousandths(found.p50), "p99Ms": .thousandths(found.p99), "maxMs": .thousandths(found.max),
                 "limitMs": .integer(part),
@@ -144,12 +144,12 @@ extension Room {
             alarms.removeAll { $0.type == SourceHealth.Cause.workerLag.alarmType }
             alarms.append(alarm)
         }
-        let disk = self.disk.current
+        let (disk, isStalled) = self.value.withLock { ($0.disk.current, $0.disk.isStalled) }
         if disk.level > .normal {
             alarms.append(
                 AlarmBook.Alarm("output.disk_low", disk.level.name, kind: "output", message: disk.message))
         }
-        if self.disk.isStalled {
+        if isStalled {
             alarms.append(
                 AlarmBook.Alarm(
                     "output.stalled", "alert_2", kind: "output",

@@ -12,12 +12,11 @@ extension Room {
                 file.path, bytes: file.bytes, take: { bytes throws(ControlFailure) in try self.take(bytes) },
                 report: { self.noteFile(file.path, $0) })
         }
-        let secrets = self.settings.secretFiles
-        let looks = LookThread("files") { isTold in
+        let looks = LookThread("files", (pipeline: pipeline, secrets: self.settings.secretFiles)) { seen, isTold in
             let asked = self.value.withLock(\.reloads.asked)
-            pipeline?.look(isTold: isTold)
+            seen.pipeline?.look(isTold: isTold)
             let running = self.pipeline
-            for use in RoomSecretFiles.Use.allCases where secrets.haveChanged(use, in: running) || isTold {
+            for use in RoomSecretFiles.Use.allCases where seen.secrets.haveChanged(use, in: running) || isTold {
                 self.reload(use)
             }
             guard isTold else { return }

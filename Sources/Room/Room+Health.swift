@@ -36,7 +36,7 @@ extension Room {
         // A standstill counts from the first look at it.
         _ = self.isAlive
         let lag = self.programLag
-        let overload = self.overload.overload
+        let overload = self.overload
         // Half of its limit is what an attempt to leave out less is given up at.
         let isWorkerBehind = overload.lag > overload.rules.limit / 2
         for source in self.pipeline.sources {

@@ -27,9 +27,7 @@ extension Room {
     }
 
     func input(of slot: SourceSlot) -> SourceInput {
-        SourceInput(stage: slot.decode, arrivals: slot.arrivals, clock: self.clock, machine: self.machine) {
-            [weak self] in self?.mediaArrived(at: $0)
-        }
+        SourceInput(slot, clock: self.clock, machine: self.machine) { [weak self] in self?.mediaArrived(at: $0) }
     }
 
     /// A wildcard address is reachable as loopback, which is what a client on this machine writes.

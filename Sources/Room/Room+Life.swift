@@ -187,7 +187,7 @@ extension Room {
 
     /// The first picture of a publication is decoded: `source.first_frame`, then what follows from it.
     func firstFrame(of id: SourceID, _ format: PictureFormat) {
-        let key = self.isOffline ? nil : self.slots[id]?.arrivals.firstKey
+        let key = self.isOffline ? nil : self.slots[id]?.firstKey
         let elapsed: Int64? = key.map { (self.machine.now() &- $0) / 1_000_000 }
         self.note(.source(id, .pictured), at: self.lifeTime) { [events = self.events] in
             events.emit(

@@ -53,7 +53,7 @@ extension Room {
         let queue = Int64(self.ladder.backlog) * TimeMath.nanoseconds / Int64(max(1, self.fps))
         metrics.seconds("tandem_encoder_queue_seconds", nanoseconds: queue)
         metrics.family("tandem_overload_steps", .gauge, "Things left out because the machine cannot keep up.")
-        metrics.sample("tandem_overload_steps", Int64(self.overload.overload.active.count))
+        metrics.sample("tandem_overload_steps", Int64(self.overload.active.count))
     }
 
     private func addSources(_ metrics: inout MetricsText) {
@@ -128,9 +128,9 @@ extension Room {
         self.addPushes(&metrics)
         metrics.family("tandem_segments_total", .counter, "Segments that were published, of all renditions together.")
         metrics.sample("tandem_segments_total", self.value.withLock(\.output.segments))
-        let latency = self.latency.histograms
+        let latency = self.latencies.viewing
         let names = self.ladder.rungs.map(\.name)
-        let encoding = self.partLatency.histograms
+        let encoding = self.latencies.encoding
         metrics.histograms(
             "tandem_encode_seconds", by: "rendition", zip(names, encoding).map { ($0, $1.pictures) },
             "From a picture entering its encoder to its being out of it, what the encoder looks ahead included.")

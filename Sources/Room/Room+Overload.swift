@@ -4,6 +4,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Program
+import Synchronization
 
 /// Leaves things out while the machine cannot keep up; see ``Overload``. Live rooms only, on the life's thread.
 extension Room {
@@ -15,12 +16,25 @@ extension Room {
             .sorted { (costs[$1], $0) < (costs[$0], $1) }
     }
 
+    var overload: Overload { self.value.withLock(\.overload.overload) }
+
+    /// Outputs that no viewer waits for leave their frames out.
+    var areOutputsPaused: Bool { self.outputsPaused.load(ordering: .relaxed) }
+
+    /// The program makes up ticks of a time in which the machine stood still, or does no more.
+    func setCatchingUp(_ isCatchingUp: Bool) { self.isCatchingUp.store(isCatchingUp, ordering: .relaxed) }
+
     /// Looks how far the room is behind, and does what follows from that.
     func stepOverload() {
         let now = self.machine.now()
         guard let lag = self.lag else { return }
-        let before = self.overload.overload.taken
-        let actions = self.overload.noted(lag: lag, at: now, isPending: self.ladder.control.isExchanging)
+        let before = self.overload.taken
+        let (isPending, isCatchingUp) = (
+            self.ladder.control.isExchanging, self.isCatchingUp.load(ordering: .relaxed)
+        )
+        let actions = self.value.withLock {
+            $0.overload.noted(lag: lag, at: now, isPending: isPending, isCatchingUp: isCatchingUp)
+        }
         var taken = before
         for action in actions {
             switch action {
@@ -32,7 +46,7 @@ extension Room {
             }
         }
         if !actions.isEmpty || taken > 0 { self.setDecodingThrift() }
-        if let held = self.overload.takeHeld(at: now) { self.keep(held) }
+        if let held = self.value.withLock({ $0.overload.takeHeld(at: now) }) { self.keep(held) }
     }
 
     /// Continues at the level at which the worker before held, instead of finding it anew. Before anybody publishes.
@@ -42,7 +56,7 @@ extension Room {
         guard let directory = self.pipeline.hls?.path, !self.isOffline,
             let record = DirectoryStore(directory: directory).read(OverloadRecord.name)
         else { return }
-        let steps = self.overload.overload.steps
+        let steps = self.overload.steps
         guard self.packager?.hasPublishedBefore == true,
             let record = OverloadRecord(record, now: self.clocks.wall.now() / 1_000_000),
             let last = steps.firstIndex(where: { self.name(of: $0) == record.level })
@@ -51,14 +65,15 @@ extension Room {
             return
         }
         let held = Overload.Held(steps: Array(steps[...last]), distance: record.distanceMs &* 1_000_000)
-        for (index, step) in self.overload.resume(held, at: self.machine.now()).enumerated() {
+        let now = self.machine.now()
+        for (index, step) in self.value.withLock({ $0.overload.resume(held, at: now) }).enumerated() {
             self.apply(step, isTaken: true, level: index + 1)
         }
     }
 
     /// Reports the steps that ``recallOverload()`` has taken: behind `room.ready`, which is the first event.
     func announceOverload() {
-        for (index, step) in self.overload.overload.active.enumerated() {
+        for (index, step) in self.overload.active.enumerated() {
             self.report(step, isTaken: true, lag: 0, level: index + 1)
         }
     }
@@ -103,10 +118,10 @@ extension Room {
     private func apply(_ step: Overload.Step, isTaken: Bool, level: Int) {
         switch step {
         case .decoding: break
-        case .outputs: self.overload.setOutputsPaused(isTaken)
+        case .outputs: self.outputsPaused.store(isTaken, ordering: .relaxed)
         case .encoder(let track): self.ladder.control.setThrifty(isTaken, track: track)
         case .halfPictures, .hold:
-            let active = self.overload.overload.steps.prefix(level)
+            let active = self.overload.steps.prefix(level)
             self.program.setPictureThrift(
                 active.contains(.hold) ? .hold : active.contains(.halfPictures) ? .half : .none)
         }
@@ -128,7 +143,7 @@ extension Room {
 
     /// The room's alarm while its machine cannot keep up, at whatever level; `nil` while it can.
     var overloadAlarm: AlarmBook.Alarm? {
-        let overload = self.overload.overload
+        let overload = self.overload
         guard overload.isOverloaded(at: self.machine.now()) else { return nil }
         let isSeen = overload.active.contains(.halfPictures)
         let left = overload.active.map { self.name(of: $0) }
@@ -144,7 +159,7 @@ extension Room {
     }
 
     private func setDecodingThrift() {
-        let isThrifty = self.overload.overload.active.contains(.decoding)
+        let isThrifty = self.overload.active.contains(.decoding)
         for (id, slot) in self.slots {
             let isOversized = isThrifty && slot.format.map { self.program.isOversized(id, $0) } ?? false
             slot.buffer.need.setThrift(isThrifty, skipsLoopFilter: isOversized)
@@ -153,7 +168,7 @@ extension Room {
 
     /// As the state shows it.
     var overloadJSON: JSONValue {
-        let overload = self.overload.overload
+        let overload = self.overload
         return [
             "lagMs": .integer(overload.lag / 1_000_000),
             "steps": .array(

@@ -40,7 +40,7 @@ extension Room {
             return (isAny, isThere || onAir.isEmpty)
         }
         // An attempt at level 0 counts when it has held: a machine at its limit must not change the state with every attempt.
-        let overload = self.overload.overload
+        let overload = self.overload
         let steps = self.isOffline || !overload.isOverloaded(at: self.machine.now()) ? 0 : max(1, overload.taken)
         self.notePhase { facts in
             (facts.hasPublisher, facts.hasMedia, facts.overloadSteps) = (hasPublisher, hasMedia, steps)

@@ -3,7 +3,6 @@ package import MediaTypes
 package import PipelineSpec
 package import Recording
 import Stages
-import Synchronization
 
 extension RecordingSettings {
     /// What a pipeline asks to be recorded; `nil`: nothing.
@@ -92,7 +91,7 @@ extension Room {
 
     /// A take is over while the room goes on.
     func takeEnded(_ take: TakeRecorder.Take) {
-        self.takes.add { [weak self] isOver in self?.makeFiles(of: take, until: isOver) }
+        self.addRecordingJob { [weak self] isOver in self?.makeFiles(of: take, until: isOver) }
     }
 
     /// Blocks. What goes wrong is tried again when the room is over.
@@ -116,14 +115,19 @@ extension Room {
         case .stopped(let error):
             self.logger.error("nothing is recorded any more", metadata: ["error": "\(error)"])
             self.events.emit("recording.stopped", ["reason": .string(error.description)])
-            self.disk.recordingStopped(at: self.machine.now())
+            self.recordingStopped()
             // A live room's recording goes on when there is space again; nobody makes space for a job.
             if self.isOffline { self.lost(of: self.pipeline.record?.outputID ?? "record", because: error) }
-        case .notResumed: self.disk.recordingStopped(at: self.machine.now())
+        case .notResumed: self.recordingStopped()
         case .resumed:
             self.logger.info("the recording goes on")
             self.events.emit("recording.resumed")
         }
+    }
+
+    private func recordingStopped() {
+        let now = self.machine.now()
+        self.value.withLock { $0.disk.recordingStopped(at: now) }
     }
 
     /// The files of a room that is over; a worker that leaves the room to another leaves it the recording too.
@@ -141,19 +145,20 @@ extension Room {
             self.events.emit("recording.unfinished", ["reason": .string(error.description)])
             return error
         }
-        self.takes.leave(by: deadline)
+        self.leaveRecordingJobs(by: deadline)
         let clock = self.machine
         return await withCheckedContinuation { continuation in
             _ = StageThread("end") {
-                let result = Mutex<MediaError??>(nil)
                 let thread = StageThread("record") {
-                    guard self.takes.join(within: deadline &- clock.now() &+ Self.lastStep) else { return }
+                    guard self.joinRecordingJobs(within: deadline &- clock.now() &+ Self.lastStep) else { return }
                     let debt = self.makeRest(recorder, by: deadline)
-                    result.withLock { $0 = .some(debt) }
+                    self.value.withLock { $0.lifecycle.recordingDebt = .some(debt) }
                 }
                 // Beside the steps it looks at the clock between, a disk may hang in one.
                 let isDone = thread.join(within: deadline &- clock.now() &+ Self.lastStep)
-                if isDone, let error = result.withLock({ $0 }) { return continuation.resume(returning: error) }
+                if isDone, let error = self.value.withLock(\.lifecycle.recordingDebt) {
+                    return continuation.resume(returning: error)
+                }
                 let error = MediaError(
                     .unfinished, "the disk does not answer", at: "recording", fix: "start the room again")
                 self.events.emit("recording.unfinished", ["reason": .string(error.description)])
@@ -191,10 +196,10 @@ extension Room {
 
     /// What is being made is left to the next worker.
     private func leaveTakes() async {
-        self.takes.leave(by: self.machine.now())
+        self.leaveRecordingJobs(by: self.machine.now())
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             _ = StageThread("end") {
-                self.takes.join(within: Self.lastStep)
+                self.joinRecordingJobs(within: Self.lastStep)
                 continuation.resume()
             }
         }

@@ -3,13 +3,15 @@ import LibAV
 import MediaTypes
 import Packager
 import PipelineSpec
+import Stages
 
 extension Room {
-    func startImages() {
-        guard !self.isOffline else { return }
-        self.startSprites()
+    /// - Returns: The threads that make sheets.
+    func startImages() -> [StageThread] {
+        guard !self.isOffline else { return [] }
+        let sprites = self.startSprites()
         self.snapshots.start(
-            isPaused: { [weak self] in self?.overload.areOutputsPaused ?? true },
+            isPaused: { [weak self] in self?.areOutputsPaused ?? true },
             publish: { [weak self] name, bytes in
                 guard let self else { return }
                 self.packager?.show(bytes, as: name, contentType: "image/jpeg")
@@ -20,6 +22,7 @@ extension Room {
                 self?.events.emit(
                     "output.failed", ["outputId": .string(id), "reason": .string(error.description)])
             })
+        return sprites
     }
 
     package func snapshot(

@@ -97,7 +97,8 @@ extension Room {
         case .slateFilled(let fill): self.filled(fill)
         case .segmentPublished(let segment):
             self.published(segment)
-            self.perform(self.disk.written(segment, at: self.machine.now()))
+            let now = self.machine.now()
+            self.perform(self.value.withLock { $0.disk.written(segment, at: now) })
         case .playlistEnded: self.events.emit("playlist.ended")
         case .superseded: self.tellSuperseded()
         case .outputFailed(let error):
@@ -107,7 +108,7 @@ extension Room {
                     "an output could not be written", metadata: ["error": "\(error)", "untold": "\(withheld)"])
                 self.events.emit("output.failed", ["reason": .string(error.description)])
             }
-            self.perform(self.disk.failed(error, at: now))
+            self.diskFailed(error, at: now)
         case .segmentLost(let number, let tracks, let error):
             self.lost(1, of: self.pipeline.hls?.outputID ?? "hls", because: error)
             self.events.emit(
@@ -148,7 +149,7 @@ extension Room {
             return value.output.segments == 1
         }
         if !segment.isSlate, let time = self.clock.program(of: segment.publishedAt) {
-            self.latency.published(segment.frames, at: time)
+            self.latencies.update { $0.viewing.published(segment.frames, at: time) }
         }
         let bytes = segment.bytes.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, JSONValue($0.value)) }
         self.events.emit(

@@ -61,7 +61,7 @@ extension Room {
             .init("decode", Self.json(slot.decode.decodeTimes)),
         ]
         guard let ingest else { return members }
-        let known = slot.arrivals.current.known(at: self.machine.now())
+        let known = slot.arrivals.known(at: self.machine.now())
         let silence = ingest.lastPacket == 0 ? nil : max(0, known - ingest.lastPacket) / 1_000_000
         members += [
             .init("publications", JSONValue(ingest.publications)), .init("publishing", .bool(ingest.isPublishing)),

@@ -6,7 +6,7 @@ extension Room {
     package func summary() -> RoomSummary {
         let stats = self.program.stats
         let segments = self.value.withLock { $0.output.segments }
-        let latency = self.latency.percentiles()
+        let latency = self.latencies.segmentPercentiles
         let cpu = self.clocks.processCPU.now() / 1_000_000
         let memory = ProcessFacts.peakMemoryKiB
         var lines = [
@@ -14,7 +14,7 @@ extension Room {
             "CPU \(Self.seconds(cpu)) s, peak memory \(memory / 1024) MB",
         ]
         if let latency { lines.append("latency from socket to playlist: p50 \(latency.p50) ms, p95 \(latency.p95) ms") }
-        let parts = self.partLatency.percentiles()
+        let parts = self.latencies.encodingPercentiles
         if let parts {
             lines.append(
                 "\(parts.count) parts, from the last picture's entry into the encoder to the playlist: p50 "
@@ -41,7 +41,7 @@ extension Room {
                     "max": .thousandths($0.max),
                 ]
             } ?? .null,
-            "sendToPartMs": self.latency.partPercentiles().map {
+            "sendToPartMs": self.latencies.partPercentiles.map {
                 ["p50": JSONValue($0.p50), "p95": JSONValue($0.p95), "p99": JSONValue($0.p99)]
             } ?? .null,
             "sources": .array(sources),

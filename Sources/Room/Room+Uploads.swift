@@ -6,7 +6,6 @@ import LibAV
 import MediaTypes
 import Packager
 import PipelineSpec
-import Synchronization
 import Upload
 
 extension Room {
@@ -15,9 +14,11 @@ extension Room {
 
     /// The uploaders of the stores a pipeline names; they are told what the packager lists.
     ///
+    /// - Parameter slate: See ``uploadSlate``.
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
     static func makeUploads(
-        _ pipeline: Pipeline, _ packager: HLSPackager, _ ladder: LadderStage, clock: any MonotonicClock,
+        _ pipeline: Pipeline, _ packager: HLSPackager, clock: any MonotonicClock,
+        slate black: @escaping @Sendable () -> Slate?,
         notify: @escaping @Sendable (_ outputID: String, UploadNotice) -> Void
     ) throws(MediaError) -> [Uploader] {
         var uploads: [Uploader] = []
@@ -26,9 +27,8 @@ extension Room {
             guard let (target, method, store) = try self.target(of: output) else { continue }
             var slate: (@Sendable (Segment, String) -> [UInt8]?)?
             if store.onLost == .slate {
-                let work = UploadSlate(packager, ladder, pipeline)
                 slate = { segment, track in
-                    work.slate.flatMap { packager.restamped($0, like: segment, track: track) }
+                    black().flatMap { packager.restamped($0, like: segment, track: track) }
                 }
             }
             let upload = Uploader(
@@ -121,6 +121,23 @@ extension Room {
         return await UploadDebt.finish(self.uploads, by: limit, isOver: isOver, events: self.events)
     }
 
+    /// Black frames for stores that have lost something, encoded when a store first needs them; `nil` if they cannot be encoded: then
+    /// a gap is listed.
+    var uploadSlate: Slate? {
+        if let known = self.value.withLock(\.output.uploadSlate) { return known }
+        // Two stores that need it at the same time encode it twice.
+        let made = try? self.codeUploadSlate()
+        self.value.withLock { $0.output.uploadSlate = .some(made) }
+        return made
+    }
+
+    private func codeUploadSlate() throws(MediaError) -> Slate? {
+        guard let frames = self.packager?.slateFrames else { return nil }
+        let canvas = self.pipeline.canvas
+        let black = try PictureCanvas.open(width: canvas.width, height: canvas.height, fill: .black).finish()
+        return Slate(frames: frames, tracks: try SlateCoder.code(black, frames: frames, like: self.ladder))
+    }
+
     func addUploads(_ metrics: inout MetricsText) {
         guard !self.uploads.isEmpty else { return }
         let rows = self.uploads.map { ($0.outputID, $0.statistics) }
@@ -149,36 +166,6 @@ extension Uploader {
             .init("bytes", .integer(statistics.bytes)), .init("failures", .integer(statistics.failed)),
             .init("lostSegments", .integer(statistics.lost)),
         ]
-    }
-}
-
-/// The slate of stores that have lost something, coded when it is first needed.
-private final class UploadSlate: Sendable {
-    private let ladder: LadderStage
-    private let frames: Int
-    private let size: (width: Int, height: Int)
-    private let coded = Mutex<Slate??>(nil)
-
-    init(_ packager: HLSPackager, _ ladder: LadderStage, _ pipeline: Pipeline) {
-        self.ladder = ladder
-        self.frames = packager.slateFrames
-        self.size = (pipeline.canvas.width, pipeline.canvas.height)
-    }
-
-    /// `nil` where it cannot be coded: a gap is listed then.
-    var slate: Slate? {
-        self.coded.withLock { coded in
-            if let coded { return coded }
-            let made = try? self.code()
-            coded = .some(made)
-            return made
-        }
-    }
-
-    private func code() throws(MediaError) -> Slate {
-        let black = try PictureCanvas.open(width: self.size.width, height: self.size.height, fill: .black).finish()
-        return Slate(
-            frames: self.frames, tracks: try SlateCoder.code(black, frames: self.frames, like: self.ladder))
     }
 }
 

@@ -48,13 +48,10 @@ package final class Room: Sendable {
     let program: ProgramStage
     let ladder: LadderStage
     let packager: HLSPackager?
-    let latency: LatencyTracker
+    let latencies: RoomLatencies
     /// Of a successor whose viewers are still there.
     let slate: SlateWork?
-    let partLatency: PartLatency
     let recorder: TakeRecorder?
-    /// Makes files of what of it is over.
-    let takes: TakeDesk
     /// Of a live room: RTMP outputs and HTTP-FLV.
     let live: LiveDesk?
     /// Of a room that lets publishers' packets through.
@@ -64,7 +61,6 @@ package final class Room: Sendable {
     let snapshots: SnapshotDesk
     /// Transport streams for old devices.
     let transports: [TransportStreams]
-    let levels = SoundLevelDesk()
     /// Held while a scene is built and put on air; see ``changeScenes(_:)``.
     let sceneTurn = Mutex<Void>(())
     /// Wakes the scenes' thread.
@@ -74,10 +70,12 @@ package final class Room: Sendable {
     /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
     let overloadWrites = DispatchQueue(label: "overload")
     let firstMedia = DispatchSemaphore(value: 0)
-    let listeners: RoomListeners
-    let overload: OverloadGuard
-    let disk: DiskWatch
-    let clips: ClipDesk
+    /// Outputs that no viewer waits for leave their frames out; asked at every tick.
+    let outputsPaused = Atomic<Bool>(false)
+    /// The program makes up ticks of a time in which the machine stood still.
+    let isCatchingUp = Atomic<Bool>(false)
+    /// Wakes the thread that looks at the disk.
+    let diskWake: any ClockSemaphore
     /// Frames a second of the canvas.
     let fps: Int
     package let isOffline: Bool
@@ -89,7 +87,6 @@ package final class Room: Sendable {
         self.clocks = settings.clocks
         let now = settings.clocks.wall.now()
         self.startTime = now / 1_000_000 * 1_000_000
-        self.takes = TakeDesk(clock: settings.clocks.machine)
         self.value = Mutex(
             RoomState(
                 running: settings.pipeline, document: settings.document, parts.resumption, parts.start, now: now))
@@ -104,24 +101,17 @@ package final class Room: Sendable {
         self.program = parts.program
         self.ladder = parts.ladder
         self.packager = parts.packager
-        self.latency = parts.latency
+        self.latencies = parts.latencies
         self.slate = parts.slate
-        self.partLatency = parts.partLatency
         self.recorder = parts.recorder
         self.live = parts.live
         self.passthrough = parts.passthrough
         self.uploads = parts.uploads
         self.snapshots = parts.snapshots
         self.transports = parts.transports
-        self.listeners = RoomListeners()
         self.sceneWake = settings.clocks.machine.makeSemaphore()
         self.lifeWake = settings.clocks.machine.makeSemaphore()
-        self.overload = OverloadGuard(settings.pipeline, renditions: Self.costliestFirst(settings.pipeline))
-        self.disk = DiskWatch(settings.pipeline, clock: settings.clocks.machine)
-        self.clips = ClipDesk(roomID: settings.pipeline.room.roomID) { [events, commands = parts.commands] clip in
-            commands?.update(.soon) { $0.clips.removeAll { $0.id == clip.id } }
-            events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
-        }
+        self.diskWake = settings.clocks.machine.makeSemaphore()
     }
 
     /// The sources there are by now.
@@ -163,12 +153,11 @@ package final class Room: Sendable {
         self.announceQuarantines()
         self.announceOverload()
         self.listeners.startPulls()
-        let packaged = Mutex<HLSPackager.Outcome?>(nil)
         let packagerThread = self.packager.map { packager in
             StageThread("package") {
                 let outcome = packager.run()
                 self.listeners.openGate()
-                packaged.withLock { $0 = outcome }
+                self.value.withLock { $0.output.packaged = outcome }
             }
         }
         let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
@@ -176,7 +165,7 @@ package final class Room: Sendable {
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         let scenes = self.isOffline ? nil : StageThread("scenes") { self.runScenes() }
         self.startDiskWatch()
-        self.startImages()
+        let images = self.startImages()
         let outcome = await withCheckedContinuation { continuation in
             _ = StageThread("program", keepsTime: true) { continuation.resume(returning: self.runProgram()) }
         }
@@ -190,7 +179,7 @@ package final class Room: Sendable {
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
         if self.isOffline {
             packagerThread?.join()
-            if packaged.withLock({ $0 }) == .endLost {
+            if self.value.withLock(\.output.packaged) == .endLost {
                 self.oweEnd(.outputLost, "the playlists' end could not be written", fix: "restore the directory")
             }
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
@@ -205,9 +194,9 @@ package final class Room: Sendable {
             }
         }
         self.finishTransports(transportThreads, outcome, by: deadline)
-        self.disk.stop()
-        self.snapshots.stop()
-        self.clips.close()
+        self.stopDiskWatch()
+        self.snapshots.stop(images)
+        self.closeClips()
         return await self.close(outcome, by: deadline)
     }
 
@@ -388,7 +377,7 @@ package final class Room: Sendable {
         if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
         // It stops at its next segment, long since.
-        self.clips.join(within: deadline &- self.machine.now())
+        self.joinClips(within: deadline &- self.machine.now())
         self.value.withLock { value in
             value.lifecycle.state = .closed
             value.lifecycle.outcome = value.lifecycle.outcome ?? outcome

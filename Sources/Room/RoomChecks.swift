@@ -2,7 +2,6 @@ package import MediaTypes
 package import PipelineSpec
 package import Program
 package import Stages
-import Synchronization
 
 /// What this machine and this build say of a pipeline.
 package enum RoomChecks {
@@ -13,9 +12,7 @@ package enum RoomChecks {
     package static func here(wall: any WallClock) -> SpecChecks {
         SpecChecks(
             image: { Self.problem(ofImage: $0) }, font: { Self.problem(ofFont: $0) },
-            text: { text, fonts in
-                Self.problem(ofText: text, (try? Self.fonts(named: fonts)) ?? Self.systemFonts)
-            },
+            text: { Self.problem(ofText: $0, named: $1) },
             certificate: { Self.problem(of: $0, wall: wall) })
     }
 
@@ -51,18 +48,21 @@ package enum RoomChecks {
     }
 
     private static let systemFonts = (try? SceneFonts.find()) ?? .builtIn
-    /// The fonts of the last pipeline that names some: reading them takes milliseconds, and each text asks.
-    private static let namedFonts = Mutex<(paths: [String], fonts: SceneFonts)?>(nil)
 
     /// The fonts of a pipeline: those it names, then the machine's.
     ///
     /// - Throws: ``MediaError/Code/unavailable`` for a named file that cannot be used.
     package static func fonts(named paths: [String]) throws(MediaError) -> SceneFonts {
         if paths.isEmpty { return self.systemFonts }
-        if let known = self.namedFonts.withLock({ $0 }), known.paths == paths { return known.fonts }
-        let fonts = try SceneFonts.find(named: paths)
-        self.namedFonts.withLock { $0 = (paths, fonts) }
-        return fonts
+        return try SceneFonts.find(named: paths)
+    }
+
+    /// See ``problem(ofText:_:)``. Reads the named fonts, which takes milliseconds, only for a text that the machine's fonts cannot
+    /// draw: they are among the fonts in any case.
+    private static func problem(ofText text: String, named paths: [String]) -> SpecChecks.Problem? {
+        let problem = self.problem(ofText: text, self.systemFonts)
+        guard problem != nil, !paths.isEmpty, let fonts = try? self.fonts(named: paths) else { return problem }
+        return self.problem(ofText: text, fonts)
     }
 
     /// Why texts cannot be drawn with the file; `nil`: they can.

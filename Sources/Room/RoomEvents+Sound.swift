@@ -31,14 +31,20 @@ extension RoomEvents {
 
 extension Room {
     /// Tells what was measured since the last call.
-    func tellLevels() { for levels in self.levels.takeUntold() { self.events.emit(levels: levels) } }
+    func tellLevels() {
+        guard self.value.withLock(\.levels.hasUntold) else { return }
+        var untold: [SoundLevels] = []
+        untold.reserveCapacity(AudioLevelReports.limit)
+        self.value.withLock { $0.levels.takeUntold(leaving: &untold) }
+        for levels in untold { self.events.emit(levels: levels) }
+    }
 
     /// How loud the program was when it was measured last; null while nothing is.
-    var levelJSON: JSONValue { self.levels.latest.map { RoomEvents.json($0.program) } ?? .null }
+    var levelJSON: JSONValue { self.value.withLock(\.levels.latest).map { RoomEvents.json($0.program) } ?? .null }
 
     /// As ``levelJSON``, of what a source sends.
     func levelJSON(of source: SourceID) -> JSONValue {
-        self.levels.latest?.sources[source].map { RoomEvents.json($0) } ?? .null
+        self.value.withLock(\.levels.latest)?.sources[source].map { RoomEvents.json($0) } ?? .null
     }
 }
 

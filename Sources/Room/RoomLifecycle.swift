@@ -1,4 +1,5 @@
 import MediaTypes
+import Packager
 import PipelineSpec
 
 /// How far a room has come, from its start to its end.
@@ -23,6 +24,8 @@ struct RoomLifecycle: Sendable {
     var isEndOwed = false
     /// Files are made of its recording.
     var isRecorded = false
+    /// What the recording lacks at the room's end; nil before that is known, inner nil if it lacks nothing.
+    var recordingDebt: MediaError??
     /// When a stopping room must be over, on the machine's clock; `nil`: it is not stopping.
     var stopUntil: Int64?
     /// That a newer worker serves the room has been told.
@@ -55,6 +58,12 @@ struct OutputFacts: Sendable {
     var failures = RepeatedFailures()
     /// What outputs lack for good; see ``Room/damage``.
     var damage = OutputDamage()
+    /// How the packager has ended; nil before that.
+    var packaged: HLSPackager.Outcome?
+    /// The black frames that stores get in place of what they have lost; nil before they are needed, inner nil if they cannot be encoded.
+    var uploadSlate: Slate??
+    /// Sheets of stills that viewers may have, by image output.
+    var sprites: [String: SpriteFiles] = [:]
     /// A directory that was moved away or mounted over, and when that was noticed, on the machine's clock.
     var restoredPlace: (path: String, at: Int64)?
 }

@@ -7,12 +7,12 @@ import Packager
 import PipelineSpec
 import Push
 import Stages
-import Synchronization
 import TLSFiles
 
-/// The room's sockets, open from ``Room/startListeners()`` until ``stop()``.
-final class RoomListeners: Sendable {
-    struct Servers {
+/// The room's sockets, open from ``Room/startListeners()`` until ``stop(isHandedOver:)``. They are part of ``RoomState``; what is asked
+/// of a server is asked without the value held.
+struct RoomListeners {
+    struct Servers: Sendable {
         var ingest: IngestServer?
         var pulls: PullService?
         var relays: RelayService?
@@ -29,29 +29,35 @@ final class RoomListeners: Sendable {
         var playback: PlaybackGate?
     }
 
-    private let servers = Mutex(Servers())
+    fileprivate let room: Room
 
-    func update(_ change: (inout Servers) -> Void) { self.servers.withLock { change(&$0) } }
+    private var servers: Servers { self.room.value.withLock(\.servers) }
 
-    var relays: RelayService? { self.servers.withLock { $0.relays } }
+    private func changeServers<Result: Sendable>(_ body: (inout Servers) -> Result) -> Result {
+        self.room.value.withLock { body(&$0.servers) }
+    }
 
-    var ingest: IngestServer? { self.servers.withLock { $0.ingest } }
+    func update(_ change: (inout Servers) -> Void) { self.changeServers(change) }
 
-    var playback: PlaybackGate? { self.servers.withLock { $0.playback } }
+    var relays: RelayService? { self.servers.relays }
 
-    var viewerConnections: Int { self.servers.withLock(\.origin)?.connectionCount ?? 0 }
+    var ingest: IngestServer? { self.servers.ingest }
+
+    var playback: PlaybackGate? { self.servers.playback }
+
+    var viewerConnections: Int { self.servers.origin?.connectionCount ?? 0 }
 
     /// Takes the certificates' files now; blocks.
     func reloadCertificates() {
-        for watch in self.servers.withLock(\.certificates) { watch.reload() }
+        for watch in self.servers.certificates { watch.reload() }
     }
 
     /// Whose certificates are shown now: each listener's.
-    var certificates: [CertificateStore] { self.servers.withLock { $0.certificates.map(\.store) } }
+    var certificates: [CertificateStore] { self.servers.certificates.map(\.store) }
 
     /// Looks at the files the room runs by now; as soon as they are followed, if they are not yet.
     func tellFiles() {
-        let looks = self.servers.withLock { servers in
+        let looks = self.changeServers { servers in
             if servers.files == nil { servers.isLookDue = true }
             return servers.files
         }
@@ -60,7 +66,7 @@ final class RoomListeners: Sendable {
 
     /// The files are followed from now on.
     func follow(by looks: LookThread) {
-        let isDue = self.servers.withLock { servers in
+        let isDue = self.changeServers { servers in
             servers.files = looks
             defer { servers.isLookDue = false }
             return servers.isLookDue
@@ -70,40 +76,41 @@ final class RoomListeners: Sendable {
 
     /// Changes the room's document, not by a command; `body` tells whether it has.
     func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
-        if let control = self.servers.withLock(\.control) { try control.carryOut(body) } else { _ = try body() }
+        if let control = self.servers.control { try control.carryOut(body) } else { _ = try body() }
     }
 
     /// What operators send from now on needs these tokens.
     func renewTokens(command: String, reader: String?) {
-        self.servers.withLock(\.control)?.renewTokens(command: command, reader: reader)
+        self.servers.control?.renewTokens(command: command, reader: reader)
     }
 
     /// Lets viewers who came before the first publish have what they ask for.
-    func openGate() { self.servers.withLock(\.gate)?.open() }
+    func openGate() { self.servers.gate?.open() }
 
     /// Viewers' requests wait until ``openGate()``.
-    func holdGate() { self.servers.withLock(\.gate)?.hold() }
+    func holdGate() { self.servers.gate?.hold() }
 
     /// Sends whoever publishes or fetches `source` away, until then.
     func kick(_ source: SourceID, until deadline: Int64) {
-        let (ingest, pulls) = self.servers.withLock { ($0.ingest, $0.pulls) }
-        ingest?.kick(source, until: deadline)
-        pulls?.hold(source, until: deadline)
+        let servers = self.servers
+        servers.ingest?.kick(source, until: deadline)
+        servers.pulls?.hold(source, until: deadline)
     }
 
     /// Begins to fetch the sources that are fetched.
-    func startPulls() { self.servers.withLock { $0.pulls }?.start() }
+    func startPulls() { self.servers.pulls?.start() }
 
     /// Where the packets of `source` can be read; nil for files.
     func hub(for source: SourceID) -> SourceHub? {
-        self.servers.withLock { $0.ingest?.hub(for: source) ?? $0.pulls?.hub(for: source) }
+        let servers = self.servers
+        return servers.ingest?.hub(for: source) ?? servers.pulls?.hub(for: source)
     }
 
     /// Closes what is open but the operators' listener and that of the viewers.
     ///
     /// - Parameter isHandedOver: A successor takes the publishers.
     func stop(isHandedOver: Bool) async {
-        let servers = self.servers.withLock { servers in
+        let servers = self.changeServers { servers in
             defer {
                 let (control, origin) = (servers.control, servers.origin)
                 servers = Servers()
@@ -120,27 +127,21 @@ final class RoomListeners: Sendable {
     }
 
     /// Whether viewers can connect.
-    var hasViewers: Bool { self.servers.withLock { $0.origin != nil } }
+    var hasViewers: Bool { self.servers.origin != nil }
     /// Nanoseconds since a viewer asked for a playlist; `nil`: nobody has.
-    var sinceViewersRequest: Int64? { self.servers.withLock(\.origin)?.sinceRequest }
+    var sinceViewersRequest: Int64? { self.servers.origin?.sinceRequest }
 
     /// Closes the viewers' listener.
     func stopViewers() async {
-        let origin = self.servers.withLock { servers in
-            defer { servers.origin = nil }
-            return servers.origin
-        }
+        let origin = self.changeServers { $0.origin.take() }
         await origin?.stop()
     }
 
     /// The room is over and viewers are served on: the operators' listener answers probes, and takes a request to end that.
-    func leaveControl() { self.servers.withLock(\.control)?.leave() }
+    func leaveControl() { self.servers.control?.leave() }
 
     func stopControl() async {
-        let control = self.servers.withLock { servers in
-            defer { servers.control = nil }
-            return servers.control
-        }
+        let control = self.changeServers { $0.control.take() }
         await control?.stop(within: .seconds(1))
     }
 }
@@ -179,6 +180,8 @@ extension HLSPackager {
 }
 
 extension Room {
+    var listeners: RoomListeners { RoomListeners(room: self) }
+
     /// Opens the listeners the pipeline asks for, if ``RoomSettings/opensListeners``; what is behind them is there in any case.
     ///
     /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.

@@ -19,9 +19,8 @@ struct RoomParts {
     var program: ProgramStage
     var ladder: LadderStage
     var packager: HLSPackager?
-    var latency: LatencyTracker
+    var latencies: RoomLatencies
     var slate: SlateWork?
-    var partLatency: PartLatency
     var recorder: TakeRecorder?
     var live: LiveDesk?
     var passthrough: PassthroughDesk?
@@ -86,14 +85,14 @@ extension Room {
         let packager = Joint<HLSPackager>()
         let rungs = self.rungs(pipeline)
         let steps = rungs.map { Int64($0.frameStep) }
-        let latency = LatencyTracker(tracks: rungs.count)
-        let parts = PartLatency(tracks: rungs.count)
+        let latencies = RoomLatencies(tracks: rungs.count)
         let live = LiveDesk(pipeline, settings.egress, clock: machine)
         var ladderOutput = LadderStage.Output(
             packet: { track, packet in
                 if steps.indices.contains(track) {
                     let tick = packet.pts / VideoEncoder.ticksPerPicture &* steps[track]
-                    parts.coded(track: track, tick: tick, at: machine.now())
+                    let now = machine.now()
+                    latencies.update { $0.encoding.coded(track: track, tick: tick, at: now) }
                 }
                 live?.receive(track: track, packet)
                 packager.get()?.receive(track: track, packet)
@@ -101,7 +100,7 @@ extension Room {
             configuration: { track, change in
                 live?.configure(track: track, change)
                 if let isPassed = change.isPassed {
-                    parts.setPassing(isPassed, track: track)
+                    latencies.update { $0.encoding.setPassing(isPassed, track: track) }
                     packager.get()?.beginStream(track: track, isPlaced: isPassed)
                 }
                 do throws(MediaError) {
@@ -115,7 +114,10 @@ extension Room {
             },
             finished: { _ in },
             failed: { error in joint.get()?.fail(error) })
-        ladderOutput.entered = { parts.entered(track: $0, tick: $1, at: machine.now()) }
+        ladderOutput.entered = { track, tick in
+            let now = machine.now()
+            latencies.update { $0.encoding.entered(track: track, tick: tick, at: now) }
+        }
         let ladder = try LadderStage.open(
             rungs: rungs, settings: self.ladderSettings(pipeline), output: ladderOutput)
         live?.begin(ladder.parameters)
@@ -129,13 +131,18 @@ extension Room {
                 // The last picture the encoder had for it.
                 let last = (frames.upperBound - 1) / steps[track] * steps[track]
                 let now = machine.now()
-                parts.published(track: track, lastTick: last, at: now)
-                if let time = clock.program(of: now) { latency.partPublished(track: track, frames, at: time) }
+                let time = clock.program(of: now)
+                latencies.update { values in
+                    values.encoding.published(track: track, lastTick: last, at: now)
+                    if let time { values.viewing.partPublished(track: track, frames, at: time) }
+                }
             }
             packager.set(made)
         }
         let uploads = try packager.get().map { made throws(MediaError) in
-            try self.makeUploads(pipeline, made, ladder, clock: machine) { joint.get()?.store($0, did: $1) }
+            try self.makeUploads(pipeline, made, clock: machine, slate: { joint.get()?.uploadSlate }) {
+                joint.get()?.store($0, did: $1)
+            }
         }
         let transports = try packager.get().map { made throws(MediaError) in
             try self.makeTransports(pipeline, made) { joint.get()?.output($0, did: $1) }
@@ -150,8 +157,8 @@ extension Room {
         }
         let snapshots = SnapshotDesk(pipeline, roster)
         let program = try self.makeProgram(
-            settings, start, roster.slots, clock, ladder, latency, passthrough, snapshots, joint)
-        let slate = packager.get().flatMap { SlateWork($0, ladder, program, pipeline, now: settings.clocks.wall.now()) }
+            settings, start, roster.slots, clock, ladder, latencies, passthrough, snapshots, joint)
+        let slate = packager.get().flatMap { SlateWork($0, pipeline, now: settings.clocks.wall.now()) }
         let incarnation = packager.get()?.incarnation ?? 1
         var logger = logger
         logger[metadataKey: "incarnation"] = "\(incarnation)"
@@ -159,11 +166,12 @@ extension Room {
             settings: settings, events: events, delivery: delivery, logger: logger,
             parts: RoomParts(
                 clock: clock, roster: roster, program: program, ladder: ladder, packager: packager.get(),
-                latency: latency, slate: slate, partLatency: parts, recorder: recorder,
-                live: live, passthrough: passthrough, uploads: uploads ?? [], snapshots: snapshots,
+                latencies: latencies, slate: slate, recorder: recorder, live: live, passthrough: passthrough,
+                uploads: uploads ?? [], snapshots: snapshots,
                 transports: transports ?? [], start: start, commands: commands, resumption: resumption))
         events.setIncarnation(incarnation)
         joint.set(room)
+        room.beginSlate()
         commands?.start()
         room.resumeSources()
         return room
@@ -315,7 +323,7 @@ extension Room {
 
     private static func makeProgram(
         _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock,
-        _ ladder: LadderStage, _ latency: LatencyTracker, _ passthrough: PassthroughDesk?, _ snapshots: SnapshotDesk,
+        _ ladder: LadderStage, _ latencies: RoomLatencies, _ passthrough: PassthroughDesk?, _ snapshots: SnapshotDesk,
         _ joint: Joint<Room>
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
@@ -345,10 +353,10 @@ extension Room {
         var outputs = ProgramStage.Outputs(
             picture: { picture, tick, arrival in
                 snapshots.note(picture)
-                if joint.get()?.overload.areOutputsPaused != true {
+                if joint.get()?.areOutputsPaused != true {
                     raws.write(picture) { joint.get()?.lost(of: $0, because: $1) }
                 }
-                if let arrival { latency.composed(tick: tick, arrival: arrival) }
+                if let arrival { latencies.update { $0.viewing.composed(tick: tick, arrival: arrival) } }
                 // Between two ticks: what falls due at the next one is on air with it.
                 if pipeline.clock == .offline { joint.get()?.stepLife() }
                 guard let passthrough else { return ladder.put(picture, tick: tick) }
@@ -358,7 +366,7 @@ extension Room {
             finished: { passthrough?.ended(at: $0) },
             catchingUp: {
                 ladder.setWaits($0)
-                joint.get()?.overload.setCatchingUp($0)
+                joint.get()?.setCatchingUp($0)
             })
         if let passthrough {
             outputs.shown = { tick, view in
@@ -366,7 +374,7 @@ extension Room {
                 joint.get()?.program.setUnseen(unseen)
             }
         }
-        outputs.levels = { joint.get()?.levels.note($0) }
+        outputs.levels = { levels in joint.get()?.value.withLock { $0.levels.note(levels) } }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(

@@ -3,7 +3,7 @@ package import PipelineSpec
 /// The files of secrets a room follows, by what they are for: which of them are others than those that were read.
 ///
 /// Made before the first of them is read: what changes between that and the first look is seen by the look.
-package final class RoomSecretFiles: Sendable {
+package struct RoomSecretFiles: Sendable {
     /// What secrets are for.
     package enum Use: CaseIterable, Sendable {
         /// Operators' tokens.
@@ -20,21 +20,15 @@ package final class RoomSecretFiles: Sendable {
         case uploads
     }
 
-    private let files: [Use: SecretFiles]
+    private var files: [Use: SecretFiles] = [:]
 
     package init(_ pipeline: Pipeline) {
-        var files: [Use: SecretFiles] = [:]
-        for use in Use.allCases {
-            let marked = SecretFiles()
-            _ = marked.haveChanged(Self.secrets(for: use, in: pipeline))
-            files[use] = marked
-        }
-        self.files = files
+        for use in Use.allCases { _ = self.haveChanged(use, in: pipeline) }
     }
 
-    /// Since the last call for the same use. Called before they are read again.
-    package func haveChanged(_ use: Use, in pipeline: Pipeline) -> Bool {
-        self.files[use]?.haveChanged(Self.secrets(for: use, in: pipeline)) ?? false
+    /// Whether files of a use have changed since the last call for it. Called before they are read again.
+    package mutating func haveChanged(_ use: Use, in pipeline: Pipeline) -> Bool {
+        self.files[use, default: SecretFiles()].haveChanged(Self.secrets(for: use, in: pipeline))
     }
 
     private static func secrets(for use: Use, in pipeline: Pipeline) -> [Secret?] {

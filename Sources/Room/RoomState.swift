@@ -46,6 +46,15 @@ struct RoomState: Sendable {
     var loopProgress = (tick: LoopProgress(), encoder: LoopProgress())
     /// Latencies as last computed.
     var latencies: (at: Int64, json: JSONValue)?
+    var overload: OverloadGuard
+    var disk: DiskWatch
+    /// The sockets that are open.
+    var servers = RoomListeners.Servers()
+    var slate = SlateWork.Progress()
+    var clips: ClipJobs
+    var recordingJobs = RecordingJobs()
+    /// How loud the program and the sources are.
+    var levels = AudioLevelReports()
     /// Timed metadata that commands have sent.
     var metadata = MetadataDesk()
     /// Timed metadata that publishers have sent.
@@ -72,6 +81,9 @@ struct RoomState: Sendable {
         self.documents = Documents(
             running: running, current: document, written: resumption.file?.effective, file: resumption.file)
         self.resumption = resumption
+        self.disk = DiskWatch(running)
+        self.clips = ClipJobs(roomID: running.room.roomID)
+        self.overload = OverloadGuard(running, renditions: Room.costliestFirst(running))
     }
 
     /// Viewers can have something of this worker.

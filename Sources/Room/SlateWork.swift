@@ -5,55 +5,60 @@ import Packager
 import PipelineSpec
 import Program
 import Stages
-import Synchronization
 
-/// The slate of a successor, coded on threads of its own while the room opens.
-final class SlateWork: Sendable {
-    private let result = Mutex<Result<Slate, MediaError>?>(nil)
-    private let thread = Mutex<StageThread?>(nil)
-
-    /// `nil` where nothing is to be filled: a fresh room, one nobody watches any more, or an offline job.
-    ///
-    /// - Parameter now: Nanoseconds since the Unix epoch.
-    init?(_ packager: HLSPackager, _ ladder: LadderStage, _ program: ProgramStage, _ pipeline: Pipeline, now: Int64) {
-        guard pipeline.clock == .live, packager.canContinue(at: now) else { return nil }
-        let (frames, width, height) = (packager.slateFrames, pipeline.canvas.width, pipeline.canvas.height)
-        let thread = StageThread("slate") {
-            let result = Result { () throws(MediaError) in try Self.code(frames, width, height, ladder, program) }
-            self.result.withLock { $0 = result }
-        }
-        self.thread.withLock { $0 = thread }
+/// The slate of a successor, which is encoded on threads of its own while the room opens.
+struct SlateWork: Sendable {
+    /// What the room keeps of it while it is encoded.
+    struct Progress: Sendable {
+        var result: Result<Slate, MediaError>?
+        var thread: StageThread?
     }
 
-    private static func code(
-        _ frames: Int, _ width: Int, _ height: Int, _ ladder: LadderStage, _ program: ProgramStage
-    ) throws(MediaError) -> Slate {
+    private let frames: Int
+    private let width: Int
+    private let height: Int
+
+    /// `nil` if there is nothing to fill: in a fresh room, in one nobody watches any more, or in an offline job.
+    ///
+    /// - Parameter now: Nanoseconds since the Unix epoch.
+    init?(_ packager: HLSPackager, _ pipeline: Pipeline, now: Int64) {
+        guard pipeline.clock == .live, packager.canContinue(at: now) else { return nil }
+        (self.frames, self.width, self.height) = (
+            packager.slateFrames, pipeline.canvas.width, pipeline.canvas.height
+        )
+    }
+
+    /// Encodes it. Blocks.
+    func code(_ ladder: LadderStage, _ program: ProgramStage) throws(MediaError) -> Slate {
         var picture = try program.still()
         // A scene on a canvas of its own has other sizes than the ladder was opened with.
-        if picture?.format.width != width || picture?.format.height != height { picture = nil }
+        if picture?.format.width != self.width || picture?.format.height != self.height { picture = nil }
         let still: Picture
         if let picture {
             still = picture
         } else {
-            still = try PictureCanvas.open(width: width, height: height, fill: .black).finish()
+            still = try PictureCanvas.open(width: self.width, height: self.height, fill: .black).finish()
         }
-        return Slate(frames: frames, tracks: try SlateCoder.code(still, frames: frames, like: ladder))
-    }
-
-    /// Waits until it is coded. Called once.
-    func take() -> Result<Slate, MediaError>? {
-        self.thread.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }?.join()
-        return self.result.withLock { $0 }
+        return Slate(frames: self.frames, tracks: try SlateCoder.code(still, frames: self.frames, like: ladder))
     }
 }
 
 extension Room {
-    /// The slate that fills the time since the worker before; `nil` where there is none, or nothing to fill.
+    /// Begins to encode the slate, if there is to be one. Called once, before the room runs.
+    func beginSlate() {
+        guard let work = self.slate else { return }
+        let thread = StageThread("slate") {
+            let result = Result { () throws(MediaError) in try work.code(self.ladder, self.program) }
+            self.value.withLock { $0.slate.result = result }
+        }
+        self.value.withLock { $0.slate.thread = thread }
+    }
+
+    /// The slate that fills the time since the worker before; `nil` if there is none, or nothing to fill. Waits until it is encoded.
+    /// Called once.
     func takeSlate() -> Slate? {
-        switch self.slate?.take() {
+        self.value.withLock { $0.slate.thread.take() }?.join()
+        switch self.value.withLock({ $0.slate.result.take() }) {
         case nil: return nil
         case .success(let slate): return slate
         case .failure(let error):

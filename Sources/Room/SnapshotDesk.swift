@@ -15,15 +15,17 @@ final class SnapshotDesk: Sendable {
     /// Nanoseconds the last sheet may take; a disk that hangs holds up the end of no room.
     private static let patience: Int64 = 500_000_000
 
+    private struct State {
+        /// The newest canvas.
+        var latest: Picture?
+        var isStopped = false
+    }
+
     private let pipeline: Pipeline
     private let roster: SourceRoster
-    private let latest = Mutex<Picture?>(nil)
-    private let isStopped = Mutex(false)
+    private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
-    /// One at a time: whoever asks for many waits, and no thread but theirs.
-    private let encoding = Mutex<Void>(())
     private let taken = Atomic<Int64>(0)
-    private let watchers = Mutex<[StageThread]>([])
 
     init(_ pipeline: Pipeline, _ roster: SourceRoster) {
         self.pipeline = pipeline
@@ -31,7 +33,11 @@ final class SnapshotDesk: Sendable {
     }
 
     /// The canvas of a tick.
-    func note(_ picture: Picture) { self.latest.withLock { $0 = picture } }
+    func note(_ picture: Picture) {
+        // The one before is freed behind the lock.
+        var picture: Picture? = picture
+        self.state.withLock { swap(&picture, &$0.latest) }
+    }
 
     /// Stills that were made since the room began.
     var count: Int64 { self.taken.load(ordering: .relaxed) }
@@ -41,21 +47,16 @@ final class SnapshotDesk: Sendable {
         of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
     ) throws(MediaError) -> [UInt8]? {
         let picture: Picture? =
-            if let source { self.roster.slots[source]?.buffer.snapshot } else { self.latest.withLock { $0 } }
+            if let source { self.roster.slots[source]?.buffer.snapshot } else { self.state.withLock(\.latest) }
         guard let picture else { return nil }
         let wanted = size(picture.format.width, picture.format.height)
-        let result = self.encoding.withLock { _ in
-            Result { () throws(MediaError) in
-                try StillEncoder.jpeg(picture, width: wanted.width, height: wanted.height)
-            }
-        }
         self.taken.add(1, ordering: .relaxed)
-        return try result.get()
+        return try StillEncoder.jpeg(picture, width: wanted.width, height: wanted.height)
     }
 
     // MARK: Image outputs
 
-    /// Makes the files of the image outputs until ``stop()``.
+    /// Makes the files of the image outputs until ``stop(_:)``.
     ///
     /// - Parameters:
     ///   - isPaused: Asked before each round: a machine that cannot keep up makes none.
@@ -69,7 +70,7 @@ final class SnapshotDesk: Sendable {
             _ = StageThread("image") {
                 var isFailing = false
                 var shown: Set<SourceID> = []
-                while !self.isStopped.withLock({ $0 }) {
+                while !self.state.withLock(\.isStopped) {
                     var failure: MediaError?
                     if !isPaused() {
                         do throws(MediaError) { try self.make(output, publish, &shown) } catch { failure = error }
@@ -77,7 +78,7 @@ final class SnapshotDesk: Sendable {
                     if let failure, !isFailing { report(output.outputID, failure) }
                     isFailing = failure != nil
                     // Until the first canvas is there the next look is soon.
-                    let isEmpty = self.latest.withLock { $0 == nil }
+                    let isEmpty = self.state.withLock { $0.latest == nil }
                     let pause = isEmpty ? 500 : output.intervalSeconds * 1_000
                     if self.wake.wait(timeout: .now() + .milliseconds(pause)) == .success { self.wake.signal() }
                 }
@@ -85,17 +86,22 @@ final class SnapshotDesk: Sendable {
         }
     }
 
-    /// Hands the newest canvas to `take`, on a thread of its own, until ``stop()``.
+    /// Hands the newest canvas to `take`, on a thread of its own, until ``stop(_:)``.
     ///
-    /// - Parameter take: Says in how many milliseconds it wants the next one.
-    func watch(_ take: @escaping @Sendable (Picture) -> Int) {
-        let thread = StageThread("sprites", yields: true) {
-            while !self.isStopped.withLock({ $0 }) {
-                let pause = self.latest.withLock { $0 }.map(take) ?? 500
+    /// - Parameters:
+    ///   - maker: What `take` may change; the thread alone has it.
+    ///   - take: Says in how many milliseconds it wants the next one.
+    /// - Returns: The thread, for ``stop(_:)``.
+    func watch<Maker: Sendable>(
+        _ maker: Maker, _ take: @escaping @Sendable (inout Maker, Picture) -> Int
+    ) -> StageThread {
+        StageThread("sprites", yields: true) {
+            var maker = maker
+            while !self.state.withLock(\.isStopped) {
+                let pause = self.state.withLock(\.latest).map { take(&maker, $0) } ?? 500
                 if self.wake.wait(timeout: .now() + .milliseconds(pause)) == .success { self.wake.signal() }
             }
         }
-        self.watchers.withLock { $0.append(thread) }
     }
 
     /// - Parameter shown: Sources that have a file.
@@ -128,13 +134,11 @@ final class SnapshotDesk: Sendable {
     }
 
     /// Makes nothing more, and waits a little for what is being made, so that whoever gets it still does.
-    func stop() {
-        self.isStopped.withLock { $0 = true }
+    ///
+    /// - Parameter watchers: The threads of ``watch(_:_:)``.
+    func stop(_ watchers: [StageThread]) {
+        self.state.withLock { $0.isStopped = true }
         self.wake.signal()
-        let watchers = self.watchers.withLock { watchers in
-            defer { watchers = [] }
-            return watchers
-        }
         for watcher in watchers { _ = watcher.join(within: Self.patience) }
     }
 }

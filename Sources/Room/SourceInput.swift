@@ -1,31 +1,30 @@
 import Ingest
 import MediaTypes
 import Program
-import Synchronization
 
 /// A publisher's packets on their way into the room: the first decodable one starts the program, and one who sends more than can be
 /// shown is not read on until there is room.
 final class SourceInput: SourceSubscriber {
-    private struct Flow {
+    /// What is remembered from packet to packet; part of ``SourceSlot``.
+    struct Flow {
         var pace = PublisherPace()
         var starting = StartingMedia()
         var hold: (@Sendable (Bool) -> Void)?
     }
 
-    private let stage: DecodeStage
-    private let arrivals: SourceArrivals
+    private let slot: SourceSlot
     private let clock: ProgramClock
     private let machine: any MonotonicClock
     private let arrived: @Sendable (Int64) -> Void
-    private let flow = Mutex(Flow())
+
+    private var stage: DecodeStage { self.slot.decode }
 
     /// - Parameter arrived: Told when something decodable has come, with the machine's time.
     init(
-        stage: DecodeStage, arrivals: SourceArrivals, clock: ProgramClock, machine: any MonotonicClock,
+        _ slot: SourceSlot, clock: ProgramClock, machine: any MonotonicClock,
         arrived: @escaping @Sendable (Int64) -> Void
     ) {
-        self.stage = stage
-        self.arrivals = arrivals
+        self.slot = slot
         self.clock = clock
         self.machine = machine
         self.arrived = arrived
@@ -34,12 +33,12 @@ final class SourceInput: SourceSubscriber {
     /// Reads `hub` from now on, holds its publisher when there is no room, and lets it take its time while nobody sees or hears it.
     func join(_ hub: SourceHub) {
         let token = hub.subscribe(self)
-        self.flow.withLock { $0.hold = { [weak hub] isHeld in hub?.setFull(isHeld, for: token) } }
+        self.slot.changeFlow { $0.hold = { [weak hub] isHeld in hub?.setFull(isHeld, for: token) } }
         self.stage.onRelief { [weak self] in self?.look() }
         self.stage.buffer.need.watchAway { [weak hub] isAway in hub?.setPatient(isAway, for: token) }
     }
 
-    func noteRead(until time: Int64?) { self.arrivals.noteRead(until: time) }
+    func noteRead(until time: Int64?) { self.slot.noteRead(until: time) }
 
     func cut() { self.stage.cut() }
 
@@ -47,15 +46,14 @@ final class SourceInput: SourceSubscriber {
 
     func receive(_ items: [SourceItem]) {
         let paced = self.paced(items)
-        self.arrivals.note(paced)
-        if let arrival = self.flow.withLock({ $0.starting.note(items) }) { self.arrived(arrival) }
+        if let arrival = self.slot.received(items, paced: paced) { self.arrived(arrival) }
         self.stage.offer(paced)
         self.look()
     }
 
     /// The items with the times at which they would have come in real time.
     private func paced(_ items: [SourceItem]) -> [SourceItem] {
-        let moved = self.flow.withLock { Self.moved(items, &$0.pace) }
+        let moved = self.slot.changeFlow { Self.moved(items, &$0.pace) }
         // Nearly always. A copy that is only now and then changed in the loop above is made before it, each time: the optimizer takes
         // it out of the loop, and a block as large as that has the heap tidied.
         guard !moved.isEmpty else { return items }
@@ -86,7 +84,7 @@ final class SourceInput: SourceSubscriber {
     /// Before the program runs nothing is decoded, and only what comes can start it.
     private func look() {
         guard self.clock.zero != nil else { return }
-        self.flow.withLock { flow in
+        self.slot.changeFlow { flow in
             // Told inside the lock, so that two changes cannot arrive in the wrong order; the hub only hops to its loop.
             if flow.pace.look(at: self.machine.now(), waiting: self.stage.crowdingBytes) {
                 flow.hold?(flow.pace.isHeld)

@@ -7,6 +7,18 @@ import Synchronization
 
 /// One source of the room: its buffer, its decode thread, and where its packets come from.
 final class SourceSlot: Sendable {
+    /// What the room knows of the source.
+    private struct Known {
+        var facts = Facts()
+        var health: SourceHealth
+        var arrivals = SourceArrivals()
+        var flow = SourceInput.Flow()
+        /// The reader of a file that is open and not read yet.
+        var reader: FileReader?
+        /// The decode thread; nil before it has started and once somebody waits for its end.
+        var thread: StageThread?
+    }
+
     private struct Facts {
         var state = SourceLife.State.idle
         var format: PictureFormat?
@@ -21,12 +33,7 @@ final class SourceSlot: Sendable {
     let spec: Pipeline.Source
     let buffer: SourceBuffer
     let decode: DecodeStage
-    let arrivals = SourceArrivals()
-    private let facts = Mutex(Facts())
-    private let health: Mutex<SourceHealth>
-    private let thread = Mutex<StageThread?>(nil)
-    /// Of a file that is open and not read yet.
-    private let reader = Mutex<FileReader?>(nil)
+    private let known: Mutex<Known>
     private let voice: Voice
 
     /// What its decoder has to say is heard as long as the source is one of the room's.
@@ -39,7 +46,7 @@ final class SourceSlot: Sendable {
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) {
         self.spec = spec
-        self.health = Mutex(SourceHealth(rules: SourceHealth.Rules(spec, pipeline.alarms)))
+        self.known = Mutex(Known(health: SourceHealth(rules: SourceHealth.Rules(spec, pipeline.alarms))))
         let isFile = if case .file = spec.input { true } else { false }
         self.buffer = SourceBuffer(source: spec.id, isPaced: isFile && pipeline.clock == .offline)
         let id = spec.id
@@ -71,42 +78,35 @@ final class SourceSlot: Sendable {
     ///
     /// - Parameter wanted: How far the program's sound has come.
     func start(soundWantedUntil wanted: @escaping @Sendable () -> Int64) {
-        self.thread.withLock { thread in
-            let decode = self.decode
-            if thread == nil { thread = StageThread("dec-\(self.spec.id)") { decode.run(soundWantedUntil: wanted) } }
+        let decode = self.decode
+        self.known.withLock { known in
+            guard known.thread == nil else { return }
+            known.thread = StageThread("dec-\(self.spec.id)") { decode.run(soundWantedUntil: wanted) }
         }
     }
 
     /// Keeps the reader of its file, which has been looked into, until it is to be read.
-    func keep(_ reader: FileReader) { self.reader.withLock { $0 = reader } }
+    func keep(_ reader: FileReader) { self.known.withLock { $0.reader = reader } }
 
     /// That reader; `nil` where there is none, or it was taken.
-    func takeReader() -> FileReader? {
-        self.reader.withLock { reader in
-            defer { reader = nil }
-            return reader
-        }
-    }
+    func takeReader() -> FileReader? { self.known.withLock { $0.reader.take() } }
 
     /// Nothing of what it says from now on is about a source of the room.
     func silence() { self.voice.isSilent.store(true, ordering: .relaxed) }
 
     /// Waits for its thread, which has been told to stop.
     func join() {
-        let thread = self.thread.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }
+        let thread = self.known.withLock { $0.thread.take() }
         thread?.join()
     }
 
     /// What its publisher sends a track in.
     func setCodec(_ parameters: CodecParameters) {
-        self.facts.withLock {
+        self.known.withLock {
             if parameters.kind == .video {
-                $0.videoCodec = parameters.codec
+                $0.facts.videoCodec = parameters.codec
             } else {
-                $0.audioCodecs[parameters.track] = parameters.codec
+                $0.facts.audioCodecs[parameters.track] = parameters.codec
             }
         }
     }
@@ -136,42 +136,48 @@ final class SourceSlot: Sendable {
 
     var isFile: Bool { if case .file = self.spec.input { true } else { false } }
 
-    func setFormat(_ format: PictureFormat) { self.facts.withLock { $0.format = format } }
-    func setError(_ error: String) { self.facts.withLock { $0.lastError = error } }
+    func setFormat(_ format: PictureFormat) { self.known.withLock { $0.facts.format = format } }
+    func setError(_ error: String) { self.known.withLock { $0.facts.lastError = error } }
     func setPublishing(_ publishing: Bool) {
-        self.arrivals.reset()
-        if publishing { self.health.withLock { $0.begin() } }
-        self.facts.withLock {
-            if publishing, !$0.isPublishing, $0.format != nil { $0.reconnects += 1 }
-            $0.isPublishing = publishing
+        self.known.withLock { known in
+            known.arrivals = SourceArrivals()
+            if publishing { known.health.begin() }
+            if publishing, !known.facts.isPublishing, known.facts.format != nil { known.facts.reconnects += 1 }
+            known.facts.isPublishing = publishing
         }
     }
 
     /// The size and rate of its picture, as last decoded.
-    var format: PictureFormat? { self.facts.withLock { $0.format } }
-    var isPublishing: Bool { self.facts.withLock { $0.isPublishing } }
-    var state: SourceLife.State { self.facts.withLock { $0.state } }
+    var format: PictureFormat? { self.known.withLock(\.facts.format) }
+    var isPublishing: Bool { self.known.withLock(\.facts.isPublishing) }
+    var state: SourceLife.State { self.known.withLock(\.facts.state) }
+    /// When media of the publication came.
+    var arrivals: SourceLife.Arrivals { self.known.withLock(\.arrivals.current) }
+    /// When the first key frame of the publication came; `nil` before.
+    var firstKey: Int64? { self.known.withLock(\.arrivals.firstKey) }
     /// When its media came, and how long after that it is shown.
     var timedArrivals: SourceLife.Arrivals {
-        var arrivals = self.arrivals.current
+        var arrivals = self.arrivals
         arrivals.shownAfter = (self.decode.timing.buffered ?? 0) &+ max(0, self.decode.wantedOffset)
         return arrivals
     }
 
     /// Takes note of what has come since the last time.
     func readHealth(_ surroundings: SourceHealth.Surroundings, now: Int64) -> SourceHealth.Change? {
-        let reading = self.arrivals.takeReading(now: now)
-        return self.health.withLock { $0.read(reading, surroundings, now: now) }
+        self.known.withLock { known in
+            let reading = known.arrivals.takeReading(now: now)
+            return known.health.read(reading, surroundings, now: now)
+        }
     }
 
-    func setHealthRules(_ rules: SourceHealth.Rules) { self.health.withLock { $0.rules = rules } }
+    func setHealthRules(_ rules: SourceHealth.Rules) { self.known.withLock { $0.health.rules = rules } }
 
     /// What is wrong with what comes in, the worst first.
-    var healthFindings: [SourceHealth.Finding] { self.health.withLock(\.findings) }
+    var healthFindings: [SourceHealth.Finding] { self.known.withLock(\.health.findings) }
 
     /// What came in within the window.
     var healthFigures: JSONValue {
-        let figures = self.health.withLock { $0.figures }
+        let figures = self.known.withLock(\.health.figures)
         return [
             "fps": .thousandths(figures.fps), "videoBitrate": .integer(figures.bitrate),
             "gapMs": .integer(figures.gap / 1_000_000), "skewMs": .integer(figures.skew / 1_000_000),
@@ -181,13 +187,36 @@ final class SourceSlot: Sendable {
         ]
     }
 
-    func setState(_ state: SourceLife.State) { self.facts.withLock { $0.state = state } }
+    func setState(_ state: SourceLife.State) { self.known.withLock { $0.facts.state = state } }
+
+    // MARK: Packets on their way in
+
+    /// Changes what ``SourceInput`` keeps. `body` must be short, and must not use the slot but for its decoder.
+    func changeFlow<Result: Sendable>(_ body: (inout SourceInput.Flow) -> Result) -> Result {
+        self.known.withLock { body(&$0.flow) }
+    }
+
+    /// Notes packets that have come.
+    ///
+    /// - Parameters:
+    ///   - items: With the times at which they came.
+    ///   - paced: The same with the times at which they would have come in real time.
+    /// - Returns: When the first decodable packet came, if it is one of these.
+    func received(_ items: [SourceItem], paced: [SourceItem]) -> Int64? {
+        self.known.withLock { known in
+            known.arrivals.note(paced)
+            return known.flow.starting.note(items)
+        }
+    }
+
+    /// See ``SourceArrivals/noteRead(until:)``.
+    func noteRead(until time: Int64?) { self.known.withLock { $0.arrivals.noteRead(until: time) } }
 
     func json(
         stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, relays: JSONValue, level: JSONValue,
         refused: JSONValue
     ) -> JSONValue {
-        let facts = self.facts.withLock { $0 }
+        let facts = self.known.withLock(\.facts)
         let decoded = self.decode.stats
         let timing = self.decode.timing
         return [

@@ -175,7 +175,7 @@ enum RoomRunner {
             watch = begun
             for recording in due {
                 let error = await Self.onThread("record") {
-                    RecordingReport(recording, events: events, clock: clock).finish { begun.settlement.advanced() }
+                    RecordingReport(recording, events: events, clock: clock).finish { begun.advanced() }
                 }
                 if let error { debts.append(error) }
             }
@@ -188,7 +188,7 @@ enum RoomRunner {
                 let doing = "sending the rest of the room to its stores"
                 let patience = uploads.time &+ LoopLags.endMargin
                 if let watch {
-                    watch.settlement.begin(doing, patience: patience)
+                    watch.proceed(doing, patience: patience)
                 } else {
                     watch = await SettlementWatch.begin(doing, patience: patience, pipeline, clock: clock, logger)
                 }

@@ -3,39 +3,79 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
+import Synchronization
 
 /// Keeps an engine from taking a worker for dead that finishes what an ended room left behind: probes are answered at the room's control
 /// address, and a service manager is told.
 struct SettlementWatch {
-    let settlement: Settlement
+    private let work: Work
     private let notices: Task<Void, Never>
     private let probes: ProbeServer?
 
     /// - Parameters:
-    ///   - doing, patience: See ``Settlement/begin(_:patience:)``.
+    ///   - doing, patience: See ``RecoveryJob/init(_:patience:at:)``.
     ///   - clock: Measures how long a step takes.
     static func begin(
         _ doing: String, patience: Int64, _ pipeline: Pipeline, clock: any MonotonicClock, _ logger: Logger
     ) async -> SettlementWatch {
-        let settlement = Settlement(doing, patience: patience, clock: clock)
+        let work = Work(doing, patience: patience, clock)
         let notices = Task {
-            if let notifier = ServiceNotifier.open() { await notifier.follow { settlement.serviceView } }
+            if let notifier = ServiceNotifier.open() { await notifier.follow { work.serviceView } }
         }
         var probes: ProbeServer?
         do throws(MediaError) {
-            probes = try await ProbeServer.start(listen: pipeline.control.listen, logger: logger) { settlement.health }
+            probes = try await ProbeServer.start(listen: pipeline.control.listen, logger: logger) { work.health }
         } catch {
             // What is owed does not wait for probes.
             logger.warning("no probe can be answered", metadata: ["error": "\(error)"])
         }
-        return SettlementWatch(settlement: settlement, notices: notices, probes: probes)
+        return SettlementWatch(work: work, notices: notices, probes: probes)
     }
+
+    /// Another part of the work begins. See ``RecoveryJob/init(_:patience:at:)``.
+    func proceed(_ doing: String, patience: Int64) { self.work.begin(doing, patience: patience) }
+
+    /// A step is done.
+    func advanced() { self.work.advanced() }
 
     /// - Parameter isOver: All is done, and the worker with it; a service manager starts it again otherwise.
     func end(isOver: Bool) async {
-        if isOver { self.settlement.finish() }
+        if isOver { self.work.finish() }
         await self.probes?.stop()
         self.notices.cancel()
         await self.notices.value
+    }
+
+    /// The job, which one thread advances and others look at.
+    private final class Work: Sendable {
+        private let clock: any MonotonicClock
+        private let job: Mutex<RecoveryJob>
+
+        init(_ doing: String, patience: Int64, _ clock: any MonotonicClock) {
+            self.clock = clock
+            self.job = Mutex(RecoveryJob(doing, patience: patience, at: clock.now()))
+        }
+
+        func begin(_ doing: String, patience: Int64) {
+            let job = RecoveryJob(doing, patience: patience, at: self.clock.now())
+            self.job.withLock { $0 = job }
+        }
+
+        func advanced() {
+            let now = self.clock.now()
+            self.job.withLock { $0.advanced(at: now) }
+        }
+
+        func finish() { self.job.withLock { $0.finish() } }
+
+        var health: HealthReport {
+            let now = self.clock.now()
+            return self.job.withLock { $0.health(at: now) }
+        }
+
+        var serviceView: ServiceNotices.View {
+            let now = self.clock.now()
+            return self.job.withLock { $0.serviceView(at: now) }
+        }
     }
 }

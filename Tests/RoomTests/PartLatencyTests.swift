@@ -5,7 +5,7 @@ import Testing
 struct PartLatencyTests {
     @Test("ticks that are lost leave nothing behind, however long the machine cannot keep up")
     func bounded() {
-        let latency = PartLatency(tracks: 2)
+        var latency = PartLatency(tracks: 2)
         // A minute of pictures and a minute without: none of these is there to take one of those away.
         for minute in Int64(0)..<100 where minute.isMultiple(of: 2) {
             for tick in minute * 1_200..<(minute + 1) * 1_200 { latency.entered(track: 1, tick: tick, at: tick) }

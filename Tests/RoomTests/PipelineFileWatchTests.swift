@@ -57,7 +57,7 @@ struct PipelineFileWatchTests {
         defer { self.remove() }
         try self.write("one")
         let taker = Taker()
-        let watch = taker.watch("\(self.directory)/room.json", "one")
+        var watch = taker.watch("\(self.directory)/room.json", "one")
         watch.look()
         try self.write("one")
         watch.look()
@@ -77,7 +77,7 @@ struct PipelineFileWatchTests {
         #expect(symlink("..2026_1", "\(self.directory)/..data") == 0)
         #expect(symlink("..data/room.json", "\(self.directory)/room.json") == 0)
         let taker = Taker()
-        let watch = taker.watch("\(self.directory)/room.json", "one")
+        var watch = taker.watch("\(self.directory)/room.json", "one")
         watch.look()
         try self.write("two", "..2026_2/room.json")
         watch.look()
@@ -93,7 +93,7 @@ struct PipelineFileWatchTests {
         defer { self.remove() }
         try self.write("one")
         let taker = Taker()
-        let watch = taker.watch("\(self.directory)/room.json", "one")
+        var watch = taker.watch("\(self.directory)/room.json", "one")
         watch.look()
         // Half of a file that is being written.
         try self.write("bad half")
@@ -124,7 +124,7 @@ struct PipelineFileWatchTests {
         try self.write("one")
         let taker = Taker()
         let path = "\(self.directory)/room.json"
-        let watch = taker.watch(path, "one")
+        var watch = taker.watch(path, "one")
         try self.write("bad file")
         for _ in 0..<4 { watch.look() }
         let attempts = taker.attempts
@@ -141,7 +141,7 @@ struct PipelineFileWatchTests {
         defer { self.remove() }
         try self.write("one")
         let taker = Taker()
-        let watch = taker.watch("\(self.directory)/room.json", "one")
+        var watch = taker.watch("\(self.directory)/room.json", "one")
         taker.setEarly(true)
         try self.write("two")
         for _ in 0..<3 { watch.look() }
@@ -156,7 +156,7 @@ struct PipelineFileWatchTests {
         defer { self.remove() }
         try self.write("one")
         let taker = Taker()
-        let watch = taker.watch("\(self.directory)/room.json", "one")
+        var watch = taker.watch("\(self.directory)/room.json", "one")
         taker.setEarly(true)
         try self.write("two")
         let tried = (1...30).filter { _ in

@@ -39,7 +39,7 @@ struct RoomSecretFilesTests {
         ]
         for (name, _) in names { try self.write("first", name) }
         let pipeline = try self.pipeline()
-        let files = RoomSecretFiles(pipeline)
+        var files = RoomSecretFiles(pipeline)
         func changed() -> [RoomSecretFiles.Use] {
             RoomSecretFiles.Use.allCases.filter { files.haveChanged($0, in: pipeline) }
         }
@@ -55,11 +55,12 @@ struct RoomSecretFilesTests {
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: self.directory) }
         var pipeline = try self.pipeline()
-        let files = RoomSecretFiles(pipeline)
+        var files = RoomSecretFiles(pipeline)
+        func changed() -> Bool { files.haveChanged(.tokens, in: pipeline) }
         try self.write("other", "other")
         pipeline.control.token = .file("\(self.directory)/other")
-        #expect(!files.haveChanged(.tokens, in: pipeline))
+        #expect(!changed())
         try self.write("renewed", "other")
-        #expect(files.haveChanged(.tokens, in: pipeline))
+        #expect(changed())
     }
 }

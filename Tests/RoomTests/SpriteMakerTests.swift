@@ -17,11 +17,12 @@ struct SpriteMakerTests {
         try FileManager.default.createDirectory(atPath: index + "/x", withIntermediateDirectories: true)
         var output = ImageOutput(path: folder.path + "/still.jpg")
         output.sprites = ImageOutput.Sprites()
-        let maker = try #require(SpriteMaker(output, incarnation: 1))
+        var maker = try #require(SpriteMaker(output, incarnation: 1))
+        var shown: SpriteFiles?
         let sheet = "still-1-0.jpg"
         func expectSize() throws {
             let size = try Data(contentsOf: folder.appendingPathComponent(sheet)).count
-            guard case .file(let path, let told)? = maker.object(named: sheet)?.body else {
+            guard case .file(let path, let told)? = shown?.object(named: sheet)?.body else {
                 Issue.record("\(sheet) is not shown")
                 return
             }
@@ -29,14 +30,14 @@ struct SpriteMakerTests {
         }
         let black = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
         let white = try PictureCanvas.open(width: 320, height: 180, fill: .white).finish()
-        #expect(throws: MediaError.self) { try maker.take(black, at: 0) }
+        #expect(throws: MediaError.self) { try maker.take(black, at: 0) { shown = $0 } }
         try expectSize()
-        #expect(throws: MediaError.self) { try maker.take(white, at: 10_000) }
+        #expect(throws: MediaError.self) { try maker.take(white, at: 10_000) { shown = $0 } }
         try expectSize()
         try FileManager.default.removeItem(atPath: index)
-        let update = try maker.take(black, at: 20_000)
+        let update = try maker.take(black, at: 20_000) { shown = $0 }
         #expect(update != nil)
         try expectSize()
-        #expect(maker.object(named: "still-1-1.jpg") == nil)
+        #expect(shown?.object(named: "still-1-1.jpg") == nil)
     }
 }

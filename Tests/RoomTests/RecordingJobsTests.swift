@@ -1,0 +1,26 @@
+import Room
+import Testing
+
+@Suite("Files of recording sessions that are made while the room goes on")
+struct RecordingJobsTests {
+    @Test("one thread makes them one after the other, and another is started when it has ended")
+    func turns() {
+        var jobs = RecordingJobs()
+        var starts = (0..<2).map { _ in jobs.add { _ in } }
+        #expect(starts == [true, false], "the thread that works takes the second")
+        let works = (0..<3).map { _ in jobs.next(at: 0) }
+        #expect(works.map { $0 != nil } == [true, true, false])
+        starts = [jobs.add { _ in }]
+        #expect(starts == [true])
+    }
+
+    @Test("what has not begun by the room's deadline is left to another worker")
+    func deadline() {
+        var jobs = RecordingJobs()
+        for _ in 0..<2 { _ = jobs.add { _ in } }
+        jobs.deadline = 10
+        #expect(!jobs.isOver(at: 10) && jobs.isOver(at: 11))
+        let works = [Int64(10), 11].map { jobs.next(at: $0) }
+        #expect(works.map { $0 != nil } == [true, false])
+    }
+}

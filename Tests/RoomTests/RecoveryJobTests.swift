@@ -1,0 +1,39 @@
+import Room
+import Testing
+
+@Suite("A worker that finishes what an ended room left behind, as others see it")
+struct RecoveryJobTests {
+    @Test("it is alive as long as its steps follow one another, however long all of them take")
+    func steps() {
+        var job = RecoveryJob("finishing the recording", patience: 60 * Kit.second, at: 0)
+        var now: Int64 = 0
+        for minute in Int64(1)...30 {
+            now = minute * 59 * Kit.second
+            #expect(job.health(at: now).live && job.serviceView(at: now).isAlive)
+            job.advanced(at: now)
+        }
+        #expect(job.health(at: now).checks == ["settlement": "finishing the recording, last step 0 ms ago"])
+        now += 60 * Kit.second
+        #expect(!job.health(at: now).live && !job.serviceView(at: now).isAlive)
+        job = RecoveryJob("sending", patience: 61 * Kit.second, at: now)
+        now += 60 * Kit.second
+        #expect(job.health(at: now).live, "another part, with its own patience")
+        #expect(job.serviceView(at: now).status == "sending")
+    }
+
+    @Test("to a service manager it is a start until all is done, and then an end")
+    func phases() {
+        var job = RecoveryJob("finishing the recording", patience: 1, at: 0)
+        #expect(job.serviceView(at: 0).phase == .settling)
+        job = RecoveryJob("sending", patience: 1, at: 0)
+        #expect(job.serviceView(at: 0).phase == .settling)
+        job.finish()
+        #expect(job.serviceView(at: 0).phase == .over && !job.serviceView(at: 0).hasFailed)
+    }
+
+    @Test("its start is over, and no publisher is to be sent to it")
+    func probes() {
+        let health = RecoveryJob("sending", patience: 1, at: 0).health(at: 0)
+        #expect(health.started && !health.ready && health.live && health.state == "closed")
+    }
+}
