@@ -105,6 +105,10 @@ extension KillCommand {
         KillCommand("PK started with durations", .post, "/v1/pk:start", #"{"durationMs":300000,"punishMs":1000}"#) {
             $0.state.pk?.durations.pk == 300 * RoomHarness.second && $0.state.pk?.endsAt != nil
         },
+        KillCommand("timed PK ended", .post, "/v1/pk:end") { $0.state.pk == nil },
+        KillCommand("PK started with scenes", .post, "/v1/pk:start", #"{"scene":"pk","endScene":"guest"}"#) {
+            $0.state.pk?.scenes.endScene == "guest" && $0.state.onAir?.scene == "pk"
+        },
     ]
 
     private static let overlays: [KillCommand] = [
