@@ -206,7 +206,7 @@ final class RoomHarness: Sendable {
 
     private var server: IngestServer {
         get throws {
-            guard let server = self.room.ingest else { throw TestClock.Timeout(description: "the room admits nobody") }
+            guard let server = self.room.ingest else { throw TestClock.Timeout(description: "the room admits nobody; told: \(self.events.types())") }
             return server
         }
     }
