@@ -206,12 +206,16 @@ final class RoomHarness: Sendable {
 
     private var server: IngestServer {
         get throws {
-            guard let server = self.room.ingest else { throw TestClock.Timeout(description: "the room admits nobody; told: \(self.events.types())") }
+            guard let server = self.room.ingest else {
+                throw TestClock.Timeout(description: "the room admits nobody; told: \(self.events.types())")
+            }
             return server
         }
     }
 
     private func sendDue() throws {
+        // A room that is over has closed its listeners, and its publishers with them.
+        guard self.room.ingest != nil else { return self.scripts.withLock { $0 = [:] } }
         let now = self.clock.now()
         for (uid, script) in self.scripts.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
             var script = script
