@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Addresses that begin with the same bits: `192.0.2.0/24`, `2001:db8::/32`, or one address.
 package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     private let first: IPAddress

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Servers a room may fetch sources from: `HOST`, `HOST:PORT`, `HOST:*`, and `*.DOMAIN` in place of the host.
 ///
 /// Without a port only 1935. Names are compared as written, whatever their case; `*.DOMAIN` stands for every name below the

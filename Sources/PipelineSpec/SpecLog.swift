@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What the reading of one document has found so far, and where its values stand.
 struct SpecLog {
     private(set) var mistakes: [SpecMistake] = []
