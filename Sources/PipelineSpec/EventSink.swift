@@ -27,7 +27,7 @@ package struct EventSink: Sendable, Hashable {
             Field(
                 optional: "url", \.urlText,
                 .webhookURL, "where each event is sent, in order, again until it is taken (status 2xx)"),
-            Field(optional: "urlEnv", \.urlEnv, .variable, "environment variable that holds the URL instead"),
+            Field(optional: "urlEnv", \.url.variable, .variable, "environment variable that holds the URL instead"),
             Field(
                 "types", \.types,
                 .list(
@@ -40,10 +40,10 @@ package struct EventSink: Sendable, Hashable {
                 "kinds of events it gets; none: all"),
             Field("timeoutMs", \.timeoutMs, .integer(100...15_000), "milliseconds an attempt may take"),
             Field(
-                optional: "secretEnv", \.secretEnv, .variable,
+                optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the secret which signs what is sent (whsec_… or any text); several lines: several signatures"
             ),
-            Field(optional: "secretFile", \.secretFile, .path, "file that holds it instead"),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds it instead"),
         ], keywords: [SourceDraft.needsURL])
 
     /// The URL's text, where the pipeline holds it.
@@ -52,26 +52,11 @@ package struct EventSink: Sendable, Hashable {
         set { if let newValue { self.url = .inline(newValue) } }
     }
 
-    private var urlEnv: String? {
-        get { self.url.variable }
-        set { if let newValue { self.url = .env(newValue) } }
-    }
-
     /// Whether events can be sent there.
     package static func isURL(_ text: String) -> Bool {
         let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first.map { text.dropFirst($0.count) }
         guard let rest, text.utf8.count <= 2048, let first = rest.first else { return false }
         return first != "/" && rest.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-    }
-
-    private var secretFile: String? {
-        get { self.secret?.file }
-        set { if let newValue { self.secret = .file(newValue) } }
-    }
-
-    private var secretEnv: String? {
-        get { self.secret?.variable }
-        set { if let newValue { self.secret = .env(newValue) } }
     }
 
     static func checked(_ sink: EventSink, _ path: String, _ log: inout SpecLog) -> EventSink {

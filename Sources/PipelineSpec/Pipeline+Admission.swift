@@ -33,10 +33,10 @@ extension Pipeline.Auth {
         [
             Field("type", \.type, .choice, "what the signature is made of"),
             Field(
-                optional: "secretEnv", \.secretEnv, .variable,
+                optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the secret; several lines: several secrets, each accepted"),
             Field(
-                optional: "secretFile", \.secretFile, .path,
+                optional: "secretFile", \.secret.file, .path,
                 "file that holds the secret instead; read again at SIGHUP"),
             Field(
                 "maxSkewSeconds", \.maxSkewSeconds, .integer(0...3600),
@@ -51,16 +51,6 @@ extension Pipeline.Auth {
                 takes over knows which were used
                 """),
         ])
-
-    private var secretFile: String? {
-        get { self.secret?.file }
-        set { if let newValue { self.secret = .file(newValue) } }
-    }
-
-    private var secretEnv: String? {
-        get { self.secret?.variable }
-        set { if let newValue { self.secret = .env(newValue) } }
-    }
 
     static func checked(_ auth: Pipeline.Auth, _ path: String, _ log: inout SpecLog) -> Pipeline.Auth {
         let isInEnvironment = log.isWritten("\(path).secretEnv")
@@ -114,20 +104,10 @@ extension Pipeline.OnPublish {
                 "milliseconds it has to answer; encoders give up after 3000"),
             Field("onFailure", \.onFailure, .choice, "what becomes of the publisher when it gives no answer"),
             Field(
-                optional: "secretEnv", \.secretEnv, .variable,
+                optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the secret which signs what is sent (ome)"),
-            Field(optional: "secretFile", \.secretFile, .path, "file that holds it instead"),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds it instead"),
         ])
-
-    private var secretFile: String? {
-        get { self.secret?.file }
-        set { if let newValue { self.secret = .file(newValue) } }
-    }
-
-    private var secretEnv: String? {
-        get { self.secret?.variable }
-        set { if let newValue { self.secret = .env(newValue) } }
-    }
 
     static func checked(_ hook: Pipeline.OnPublish, _ path: String, _ log: inout SpecLog) -> Pipeline.OnPublish {
         if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
@@ -140,9 +120,4 @@ extension Pipeline.OnPublish {
         }
         return hook
     }
-}
-
-extension Secret {
-    var file: String? { if case .file(let path) = self { path } else { nil } }
-    var variable: String? { if case .env(let name) = self { name } else { nil } }
 }
