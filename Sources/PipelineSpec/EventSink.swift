@@ -60,9 +60,7 @@ package struct EventSink: Sendable, Hashable {
     }
 
     static func checked(_ sink: EventSink, _ path: String, _ log: inout SpecLog) -> EventSink {
-        if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        }
+        log.checkSecret("secret", at: path)
         switch (log.isWritten("\(path).url"), log.isWritten("\(path).urlEnv")) {
         case (true, true): log.mistake("\(path).urlEnv", "stands beside url", fix: "keep one of the two")
         case (false, false):

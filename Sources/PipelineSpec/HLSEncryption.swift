@@ -50,9 +50,7 @@ package struct HLSEncryption: Sendable, Hashable {
 
 extension PipelineRules {
     func check(_ encryption: HLSEncryption, of output: HLSOutput, _ path: String, _ log: inout SpecLog) {
-        if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        }
+        log.checkSecret("secret", at: path)
         if encryption.keyURI != nil, encryption.secret == nil, log.isSound("\(path).keyUri") {
             log.mistake(
                 "\(path).keyUri", "the key server has no keys",

@@ -53,16 +53,7 @@ extension Pipeline.Auth {
         ])
 
     static func checked(_ auth: Pipeline.Auth, _ path: String, _ log: inout SpecLog) -> Pipeline.Auth {
-        let isInEnvironment = log.isWritten("\(path).secretEnv")
-        switch (isInEnvironment, log.isWritten("\(path).secretFile")) {
-        case (true, true):
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        case (false, false):
-            log.mistake(
-                "\(path).secretEnv", "is missing",
-                fix: "add \"secretEnv\" or \"secretFile\": where the secret is that keys are signed with")
-        default: break
-        }
+        log.checkSecret("secret", at: path, required: "the secret is that keys are signed with")
         return auth
     }
 }
@@ -110,9 +101,7 @@ extension Pipeline.OnPublish {
         ])
 
     static func checked(_ hook: Pipeline.OnPublish, _ path: String, _ log: inout SpecLog) -> Pipeline.OnPublish {
-        if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        }
+        log.checkSecret("secret", at: path)
         if hook.secret != nil, hook.form != .ome, log.isSound("\(path).form") {
             log.mistake(
                 "\(path).form", "is \(hook.form.rawValue), which signs nothing, and a secret is given",

@@ -34,9 +34,7 @@ extension Pipeline.SRT {
         ])
 
     static func checked(_ srt: Pipeline.SRT, _ path: String, _ log: inout SpecLog) -> Pipeline.SRT {
-        if log.isWritten("\(path).passphraseEnv"), log.isWritten("\(path).passphraseFile") {
-            log.mistake("\(path).passphraseFile", "stands beside passphraseEnv", fix: "keep one of the two")
-        }
+        log.checkSecret("passphrase", at: path)
         if srt.passphrase == nil, log.isWritten("\(path).pbkeylen"), log.isSound("\(path).pbkeylen") {
             log.mistake(
                 "\(path).pbkeylen", "is the length of a key, and there is no passphrase",

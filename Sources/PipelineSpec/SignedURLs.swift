@@ -15,14 +15,6 @@ package struct SignedURLs: Sendable, Hashable {
         ])
 
     func check(at path: String, _ log: inout SpecLog) {
-        switch (log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile")) {
-        case (true, true):
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        case (false, false):
-            log.mistake(
-                "\(path).secretEnv", "is missing",
-                fix: "add \"secretEnv\" or \"secretFile\": where the secret is that URLs are signed with")
-        default: break
-        }
+        log.checkSecret("secret", at: path, required: "the secret is that URLs are signed with")
     }
 }

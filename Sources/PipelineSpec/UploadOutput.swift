@@ -282,25 +282,12 @@ extension PipelineRules {
 
     private func check(_ output: HTTPOutput, _ path: String, _ log: inout SpecLog) {
         guard output.credentials != nil else { return }
-        self.checkSecret("secret", "\(path).auth", "the token, or user:password", &log)
+        log.checkSecret("secret", at: "\(path).auth", required: "the token, or user:password is")
     }
 
     private func check(_ output: S3Output, _ path: String, _ log: inout SpecLog) {
-        self.checkSecret("accessKey", path, "the access key", &log)
-        self.checkSecret("secretKey", path, "the secret key", &log)
-        if log.isWritten("\(path).sessionTokenEnv"), log.isWritten("\(path).sessionTokenFile") {
-            log.mistake("\(path).sessionTokenFile", "stands beside sessionTokenEnv", fix: "keep one of the two")
-        }
-    }
-
-    private func checkSecret(_ key: String, _ path: String, _ what: String, _ log: inout SpecLog) {
-        switch (log.isWritten("\(path).\(key)Env"), log.isWritten("\(path).\(key)File")) {
-        case (true, true):
-            log.mistake("\(path).\(key)File", "stands beside \(key)Env", fix: "keep one of the two")
-        case (false, false):
-            log.mistake(
-                "\(path).\(key)Env", "is missing", fix: "add \"\(key)Env\" or \"\(key)File\": where \(what) is")
-        default: break
-        }
+        log.checkSecret("accessKey", at: path, required: "the access key is")
+        log.checkSecret("secretKey", at: path, required: "the secret key is")
+        log.checkSecret("sessionToken", at: path)
     }
 }
