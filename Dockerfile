@@ -7,7 +7,7 @@ ARG BASE=docker.io/library/debian:bookworm-slim
 
 FROM ${BUILDER} AS build
 RUN test -x /out/usr/bin/tandem || { apt-get update \
-    && apt-get install -y --no-install-recommends libavcodec-dev libavformat-dev libavfilter-dev libswresample-dev pkg-config \
+    && apt-get install -y --no-install-recommends libavcodec-dev libavformat-dev libavfilter-dev libswresample-dev zlib1g-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*; }
 WORKDIR /src
 COPY . .

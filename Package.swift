@@ -48,7 +48,9 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CLibAV", pkgConfig: "libavfilter",
-            providers: [.apt(["libavcodec-dev", "libavformat-dev", "libavfilter-dev", "libswresample-dev"])]),
+            providers: [
+                .apt(["libavcodec-dev", "libavformat-dev", "libavfilter-dev", "libswresample-dev", "zlib1g-dev"])
+            ]),
         // The pages' files as C data: see its header.
         .target(name: "CPages"),
         .target(name: "MediaKernels", swiftSettings: auditedMemory),

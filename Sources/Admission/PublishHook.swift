@@ -1,3 +1,4 @@
+import MediaTypes
 package import PipelineSpec
 
 /// What a webhook is told of somebody who asks to publish. Holds the stream key, which the other end must see: it goes there and

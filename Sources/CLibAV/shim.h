@@ -34,6 +34,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 #ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>

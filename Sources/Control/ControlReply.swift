@@ -1,5 +1,6 @@
 package import HTTPListener
 package import HTTPTypes
+import MediaTypes
 
 extension ListenerReply {
     package static func json(_ status: HTTPResponse.Status, _ text: String) -> ListenerReply {
@@ -21,37 +22,33 @@ extension ListenerReply {
         var fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
         if status == .tooManyRequests { fields[.retryAfter] = "1" }
-        var members = [
-            ("type", JSONText.string("urn:tandem:error:\(failure.code)")),
-            ("title", JSONText.string(status.reasonPhrase)),
-            ("status", String(status.code)),
-            ("code", JSONText.string(failure.code)),
-            ("number", String(failure.number)),
-            ("detail", JSONText.string(failure.what)),
-            ("fix", JSONText.string(failure.fix)),
-            ("nertcCode", String(failure.number)),
+        var members: [JSONValue.Member] = [
+            .init("type", .string("urn:tandem:error:\(failure.code)")),
+            .init("title", .string(status.reasonPhrase)),
+            .init("status", JSONValue(status.code)),
+            .init("code", .string(failure.code)),
+            .init("number", JSONValue(failure.number)),
+            .init("detail", .string(failure.what)),
+            .init("fix", .string(failure.fix)),
+            .init("nertcCode", JSONValue(failure.number)),
         ]
         if !failure.details.isEmpty {
-            let details = failure.details.map { detail in
-                JSONText.object([
-                    ("path", JSONText.string(detail.path)), ("line", String(detail.line)),
-                    ("column", String(detail.column)), ("what", JSONText.string(detail.what)),
-                    ("fix", JSONText.string(detail.fix)),
-                ])
+            let details = failure.details.map { detail -> JSONValue in
+                [
+                    "path": .string(detail.path), "line": JSONValue(detail.line), "column": JSONValue(detail.column),
+                    "what": .string(detail.what), "fix": .string(detail.fix),
+                ]
             }
-            members.append(("errors", "[\(details.joined(separator: ","))]"))
+            members.append(.init("errors", .array(details)))
         }
-        let text = JSONText.object(members)
-        return ListenerReply(status, fields: fields, body: .text(text + "\n"))
+        return ListenerReply(status, fields: fields, body: .text(JSONValue.object(members).text + "\n"))
     }
 
     package static func health(_ report: HealthReport, passes: Bool) -> ListenerReply {
-        let checks = report.checks.sorted { $0.key < $1.key }.map { ($0.key, JSONText.string($0.value)) }
-        let text = JSONText.object([
-            ("status", JSONText.string(passes ? "pass" : "fail")),
-            ("state", JSONText.string(report.state)),
-            ("checks", JSONText.object(checks)),
-        ])
-        return .json(passes ? .ok : .serviceUnavailable, text)
+        let checks = report.checks.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .string($0.value)) }
+        let health: JSONValue = [
+            "status": passes ? "pass" : "fail", "state": .string(report.state), "checks": .object(checks),
+        ]
+        return .json(passes ? .ok : .serviceUnavailable, health.text)
     }
 }

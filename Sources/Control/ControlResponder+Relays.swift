@@ -1,3 +1,5 @@
+import MediaTypes
+
 extension ControlResponder {
     func putRelay(
         _ uid: String, _ streamType: String, _ relayID: String, _ body: [UInt8]
@@ -17,7 +19,7 @@ extension ControlResponder {
     ) throws(ControlFailure) -> String {
         _ = try FlatObject(body: body, keys: [])
         try self.room.deleteRelay(uid: uid, streamType: streamType, relayID: relayID)
-        return JSONText.object([("id", JSONText.string(relayID)), ("deleted", "true")])
+        return (["id": .string(relayID), "deleted": true] as JSONValue).text
     }
 
     private static func isRelayID(_ text: String) -> Bool {

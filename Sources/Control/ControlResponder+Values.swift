@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The requests whose bodies are a few plain values.
 extension ControlResponder {
     /// Milliseconds a source may be shifted.
@@ -31,14 +33,14 @@ extension ControlResponder {
         }
         let type = named ?? streamType ?? Self.defaultStreamType
         try self.room.setSource(uid: uid, streamType: type, change)
-        var members = [("uid", JSONText.string(uid)), ("streamType", JSONText.string(type))]
-        if let volume = change.volume { members.append(("volume", String(volume))) }
-        if let track = change.audioTrack { members.append(("audioTrack", String(track))) }
-        if let audioPush = change.audioPush { members.append(("audioPush", String(audioPush))) }
-        if let videoPush = change.videoPush { members.append(("videoPush", String(videoPush))) }
-        if let offset = change.offsetMs { members.append(("offsetMs", String(offset))) }
-        if let rotation = change.rotation { members.append(("rotation", String(rotation))) }
-        return JSONText.object(members)
+        var members: [JSONValue.Member] = [.init("uid", .string(uid)), .init("streamType", .string(type))]
+        if let volume = change.volume { members.append(.init("volume", JSONValue(volume))) }
+        if let track = change.audioTrack { members.append(.init("audioTrack", JSONValue(track))) }
+        if let audioPush = change.audioPush { members.append(.init("audioPush", .bool(audioPush))) }
+        if let videoPush = change.videoPush { members.append(.init("videoPush", .bool(videoPush))) }
+        if let offset = change.offsetMs { members.append(.init("offsetMs", JSONValue(offset))) }
+        if let rotation = change.rotation { members.append(.init("rotation", JSONValue(rotation))) }
+        return JSONValue.object(members).text
     }
 
     func setText(_ id: String, _ body: [UInt8]) throws(ControlFailure) -> String {

@@ -1,5 +1,6 @@
 package import HTTPListener
 import HTTPTypes
+import MediaTypes
 import Synchronization
 
 /// Answers the operator's requests. A request in, a call to the room and a reply out.
@@ -196,7 +197,8 @@ package struct ControlResponder: Sendable {
         case .logs: return .json(.ok, try self.logs(query))
         case .logLevel: return .command(.ok, try self.setLogLevel(body))
         case .version:
-            return .json(.ok, JSONText.object(self.doors.versions.map { ($0.name, JSONText.string($0.version)) }))
+            let versions = self.doors.versions.map { JSONValue.Member($0.name, .string($0.version)) }
+            return .json(.ok, JSONValue.object(versions).text)
         case .restart(let id):
             _ = try FlatObject(body: body, keys: [])
             return .json(.accepted, try self.room.restartOutput(id))
@@ -295,7 +297,7 @@ package struct ControlResponder: Sendable {
     }
 
     private static func unknownPath(_ path: String) -> ControlFailure {
-        let nearest = NearestName.of(path, in: ControlRoute.paths).map { "did you mean \($0)? " } ?? ""
+        let nearest = SpecText.nearest(to: path, among: ControlRoute.paths).map { "did you mean \($0)? " } ?? ""
         return .notFound(
             "there is no \(path.prefix(64))", fix: "\(nearest)known: \(ControlRoute.paths.joined(separator: ", "))")
     }

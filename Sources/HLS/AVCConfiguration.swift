@@ -1,3 +1,4 @@
+import MediaKernels
 package import MediaTypes
 
 /// The H.264 decoder configuration record (`avcC`): parameter sets as a player needs them before the first picture.
@@ -30,11 +31,10 @@ package struct AVCConfiguration: Sendable, Hashable {
 
     /// From an encoder's extradata in either form: Annex B (start codes; SEI and the like are left out) or `avcC`.
     package init?(extradata: [UInt8]) {
-        if extradata.first == 1, let units = Self.nalUnits(inRecord: extradata) {
-            self.init(nalUnits: units)
-        } else {
-            self.init(nalUnits: Self.nalUnits(inAnnexB: extradata))
-        }
+        let record = AVCRecord(record: extradata)
+        self.init(
+            nalUnits: record.map { $0.sequenceParameterSets + $0.pictureParameterSets }
+                ?? AnnexB.units(of: extradata))
     }
 
     /// The record: the same bytes for the same parameter sets, whatever form they came in. NAL lengths are four bytes.
@@ -64,50 +64,5 @@ package struct AVCConfiguration: Sendable, Hashable {
             writer.u16(UInt16(unit.count))
             writer.raw(unit)
         }
-    }
-
-    /// The parameter sets of a record; `nil` where it is cut short.
-    private static func nalUnits(inRecord record: [UInt8]) -> [[UInt8]]? {
-        guard record.count >= 7 else { return nil }
-        var units: [[UInt8]] = []
-        var position = 6
-        func take(_ count: Int) -> Bool {
-            for _ in 0..<count {
-                guard position + 2 <= record.count else { return false }
-                let length = Int(record[position]) << 8 | Int(record[position + 1])
-                guard position + 2 + length <= record.count else { return false }
-                units.append(Array(record[(position + 2)..<(position + 2 + length)]))
-                position += 2 + length
-            }
-            return true
-        }
-        guard take(Int(record[5] & 0x1F)), position < record.count else { return nil }
-        let pictures = Int(record[position])
-        position += 1
-        return take(pictures) ? units : nil
-    }
-
-    /// The NAL units between start codes. Spec: ITU-T H.264 Annex B; zero bytes before a start code are not payload.
-    static func nalUnits(inAnnexB bytes: [UInt8]) -> [[UInt8]] {
-        var units: [[UInt8]] = []
-        var start: Int?
-        var index = 0
-        func close(at end: Int) {
-            guard let begin = start else { return }
-            var last = end
-            while last > begin, bytes[last - 1] == 0 { last -= 1 }
-            if last > begin { units.append(Array(bytes[begin..<last])) }
-        }
-        while index + 3 <= bytes.count {
-            if bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1 {
-                close(at: index)
-                start = index + 3
-                index += 3
-            } else {
-                index += 1
-            }
-        }
-        close(at: bytes.count)
-        return units
     }
 }

@@ -1,3 +1,5 @@
+import MediaTypes
+
 extension BoxWriter {
     /// `avc1` with its configuration, the canvas's color and square pixels.
     ///
@@ -34,7 +36,7 @@ extension BoxWriter {
     /// `mp4a` with its elementary stream descriptor.
     ///
     /// Spec: ISO/IEC 14496-12 §12.2.3; ISO/IEC 14496-14 §5.6; ISO/IEC 14496-1 §7.2.6.
-    mutating func mp4a(_ audio: AudioSpecificConfiguration, configuration: [UInt8]) {
+    mutating func mp4a(_ audio: AudioSpecificConfig, configuration: [UInt8]) {
         self.box("mp4a") { box in
             box.zeros(6)
             box.u16(1)

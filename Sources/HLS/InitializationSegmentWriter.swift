@@ -25,7 +25,7 @@ package enum InitializationSegmentWriter {
                 box.avc1(avc, width: width, height: height)
             }
         case .aac:
-            guard let audio = AudioSpecificConfiguration(parameters.configuration) else {
+            guard let audio = AudioSpecificConfig(record: parameters.configuration) else {
                 throw MediaError(
                     .invalidData, "the AAC configuration cannot be read", at: place,
                     fix: "let the encoder write a global header")

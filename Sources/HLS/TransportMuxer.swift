@@ -1,4 +1,4 @@
-import MediaTypes
+package import MediaTypes
 
 /// Something to be carried by a transport stream. Times are ticks of 90 kHz on the room's timeline, not wrapped.
 package struct StreamUnit: Sendable {
@@ -45,11 +45,11 @@ package struct TransportMuxer: Sendable {
         /// `nil`: no pictures.
         package let video: AVCConfiguration?
         /// `nil`: no sound.
-        package let audio: AudioSpecificConfiguration?
+        package let audio: AudioSpecificConfig?
         /// Timed metadata has a stream.
         package let hasMetadata: Bool
 
-        package init(video: AVCConfiguration?, audio: AudioSpecificConfiguration?, hasMetadata: Bool) {
+        package init(video: AVCConfiguration?, audio: AudioSpecificConfig?, hasMetadata: Bool) {
             self.video = video
             self.audio = audio
             self.hasMetadata = hasMetadata
@@ -299,15 +299,12 @@ enum ADTSHeader {
     static let size = 7
     /// 13 bits of length.
     static let longestPayload = 0x1FFF - Self.size
-    private static let rates = [
-        96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-    ]
 
-    static func bytes(for configuration: AudioSpecificConfiguration, payload: Int) -> [UInt8] {
+    static func bytes(for configuration: AudioSpecificConfig, payload: Int) -> [UInt8] {
         let length = payload + Self.size
         // AAC-LC where the type has no two bits here: that is the core of the others.
         let profile = UInt8((1...4).contains(configuration.objectType) ? configuration.objectType - 1 : 1)
-        let rate = UInt8(self.rates.firstIndex(of: configuration.sampleRate) ?? 3)
+        let rate = UInt8(AudioSpecificConfig.sampleRates.firstIndex(of: configuration.sampleRate) ?? 3)
         let channels = UInt8(configuration.channels == 8 ? 7 : min(7, max(0, configuration.channels)))
         return [
             0xFF, 0xF1, profile << 6 | rate << 2 | channels >> 2,

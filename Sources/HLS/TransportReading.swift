@@ -61,7 +61,7 @@ package enum TransportReading {
 
     /// What an initialization segment of ours says, for a transport stream's own way of saying it.
     package static func configuration(_ bytes: [UInt8]) -> (
-        video: AVCConfiguration?, audio: AudioSpecificConfiguration?
+        video: AVCConfiguration?, audio: AudioSpecificConfig?
     ) {
         let reader = BoxReader(bytes: bytes)
         let place = ["moov", "trak", "mdia", "minf", "stbl", "stsd"]
@@ -78,7 +78,7 @@ package enum TransportReading {
         }
         if entry.type == "mp4a", let box = inside(28, "esds") {
             let info = DecoderSpecificInfo.read(esds: Array(bytes[box.body]))
-            return (nil, info.flatMap(AudioSpecificConfiguration.init))
+            return (nil, info.flatMap(AudioSpecificConfig.init(record:)))
         }
         return (nil, nil)
     }

@@ -217,11 +217,8 @@ struct AudioFacts: Sendable, Hashable {
     /// room for it.
     let isPlain: Bool
 
-    private static let rates: [Int64] = [
-        96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-    ]
     /// Cores above this rate are never doubled: 48 kHz is the highest rate of HE-AAC in use.
-    private static let highestCore: Int64 = 24_000
+    private static let highestCore = 24_000
 
     /// - Returns: `nil` where the bytes end early or hold a reserved value.
     init?(_ bytes: [UInt8]) {
@@ -229,15 +226,9 @@ struct AudioFacts: Sendable, Hashable {
         guard let short = reader.bits(5) else { return nil }
         let type = short == 31 ? reader.bits(6).map { $0 + 32 } : short
         guard let type, let index = reader.bits(4) else { return nil }
-        let rate: Int64
-        if index == 15 {
-            guard let explicit = reader.bits(24) else { return nil }
-            rate = Int64(explicit)
-        } else {
-            guard Self.rates.indices.contains(Int(index)) else { return nil }
-            rate = Self.rates[Int(index)]
-        }
-        guard let layout = reader.bits(4) else { return nil }
+        let rates = AudioSpecificConfig.sampleRates
+        let rate = index == 15 ? reader.bits(24).map(Int.init) : rates.dropFirst(Int(index)).first
+        guard let rate, let layout = reader.bits(4) else { return nil }
         // Spec: Table 1.19.
         let counts: [UInt32: Int64] = [7: 8, 11: 7, 12: 8, 13: 24, 14: 8]
         self.channels = counts[layout] ?? ((1...6).contains(layout) ? Int64(layout) : nil)

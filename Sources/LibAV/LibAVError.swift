@@ -1,5 +1,5 @@
 import CLibAV
-package import MediaTypes
+import MediaTypes
 
 extension MediaError {
     /// A libav call that failed with `status`; its own text for the number becomes part of what went wrong.
@@ -62,10 +62,6 @@ package enum LibAV {
         }
     }
 
-    /// Whether libavcodec can decode `codec`.
-    package static func canDecode(_ codec: CodecName) -> Bool { unsafe avcodec_find_decoder(codec.avCodecID) != nil }
-    /// Whether an encoder of this name is built in.
-    package static func hasEncoder(_ name: String) -> Bool { unsafe avcodec_find_encoder_by_name(name) != nil }
     /// Whether a filter of this name is built in.
     package static func hasFilter(_ name: String) -> Bool { unsafe avfilter_get_by_name(name) != nil }
 }

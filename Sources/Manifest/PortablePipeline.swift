@@ -1,5 +1,5 @@
-import MediaTypes
-package import PipelineSpec
+package import MediaTypes
+import PipelineSpec
 
 /// A pipeline file that can be handed to an engine: it holds no secret, opens its listeners where others reach them, and
 /// finds its files where the engine puts them.

@@ -74,7 +74,10 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
         return "\(thousandths < 0 ? "-" : "")\(magnitude / 1000).\(padded)"
     }
 
-    private static func quote(_ text: String, to out: inout String) {
+    /// Appends `text` in quotes.
+    ///
+    /// Spec: RFC 8259 §7. Quotes, backslashes and control characters are escaped, everything else stays as it is.
+    static func quote(_ text: String, to out: inout String) {
         out += "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -83,13 +86,11 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
             case "\n": out += "\\n"
             case "\r": out += "\\r"
             case "\t": out += "\\t"
-            default:
-                if scalar.value < 0x20 {
-                    let hex = String(scalar.value, radix: 16)
-                    out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-                } else {
-                    out.unicodeScalars.append(scalar)
-                }
+            // The C1 controls and line separators are legal but would upset terminals and JavaScript.
+            case "\0"..<" ", "\u{7f}"..."\u{9f}", "\u{2028}"..."\u{2029}":
+                let hex = String(scalar.value, radix: 16)
+                out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+            default: out.unicodeScalars.append(scalar)
             }
         }
         out += "\""

@@ -42,14 +42,6 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
             && octets.allSatisfy { $0.utf8.allSatisfy(\.isDigit) && UInt8($0) != nil }
     }
 
-    /// True where the listener takes connections on every address of the machine.
-    package var isWildcard: Bool {
-        switch self {
-        case .unix: false
-        case .tcp(let host, _): host == "0.0.0.0" || host == "::"
-        }
-    }
-
     package var description: String {
         switch self {
         case .unix(let path): "unix:\(path)"

@@ -1,3 +1,4 @@
+import LibAV
 import Synchronization
 
 /// Playlists that are published as plain bytes, such as the multivariant one, in the forms clients take: compressed, and
@@ -44,7 +45,7 @@ final class PlaylistForms: Sendable {
 
     private func make(_ form: Form, of plain: [UInt8]) -> Rendered? {
         guard let text = QueryPassing.pass(form.query, into: plain) else { return nil }
-        let bytes = form.isGzip ? GzipEncoder.encode(text) : text
+        let bytes = form.isGzip ? Gzip.encode(text) : text
         let rendered = Rendered(bytes: bytes, entityTag: PlaylistVersion.entityTag(of: bytes, isGzip: form.isGzip))
         guard bytes.count <= Self.mostBytes else { return rendered }
         self.made.withLock { made in

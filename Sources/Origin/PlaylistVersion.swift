@@ -1,4 +1,5 @@
 import HLS
+import LibAV
 import NIOCore
 import Synchronization
 
@@ -86,7 +87,7 @@ final class PlaylistVersion: Sendable {
         let (plain, places) = self.text(of: form)
         guard let text = QueryPassing.pass(form.query, into: plain, at: places) else { return nil }
         return Rendered(
-            buffer: ByteBuffer(bytes: form.isGzip ? GzipEncoder.encode(text) : text),
+            buffer: ByteBuffer(bytes: form.isGzip ? Gzip.encode(text) : text),
             entityTag: Self.entityTag(of: text, isGzip: form.isGzip))
     }
 

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// How far viewers were shown the live edge while the store did not take the ``EdgeRecord`` in time.
 ///
 /// It is written in place, into a file of a fixed size that exists already: a disk that is full, or too slow for new files, takes
@@ -36,9 +38,9 @@ struct EdgeMark: Sendable, Hashable {
 
     /// - Returns: `nil` for a damaged file.
     init?(_ bytes: [UInt8]) {
-        guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
-            let incarnation = root["incarnation"]?.integer, (1...StateFile.largestNumber).contains(incarnation),
-            let list = root["tracks"]?.array
+        guard let root = JSONParser.parse(bytes).faultless, root[key: "version"]?.integer == 1,
+            let incarnation = root[key: "incarnation"]?.integer, (1...StateFile.largestNumber).contains(incarnation),
+            let list = root[key: "tracks"]?.array
         else { return nil }
         var tracks: [Track] = []
         for value in list {

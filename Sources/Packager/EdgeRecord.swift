@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The parts that viewers of the live edge may ask for. Written down with every part, so that a successor shows the same
 /// parts under the same names and goes on with the one that was hinted at (rfc8216bis §6.2.2: a part stays for three target
 /// durations, §4.4.5.3: a hint is for something that comes).
@@ -98,20 +100,21 @@ struct EdgeRecord: Sendable, Hashable {
 
     /// - Returns: `nil` where it is damaged: what it named is lost then, and nothing else.
     init?(json bytes: [UInt8]) {
-        guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
-            let recorded = root["recorded"]?.integer, (0...StateFile.largestNumber).contains(recorded),
-            let list = root["tracks"]?.array
+        guard let root = JSONParser.parse(bytes, limit: StateFile.mostBytes).faultless,
+            root[key: "version"]?.integer == 1,
+            let recorded = root[key: "recorded"]?.integer, (0...StateFile.largestNumber).contains(recorded),
+            let list = root[key: "tracks"]?.array
         else { return nil }
         var tracks: [Track] = []
-        for value in list {
-            guard let object = value.object, let name = object["name"]?.string, TrackNames.isValid(name),
-                let map = object["map"]?.string, TrackNames.isValid(map),
-                let hint = object["hint"]?.string, TrackNames.isValid(hint),
-                let rows = object["rows"]?.array, rows.count <= Self.mostRows
+        for object in list {
+            guard let name = object[key: "name"]?.string, TrackNames.isValid(name),
+                let map = object[key: "map"]?.string, TrackNames.isValid(map),
+                let hint = object[key: "hint"]?.string, TrackNames.isValid(hint),
+                let rows = object[key: "rows"]?.array, rows.count <= Self.mostRows
             else { return nil }
             let read = rows.compactMap { $0.array.flatMap(Row.init(row:)) }
             // A worker of an older version writes none.
-            let whole = object["whole"] == nil ? [] : object["whole"]?.array ?? [.null]
+            let whole = object[key: "whole"] == nil ? [] : object[key: "whole"]?.array ?? [JSONNode(.null)]
             let segments = whole.compactMap { $0.array.flatMap(Whole.init(row:)) }
             guard read.count == rows.count, segments.count == whole.count, segments.count <= Self.mostWhole else {
                 return nil
@@ -127,7 +130,7 @@ extension EdgeRecord {
 }
 
 extension EdgeRecord.Row {
-    fileprivate init?(row: [JSONValue]) {
+    fileprivate init?(row: [JSONNode]) {
         guard row.count == 7, let mediaSequence = row[0].integer, (0...StateFile.largestNumber).contains(mediaSequence),
             let index = row[1].integer, (0...4_096).contains(index), let name = row[2].string,
             TrackNames.isValid(name), let start = row[3].integer, (0...EdgeRecord.lastTick).contains(start),
@@ -141,7 +144,7 @@ extension EdgeRecord.Row {
 }
 
 extension EdgeRecord.Whole {
-    fileprivate init?(row: [JSONValue]) {
+    fileprivate init?(row: [JSONNode]) {
         guard row.count == 6, let mediaSequence = row[0].integer, (0...StateFile.largestNumber).contains(mediaSequence),
             let incarnation = row[1].integer, (1...StateFile.largestNumber).contains(incarnation),
             let start = row[2].integer, (0...EdgeRecord.lastTick).contains(start), let duration = row[3].integer,

@@ -39,7 +39,7 @@ extension HLSPackager {
     }
 
     /// From a picture on another layout is on air.
-    package func show(_ layout: [MediaTypes.JSONValue.Member], from frame: Int64, isScheduled: Bool) {
+    package func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool) {
         for segmenter in self.segmenters {
             segmenter.state.withLock { $0?.cues.plan?.show(layout, from: frame, isScheduled: isScheduled) }
         }

@@ -122,11 +122,11 @@ struct RoomKeys: Sendable, CustomReflectable {
     ///
     /// - Returns: `nil` for a damaged file.
     init?(_ settings: EncryptionSettings, json bytes: [UInt8]) {
-        guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
-            let rotation = root["rotateEverySegments"]?.integer,
-            let secret = root["secret"]?.string.flatMap(Hexadecimal.decode),
+        guard let root = JSONParser.parse(bytes).faultless, root[key: "version"]?.integer == 1,
+            let rotation = root[key: "rotateEverySegments"]?.integer,
+            let secret = root[key: "secret"]?.string.flatMap(Hexadecimal.decode),
             (1...Self.longestSecret).contains(secret.count),
-            let salt = root["salt"]?.string.flatMap(Hexadecimal.decode), salt.count == BlockCipher.blockSize
+            let salt = root[key: "salt"]?.string.flatMap(Hexadecimal.decode), salt.count == BlockCipher.blockSize
         else { return nil }
         self.settings = EncryptionSettings(
             room: settings.room, rotation: rotation, keyURI: settings.keyURI, secret: settings.secret)

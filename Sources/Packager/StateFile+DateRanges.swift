@@ -25,7 +25,7 @@ extension StateFile {
     }
 
     /// - Returns: `nil` where it is damaged; nothing where the worker before knew no date ranges.
-    static func ranges(_ value: JSONValue?) -> [Range]? {
+    static func ranges(_ value: JSONNode?) -> [Range]? {
         guard let value else { return [] }
         guard let rows = value.array, rows.count <= self.mostRanges else { return nil }
         let ranges = rows.compactMap { $0.array.flatMap(Range.init(row:)) }
@@ -39,9 +39,9 @@ extension StateFile {
 }
 
 extension StateFile.Range {
-    fileprivate init?(row: [JSONValue]) {
+    fileprivate init?(row: [JSONNode]) {
         guard row.count == 7, let id = row[0].string, let rangeClass = row[1].string, let start = row[2].integer,
-            row[3] == .null || row[3].integer != nil, row[4] == .null || row[4].integer != nil,
+            row[3].isIntegerOrNull, row[4].isIntegerOrNull,
             let mediaSequence = row[5].integer, (0...StateFile.largestNumber).contains(mediaSequence),
             let texts = row[6].array?.compactMap(\.string), texts.count.isMultiple(of: 2),
             texts.count == row[6].array?.count
@@ -52,4 +52,8 @@ extension StateFile.Range {
                 id: id, rangeClass: rangeClass, start: start, end: row[3].integer, plannedDuration: row[4].integer,
                 attributes: attributes), mediaSequence: mediaSequence)
     }
+}
+
+extension JSONNode {
+    var isIntegerOrNull: Bool { self.integer != nil || self.content == .null }
 }

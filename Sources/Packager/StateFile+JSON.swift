@@ -4,6 +4,8 @@ import MediaTypes
 extension StateFile {
     /// Larger numbers are damage, and sums of two must not overflow.
     static let largestNumber: Int64 = 1 << 52
+    /// A larger file is damage. An event playlist needs about 100 bytes for each segment of the room.
+    static let mostBytes = 256 << 20
 
     /// The file's content.
     var json: String {
@@ -28,22 +30,20 @@ extension StateFile {
         let damaged = MediaError(
             .invalidData, "\(path) is damaged, so the numbers of this room's segments are lost", at: "hls",
             fix: "move the directory away or choose another one")
-        guard let root = JSONReader.read(bytes)?.object, root["version"] == .integer(1),
-            let incarnation = root["incarnation"]?.integer, (1...Self.largestNumber).contains(incarnation),
-            let ended = root["ended"]?.bool, let multivariant = root["multivariant"]?.string,
-            let grid = root["grid"]?.object.flatMap(Grid.init(json:)),
-            let nextMediaSequence = root["nextMediaSequence"]?.integer,
+        guard let root = JSONParser.parse(bytes, limit: Self.mostBytes).faultless,
+            root[key: "version"]?.integer == 1,
+            let incarnation = root[key: "incarnation"]?.integer, (1...Self.largestNumber).contains(incarnation),
+            let ended = root[key: "ended"]?.boolean, let multivariant = root[key: "multivariant"]?.string,
+            let grid = root[key: "grid"].flatMap(Grid.init(json:)),
+            let nextMediaSequence = root[key: "nextMediaSequence"]?.integer,
             (0...Self.largestNumber).contains(nextMediaSequence),
-            let nextFrame = root["nextFrame"]?.integer,
-            (0...OutputGrid.lastTick / OutputGrid.ticksPerFrame).contains(nextFrame), let origin = root["origin"],
-            origin == .null || origin.integer != nil, let list = root["tracks"]?.array,
-            let ranges = Self.ranges(root["dateRanges"])
+            let nextFrame = root[key: "nextFrame"]?.integer,
+            (0...OutputGrid.lastTick / OutputGrid.ticksPerFrame).contains(nextFrame),
+            let origin = root[key: "origin"], origin.isIntegerOrNull, let list = root[key: "tracks"]?.array,
+            let ranges = Self.ranges(root[key: "dateRanges"])
         else { throw damaged }
-        var tracks: [Track] = []
-        for value in list {
-            guard let object = value.object, let track = Track(json: object) else { throw damaged }
-            tracks.append(track)
-        }
+        let tracks = list.compactMap(Track.init(json:))
+        guard tracks.count == list.count else { throw damaged }
         self.init(
             origin: origin.integer, incarnation: incarnation, ended: ended, multivariantName: multivariant, grid: grid,
             nextMediaSequence: nextMediaSequence, nextFrame: nextFrame, tracks: tracks, dateRanges: ranges)
@@ -51,8 +51,8 @@ extension StateFile {
 }
 
 extension StateFile.Grid {
-    fileprivate init?(json: [String: JSONValue]) {
-        func number(_ key: String) -> Int? { json[key]?.integer.flatMap { Int(exactly: $0) } }
+    fileprivate init?(json: JSONNode) {
+        func number(_ key: String) -> Int? { json[key: key]?.integer.flatMap { Int(exactly: $0) } }
         guard let fps = number("fps"), let gop = number("gopFrames"), let gops = number("segmentGops"),
             let part = number("partFrames"), let rate = number("sampleRate")
         else { return nil }
@@ -84,17 +84,18 @@ extension StateFile.Track {
         return text + "]}"
     }
 
-    fileprivate init?(json: [String: JSONValue]) {
-        guard let name = json["name"]?.string, TrackNames.isValid(name),
-            let discontinuities = json["discontinuitySequence"]?.integer,
+    fileprivate init?(json: JSONNode) {
+        guard let name = json[key: "name"]?.string, TrackNames.isValid(name),
+            let discontinuities = json[key: "discontinuitySequence"]?.integer,
             (0...StateFile.largestNumber).contains(discontinuities),
-            let longest = json["longestDuration"]?.integer, (0...StateFile.largestNumber * 1_000).contains(longest),
-            let maps = json["maps"]?.array?.compactMap(\.string), maps.allSatisfy(TrackNames.isValid),
-            maps.count == json["maps"]?.array?.count, let entryRows = json["entries"]?.array,
-            let retiredRows = json["retired"]?.array,
-            (json["iFrameSequence"]?.integer ?? 0) >= 0,
-            (json["iFrameSequence"]?.integer ?? 0) < StateFile.largestNumber,
-            let rates = Self.rates(json["rates"])
+            let longest = json[key: "longestDuration"]?.integer,
+            (0...StateFile.largestNumber * 1_000).contains(longest),
+            let maps = json[key: "maps"]?.array?.compactMap(\.string), maps.allSatisfy(TrackNames.isValid),
+            maps.count == json[key: "maps"]?.array?.count, let entryRows = json[key: "entries"]?.array,
+            let retiredRows = json[key: "retired"]?.array,
+            (json[key: "iFrameSequence"]?.integer ?? 0) >= 0,
+            (json[key: "iFrameSequence"]?.integer ?? 0) < StateFile.largestNumber,
+            let rates = Self.rates(json[key: "rates"])
         else { return nil }
         var entries: [StateFile.Entry] = []
         for row in entryRows {
@@ -106,7 +107,7 @@ extension StateFile.Track {
         var retired: [StateFile.Retired] = []
         for row in retiredRows {
             guard let fields = row.array, fields.count == 5, let uri = fields[0].string, TrackNames.isValid(uri),
-                let map = fields[1].integer, let deleteAt = fields[2].integer, let gap = fields[3].bool,
+                let map = fields[1].integer, let deleteAt = fields[2].integer, let gap = fields[3].boolean,
                 let byteCount = fields[4].integer, byteCount >= 0,
                 maps.indices.contains(Int(clamping: map))
             else { return nil }
@@ -117,11 +118,11 @@ extension StateFile.Track {
         }
         self.init(
             name: name, maps: maps, discontinuitySequence: discontinuities, longestDuration: longest, entries: entries,
-            retired: retired, iFrameSequence: json["iFrameSequence"]?.integer, rates: rates)
+            retired: retired, iFrameSequence: json[key: "iFrameSequence"]?.integer, rates: rates)
     }
 
     /// - Returns: `nil` where they are damaged; nothing where the worker before did not write them.
-    private static func rates(_ value: JSONValue?) -> BitRates?? {
+    private static func rates(_ value: JSONNode?) -> BitRates?? {
         guard let value else { return .some(nil) }
         guard let numbers = value.array?.compactMap(\.integer), numbers.count == 3, value.array?.count == 3,
             numbers.allSatisfy({ (0...StateFile.largestNumber).contains($0) })
@@ -136,7 +137,7 @@ extension StateFile.Entry {
     /// More key frames than pictures in the longest segment are damage.
     private static let longestRow = 7 + 3 * 18_000
 
-    fileprivate init?(row: [JSONValue]) {
+    fileprivate init?(row: [JSONNode]) {
         let numbers = row.compactMap(\.integer)
         guard numbers.count == row.count, (7...Self.longestRow).contains(row.count), (row.count - 7).isMultiple(of: 3),
             (0...StateFile.largestNumber).contains(numbers[0]),

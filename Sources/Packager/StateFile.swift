@@ -81,8 +81,8 @@ struct StateFile: Sendable, Hashable {
         guard let bytes = store.read(Self.name), bytes != known else { return false }
         // That of a room of a day is megabytes, and an encoder may wait: mostly its head says that nobody came.
         if let claimed = Self.incarnation(atHeadOf: bytes), claimed <= incarnation { return false }
-        guard let claimed = JSONReader.read(bytes)?.object?["incarnation"]?.integer else { return false }
-        return claimed > incarnation
+        let root = JSONParser.parse(bytes, limit: Self.mostBytes).faultless
+        return root?[key: "incarnation"]?.integer.map { $0 > incarnation } ?? false
     }
 
     /// Bytes at the beginning of the file within which it names the incarnation.

@@ -60,7 +60,7 @@ package struct TrackDescription: Sendable, Hashable {
     package var codecString: String? {
         switch self.parameters.codec {
         case .h264: AVCConfiguration(extradata: self.parameters.configuration)?.codecString
-        case .aac: AudioSpecificConfiguration(self.parameters.configuration)?.codecString
+        case .aac: AudioSpecificConfig(record: self.parameters.configuration)?.codecString
         default: nil
         }
     }

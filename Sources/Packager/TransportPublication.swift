@@ -23,7 +23,7 @@ struct TransportPublication: Sendable {
         /// The next segment follows none that this worker has made: it counts from elsewhere, or comes after a hole.
         var isFirst = true
         /// The sound was coded so last.
-        var sound: AudioSpecificConfiguration?
+        var sound: AudioSpecificConfig?
 
         var playlistName: String { "\(self.name).m3u8" }
         var main: TrackDescription? { self.video ?? self.audio }
@@ -59,7 +59,7 @@ struct TransportPublication: Sendable {
     /// Segments were lost of which nobody knows what they began with.
     private var isBroken = false
     private var writtenMultivariant: [UInt8] = []
-    private var maps: [String: (video: AVCConfiguration?, audio: AudioSpecificConfiguration?)] = [:]
+    private var maps: [String: (video: AVCConfiguration?, audio: AudioSpecificConfig?)] = [:]
     /// By name, for viewers.
     private(set) var objects: [String: PublishedObject] = [:]
     private(set) var failures: [MediaError] = []
@@ -381,7 +381,7 @@ struct TransportPublication: Sendable {
 
     private mutating func configuration(
         _ uri: String, _ files: some ClearFiles
-    ) -> (video: AVCConfiguration?, audio: AudioSpecificConfiguration?)? {
+    ) -> (video: AVCConfiguration?, audio: AudioSpecificConfig?)? {
         if let known = self.maps[uri] { return known }
         guard let bytes = files.initialization(uri) else { return nil }
         let facts = TransportReading.configuration(bytes)

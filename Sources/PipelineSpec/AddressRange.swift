@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Addresses that begin with the same bits: `192.0.2.0/24`, `2001:db8::/32`, or one address.
 package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     private let first: IPAddress
@@ -55,18 +57,8 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
 
 extension ValueRule where Value == AddressRange {
     static var addressRange: ValueRule {
-        let wording = "an address or a range of them, such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32"
-        return ValueRule(
-            schema: [self.type("string"), JSONMember("pattern", "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$")],
-            read: { node, path, log in
-                guard let text = node.givenText else {
-                    log.mistake(path, "is \(node.kind), not a string", fix: "write \(wording)", at: node.position)
-                    return nil
-                }
-                if let range = AddressRange(text) { return range }
-                log.mistake(path, "\(SpecText.quoted(text)) does not fit", fix: "write \(wording)", at: node.position)
-                return nil
-            },
-            write: { .string($0.description) })
+        self.parsed(
+            "an address or a range of them, such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32",
+            pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$", parse: AddressRange.init)
     }
 }

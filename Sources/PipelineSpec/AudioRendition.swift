@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// One coding of the room's sound: an audio rendition of the multivariant playlist, in a group of its own.
 package struct AudioRendition: Sendable, Hashable {
     package enum Codec: String, Sendable, CaseIterable { case aac }

@@ -1,3 +1,5 @@
+import MediaTypes
+
 extension StillImage {
     static let background = Self.rule("an image behind everything", zOrder: 0, isRequired: false)
     static let overlay = Self.rule("an image on the canvas", zOrder: 50, isRequired: true)

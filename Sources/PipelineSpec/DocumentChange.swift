@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// What another version of a room's file changes in the room that runs by it.
 package struct DocumentChange: Sendable {
     /// Why a version does not follow.

@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// One member in which a room's document differs from its pipeline file.
 ///
 /// Elements of the lists that name their elements (sources, outputs, scenes, renditions) are found by their ids, so that an edit

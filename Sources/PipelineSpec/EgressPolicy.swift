@@ -150,18 +150,8 @@ package enum EgressEntry: Sendable, Hashable, CustomStringConvertible {
 
 extension ValueRule where Value == EgressEntry {
     static var egressEntry: ValueRule {
-        let wording = "public, a range such as 10.0.0.0/8, or HOST, HOST:PORT, HOST:* or *.DOMAIN"
-        return ValueRule(
-            schema: [self.type("string"), JSONMember("pattern", "^[^\\s@]+$")],
-            read: { node, path, log in
-                guard let text = node.givenText else {
-                    log.mistake(path, "is \(node.kind), not a string", fix: "write \(wording)", at: node.position)
-                    return nil
-                }
-                if let entry = EgressEntry(text) { return entry }
-                log.mistake(path, "\(SpecText.quoted(text)) does not fit", fix: "write \(wording)", at: node.position)
-                return nil
-            },
-            write: { .string($0.description) })
+        self.parsed(
+            "public, a range such as 10.0.0.0/8, or HOST, HOST:PORT, HOST:* or *.DOMAIN",
+            pattern: "^[^\\s@]+$", parse: EgressEntry.init)
     }
 }

@@ -27,7 +27,7 @@ package struct EventSink: Sendable, Hashable {
             Field(
                 optional: "url", \.urlText,
                 .webhookURL, "where each event is sent, in order, again until it is taken (status 2xx)"),
-            Field(optional: "urlEnv", \.urlEnv, .variable, "environment variable that holds the URL instead"),
+            Field(optional: "urlEnv", \.url.variable, .variable, "environment variable that holds the URL instead"),
             Field(
                 "types", \.types,
                 .list(
@@ -40,21 +40,16 @@ package struct EventSink: Sendable, Hashable {
                 "kinds of events it gets; none: all"),
             Field("timeoutMs", \.timeoutMs, .integer(100...15_000), "milliseconds an attempt may take"),
             Field(
-                optional: "secretEnv", \.secretEnv, .variable,
+                optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the secret which signs what is sent (whsec_… or any text); several lines: several signatures"
             ),
-            Field(optional: "secretFile", \.secretFile, .path, "file that holds it instead"),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds it instead"),
         ], keywords: [SourceDraft.needsURL])
 
     /// The URL's text, where the pipeline holds it.
     package var urlText: String? {
         get { if case .inline(let text) = self.url, !text.isEmpty { text } else { nil } }
         set { if let newValue { self.url = .inline(newValue) } }
-    }
-
-    private var urlEnv: String? {
-        get { self.url.variable }
-        set { if let newValue { self.url = .env(newValue) } }
     }
 
     /// Whether events can be sent there.
@@ -64,20 +59,8 @@ package struct EventSink: Sendable, Hashable {
         return first != "/" && rest.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 
-    private var secretFile: String? {
-        get { self.secret?.file }
-        set { if let newValue { self.secret = .file(newValue) } }
-    }
-
-    private var secretEnv: String? {
-        get { self.secret?.variable }
-        set { if let newValue { self.secret = .env(newValue) } }
-    }
-
     static func checked(_ sink: EventSink, _ path: String, _ log: inout SpecLog) -> EventSink {
-        if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        }
+        log.checkSecret("secret", at: path)
         switch (log.isWritten("\(path).url"), log.isWritten("\(path).urlEnv")) {
         case (true, true): log.mistake("\(path).urlEnv", "stands beside url", fix: "keep one of the two")
         case (false, false):

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// One key of an object: its rule, its place in the model, and what it means.
 struct Field<Root: Sendable>: Sendable {
     let key: String

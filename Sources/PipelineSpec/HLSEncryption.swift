@@ -31,10 +31,10 @@ package struct HLSEncryption: Sendable, Hashable {
                 "a key server of your own: {track} is the rendition, {period} its key's number from 0; needs secretEnv or secretFile, of "
                     + "which it derives the same keys; without it the viewers' listener serves them"),
             Field(
-                optional: "secretEnv", \.secretEnv, .variable,
+                optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds what keys are derived from: the first 16 bytes of HMAC-SHA256 over "
                     + "tandem-aes-128, roomId, key, the track's name and the period's number, a line each"),
-            Field(optional: "secretFile", \.secretFile, .path, "file that holds it instead"),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds it instead"),
         ])
 
     private static func isKeyURI(_ text: String) -> Bool {
@@ -46,23 +46,11 @@ package struct HLSEncryption: Sendable, Hashable {
         return text.utf8.count > scheme.utf8.count && text.utf8.count <= 1024
             && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 }
     }
-
-    private var secretFile: String? {
-        get { self.secret?.file }
-        set { if let newValue { self.secret = .file(newValue) } }
-    }
-
-    private var secretEnv: String? {
-        get { self.secret?.variable }
-        set { if let newValue { self.secret = .env(newValue) } }
-    }
 }
 
 extension PipelineRules {
     func check(_ encryption: HLSEncryption, of output: HLSOutput, _ path: String, _ log: inout SpecLog) {
-        if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        }
+        log.checkSecret("secret", at: path)
         if encryption.keyURI != nil, encryption.secret == nil, log.isSound("\(path).keyUri") {
             log.mistake(
                 "\(path).keyUri", "the key server has no keys",

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Servers a room may fetch sources from: `HOST`, `HOST:PORT`, `HOST:*`, and `*.DOMAIN` in place of the host.
 ///
 /// Without a port only 1935. Names are compared as written, whatever their case; `*.DOMAIN` stands for every name below the
@@ -85,18 +87,9 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
 
 extension ValueRule where Value == HostPattern {
     static var hostPattern: ValueRule {
-        let wording = "HOST, HOST:PORT or HOST:*, or *.DOMAIN in place of the host; without a port only 1935"
-        return ValueRule(
-            schema: [self.type("string"), JSONMember("pattern", "^[^\\s/@]+$")],
-            read: { node, path, log in
-                guard let text = node.givenText else {
-                    log.mistake(path, "is \(node.kind), not a string", fix: "write \(wording)", at: node.position)
-                    return nil
-                }
-                if let pattern = HostPattern(text) { return pattern }
-                log.mistake(path, "\(SpecText.quoted(text)) does not fit", fix: "write \(wording)", at: node.position)
-                return nil
-            },
-            write: { .string($0.description) })
+        self.parsed(
+            "HOST, HOST:PORT or HOST:*, or *.DOMAIN in place of the host; without a port only 1935",
+            pattern: "^[^\\s/@]+$"
+        ) { HostPattern($0) }
     }
 }

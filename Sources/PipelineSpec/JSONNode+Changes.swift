@@ -1,3 +1,5 @@
+package import MediaTypes
+
 extension JSONNode {
     /// The value after a merge patch: a member replaces, null removes, anything but an object takes the place of the whole.
     ///

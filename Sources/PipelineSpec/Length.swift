@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// A position or size on the canvas as it is written: in pixels, or as a share of the canvas.
 package enum Length: Sendable, Hashable, CustomStringConvertible {
     /// Even.

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Something to be said in step with a picture: the body of a request for metadata.
 package struct MetadataRequest: Sendable, Equatable {
     /// What kind of thing it is, such as `gift`: `[A-Za-z0-9_.-]{1,64}`.

@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// The files and environment variables that a document names: what a room reads because somebody has written its name.
 package struct NamedResource: Sendable, Hashable {
     /// What is done with it. A file that is named as one kind is not thereby named as another: a secret that only signs must not

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What a JSON object may hold: the one table from which it is read and the schema is written.
 struct ObjectRule<Root: Sendable>: Sendable {
     /// What the object is, for the schema.

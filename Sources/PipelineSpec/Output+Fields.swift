@@ -1,3 +1,5 @@
+import MediaTypes
+
 extension Output {
     /// Told apart by `type`.
     static let rule = ValueRule<Output>(

@@ -33,10 +33,10 @@ extension Pipeline.Auth {
         [
             Field("type", \.type, .choice, "what the signature is made of"),
             Field(
-                optional: "secretEnv", \.secretEnv, .variable,
+                optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the secret; several lines: several secrets, each accepted"),
             Field(
-                optional: "secretFile", \.secretFile, .path,
+                optional: "secretFile", \.secret.file, .path,
                 "file that holds the secret instead; read again at SIGHUP"),
             Field(
                 "maxSkewSeconds", \.maxSkewSeconds, .integer(0...3600),
@@ -52,27 +52,8 @@ extension Pipeline.Auth {
                 """),
         ])
 
-    private var secretFile: String? {
-        get { self.secret?.file }
-        set { if let newValue { self.secret = .file(newValue) } }
-    }
-
-    private var secretEnv: String? {
-        get { self.secret?.variable }
-        set { if let newValue { self.secret = .env(newValue) } }
-    }
-
     static func checked(_ auth: Pipeline.Auth, _ path: String, _ log: inout SpecLog) -> Pipeline.Auth {
-        let isInEnvironment = log.isWritten("\(path).secretEnv")
-        switch (isInEnvironment, log.isWritten("\(path).secretFile")) {
-        case (true, true):
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        case (false, false):
-            log.mistake(
-                "\(path).secretEnv", "is missing",
-                fix: "add \"secretEnv\" or \"secretFile\": where the secret is that keys are signed with")
-        default: break
-        }
+        log.checkSecret("secret", at: path, required: "the secret is that keys are signed with")
         return auth
     }
 }
@@ -114,25 +95,13 @@ extension Pipeline.OnPublish {
                 "milliseconds it has to answer; encoders give up after 3000"),
             Field("onFailure", \.onFailure, .choice, "what becomes of the publisher when it gives no answer"),
             Field(
-                optional: "secretEnv", \.secretEnv, .variable,
+                optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the secret which signs what is sent (ome)"),
-            Field(optional: "secretFile", \.secretFile, .path, "file that holds it instead"),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds it instead"),
         ])
 
-    private var secretFile: String? {
-        get { self.secret?.file }
-        set { if let newValue { self.secret = .file(newValue) } }
-    }
-
-    private var secretEnv: String? {
-        get { self.secret?.variable }
-        set { if let newValue { self.secret = .env(newValue) } }
-    }
-
     static func checked(_ hook: Pipeline.OnPublish, _ path: String, _ log: inout SpecLog) -> Pipeline.OnPublish {
-        if log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile") {
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        }
+        log.checkSecret("secret", at: path)
         if hook.secret != nil, hook.form != .ome, log.isSound("\(path).form") {
             log.mistake(
                 "\(path).form", "is \(hook.form.rawValue), which signs nothing, and a secret is given",
@@ -140,9 +109,4 @@ extension Pipeline.OnPublish {
         }
         return hook
     }
-}
-
-extension Secret {
-    var file: String? { if case .file(let path) = self { path } else { nil } }
-    var variable: String? { if case .env(let name) = self { name } else { nil } }
 }

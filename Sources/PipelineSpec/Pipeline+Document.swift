@@ -1,3 +1,5 @@
+package import MediaTypes
+
 extension Pipeline {
     /// The tree of a pipeline file as it is written, after the overrides: for those who hand it on.
     ///

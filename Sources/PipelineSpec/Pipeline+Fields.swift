@@ -89,13 +89,14 @@ extension Pipeline.Control {
         [
             Field("listen", \.listen, .address(unix: true), "host:port or unix:/path of the control API; port 0: any"),
             Field(
-                optional: "tokenFile", \.tokenFile, .path,
+                optional: "tokenFile", \.token.file, .path,
                 "file that holds the bearer token; required unless listen is loopback or a Unix socket"),
-            Field(optional: "tokenEnv", \.tokenEnv, .variable, "environment variable that holds it instead"),
+            Field(optional: "tokenEnv", \.token.variable, .variable, "environment variable that holds it instead"),
             Field(
-                optional: "readTokenFile", \.readTokenFile, .path,
+                optional: "readTokenFile", \.readToken.file, .path,
                 "file that holds a second token, whose holders may look and not command"),
-            Field(optional: "readTokenEnv", \.readTokenEnv, .variable, "environment variable that holds it instead"),
+            Field(
+                optional: "readTokenEnv", \.readToken.variable, .variable, "environment variable that holds it instead"),
             Field(
                 "events", \.events,
                 .list(of: .object(EventSink.rule, finish: EventSink.checked), 0...4, standIn: EventSink()),
@@ -131,26 +132,6 @@ extension Pipeline.Control {
                 "compat", \.compat, .list(of: .choice, 0...4, standIn: .flipflop),
                 "vocabularies of other products whose names and codes events bear as well, under compat"),
         ])
-
-    private var tokenFile: String? {
-        get { if case .file(let path)? = self.token { path } else { nil } }
-        set { if let newValue { self.token = .file(newValue) } }
-    }
-
-    private var tokenEnv: String? {
-        get { if case .env(let name)? = self.token { name } else { nil } }
-        set { if let newValue { self.token = .env(newValue) } }
-    }
-
-    private var readTokenFile: String? {
-        get { if case .file(let path)? = self.readToken { path } else { nil } }
-        set { if let newValue { self.readToken = .file(newValue) } }
-    }
-
-    private var readTokenEnv: String? {
-        get { if case .env(let name)? = self.readToken { name } else { nil } }
-        set { if let newValue { self.readToken = .env(newValue) } }
-    }
 
     static func checked(_ control: Pipeline.Control, _ path: String, _ log: inout SpecLog) -> Pipeline.Control {
         let hasToken = log.isWritten("\(path).tokenFile") || log.isWritten("\(path).tokenEnv")

@@ -1,3 +1,5 @@
+import MediaTypes
+
 extension Pipeline {
     /// Reads a pipeline file, applies the overrides to it, fills in the defaults and checks every rule.
     ///

@@ -26,27 +26,15 @@ extension Pipeline.SRT {
                 "latencyMs", \.latencyMs, .integer(20...8000),
                 "milliseconds in which lost packets can be sent again; the greater wish of the two sides holds"),
             Field(
-                optional: "passphraseEnv", \.passphraseEnv, .variable,
+                optional: "passphraseEnv", \.passphrase.variable, .variable,
                 "environment variable that holds the passphrase everybody must encrypt with, 10 to 79 bytes"),
-            Field(optional: "passphraseFile", \.passphraseFile, .path, "file that holds the passphrase instead"),
+            Field(optional: "passphraseFile", \.passphrase.file, .path, "file that holds the passphrase instead"),
             Field(
                 "pbkeylen", \.keyLength, .srtKeyLength, "bytes of the key that is made of the passphrase: 16, 24 or 32"),
         ])
 
-    private var passphraseFile: String? {
-        get { self.passphrase?.file }
-        set { if let newValue { self.passphrase = .file(newValue) } }
-    }
-
-    private var passphraseEnv: String? {
-        get { self.passphrase?.variable }
-        set { if let newValue { self.passphrase = .env(newValue) } }
-    }
-
     static func checked(_ srt: Pipeline.SRT, _ path: String, _ log: inout SpecLog) -> Pipeline.SRT {
-        if log.isWritten("\(path).passphraseEnv"), log.isWritten("\(path).passphraseFile") {
-            log.mistake("\(path).passphraseFile", "stands beside passphraseEnv", fix: "keep one of the two")
-        }
+        log.checkSecret("passphrase", at: path)
         if srt.passphrase == nil, log.isWritten("\(path).pbkeylen"), log.isSound("\(path).pbkeylen") {
             log.mistake(
                 "\(path).pbkeylen", "is the length of a key, and there is no passphrase",

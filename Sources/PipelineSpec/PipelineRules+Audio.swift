@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Which sounds there are, and who plays them.
 extension PipelineRules {
     func checkAudioRenditions(_ log: inout SpecLog) {

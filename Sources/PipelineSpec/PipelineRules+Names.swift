@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What would have one name where it is written, or where viewers ask for it.
 extension PipelineRules {
     /// Every playlist has a name of its own: `NAME.m3u8` of each rendition with pictures and of each sound, `NAME-iframes.m3u8` of

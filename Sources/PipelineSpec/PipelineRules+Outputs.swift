@@ -1,3 +1,5 @@
+import MediaTypes
+
 extension PipelineRules {
     func checkRenditions(_ log: inout SpecLog) {
         guard log.isWritten("renditions") else { return }

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The JSON Schema of the pipeline file, written from the same table that reads it.
 package enum PipelineSchema {
     /// The schema as pretty-printed JSON that ends in a line break; the bytes of `pipelines/schema.json`.

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What is to come on air, and when: the body of a request for the program.
 package struct ProgramRequest: Sendable, Equatable {
     package var sceneID: String

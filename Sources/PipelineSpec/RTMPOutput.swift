@@ -46,11 +46,11 @@ package struct RTMPOutput: Sendable, Hashable {
             Field(
                 optional: "url", \.urlText, .pushURL,
                 "rtmp://host[:port]/app/key or rtmps://…, without the key where one of the key words holds it"),
-            Field(optional: "urlEnv", \.urlEnv, .variable, "environment variable that holds the URL instead"),
+            Field(optional: "urlEnv", \.url.variable, .variable, "environment variable that holds the URL instead"),
             Field(
                 optional: "key", \.keyText, .pushKey, "the stream key, with its query if it has one; never shown"),
-            Field(optional: "keyEnv", \.keyEnv, .variable, "environment variable that holds the key instead"),
-            Field(optional: "keyFile", \.keyFile, .path, "file that holds the key instead"),
+            Field(optional: "keyEnv", \.key.variable, .variable, "environment variable that holds the key instead"),
+            Field(optional: "keyFile", \.key.file, .path, "file that holds the key instead"),
             Field(
                 optional: "rendition", \.rendition, .name(32, marks: "_.-"),
                 "name of the rendition that is sent, with its first sound; default the first"),
@@ -73,24 +73,9 @@ package struct RTMPOutput: Sendable, Hashable {
         set { if let newValue { self.url = .inline(newValue) } }
     }
 
-    private var urlEnv: String? {
-        get { self.url.variable }
-        set { if let newValue { self.url = .env(newValue) } }
-    }
-
     private var keyText: String? {
         get { if case .inline(let text) = self.key { text } else { nil } }
         set { if let newValue { self.key = .inline(newValue) } }
-    }
-
-    private var keyEnv: String? {
-        get { self.key?.variable }
-        set { if let newValue { self.key = .env(newValue) } }
-    }
-
-    private var keyFile: String? {
-        get { self.key?.file }
-        set { if let newValue { self.key = .file(newValue) } }
     }
 
     /// Where it goes, without what must not be seen.

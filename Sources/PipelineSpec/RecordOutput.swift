@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What the room leaves behind: everything its HLS output has listed, kept beyond the live playlists, and made into files when
 /// the room is over.
 package struct RecordOutput: Sendable, Hashable {

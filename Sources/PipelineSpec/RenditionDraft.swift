@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// A rendition as its object is read: rates follow from its size once that is known.
 struct RenditionDraft: Sendable {
     var rendition = Rendition(name: "", width: 16, height: 16, fps: 0, video: VideoEncoding(bitrate: 0))

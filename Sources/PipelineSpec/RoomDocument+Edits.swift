@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// What commands have made of a pipeline file, as edits that a later worker can apply to its own version of the file.
 extension RoomDocument {
     /// The edits that make this document of `file`. Flags of the command line are in neither, and the revision is no edit.

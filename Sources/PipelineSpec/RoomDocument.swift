@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// A pipeline file as a room runs by it: what was written, what flags make of it, and what it means.
 package struct RoomDocument: Sendable {
     /// A version with its warnings, or everything that is wrong with it.

@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// What came of reading the document of one scene.
 package struct SceneReport: Sendable, Equatable {
     /// The scene; `nil` when there is a mistake.

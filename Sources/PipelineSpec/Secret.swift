@@ -22,3 +22,32 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     /// Hides the secret from `dump` and from the description of whatever holds it.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>(), displayStyle: .enum) }
 }
+
+/// The members `…Env` and `…File` of the pipeline file: each of them replaces the secret when it is written.
+extension Secret {
+    /// Name of the environment variable that holds it; `nil` if it comes from elsewhere.
+    var variable: String? {
+        get { if case .env(let name) = self { name } else { nil } }
+        set { if let newValue { self = .env(newValue) } }
+    }
+
+    /// Path of the file that holds it; `nil` if it comes from elsewhere.
+    var file: String? {
+        get { if case .file(let path) = self { path } else { nil } }
+        set { if let newValue { self = .file(newValue) } }
+    }
+}
+
+extension Secret? {
+    /// As ``Secret/variable``, for a secret that may be missing.
+    var variable: String? {
+        get { self?.variable }
+        set { if let newValue { self = .env(newValue) } }
+    }
+
+    /// As ``Secret/file``, for a secret that may be missing.
+    var file: String? {
+        get { self?.file }
+        set { if let newValue { self = .file(newValue) } }
+    }
+}

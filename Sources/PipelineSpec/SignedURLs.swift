@@ -9,30 +9,12 @@ package struct SignedURLs: Sendable, Hashable {
         "viewers are let in with signed URLs only", SignedURLs(),
         [
             Field(
-                optional: "secretEnv", \.secretEnv, .variable,
+                optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the secret; several lines: several secrets, the first one signs"),
-            Field(optional: "secretFile", \.secretFile, .path, "file that holds the secret instead"),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds the secret instead"),
         ])
 
-    private var secretFile: String? {
-        get { self.secret?.file }
-        set { if let newValue { self.secret = .file(newValue) } }
-    }
-
-    private var secretEnv: String? {
-        get { self.secret?.variable }
-        set { if let newValue { self.secret = .env(newValue) } }
-    }
-
     func check(at path: String, _ log: inout SpecLog) {
-        switch (log.isWritten("\(path).secretEnv"), log.isWritten("\(path).secretFile")) {
-        case (true, true):
-            log.mistake("\(path).secretFile", "stands beside secretEnv", fix: "keep one of the two")
-        case (false, false):
-            log.mistake(
-                "\(path).secretEnv", "is missing",
-                fix: "add \"secretEnv\" or \"secretFile\": where the secret is that URLs are signed with")
-        default: break
-        }
+        log.checkSecret("secret", at: path, required: "the secret is that URLs are signed with")
     }
 }

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What the reading of one document has found so far, and where its values stand.
 struct SpecLog {
     private(set) var mistakes: [SpecMistake] = []
@@ -41,6 +43,22 @@ struct SpecLog {
                 place = SpecPath.parent(of: current)
             }
             return true
+        }
+    }
+
+    /// Checks that a secret is given by one of its two members, `…Env` and `…File`.
+    ///
+    /// - Parameters:
+    ///   - key: The members' name up to there, such as `secret`.
+    ///   - what: What it is, to follow "where", if it must be given.
+    mutating func checkSecret(_ key: String, at path: String, required what: String? = nil) {
+        switch (self.isWritten("\(path).\(key)Env"), self.isWritten("\(path).\(key)File")) {
+        case (true, true):
+            self.mistake("\(path).\(key)File", "stands beside \(key)Env", fix: "keep one of the two")
+        case (false, false):
+            guard let what else { break }
+            self.mistake("\(path).\(key)Env", "is missing", fix: "add \"\(key)Env\" or \"\(key)File\": where \(what)")
+        default: break
         }
     }
 

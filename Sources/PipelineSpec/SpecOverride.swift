@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// One `--set path=value` of the command line: a value that takes the place of what the file says.
 package struct SpecOverride: Sendable, Hashable {
     /// The path as given, such as `sources[0].streamKey`.

@@ -1,3 +1,5 @@
+package import MediaTypes
+
 /// What came of reading a pipeline file.
 package struct SpecReport: Sendable, Equatable {
     /// Every mistake of a file that was refused.

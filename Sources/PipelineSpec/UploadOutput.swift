@@ -105,20 +105,10 @@ extension HTTPOutput.Credentials {
         [
             Field(required: "type", \.type, .choice, "bearer: a token; basic: user:password"),
             Field(
-                optional: "secretEnv", \.secretEnv, .variable,
+                optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the token, or user:password"),
-            Field(optional: "secretFile", \.secretFile, .path, "file that holds it instead"),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds it instead"),
         ])
-
-    private var secretFile: String? {
-        get { self.secret?.file }
-        set { if let newValue { self.secret = .file(newValue) } }
-    }
-
-    private var secretEnv: String? {
-        get { self.secret?.variable }
-        set { if let newValue { self.secret = .env(newValue) } }
-    }
 }
 
 extension HTTPOutput {
@@ -171,17 +161,18 @@ extension S3Output {
                 "pathStyle", \.pathStyle, .boolean,
                 "whether the bucket stands in the path; otherwise before the host's name"),
             Field(
-                optional: "accessKeyEnv", \.accessKeyEnv, .variable, "environment variable that holds the access key"),
-            Field(optional: "accessKeyFile", \.accessKeyFile, .path, "file that holds it instead"),
+                optional: "accessKeyEnv", \.accessKey.variable, .variable,
+                "environment variable that holds the access key"),
+            Field(optional: "accessKeyFile", \.accessKey.file, .path, "file that holds it instead"),
             Field(
-                optional: "secretKeyEnv", \.secretKeyEnv, .variable,
+                optional: "secretKeyEnv", \.secretKey.variable, .variable,
                 "environment variable that holds the secret key; it signs each request (AWS Signature Version 4)"),
-            Field(optional: "secretKeyFile", \.secretKeyFile, .path, "file that holds it instead"),
+            Field(optional: "secretKeyFile", \.secretKey.file, .path, "file that holds it instead"),
             Field(
-                optional: "sessionTokenEnv", \.sessionTokenEnv, .variable,
+                optional: "sessionTokenEnv", \.sessionToken.variable, .variable,
                 "environment variable that holds the session token of keys that are good for a time; read when the room starts"
             ),
-            Field(optional: "sessionTokenFile", \.sessionTokenFile, .path, "file that holds it instead"),
+            Field(optional: "sessionTokenFile", \.sessionToken.file, .path, "file that holds it instead"),
             Field(
                 optional: "retryForMs", \.store.retryForMs, .integer(100...600_000), StoreRules.retryMeaning),
             Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
@@ -192,36 +183,6 @@ extension S3Output {
                 StoreRules.lowLatencyMeaning),
             Field(optional: "authorities", \.store.authorities, .path, StoreRules.authoritiesMeaning),
         ])
-
-    private var accessKeyEnv: String? {
-        get { self.accessKey?.variable }
-        set { if let newValue { self.accessKey = .env(newValue) } }
-    }
-
-    private var accessKeyFile: String? {
-        get { self.accessKey?.file }
-        set { if let newValue { self.accessKey = .file(newValue) } }
-    }
-
-    private var secretKeyEnv: String? {
-        get { self.secretKey?.variable }
-        set { if let newValue { self.secretKey = .env(newValue) } }
-    }
-
-    private var secretKeyFile: String? {
-        get { self.secretKey?.file }
-        set { if let newValue { self.secretKey = .file(newValue) } }
-    }
-
-    private var sessionTokenEnv: String? {
-        get { self.sessionToken?.variable }
-        set { if let newValue { self.sessionToken = .env(newValue) } }
-    }
-
-    private var sessionTokenFile: String? {
-        get { self.sessionToken?.file }
-        set { if let newValue { self.sessionToken = .file(newValue) } }
-    }
 }
 
 extension StoreRules {
@@ -321,25 +282,12 @@ extension PipelineRules {
 
     private func check(_ output: HTTPOutput, _ path: String, _ log: inout SpecLog) {
         guard output.credentials != nil else { return }
-        self.checkSecret("secret", "\(path).auth", "the token, or user:password", &log)
+        log.checkSecret("secret", at: "\(path).auth", required: "the token, or user:password is")
     }
 
     private func check(_ output: S3Output, _ path: String, _ log: inout SpecLog) {
-        self.checkSecret("accessKey", path, "the access key", &log)
-        self.checkSecret("secretKey", path, "the secret key", &log)
-        if log.isWritten("\(path).sessionTokenEnv"), log.isWritten("\(path).sessionTokenFile") {
-            log.mistake("\(path).sessionTokenFile", "stands beside sessionTokenEnv", fix: "keep one of the two")
-        }
-    }
-
-    private func checkSecret(_ key: String, _ path: String, _ what: String, _ log: inout SpecLog) {
-        switch (log.isWritten("\(path).\(key)Env"), log.isWritten("\(path).\(key)File")) {
-        case (true, true):
-            log.mistake("\(path).\(key)File", "stands beside \(key)Env", fix: "keep one of the two")
-        case (false, false):
-            log.mistake(
-                "\(path).\(key)Env", "is missing", fix: "add \"\(key)Env\" or \"\(key)File\": where \(what) is")
-        default: break
-        }
+        log.checkSecret("accessKey", at: path, required: "the access key is")
+        log.checkSecret("secretKey", at: path, required: "the secret key is")
+        log.checkSecret("sessionToken", at: path)
     }
 }

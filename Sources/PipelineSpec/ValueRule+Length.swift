@@ -1,3 +1,5 @@
+import MediaTypes
+
 extension ValueRule where Value == Length {
     private static let percent = "^(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)%$"
 

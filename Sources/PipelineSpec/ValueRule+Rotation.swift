@@ -1,3 +1,5 @@
+import MediaTypes
+
 extension ValueRule where Value == Int {
     /// Quarter turns in degrees: 0, 90, 180 or 270.
     static var rotation: ValueRule {

@@ -1,15 +1,16 @@
 import MediaTypes
 
-extension ValueRule where Value == String {
-    /// A string that `accepts` takes.
+extension ValueRule {
+    /// A string that `parse` can read.
     ///
     /// - Parameters:
     ///   - pattern: The same as a regular expression for the schema; `nil`: it has none.
     ///   - wording: What it must be, to follow "write".
     ///   - isSecret: Its text is not repeated in messages.
-    static func text(
-        _ wording: String, pattern: String? = nil, isSecret: Bool = false, accepts: @escaping @Sendable (String) -> Bool
-    ) -> ValueRule {
+    ///   - parse: The value of a text; `nil` for one that does not fit.
+    static func parsed(
+        _ wording: String, pattern: String?, isSecret: Bool = false, parse: @escaping @Sendable (String) -> Value?
+    ) -> ValueRule where Value: CustomStringConvertible & Sendable {
         ValueRule(
             schema: [self.type("string")] + (pattern.map { [JSONMember("pattern", .string($0))] } ?? []),
             read: { node, path, log in
@@ -17,14 +18,21 @@ extension ValueRule where Value == String {
                     log.mistake(path, "is \(node.kind), not a string", fix: "write \(wording)", at: node.position)
                     return nil
                 }
-                guard accepts(text) else {
-                    let shown = isSecret ? "the text" : SpecText.quoted(text)
-                    log.mistake(path, "\(shown) does not fit", fix: "write \(wording)", at: node.position)
-                    return nil
-                }
-                return text
+                if let value = parse(text) { return value }
+                let shown = isSecret ? "the text" : SpecText.quoted(text)
+                log.mistake(path, "\(shown) does not fit", fix: "write \(wording)", at: node.position)
+                return nil
             },
-            write: { .string($0) })
+            write: { .string($0.description) })
+    }
+}
+
+extension ValueRule where Value == String {
+    /// A string that `accepts` takes; the other parameters are those of ``parsed(_:pattern:isSecret:parse:)``.
+    static func text(
+        _ wording: String, pattern: String? = nil, isSecret: Bool = false, accepts: @escaping @Sendable (String) -> Bool
+    ) -> ValueRule {
+        self.parsed(wording, pattern: pattern, isSecret: isSecret) { accepts($0) ? $0 : nil }
     }
 
     /// Letters, digits and a few marks, fit for paths and URLs: `.` and `..`, which are other directories there, are none.

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What a JSON value must be: how it is read, how it is written as a default, and what the schema says of it.
 struct ValueRule<Value>: Sendable {
     /// Keywords of the JSON Schema.

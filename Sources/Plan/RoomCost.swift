@@ -1,5 +1,5 @@
-import MediaTypes
-package import PipelineSpec
+package import MediaTypes
+import PipelineSpec
 
 /// What a room will need, before it is started.
 package struct RoomCost: Sendable, Hashable {

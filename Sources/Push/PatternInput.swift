@@ -30,7 +30,7 @@ package final class PatternInput: PublishInput {
             place: place)
         self.audio = try AudioEncoder.open(sampleRate: pattern.sampleRate, bitrate: 65_536, place: place)
         var parameters: [CodecParameters] = []
-        if let record = AVCConfiguration.record(annexB: self.video.parameterSets) {
+        if let record = AVCRecord(annexB: self.video.parameterSets)?.record {
             parameters.append(CodecParameters(codec: .h264, configuration: record))
         }
         parameters.append(CodecParameters(codec: .aac, configuration: self.audio.configuration))
@@ -67,21 +67,5 @@ package final class PatternInput: PublishInput {
         try self.audio.encode(samples[...], pts: self.position) { if $0.pts >= 0 { packets.append($0) } }
         self.position += Int64(count)
         self.ready += packets
-    }
-}
-
-extension AVCConfiguration {
-    /// The record of an encoder's Annex B parameter sets; `nil` when one is missing.
-    package static func record(annexB: [UInt8]) -> [UInt8]? {
-        var sequence: [[UInt8]] = []
-        var picture: [[UInt8]] = []
-        for unit in AnnexB.units(of: annexB) {
-            switch NALTypes(header: unit.first ?? 0) {
-            case .sps: sequence.append(unit)
-            case .pps: picture.append(unit)
-            default: break
-            }
-        }
-        return AVCConfiguration(sequenceParameterSets: sequence, pictureParameterSets: picture)?.record
     }
 }

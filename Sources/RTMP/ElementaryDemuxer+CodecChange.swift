@@ -17,7 +17,7 @@ extension ElementaryDemuxer {
             // In H.265 these would belong to layers beyond the 31st.
             guard unit.types.contains(.sps), unit.types.contains(.pps) else { return nil }
             let sets = ParameterSets(unit.payload, in: range)
-            let configuration = AVCConfiguration(
+            let configuration = AVCRecord(
                 sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
             return configuration == nil ? nil : .h264
         case .aac:

@@ -137,14 +137,14 @@ package struct ElementaryDemuxer: Sendable {
     private mutating func configureAVC(_ payload: PacketMemory, _ isKey: Bool, _ items: inout [SourceItem]) {
         if self.video?.codec == .h264, !isKey { return }
         let sets = ParameterSets(payload, in: 0..<payload.count)
-        if let known = self.video.flatMap({ AVCConfiguration(record: $0.configuration) }),
+        if let known = self.video.flatMap({ AVCRecord(record: $0.configuration) }),
             sets.sequence.allSatisfy({ known.sequenceParameterSets.contains($0) }),
             sets.picture.allSatisfy({ known.pictureParameterSets.contains($0) })
         {
             return
         }
         guard
-            let configuration = AVCConfiguration(
+            let configuration = AVCRecord(
                 sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
         else {
             self.counters.badConfigurations += 1

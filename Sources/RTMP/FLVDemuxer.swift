@@ -141,7 +141,7 @@ package struct FLVDemuxer: Sendable {
             self.counters.empty += 1
             return
         }
-        guard let configuration = AVCConfiguration(record: record) else {
+        guard let configuration = AVCRecord(record: record) else {
             self.counters.badConfigurations += 1
             return
         }
@@ -245,13 +245,13 @@ package struct FLVDemuxer: Sendable {
     ) {
         if self.video?.codec == .h264 && !types.contains(.idr) { return }
         let sets = ParameterSets(memory, in: range)
-        if let known = self.video.flatMap({ AVCConfiguration(record: $0.configuration) }),
+        if let known = self.video.flatMap({ AVCRecord(record: $0.configuration) }),
             sets.sequence.allSatisfy({ known.sequenceParameterSets.contains($0) })
         {
             return
         }
         guard
-            let configuration = AVCConfiguration(
+            let configuration = AVCRecord(
                 sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
         else { return }
         // Lengths in the payload are as the sequence header said, if there was one.

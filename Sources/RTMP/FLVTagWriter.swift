@@ -38,11 +38,6 @@ package enum FLVTagWriter {
         return self.message(of: packet, time, head)
     }
 
-    /// What says that no more video comes.
-    package static func endOfSequence(at timestamp: UInt32) -> RTMPMediaMessage {
-        self.message(.video, timestamp, [0x17, 2, 0, 0, 0])
-    }
-
     /// The packet behind the head of its tag. One copy.
     static func message(of packet: CodedPacket, _ time: UInt32, _ head: [UInt8]) -> RTMPMediaMessage {
         RTMPMediaMessage(

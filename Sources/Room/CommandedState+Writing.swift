@@ -1,6 +1,6 @@
 import Control
-import MediaTypes
-package import PipelineSpec
+package import MediaTypes
+import PipelineSpec
 
 extension CommandedState {
     /// The file, at most ``limit`` bytes.

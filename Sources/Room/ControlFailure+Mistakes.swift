@@ -1,4 +1,5 @@
 import Control
+import MediaTypes
 import PipelineSpec
 
 extension ControlFailure {

@@ -19,7 +19,7 @@ extension Room {
             }
         }
         self.events.emit("output.restarted", ["outputId": .string(id)])
-        return JSONText.object([("outputId", JSONText.string(id)), ("accepted", JSONText.string("restart"))])
+        return (["outputId": .string(id), "accepted": "restart"] as JSONValue).text
     }
 
     private static func output(_ id: String, in pipeline: Pipeline) throws(ControlFailure) -> Output {
@@ -84,10 +84,10 @@ extension Room {
     }
 
     private static func answer(_ id: String, _ verb: String, _ recorder: TakeRecorder) -> String {
-        JSONText.object([
-            ("outputId", JSONText.string(id)), ("accepted", JSONText.string(verb)),
-            ("state", JSONText.string(recorder.status.rawValue)),
-        ])
+        let answer: JSONValue = [
+            "outputId": .string(id), "accepted": .string(verb), "state": .string(recorder.status.rawValue),
+        ]
+        return answer.text
     }
 
     package func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
@@ -103,7 +103,7 @@ extension Room {
                 fix: "wait for program.started")
         }
         self.ladder.control.requestKeyframe(track: track)
-        return JSONText.object([("rendition", JSONText.string(rendition)), ("accepted", JSONText.string("keyframe"))])
+        return (["rendition": .string(rendition), "accepted": "keyframe"] as JSONValue).text
     }
 
     package func alarmsJSON(_ state: AlarmState) -> String {

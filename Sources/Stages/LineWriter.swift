@@ -1,12 +1,10 @@
 import Dispatch
-import Synchronization
 
 /// Writes lines to a file from a thread of its own: whoever reads the other end of a pipe slowly, or not at all, blocks
-/// nobody here. Lines that do not fit any more are dropped and counted.
+/// nobody here. Lines that do not fit any more are dropped.
 package final class LineWriter: Sendable {
     private let queue: BoundedQueue<String>
     private let done = DispatchSemaphore(value: 0)
-    private let dropped = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - file: An open file descriptor; stays open.
@@ -21,12 +19,9 @@ package final class LineWriter: Sendable {
         }
     }
 
-    /// Lines that were dropped so far.
-    package var droppedLines: Int { self.dropped.load(ordering: .relaxed) }
-
     /// Takes one line, without its newline. Never blocks.
     package func write(_ line: String) {
-        if !self.queue.offer(line) { self.dropped.add(1, ordering: .relaxed) }
+        _ = self.queue.offer(line)
     }
 
     /// Writes what is waiting and takes no more; gives up on a reader that does not read within `seconds`.

@@ -3,7 +3,6 @@ import MediaTypes
 import PipelineSpec
 import Plan
 import Push
-import RTMP
 import Stages
 
 /// Measures what the parts of a room cost on this machine: the same wrappers around the same libraries a room uses, on
@@ -141,7 +140,7 @@ struct Calibration {
 
     private func decode(_ low: Coded, _ high: Coded, _ found: inout CostCoefficients) throws(MediaError) {
         func decoded(_ coded: Coded) throws(MediaError) -> Coded {
-            guard let record = AVCConfiguration.record(annexB: coded.parameterSets) else { return coded }
+            guard let record = AVCRecord(annexB: coded.parameterSets)?.record else { return coded }
             let decoder = try VideoDecoder.open(
                 CodecParameters(codec: .h264, configuration: record), place: "calibration")
             var pictures = 0

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MediaTypes
 import PipelineSpec
 
 /// What to say of a subcommand that there is not: the one that is meant, or all that there are.

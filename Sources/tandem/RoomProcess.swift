@@ -14,13 +14,6 @@ enum RoomProcess {
     /// A hangup that comes before anybody takes it must not end the process: what it asks to be read is about to be read.
     static func ignoreHangups() { signal(SIGHUP, SIG_IGN) }
 
-    /// Milliseconds since midnight UTC.
-    static var clockOfDayMs: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) % 86_400 * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
-
     /// Starts this program again with other arguments; its output goes nowhere.
     ///
     /// - Returns: The child's process id, or `nil` when the system refused.

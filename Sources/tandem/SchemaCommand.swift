@@ -1,5 +1,6 @@
 import ArgumentParser
 import Events
+import MediaTypes
 import PipelineSpec
 
 struct SchemaCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import Admission
+import MediaTypes
 import PipelineSpec
 import Testing
 

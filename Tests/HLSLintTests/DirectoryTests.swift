@@ -141,7 +141,7 @@ struct DirectoryTests {
         let good = muxer.segment(
             units,
             parameters: TransportMuxer.Parameters(
-                video: nil, audio: AudioSpecificConfiguration([0x11, 0x90]), hasMetadata: false))
+                video: nil, audio: AudioSpecificConfig(record: [0x11, 0x90]), hasMetadata: false))
         let plain = linted(good)
         #expect(!plain.contains(.segmentUnreadable), "\(plain)")
         var hole = good

@@ -50,7 +50,7 @@ struct CodecFactsTests {
         if let set = SequenceParameterSet(nalUnit: bytes) { #expect(set.width > 0 && set.height > 0) }
         #expect(AVCConfiguration(extradata: bytes) == nil)
         _ = AVCConfiguration(extradata: [1] + bytes)
-        _ = AudioSpecificConfiguration(bytes)
+        _ = AudioSpecificConfig(record: bytes)
     }
 
     @Test("Annex B extradata with SEI and the record give the same record, without the SEI")
@@ -80,7 +80,7 @@ struct CodecFactsTests {
             ([0x11, 0xE0], "mp4a.40.2", 48_000, 8), ([0x11, 0xF0], "mp4a.40.2", 48_000, 8),
         ] as [([UInt8], String, Int, Int)])
     func audioConfigurations(bytes: [UInt8], codec: String, rate: Int, channels: Int) throws {
-        let audio = try #require(AudioSpecificConfiguration(bytes))
+        let audio = try #require(AudioSpecificConfig(record: bytes))
         #expect(audio.codecString == codec)
         #expect(audio.sampleRate == rate)
         #expect(audio.channels == channels)
@@ -90,6 +90,6 @@ struct CodecFactsTests {
         "a configuration cut short is not one, nor is one of reserved channels",
         arguments: [[], [0x11], [0xFF], [0x17, 0x80], [0x11, 0xC0], [0x11, 0xE8]] as [[UInt8]])
     func shortAudioConfigurations(bytes: [UInt8]) {
-        #expect(AudioSpecificConfiguration(bytes) == nil)
+        #expect(AudioSpecificConfig(record: bytes) == nil)
     }
 }

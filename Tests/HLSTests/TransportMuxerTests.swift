@@ -84,7 +84,7 @@ struct TransportMuxerTests {
             + [0, 0, 0, 1] + hex("68ebe3cb22c0")
         return TransportMuxer.Parameters(
             video: hasVideo ? AVCConfiguration(extradata: record) : nil,
-            audio: AudioSpecificConfiguration([0x11, 0x90]), hasMetadata: hasMetadata)
+            audio: AudioSpecificConfig(record: [0x11, 0x90]), hasMetadata: hasMetadata)
     }
 
     private static func hex(_ text: String) -> [UInt8] {
@@ -303,7 +303,7 @@ struct TransportMuxerTests {
         }
         let parameters = TransportMuxer.Parameters(
             video: AVCConfiguration(extradata: video.parameters.configuration),
-            audio: AudioSpecificConfiguration(audio.parameters.configuration), hasMetadata: false)
+            audio: AudioSpecificConfig(record: audio.parameters.configuration), hasMetadata: false)
         var muxer = TransportMuxer()
         var stream: [UInt8] = []
         var reorder: Int64 = 0

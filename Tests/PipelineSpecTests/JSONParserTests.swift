@@ -1,4 +1,4 @@
-import PipelineSpec
+import MediaTypes
 import Testing
 
 @Suite("JSON: RFC 8259")

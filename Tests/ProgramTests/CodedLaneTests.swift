@@ -10,11 +10,7 @@ struct CodedLaneTests {
     @Test("the operator's turn of the source is told with them, and again where it changes")
     func turned() throws {
         let (sets, packets) = try Material.pictures(6)
-        let units = AnnexB.units(of: sets)
-        let configuration = try #require(
-            AVCConfiguration(
-                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
-                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        let configuration = try #require(AVCRecord(annexB: sets))
         let parameters = CodecParameters(codec: .h264, configuration: configuration.record)
         let items: [SourceItem] = [.configuration(parameters)] + packets.map { .packet($0) }
         let told = StageRun.coding(items, rotation: 2, turnedTo: 3)

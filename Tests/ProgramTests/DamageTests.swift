@@ -18,11 +18,7 @@ struct DamageTests {
 
     private static func items(damaged: Damage?) throws -> [SourceItem] {
         let (sets, packets) = try Material.pictures(90)
-        let units = AnnexB.units(of: sets)
-        let configuration = try #require(
-            AVCConfiguration(
-                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
-                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        let configuration = try #require(AVCRecord(annexB: sets))
         var items = [SourceItem.configuration(CodecParameters(codec: .h264, configuration: configuration.record))]
         for (index, packet) in packets.enumerated() {
             guard index == 40, let damaged else {
@@ -65,11 +61,7 @@ struct DamageTests {
     @Test("packets without a picture cost none of those that the decoder still holds, however many there are")
     func swallowed() throws {
         let (sets, packets) = try Material.pictures(100, bFrames: 2)
-        let units = AnnexB.units(of: sets)
-        let configuration = try #require(
-            AVCConfiguration(
-                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
-                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        let configuration = try #require(AVCRecord(annexB: sets))
         var items = [SourceItem.configuration(CodecParameters(codec: .h264, configuration: configuration.record))]
         let message: [UInt8] = [0x06, 5, 17] + [UInt8](repeating: 7, count: 17) + [0x80]
         for packet in packets {

@@ -41,12 +41,7 @@ struct FileReaderTests {
     /// Two pictures, 33 ms each, behind their configuration record.
     private static func pictures(from time: Int, words: String) throws -> (record: [UInt8], tags: [UInt8]) {
         let (sets, packets) = try Material.pictures(2, words: words)
-        let units = AnnexB.units(of: sets)
-        let record = try #require(
-            AVCConfiguration(
-                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
-                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false })
-        ).record
+        let record = try #require(AVCRecord(annexB: sets)).record
         var tags = self.tag(9, time, [0x17, 0, 0, 0, 0] + record)
         for (index, packet) in packets.enumerated() {
             let bytes = packet.memory.bytes(in: packet.range)

@@ -13,11 +13,7 @@ struct HiddenSourceTests {
         gop: Int, bFrames: Int, count: Int = Self.count, words: String = ""
     ) throws -> [SourceItem] {
         let (sets, packets) = try Material.pictures(count, gop: gop, bFrames: bFrames, words: words)
-        let units = AnnexB.units(of: sets)
-        let configuration = try #require(
-            AVCConfiguration(
-                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
-                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        let configuration = try #require(AVCRecord(annexB: sets))
         return [.configuration(CodecParameters(codec: .h264, configuration: configuration.record))]
             + packets.map { .packet($0) }
     }

@@ -227,11 +227,7 @@ struct OfflineRateTests {
             try coder.encode(tone[...], pts: Int64(block * 1024)) { sound.append($0) }
         }
         try coder.finish { sound.append($0) }
-        let units = AnnexB.units(of: encoder.parameterSets)
-        let configuration = try #require(
-            AVCConfiguration(
-                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
-                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        let configuration = try #require(AVCRecord(annexB: encoder.parameterSets))
         return File(
             video: CodecParameters(codec: .h264, configuration: configuration.record), frames: frames,
             audio: CodecParameters(codec: .aac, configuration: coder.configuration), sound: sound)

@@ -69,13 +69,7 @@ struct OpeningBudgetTests {
     @Test("pictures: five decoders of twenty formats, and another one a second later, not before")
     func pictures() throws {
         let (sets, packets) = try Material.pictures(1)
-        let units = AnnexB.units(of: sets)
-        let record = try #require(
-            AVCConfiguration(
-                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
-                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }
-            )
-        ).record
+        let record = try #require(AVCRecord(annexB: sets)).record
         let formats = [0, 2].map {
             CodecParameters(
                 codec: .h264, configuration: record, orientation: PictureOrientation(quarterTurns: $0))

@@ -151,11 +151,7 @@ struct PacketBudgetTests {
     @Test("nor is its first one, if that is on its way into the decoder just then")
     func cutFirstPicture() throws {
         let (sets, packets) = try Material.pictures(1)
-        let units = AnnexB.units(of: sets)
-        let configuration = try #require(
-            AVCConfiguration(
-                sequenceParameterSets: units.filter { $0.first.map { $0 & 31 == 7 } ?? false },
-                pictureParameterSets: units.filter { $0.first.map { $0 & 31 == 8 } ?? false }))
+        let configuration = try #require(AVCRecord(annexB: sets))
         let packet = try #require(packets.first)
         let left = StageRun.cutAtPicture(CodecParameters(codec: .h264, configuration: configuration.record), packet)
         #expect(left == nil)

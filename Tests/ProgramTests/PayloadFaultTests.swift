@@ -35,7 +35,7 @@ struct PayloadFaultTests {
 
     private static func record(_ sets: [[UInt8]], lengthSize: Int) throws -> [UInt8] {
         var record = try #require(
-            AVCConfiguration(sequenceParameterSets: [sets[0]], pictureParameterSets: [sets[1]])
+            AVCRecord(sequenceParameterSets: [sets[0]], pictureParameterSets: [sets[1]])
         ).record
         record[4] = 0xFC | UInt8(lengthSize - 1)
         return record

@@ -58,7 +58,7 @@ struct ElementaryDemuxerTests {
                 Self.key(pts: 9_100),
             ], &demuxer)
         #expect(configurations.map(\.codec) == [.h264])
-        #expect(AVCConfiguration(record: configurations[0].configuration)?.sequenceParameterSets == [Self.sps])
+        #expect(AVCRecord(record: configurations[0].configuration)?.sequenceParameterSets == [Self.sps])
         #expect(packets.map(\.isKey) == [true, false, true])
         #expect(packets.map(\.pts) == [3_100, 6_100, 9_100] && packets[0].dts == 100)
         #expect(packets.allSatisfy { $0.timescale == 90_000 && $0.arrival == 5 })

@@ -2,6 +2,7 @@ import Control
 import Dispatch
 import HTTPListener
 import HTTPTypes
+import MediaTypes
 import PipelineSpec
 import Stages
 import Synchronization

@@ -64,7 +64,7 @@ enum ScriptedClip {
             try encoder.encode(canvas.finish(), pts: Int64(index), forceIDR: index == 0) { frames.append($0) }
         }
         try encoder.finish { frames.append($0) }
-        guard let record = AVCConfiguration.record(annexB: encoder.parameterSets), frames.count == Int(self.fps) else {
+        guard let record = AVCRecord(annexB: encoder.parameterSets)?.record, frames.count == Int(self.fps) else {
             throw MediaError(.internal, "\(frames.count) frames, or no parameter sets", at: "test", fix: "look at it")
         }
         return (CodecParameters(codec: .h264, configuration: record), frames)

@@ -1,4 +1,5 @@
 import Dispatch
+import MediaTypes
 import PipelineSpec
 import Synchronization
 

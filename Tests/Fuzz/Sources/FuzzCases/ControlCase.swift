@@ -129,10 +129,10 @@ private final class FuzzRoom: RoomControlling {
         throw .notFound("this room has no output \(id.prefix(64))", fix: "name another one")
     }
     func stopOutput(_ id: String) throws(ControlFailure) -> String {
-        JSONText.object([("outputId", JSONText.string(id))])
+        (["outputId": .string(id)] as JSONValue).text
     }
     func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
-        JSONText.object([("rendition", JSONText.string(rendition))])
+        (["rendition": .string(rendition)] as JSONValue).text
     }
     func end() {}
     func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
@@ -203,11 +203,11 @@ private final class FuzzRoom: RoomControlling {
         guard self.state.withLock({ $0.shelf.remove(sceneID) }) != nil else {
             throw .notFound("no scene \(sceneID)", fix: "name one of the scenes")
         }
-        return JSONText.object([("deleted", JSONText.string(sceneID))])
+        return (["deleted": .string(sceneID)] as JSONValue).text
     }
 
     func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
-        JSONText.object([("uid", JSONText.string(uid)), ("streamType", JSONText.string(streamType))])
+        (["uid": .string(uid), "streamType": .string(streamType)] as JSONValue).text
     }
 
     func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
@@ -219,32 +219,32 @@ private final class FuzzRoom: RoomControlling {
 
     func setText(_ id: String, _ text: String) throws(ControlFailure) -> String {
         self.promise(text.unicodeScalars.count <= 256, "a text too long")
-        return JSONText.object([("id", JSONText.string(id)), ("text", JSONText.string(text))])
+        return (["id": .string(id), "text": .string(text)] as JSONValue).text
     }
 
     func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String {
         for points in [left, right].compactMap({ $0 }) {
             self.promise((0...1_000_000_000).contains(points), "points beyond their range")
         }
-        return JSONText.object([("id", JSONText.string(id))])
+        return (["id": .string(id)] as JSONValue).text
     }
 
     func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String {
         if case .seconds(let seconds) = end { self.promise((0...86_400).contains(seconds), "a countdown too long") }
-        return JSONText.object([("id", JSONText.string(id))])
+        return (["id": .string(id)] as JSONValue).text
     }
 
     func putRelay(uid: String, streamType: String, relayID: String, url: String) throws(ControlFailure) -> String {
         self.promise(!relayID.contains("/") && (1...64).contains(relayID.utf8.count), "a relay's id nobody may choose")
         guard let url = RTMPURL(url) else { throw .invalidFormat("no URL", fix: "send rtmp://host/app/key") }
-        return JSONText.object([("id", JSONText.string(relayID)), ("url", JSONText.string(url.redacted))])
+        return (["id": .string(relayID), "url": .string(url.redacted)] as JSONValue).text
     }
 
     func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure) {}
 
     func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String {
         self.promise((0...86_400).contains(refuseSeconds), "a refusal too long")
-        return JSONText.object([("uid", JSONText.string(uid))])
+        return (["uid": .string(uid)] as JSONValue).text
     }
 
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String { "{}" }

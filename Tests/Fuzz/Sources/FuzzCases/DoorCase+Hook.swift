@@ -1,4 +1,5 @@
 import Admission
+import MediaTypes
 import PipelineSpec
 
 /// What a publish webhook is asked, made of what a publisher says; and what it answers.

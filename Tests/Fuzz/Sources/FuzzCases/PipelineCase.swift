@@ -1,3 +1,4 @@
+import MediaTypes
 import PipelineSpec
 
 /// The pipeline file, the document of a scene, and the request for the program. Input: JSON text.

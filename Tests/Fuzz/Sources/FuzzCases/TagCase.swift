@@ -53,7 +53,7 @@ enum TagCase {
     private static func check(_ parameters: CodecParameters) -> String? {
         switch parameters.codec {
         case .h264:
-            guard let record = AVCConfiguration(record: parameters.configuration) else { return "an avcC nobody reads" }
+            guard let record = AVCRecord(record: parameters.configuration) else { return "an avcC nobody reads" }
             if record.record != parameters.configuration { return "avcC is not what it is when written again" }
             _ = SequenceParameterSet(record: parameters.configuration)
         case .hevc:

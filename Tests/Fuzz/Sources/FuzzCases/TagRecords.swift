@@ -42,7 +42,7 @@ enum TagRecords {
     static func head(of codec: CodecName) -> RTMPMediaMessage? {
         switch codec {
         case .h264:
-            return AVCConfiguration(
+            return AVCRecord(
                 sequenceParameterSets: [self.parameterSets.sps], pictureParameterSets: [self.parameterSets.pps]
             ).flatMap { FLVTagWriter.configuration(CodecParameters(codec: .h264, configuration: $0.record)) }
         case .hevc: return FLVTagWriter.configuration(CodecParameters(codec: .hevc, configuration: Self.hevc))

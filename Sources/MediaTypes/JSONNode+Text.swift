@@ -15,7 +15,7 @@ extension JSONNode {
         case .integer(let value): text += String(value)
         // RFC 8259 §6 has no word for what is not finite.
         case .number(let value): text += value.isFinite ? String(value) : "null"
-        case .string(let value): Self.write(value, to: &text)
+        case .string(let value): JSONValue.quote(value, to: &text)
         case .array(let elements):
             // Arrays of scalars stay on one line: they are short word lists.
             let isFlat = elements.allSatisfy { !$0.isContainer }
@@ -26,7 +26,7 @@ extension JSONNode {
             }
         case .object(let members):
             Self.writeList("{", "}", members, to: &text, indentation: indentation, spaced: indentation != nil) {
-                Self.write($0.key, to: &$1)
+                JSONValue.quote($0.key, to: &$1)
                 $1 += $2 == nil ? ":" : ": "
                 $0.value.write(to: &$1, indentation: $2)
             }
@@ -53,28 +53,5 @@ extension JSONNode {
         }
         if let indentation, !elements.isEmpty { text += "\n" + String(repeating: " ", count: indentation) }
         text += close
-    }
-
-    /// RFC 8259 §7: quotes, backslashes and control characters are escaped, all else stands as it is.
-    private static func write(_ string: String, to text: inout String) {
-        let hex: [Character] = Array("0123456789abcdef")
-        text += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            // The C1 controls and line separators are legal but would upset terminals and JavaScript.
-            case _
-            where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value)
-                || (0x2028...0x2029).contains(scalar.value):
-                text += "\\u"
-                for shift in [12, 8, 4, 0] { text.append(hex[Int(scalar.value >> shift) & 15]) }
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        text += "\""
     }
 }

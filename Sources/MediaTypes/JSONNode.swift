@@ -38,8 +38,18 @@ package struct JSONNode: Sendable, Equatable {
         if case .integer(let number) = self.content { number } else { nil }
     }
 
+    /// The value of `true` or `false`, otherwise `nil`.
+    package var boolean: Bool? {
+        if case .boolean(let value) = self.content { value } else { nil }
+    }
+
+    /// The elements of an array, otherwise `nil`.
+    package var array: [JSONNode]? {
+        if case .array(let elements) = self.content { elements } else { nil }
+    }
+
     /// What it is, for a message: `a string`, `an object`.
-    var kind: String {
+    package var kind: String {
         switch self.content {
         case .null: "null"
         case .boolean: "a boolean"

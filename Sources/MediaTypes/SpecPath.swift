@@ -47,13 +47,13 @@ package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// `path.key`, with a key that is no plain word in brackets and quotes.
-    static func join(_ path: String, _ key: String) -> String {
+    package static func join(_ path: String, _ key: String) -> String {
         if self.isPlain(key[...]) { return path.isEmpty ? key : "\(path).\(key)" }
         return "\(path)[\(SpecText.quoted(key))]"
     }
 
     /// The path without its last step; `nil` for the document itself.
-    static func parent(of path: String) -> String? {
+    package static func parent(of path: String) -> String? {
         guard !path.isEmpty else { return nil }
         guard let cut = path.lastIndex(where: { $0 == "." || $0 == "[" }) else { return "" }
         return String(path[..<cut])

@@ -1,8 +1,10 @@
+import MediaKernels
+
 /// A validated `AVCDecoderConfigurationRecord`.
 ///
 /// Spec: ISO/IEC 14496-15 §5.3.3.1. Reserved bits are not looked at (some encoders leave them 0); every length must lie
 /// inside the record, because decoders trust them.
-package struct AVCConfiguration: Sendable, Hashable {
+package struct AVCRecord: Sendable, Hashable {
     /// AVCProfileIndication, profile_compatibility, AVCLevelIndication.
     package let profile: [UInt8]
     /// Bytes of each NAL unit length in the stream, 1 to 4.
@@ -21,12 +23,12 @@ package struct AVCConfiguration: Sendable, Hashable {
         self.lengthSize = Int(record[4] & 3) + 1
         var offset = 6
         guard
-            let sequence = AVCConfiguration.units(in: record, at: &offset, count: Int(record[5] & 0x1F)),
+            let sequence = AVCRecord.units(in: record, at: &offset, count: Int(record[5] & 0x1F)),
             offset < record.count
         else { return nil }
         let pictureCount = Int(record[offset])
         offset += 1
-        guard let picture = AVCConfiguration.units(in: record, at: &offset, count: pictureCount),
+        guard let picture = AVCRecord.units(in: record, at: &offset, count: pictureCount),
             !sequence.isEmpty, !picture.isEmpty
         else { return nil }
         self.sequenceParameterSets = sequence
@@ -47,14 +49,22 @@ package struct AVCConfiguration: Sendable, Hashable {
         self.rest = []
     }
 
+    /// Makes a record of an encoder's Annex B parameter sets; `nil` if one is missing.
+    package init?(annexB: [UInt8]) {
+        let units = AnnexB.units(of: annexB)
+        self.init(
+            sequenceParameterSets: units.filter { NALTypes(header: $0[0]) == .sps },
+            pictureParameterSets: units.filter { NALTypes(header: $0[0]) == .pps })
+    }
+
     /// The record in one form whatever the encoder wrote: reserved bits 1, four-byte lengths, which is how the payload is
     /// handed on too.
     package var record: [UInt8] {
         var bytes: [UInt8] =
             [1] + self.profile + [0xFF, 0xE0 | UInt8(truncatingIfNeeded: self.sequenceParameterSets.count)]
-        AVCConfiguration.append(self.sequenceParameterSets, to: &bytes)
+        AVCRecord.append(self.sequenceParameterSets, to: &bytes)
         bytes.append(UInt8(truncatingIfNeeded: self.pictureParameterSets.count))
-        AVCConfiguration.append(self.pictureParameterSets, to: &bytes)
+        AVCRecord.append(self.pictureParameterSets, to: &bytes)
         return bytes + self.rest
     }
 

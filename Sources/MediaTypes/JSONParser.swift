@@ -1,7 +1,7 @@
 /// Reads JSON text into a tree that knows its lines and columns.
 ///
 /// Spec: RFC 8259, strictly: no comments, no trailing commas, no lone surrogates; a byte order mark is skipped (§8.1).
-/// Never traps, whatever the bytes. Limits: ``maxBytes`` of text, ``maxDepth`` of nesting, 512 characters a number.
+/// Never traps, whatever the bytes. Limits: ``maxBytes`` of text unless the caller sets another, ``maxDepth`` of nesting, 512 characters a number.
 package struct JSONParser {
     /// Longest text accepted, in bytes.
     package static let maxBytes = 4 << 20
@@ -14,6 +14,9 @@ package struct JSONParser {
         package var root: JSONNode?
         /// The first syntax mistake, and every duplicate key before it.
         package var mistakes: [SpecMistake]
+
+        /// The tree of a text without any mistake; `nil` if a key occurs twice.
+        package var faultless: JSONNode? { self.mistakes.isEmpty ? self.root : nil }
     }
 
     /// Ends the reading; carries where and why.
@@ -35,10 +38,11 @@ package struct JSONParser {
         self.bytes = bytes
     }
 
-    package static func parse(_ bytes: [UInt8]) -> Document {
-        guard bytes.count <= Self.maxBytes else {
+    /// Reads a text of at most `limit` bytes.
+    package static func parse(_ bytes: [UInt8], limit: Int = Self.maxBytes) -> Document {
+        guard bytes.count <= limit else {
             let mistake = SpecMistake(
-                path: "", at: .text(line: 1, column: 1), what: "the text is longer than 4 MiB",
+                path: "", at: .text(line: 1, column: 1), what: "the text is longer than \(limit >> 20) MiB",
                 fix: "split it, or check that it is the right file")
             return Document(root: nil, mistakes: [mistake])
         }

@@ -8,14 +8,14 @@ package enum SpecText {
     }
 
     /// `"a", "b" or "c"`.
-    static func choice(_ words: [String], quoted: Bool = true) -> String {
+    package static func choice(_ words: [String], quoted: Bool = true) -> String {
         let shown = quoted ? words.map(self.quoted) : words
         guard let last = shown.last, shown.count > 1 else { return shown.first ?? "" }
         return "\(shown.dropLast().joined(separator: ", ")) or \(last)"
     }
 
     /// Digits in groups of three from five digits on, so that a bit rate can be read.
-    static func grouped(_ number: Int) -> String {
+    package static func grouped(_ number: Int) -> String {
         let digits = Array(String(number.magnitude))
         guard digits.count > 4 else { return String(number) }
         var text = number < 0 ? "-" : ""
@@ -27,7 +27,7 @@ package enum SpecText {
     }
 
     /// `numerator / denominator` with three decimals, rounded to nearest, trailing zeros cut.
-    static func decimal(_ numerator: Int, over denominator: Int) -> String {
+    package static func decimal(_ numerator: Int, over denominator: Int) -> String {
         guard denominator > 0, numerator >= 0 else { return "0" }
         let thousandths = Int128(numerator) * 1000 + Int128(denominator) / 2
         let quotient = thousandths / Int128(denominator)
@@ -49,7 +49,7 @@ package enum SpecText {
     }
 
     /// Edits (insert, delete, replace, swap neighbors) that turn one word into the other.
-    static func distance(_ first: String, _ second: String) -> Int {
+    package static func distance(_ first: String, _ second: String) -> Int {
         let a = Array(first.utf8)
         let b = Array(second.utf8)
         var beforeLast = [Int](repeating: 0, count: b.count + 1)
