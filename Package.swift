@@ -210,22 +210,22 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "HLSTests", dependencies: ["TestSupport", "HLSTestKit", "HLS", "MediaTypes", "MediaKernels"],
-            exclude: ["Golden"], swiftSettings: house),
+            exclude: ["Golden"], swiftSettings: judged),
         .testTarget(
             name: "HLSLintTests",
             dependencies: ["HLSLint", "HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "PackagerTests",
             dependencies: ["HLSTestKit", "Packager", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "RecordingTests",
             dependencies: ["HLSTestKit", "Recording", "Packager", "HLS", "HLSLint", "MediaTypes", "MediaKernels"],
             swiftSettings: judged),
         .testTarget(
             name: "RTMPTests", dependencies: ["TestSupport", "RTMP", "MediaTypes", "MediaKernels"],
-            exclude: ["Fixtures"], swiftSettings: house),
+            exclude: ["Fixtures"], swiftSettings: judged),
         .target(name: "HTTPProbe", dependencies: [nioSSL] + nio, path: "Tests/HTTPProbe", swiftSettings: house),
         .testTarget(
             name: "AdmissionTests", dependencies: ["Admission", "RTMP", "PipelineSpec", "MediaTypes"],
@@ -236,7 +236,7 @@ let package = Package(
                 "Ingest", "Admission", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec", "MediaTypes",
                 "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
-            swiftSettings: house),
+            swiftSettings: judged),
         .testTarget(
             name: "TLSFilesTests", dependencies: ["TLSFiles", "HTTPProbe", "MediaTypes"], swiftSettings: judged),
         .testTarget(
