@@ -58,7 +58,7 @@ struct UploadTLSTests {
 
     @Test("the named authorities' server gets the room; of one they do not know nothing is taken, and it is told once")
     func authorities() async throws {
-        guard CertificateMaker.isAvailable(for: "uploads over TLS") else { return }
+        try CertificateMaker.require()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -108,7 +108,7 @@ struct UploadTLSTests {
 
     @Test("a store that reads nothing any more holds up the end for a second behind its time, and no longer")
     func deaf() async throws {
-        guard CertificateMaker.isAvailable(for: "uploads over TLS") else { return }
+        try CertificateMaker.require()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
