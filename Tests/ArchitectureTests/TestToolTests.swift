@@ -17,4 +17,12 @@ struct TestToolTests {
         #expect(TestTool.path("sh")?.hasSuffix("/sh") == true)
         #expect(TestTool.path("no-such-program-of-tandem") == nil)
     }
+
+    @Test("a wait in vain says what was waited for and what was seen last")
+    func waitInVain() async {
+        let error = await #expect(throws: WaitTimeout.self) {
+            try await waitUntil("a number over 9", seconds: 0, { 7 }) { $0 > 9 }
+        }
+        #expect(error?.description == "not within 0 s: a number over 9; seen last: 7")
+    }
 }

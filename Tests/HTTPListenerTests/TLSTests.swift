@@ -99,7 +99,7 @@ struct TLSTests {
             let connection = try await HTTP2Probe(listener.boundAddress).connect(window: 16 << 20)
             try await connection.stopReading()
             for stream in 0..<8 { try await connection.get("/large", stream: UInt32(2 * stream + 1)) }
-            while listener.connectionCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("at most 0 connections are open", { listener.connectionCount }) { $0 <= 0 }
             await connection.close()
         }
     }
@@ -187,7 +187,7 @@ struct TLSTests {
             let (first, second) = (try await probe.connect(), try await probe.connect())
             await #expect(throws: (any Error).self) { _ = try await probe.connect().send([]) }
             await first.close()
-            while listener.connectionCount > 1 { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("at most 1 connections are open", { listener.connectionCount }) { $0 <= 1 }
             #expect(try await probe.get("/again").text == "/again")
             await second.close()
         }

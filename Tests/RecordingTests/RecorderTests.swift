@@ -8,6 +8,7 @@ import MediaTypes
 import Packager
 import Recording
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("A room is recorded, and made into files")
@@ -354,7 +355,7 @@ struct RecorderTests {
             mediaSequence: 0, incarnation: 1, frames: 0..<1,
             tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
         recorder.keep(slot)
-        busy.wait()
+        busy.wait(for: "the recorder looks for a file")
         recorder.stop(MediaError(.diskFull, "first", at: "recording", fix: "none"))
         recorder.resume()
         recorder.stop(MediaError(.diskFull, "second", at: "recording", fix: "none"))
@@ -370,7 +371,7 @@ struct RecorderTests {
         recorder.settle()
         #expect(events.withLock { $0.last } == "resumed")
         recorder.keep(slot)
-        busy.wait()
+        busy.wait(for: "the recorder looks for a file")
         goes.signal()
         recorder.settle()
         #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
