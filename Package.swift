@@ -168,7 +168,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: house),
-        .testTarget(name: "ArchitectureTests", swiftSettings: judged),
+        .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: judged),
         .testTarget(name: "MediaKernelsTests", dependencies: ["TestSupport", "MediaKernels"], swiftSettings: house),
         .testTarget(
             name: "MediaTypesTests", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], swiftSettings: judged),
@@ -221,20 +221,24 @@ let package = Package(
             swiftSettings: judged),
         .testTarget(
             name: "RecordingTests",
-            dependencies: ["HLSTestKit", "Recording", "Packager", "HLS", "HLSLint", "MediaTypes", "MediaKernels"],
+            dependencies: [
+                "TestSupport", "HLSTestKit", "Recording", "Packager", "HLS", "HLSLint", "MediaTypes", "MediaKernels",
+            ],
             swiftSettings: judged),
         .testTarget(
             name: "RTMPTests", dependencies: ["TestSupport", "RTMP", "MediaTypes", "MediaKernels"],
             exclude: ["Fixtures"], swiftSettings: judged),
-        .target(name: "HTTPProbe", dependencies: [nioSSL] + nio, path: "Tests/HTTPProbe", swiftSettings: house),
+        .target(
+            name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
+            swiftSettings: house),
         .testTarget(
             name: "AdmissionTests", dependencies: ["Admission", "RTMP", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "Ingest", "Admission", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec", "MediaTypes",
-                "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
+                "TestSupport", "Ingest", "Admission", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec",
+                "MediaTypes", "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             swiftSettings: judged),
         .testTarget(
@@ -242,39 +246,43 @@ let package = Package(
         .testTarget(
             name: "UploadTests",
             dependencies: [
-                "Upload", "HLSTestKit", "HTTPProbe", "HLSLint", "Packager", "HLS", "MediaTypes", "MediaKernels", nioSSL,
+                "TestSupport", "Upload", "HLSTestKit", "HTTPProbe", "HLSLint", "Packager", "HLS", "MediaTypes",
+                "MediaKernels", nioSSL,
             ] + nio,
             swiftSettings: judged),
         .testTarget(
             name: "PushTests",
             dependencies: [
-                "Push", "Egress", "PipelineSpec", "RTMP", "HTTPProbe", "MediaTypes", "MediaKernels", nioSSL,
+                "TestSupport", "Push", "Egress", "PipelineSpec", "RTMP", "HTTPProbe", "MediaTypes", "MediaKernels",
+                nioSSL,
             ] + nio,
             swiftSettings: judged),
         .testTarget(
             name: "HTTPListenerTests",
             dependencies: [
-                "HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging,
+                "TestSupport", "HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", httpTypes, logging,
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ] + nio,
             swiftSettings: judged),
         .testTarget(
             name: "OriginTests",
             dependencies: [
-                "Origin", "HLS", "HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", "MediaKernels", httpTypes,
-                logging,
+                "TestSupport", "Origin", "HLS", "HTTPListener", "HTTPProbe", "TLSFiles", "MediaTypes", "MediaKernels",
+                httpTypes, logging,
             ] + nio,
             swiftSettings: judged),
         .testTarget(
             name: "EventsTests",
             dependencies: [
-                "Events", "Egress", "HTTPListener", "HTTPProbe", "PipelineSpec", "MediaTypes", httpTypes, logging,
+                "TestSupport", "Events", "Egress", "HTTPListener", "HTTPProbe", "PipelineSpec", "MediaTypes", httpTypes,
+                logging,
             ] + nio,
             swiftSettings: judged),
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec", "MediaTypes", httpTypes, logging,
+                "TestSupport", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec", "MediaTypes",
+                httpTypes, logging,
             ] + nio,
             swiftSettings: judged),
         .testTarget(
@@ -286,7 +294,8 @@ let package = Package(
             ],
             swiftSettings: judged),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
+            name: "EndToEndTests",
+            dependencies: ["TestSupport", "Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             exclude: ["Scripts"],
             swiftSettings: judged),
     ],

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("deploy/: what watches rooms asks for what rooms tell")
@@ -76,12 +77,7 @@ struct DeployTests {
 
     @Test("promtool takes the rules")
     func promtool() throws {
-        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        guard let tool = places.map({ "\($0)/promtool" }).first(where: FileManager.default.isExecutableFile(atPath:))
-        else {
-            print("SKIPPED: promtool is not installed; what it would have judged is not judged")
-            return
-        }
+        let tool = try TestTool.require("promtool")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: tool)
         process.arguments = [

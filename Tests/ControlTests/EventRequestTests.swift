@@ -2,6 +2,7 @@ import Events
 import HTTPProbe
 import Logging
 import MediaTypes
+import TestSupport
 import Testing
 
 import Control
@@ -43,18 +44,18 @@ struct EventRequestTests {
     func waiting() async throws {
         try await Self.with { room, probe, _ in
             async let one = probe.request("GET /v1/events?after=0&waitSeconds=20")
-            while room.eventLog.observers == 0 { await Task.yield() }
+            try await waitUntil("the log has an observer", { room.eventLog.observers }) { $0 > 0 }
             Self.told(room, 1...1)
             #expect(try await one.text.contains(#""events":[{"n":1}]"#))
             // Of a worker whose journal is lost, numbers begin anew below those that a client knows.
             async let ahead = probe.request("GET /v1/events?after=99&waitSeconds=20")
-            while room.eventLog.observers == 0 { await Task.yield() }
+            try await waitUntil("the log has an observer", { room.eventLog.observers }) { $0 > 0 }
             Self.told(room, 2...2)
             #expect(try await ahead.text.contains(#""events":[{"n":2}],"next":2"#))
             let none = try await probe.request("GET /v1/events?after=2&waitSeconds=1")
             #expect(none.status == 200 && none.text.contains(#""events":[],"next":2"#))
             async let end = probe.request("GET /v1/events?after=2&waitSeconds=20")
-            while room.eventLog.observers == 0 { await Task.yield() }
+            try await waitUntil("the log has an observer", { room.eventLog.observers }) { $0 > 0 }
             room.eventLog.close()
             #expect(try await end.text.contains(#""events":[]"#))
             #expect(room.eventLog.observers == 0)
@@ -67,7 +68,7 @@ struct EventRequestTests {
             Self.told(room, 1...2)
             let request = "GET /v1/events HTTP/1.1\nHost: 127.0.0.1\nAccept: text/event-stream\nLast-Event-ID: 1\n\n"
             async let text = probe.read(after: request) { _ in false }
-            while room.eventLog.observers == 0 { await Task.yield() }
+            try await waitUntil("the log has an observer", { room.eventLog.observers }) { $0 > 0 }
             Self.told(room, 3...3)
             Self.told(room, 4...4)
             room.eventLog.close()
@@ -80,7 +81,7 @@ struct EventRequestTests {
             #expect(
                 received.hasSuffix(
                     #"id: 2\#ndata: {"n":2}\#n\#nid: 3\#ndata: {"n":3}\#n\#nid: 4\#ndata: {"n":4}\#n\#n"#))
-            while room.eventLog.observers > 0 { await Task.yield() }
+            try await waitUntil("the log has no observer", { room.eventLog.observers }) { $0 == 0 }
         }
     }
 
@@ -91,7 +92,7 @@ struct EventRequestTests {
             let request = "GET /v1/events?after=5 HTTP/1.1\nHost: 127.0.0.1\nAccept: text/event-stream\n\n"
             let text = try await probe.read(after: request) { $0.contains("id: 20") }
             #expect(text.contains("event: missed\ndata: {\"missed\":7}\n\nid: 13\n"))
-            while room.eventLog.observers > 0 { await Task.yield() }
+            try await waitUntil("the log has no observer", { room.eventLog.observers }) { $0 == 0 }
         }
     }
 

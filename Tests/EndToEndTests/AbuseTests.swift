@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension EndToEnd {
     /// Two hundred connections that do not publish and 500 wrong keys a second (`benchmarks/load/abusers.c`). Some seconds of it
     /// by default; `TANDEM_ABUSE=full` is a minute each.
-    @Suite("Those who abuse the door reach nobody behind it", .serialized, .steadyMachine)
+    @Suite("Those who abuse the door reach nobody behind it", .serialized)
     struct AbuseTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_ABUSE"] == "full"
 
@@ -18,11 +19,7 @@ extension EndToEnd {
         @Test("publishers lose no frame, one that comes during it is on air in 2 s, and memory stays")
         func abuse() throws {
             let work = try WorkDirectory()
-            let compiler = "/usr/bin/cc"
-            guard access(compiler, X_OK) == 0 else {
-                print("SKIPPED abuse of the door: there is no \(compiler)")
-                return
-            }
+            let compiler = try TestTool.require("cc")
             let program = work.path("abusers")
             let build = try Command.run(compiler, ["-O2", "-o", program, "\(EndToEnd.root)/benchmarks/load/abusers.c"])
             try #require(build.code == 0, "\(build.errors)")
@@ -67,7 +64,7 @@ extension EndToEnd {
             watch(2)
             let came = Date().timeIntervalSince1970
             let third = try Publisher.pattern("CLEO", to: room.url("c"), size: "320x180")
-            let live = try room.event("source.live", uid: "3003", timeout: 10).time - came
+            let live = try room.event("source.live", uid: "3003", timeout: 15).time - came
             watch(Double(seconds) - 2 - live)
             try #require(try abusers.wait(timeout: 20) == 0, "\(abusers.errors)")
             let after = try Self.sources(room)
@@ -78,16 +75,18 @@ extension EndToEnd {
                     format:
                         "abuse from %d addresses: %@; third on air after %.2f s; %.0f MB above idle; %d refusals told; %.2f cores",
                     addresses, abusers.outputLines.first ?? "", live, largest - memory, told, cores))
-            #expect(live <= 2)
+            expectTiming(live, atMost: 2, "seconds until the third publisher is on air")
             #expect(largest - memory <= 100)
             #expect(told < 50 * 20 + addresses * 20 + seconds * addresses)
             for uid in ["1001", "2002"] {
                 let (old, new) = (try #require(before[uid]), try #require(after[uid]))
-                for count in ["repeated", "dropped", "damaged", "reconnects"] {
-                    #expect(new[count] == old[count], "\(uid): \(count)")
+                for count in ["damaged", "reconnects"] { #expect(new[count] == old[count], "\(uid): \(count)") }
+                // A publisher that is late repeats a frame, which the machine may have caused.
+                for count in ["repeated", "dropped"] {
+                    expectTiming(try #require(new[count]), atMost: try #require(old[count]), "\(uid): frames \(count)")
                 }
                 let packets = (new["videoPackets"] ?? 0) - (old["videoPackets"] ?? 0)
-                #expect(packets > (seconds - 1) * 30, "\(uid): \(packets) pictures in \(seconds) s")
+                expectTiming(packets, atLeast: (seconds - 1) * 30 + 1, "\(uid): frames in \(seconds) s")
             }
             #expect(try room.end() == 0)
             for publisher in door.publishers + [third] { publisher.stop() }

@@ -24,7 +24,7 @@ extension Unhurried.Stores {
             arguments: Bucket.Service.allCases)
         func bucket(_ service: Bucket.Service) throws {
             let work = try WorkDirectory()
-            guard let bucket = try Bucket.start(service, work.path("bucket")) else { return }
+            let bucket = try Bucket.start(service, work.path("bucket"))
             defer { bucket.stop() }
             let out = work.path("out")
             let room = try RunningRoom(

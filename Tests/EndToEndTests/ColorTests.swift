@@ -55,7 +55,7 @@ extension Unhurried.Pictures {
                 testDescription: "fields", pixels: "yuv420p", options: ["-flags", "+ildct+ilme", "-x264opts", "tff=1"]),
         ]
 
-        static func encode(_ flavor: Flavor, _ path: String, _ work: WorkDirectory, _ media: Media) throws -> Bool {
+        static func encode(_ flavor: Flavor, _ path: String, _ work: WorkDirectory, _ media: Media) throws {
             let (width, height) = flavor.size
             try Bars.write(work.path("bars.rgb"), width: width, height: height)
             let range = flavor.isFull ? "full" : "limited"
@@ -63,7 +63,7 @@ extension Unhurried.Pictures {
                 flavor.tag.map {
                     ["-colorspace", $0, "-color_primaries", $0, "-color_trc", $0 == "bt470bg" ? "gamma28" : $0]
                 } ?? []
-            return try media.attempt(
+            try media.run(
                 [
                     "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "\(width)x\(height)", "-framerate", "30",
                     "-stream_loop", "11",
@@ -77,9 +77,9 @@ extension Unhurried.Pictures {
 
         @Test("bars of each flavor, within 3 levels", arguments: Self.flavors)
         func levels(_ flavor: Flavor) throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
-            guard try Self.encode(flavor, work.path("bars.mp4"), work, media) else { return }
+            try Self.encode(flavor, work.path("bars.mp4"), work, media)
             let pictures = try OneSource.run(work.path("bars.mp4"), work, pane: #", "adaption": "stretch""#)
             #expect(pictures.count == 6)
             let last = try #require(pictures.last)
@@ -97,19 +97,15 @@ extension Unhurried.Pictures {
             "HDR is mapped: gray stays gray and in order, from black to white",
             arguments: ["smpte2084", "arib-std-b67"])
         func highDynamicRange(transfer: String) throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             // Eight steps of code values from black to about 1,000 cd/m² of PQ; the highest is near HLG's peak.
             let steps = "lum='64+min(7\\,floor(X*8/W))*90':cb=512:cr=512"
-            guard
-                try media.attempt([
-                    "-f", "lavfi", "-i", "color=s=640x360:r=30:d=0.4,format=yuv420p10le,geq=\(steps)", "-c:v",
-                    "libx264",
-                    "-preset", "ultrafast", "-qp", "2", "-colorspace", "bt2020nc", "-color_primaries", "bt2020",
-                    "-color_trc",
-                    transfer, "-color_range", "tv", work.path("hdr.mp4"),
-                ])
-            else { return }
+            try media.run([
+                "-f", "lavfi", "-i", "color=s=640x360:r=30:d=0.4,format=yuv420p10le,geq=\(steps)", "-c:v", "libx264",
+                "-preset", "ultrafast", "-qp", "2", "-colorspace", "bt2020nc", "-color_primaries", "bt2020",
+                "-color_trc", transfer, "-color_range", "tv", work.path("hdr.mp4"),
+            ])
             let pictures = try OneSource.run(work.path("hdr.mp4"), work)
             let bars = try (0..<8).map { try #require(pictures.last).bar($0) }
             EndToEnd.report("\(transfer) gray steps arrive as \(bars.map { $0[0] })")
@@ -121,12 +117,12 @@ extension Unhurried.Pictures {
 
         @Test("BT.2020 without HDR keeps white and gets its colors narrowed")
         func wideGamut() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let flavor = Flavor(
                 testDescription: "", pixels: "yuv420p10le", matrix: "bt2020", tag: nil,
                 options: ["-colorspace", "bt2020nc", "-color_primaries", "bt2020", "-color_trc", "bt2020-10"])
-            guard try Self.encode(flavor, work.path("wide.mp4"), work, media) else { return }
+            try Self.encode(flavor, work.path("wide.mp4"), work, media)
             let pictures = try OneSource.run(work.path("wide.mp4"), work)
             let last = try #require(pictures.last)
             for index in [0, 7] {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension Unhurried.Doors {
@@ -244,7 +245,7 @@ extension Unhurried.Doors {
 
         @Test("24 planted secrets: in no file, upload, event, log line or reply, over a kill and to the room's end")
         func planted() throws {
-            guard let python = EndToEnd.tool("python3") else { return }
+            let python = try TestTool.require("python3")
             let work = try WorkDirectory()
             let uploads = work.path("uploads")
             try FileManager.default.createDirectory(atPath: uploads, withIntermediateDirectories: true)

@@ -48,7 +48,7 @@ extension Unhurried.Pictures {
 
         @Test("of the same pictures", arguments: Self.cases)
         func isExact(_ test: Case) throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("a.mp4"), size: "1280x720", seconds: 2, bFrames: 2)
             try media.make(

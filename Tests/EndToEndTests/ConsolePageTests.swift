@@ -11,7 +11,7 @@ extension Unhurried.Doors {
 
         @Test("the page shows the room to anybody, and switches the picture for who has the token")
         func page() throws {
-            guard let browser = try Browser.start() else { return }
+            let browser = try Browser.start()
             defer { browser.close() }
             let work = try WorkDirectory()
             let control = #""control": { "tokenEnv": "ROOM_TOKEN", "openReads": true },"#
@@ -80,7 +80,7 @@ extension Unhurried.Doors {
 
         @Test("the page plays a room that is encrypted and signed, and tells each event once")
         func encrypted() throws {
-            guard let browser = try Browser.start() else { return }
+            let browser = try Browser.start()
             defer { browser.close() }
             let work = try WorkDirectory()
             let listener = #""http": { "listen": "127.0.0.1:0" }"#
@@ -123,7 +123,7 @@ extension Unhurried.Doors {
 
         @Test("who has the token that may only look sees the room, and is told that it commands nothing")
         func reader() throws {
-            guard let browser = try Browser.start() else { return }
+            let browser = try Browser.start()
             defer { browser.close() }
             let work = try WorkDirectory()
             let reader = "reader-token-0123456789"

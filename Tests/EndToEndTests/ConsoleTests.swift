@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -61,7 +62,7 @@ extension EndToEnd {
 
         /// 2,000 requests a second; `TANDEM_CONTROL_SECONDS` says for how long (4).
         private static func flood(_ room: RunningRoom) throws {
-            guard let python = EndToEnd.tool("python3") else { return }
+            guard let python = TestTool.find("python3") else { return }
             let seconds = ProcessInfo.processInfo.environment["TANDEM_CONTROL_SECONDS"].flatMap { Int($0) } ?? 4
             #if DEBUG
                 let rate = 300
@@ -80,19 +81,19 @@ extension EndToEnd {
             func number(_ value: Any?) -> Int { (value as? NSNumber)?.intValue ?? -1 }
             let late = number(after["late"]) - number(ticks["late"])
             EndToEnd.report("\(rate) control requests a second for \(seconds) s: \(load.output) late frames \(late)")
-            #expect(number(result["sent"]) >= rate * seconds * 9 / 10)
+            expectTiming(number(result["sent"]), atLeast: rate * seconds * 9 / 10, "requests sent")
             #expect(number(result["answered"]) == number(result["sent"]))
             let statuses = result["statuses"] as? [String: Any] ?? [:]
             #expect(statuses.keys.sorted() == ["200"], "\(statuses)")
             #if !DEBUG
-                #expect(late == 0)
+                expectTiming(late, atMost: 0, "late frames")
             #endif
         }
 
         /// The examples that the document itself gives, and what lies at its edges; `make api-test` makes thousands of cases.
         private static func schemathesis(_ room: RunningRoom) throws {
             let named = ProcessInfo.processInfo.environment["SCHEMATHESIS"]
-            guard let tool = named ?? EndToEnd.tool("schemathesis") else { return }
+            guard let tool = named ?? TestTool.find("schemathesis") else { return }
             let arguments = [
                 "--config-file", "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/schemathesis.toml", "run",
                 "\(room.control)/openapi.json", "--checks", "all", "--exclude-operation-id", "endRoom",

@@ -15,9 +15,9 @@ extension Unhurried.Stores {
 
         @Test("an offline job that loses segments ends with 74, as damaged")
         func offline() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
-            guard let disk = try SmallDisk(work.path("disk"), size: "2m") else { return }
+            let disk = try SmallDisk(work.path("disk"), size: "2m")
             try CrampedRoom.noise(media, work.path("clip.mp4"))
             // Playlists and sound find a place, pictures do not.
             _ = try Self.fill(disk, leaving: 200_000)
@@ -43,9 +43,9 @@ extension Unhurried.Stores {
 
         @Test("a live room that loses segments ends with 0, as damaged, with an alarm")
         func live() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
-            guard let disk = try SmallDisk(work.path("disk"), size: "3m") else { return }
+            let disk = try SmallDisk(work.path("disk"), size: "3m")
             try CrampedRoom.noise(media, work.path("clip.mp4"))
             let room = try RunningRoom(CrampedRoom.pipeline(disk.path + "/out"))
             let publisher = try Publisher(

@@ -7,9 +7,9 @@ extension Unhurried.Stores {
     struct DiskRecordTests {
         @Test("a recording that fills its disk stops before the live playlists lose anything, and says what it has")
         func recorded() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
-            guard let disk = try SmallDisk(work.path("disk"), size: "\(CrampedRoom.size)m") else { return }
+            let disk = try SmallDisk(work.path("disk"), size: "\(CrampedRoom.size)m")
             try CrampedRoom.noise(media, work.path("clip.mp4"))
             let pipeline = CrampedRoom.pipeline(disk.path + "/out", recording: disk.path + "/recording")
                 .replacingOccurrences(

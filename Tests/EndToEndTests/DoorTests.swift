@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension Unhurried.Doors {
@@ -8,7 +9,7 @@ extension Unhurried.Doors {
         /// Nothing but what is asked for listens: RTMPS alone, with a certificate that nobody has signed.
         @Test("an encoder publishes by rtmps:// alone, is seen, and a wrong key is told over TLS")
         func secure() throws {
-            guard let openssl = EndToEnd.tool("openssl"), let ffmpeg = EndToEnd.tool("ffmpeg") else { return }
+            let (openssl, ffmpeg) = (try TestTool.require("openssl"), try TestTool.require("ffmpeg"))
             let work = try WorkDirectory()
             let (certificate, key) = (work.path("room.crt"), work.path("room.key"))
             let made = try Command.run(

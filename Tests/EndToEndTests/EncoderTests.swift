@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Unhurried.Doors {
@@ -6,7 +7,7 @@ extension Unhurried.Doors {
     struct EncoderTests {
         @Test("with a wrong key ffmpeg fails at once, and the room does not mind")
         func wrongKey() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
             let wrong = try Publisher.ffmpeg(media.ffmpeg, to: room.url("wrong"), size: "320x180")
@@ -34,7 +35,7 @@ extension Unhurried.Doors {
 
         @Test("a file goes out by our own client as it is, again and again")
         func ownClientFile() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("clip.mp4"), size: "320x180", seconds: 1, bFrames: 2)
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -50,10 +51,9 @@ extension Unhurried.Doors {
 
         @Test("GStreamer, by its own client and by librtmp", arguments: ["rtmp2sink", "rtmpsink"])
         func gstreamer(sink: String) throws {
-            guard let gst = EndToEnd.tool("gst-launch-1.0"), let media = Media.find() else { return }
+            let (gst, media) = (try TestTool.require("gst-launch-1.0"), try Media.require())
             guard let encoder = try self.soundEncoder(), try self.has("x264enc"), try self.has(sink) else {
-                print("SKIPPED: GStreamer has no \(sink), x264enc or AAC encoder; it does not publish here")
-                return
+                try TestTool.skip("GStreamer's \(sink)", "or its x264enc, or an AAC encoder for it")
             }
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -80,8 +80,7 @@ extension Unhurried.Doors {
         private static func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
         private func has(_ element: String) throws -> Bool {
-            guard let inspect = EndToEnd.tool("gst-inspect-1.0") else { return false }
-            return try Command.run(inspect, ["--exists", element]).code == 0
+            try Command.run(TestTool.require("gst-inspect-1.0"), ["--exists", element]).code == 0
         }
 
         private func soundEncoder() throws -> String? {

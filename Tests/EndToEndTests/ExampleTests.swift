@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Unhurried.Pictures {
@@ -29,7 +30,7 @@ extension Unhurried.Pictures {
             "every pipeline runs, to exit 0 and a closed playlist",
             arguments: Self.pipelines.filter { $0 != Self.shown })
         func runs(name: String) throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let path = "\(EndToEnd.root)/pipelines/\(name)"
             let object = try JSONSerialization.jsonObject(with: Files.bytes(path)) as? [String: Any]
@@ -67,9 +68,8 @@ extension Unhurried.Pictures {
 
         @Test("what the README tells a newcomer to type puts their own publishers into a PK, and ends the room")
         func newcomer() throws {
-            guard let bash = EndToEnd.tool("bash"), EndToEnd.tool("curl") != nil, let media = Media.find() else {
-                return
-            }
+            let (bash, media) = (try TestTool.require("bash"), try Media.require())
+            _ = try TestTool.require("curl")
             let work = try WorkDirectory()
             let blocks = Readme.blocks("sh", try Files.text("\(EndToEnd.root)/README.md"))
             let lines = blocks.flatMap { $0.split(separator: "\n").map(String.init) }
@@ -94,7 +94,7 @@ extension Unhurried.Pictures {
             }
             let anna = try publisher("ffmpeg ")
             try room.event("source.live", uid: "1001", timeout: 20)
-            let isGStreamer = EndToEnd.tool("gst-launch-1.0") != nil
+            let isGStreamer = TestTool.find("gst-launch-1.0") != nil
             let ben = try publisher(isGStreamer ? "gst-launch-1.0 " : ".build/release/tandem publish ")
             try room.event("source.live", uid: "2002", timeout: 20)
             let commands = lines.filter { $0.contains("tandem ctl ") }.map { "\(here($0)) -a \(room.control)" }
@@ -122,7 +122,7 @@ extension Unhurried.Pictures {
 
         @Test("an orchestrator of 40 lines runs three rooms by the documented contract alone")
         func orchestrator() throws {
-            guard let python = EndToEnd.tool("python3") else { return }
+            let python = try TestTool.require("python3")
             let work = try WorkDirectory()
             let script = "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/orchestrator.py"
             #expect(try Files.text(script).split(separator: "\n", omittingEmptySubsequences: false).count <= 41)
@@ -203,7 +203,7 @@ extension Unhurried.Pictures {
             for command in ["run", "validate", "plan", "manifest", "ctl", "lint-hls"] {
                 #expect(result.output.contains(command), "\(shell): \(command)")
             }
-            guard let judge = EndToEnd.tool(shell) else { return }
+            let judge = try TestTool.require(shell)
             let flag = shell == "fish" ? "--no-execute" : "-n"
             let work = try WorkDirectory()
             #expect(try Command.run(judge, [flag, try work.write(result.output, to: "script")]).code == 0)
@@ -211,7 +211,7 @@ extension Unhurried.Pictures {
 
         @Test("completions are installed where shells look, and bash completes a command by them")
         func installedCompletions() throws {
-            guard let bash = EndToEnd.tool("bash") else { return }
+            let bash = try TestTool.require("bash")
             let work = try WorkDirectory()
             let script = "\(EndToEnd.root)/deploy/completions"
             for (root, zsh) in [(work.path("usr/local"), "site-functions"), (work.path("usr"), "vendor-completions")] {

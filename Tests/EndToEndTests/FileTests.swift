@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension Unhurried.Stores {
@@ -35,7 +36,7 @@ extension Unhurried.Stores {
 
         @Test("a ConfigMap's next version is in force; one that is wrong is an alarm and changes nothing")
         func configMap() throws {
-            guard let python = EndToEnd.tool("python3") else { return }
+            let python = try TestTool.require("python3")
             let work = try WorkDirectory()
             let mount = work.path("mount")
             let (first, second) = ("token-of-the-first-hour", "token-of-the-second-hour")
@@ -151,8 +152,12 @@ extension Unhurried.Stores {
             let child = try Child(EndToEnd.binary, ["run", pipe, "--no-watch"])
             // Opens when the worker has opened it.
             var file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-            while file < 0, child.isRunning { file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC) }
-            try #require(file >= 0, "\(child.errors)")
+            let deadline = Date(timeIntervalSinceNow: 20)
+            while file < 0, child.isRunning, Date() < deadline {
+                usleep(1_000)
+                file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            }
+            try #require(file >= 0, "the worker does not open its pipeline: \(child.errors)")
             let writer = FileHandle(fileDescriptor: file, closeOnDealloc: true)
             child.signal(SIGHUP)
             try writer.write(contentsOf: Data(SecretWatch.hiding(in: Rooms.small(work.path("out"))).utf8))

@@ -16,13 +16,12 @@ extension Unhurried.Pictures {
             filter: String = Self.quarters,
             options: [String] = []
         ) throws {
-            let isMade = try media.attempt(
+            try media.run(
                 [
                     "-f", "lavfi", "-i", "color=s=\(size):r=30:d=\(seconds),format=yuv420p,\(filter)", "-c:v",
                     "libx264",
                     "-preset", "ultrafast", "-qp", "4",
                 ] + Self.tags + options + [path])
-            try #require(isMade)
         }
 
         private func corners(_ picture: RawPicture, inset: Int = 0) -> [Int] {
@@ -36,7 +35,7 @@ extension Unhurried.Pictures {
 
         @Test("ReplayKit 4: rotation turns the picture clockwise", arguments: [0, 90, 180, 270])
         func rotation(degrees: Int) throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try self.make(work.path("a.mp4"), media)
             let pictures = try OneSource.run(
@@ -49,13 +48,12 @@ extension Unhurried.Pictures {
 
         @Test("a file's display matrix is obeyed as FFmpeg obeys it", arguments: [90, 180, 270])
         func displayMatrix(degrees: Int) throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try self.make(work.path("a.mp4"), media, size: degrees == 180 ? "640x360" : "360x640")
-            let isMade = try media.attempt([
+            try media.run([
                 "-i", work.path("a.mp4"), "-c", "copy", "-metadata:s:v", "rotate=\(degrees)", work.path("turned.mp4"),
             ])
-            try #require(isMade)
             let pictures = try OneSource.run(work.path("turned.mp4"), work)
             let ours = try media.pictureHashes(["-i", work.path("canvas.y4m")])
             let theirs = try media.pictureHashes(["-i", work.path("turned.mp4"), "-frames:v", "6"])
@@ -65,7 +63,7 @@ extension Unhurried.Pictures {
 
         @Test("ReplayKit 8: samples that are not square, odd sizes and portrait fit into the canvas with their shape")
         func shapes() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             for (size, sar, inset) in [
                 ("480x360", "4/3", 0), ("360x360", "1", 140), ("202x360", "1", 218), ("240x360", "3/2", 140),
                 ("1706x960", "1", 0),
@@ -83,7 +81,7 @@ extension Unhurried.Pictures {
 
         @Test("interlaced pictures lose their combs")
         func deinterlacing() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let moving =
                 "fps=60,geq=lum='if(lt(mod(X+N*12\\,128)\\,64)\\,50\\,200)':cb=128:cr=128,tinterlace=mode=interleave_top"
@@ -91,8 +89,7 @@ extension Unhurried.Pictures {
                 work.path("a.mp4"), media, seconds: 1, filter: moving,
                 options: ["-flags", "+ildct+ilme", "-x264opts", "tff=1"])
             let pictures = try OneSource.run(work.path("a.mp4"), work, seconds: 0.6)
-            let combed = try media.attempt(["-i", work.path("a.mp4"), "-frames:v", "18", work.path("raw.y4m")])
-            try #require(combed)
+            try media.run(["-i", work.path("a.mp4"), "-frames:v", "18", work.path("raw.y4m")])
             let raw = try RawPicture.read(work.path("raw.y4m"), width: 640, height: 360)
             let (before, after) = (Self.combs(raw[10]), Self.combs(pictures[10]))
             EndToEnd.report("combs before \(before), after \(after)")
@@ -114,7 +111,7 @@ extension Unhurried.Pictures {
         @Test(
             "an FLV file whose size changes in the middle: every tick a whole picture, first of one then of the other")
         func sizeChange() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try self.make(work.path("a.flv"), media, size: "640x360", seconds: 1, filter: "geq=lum=200:cb=128:cr=128")
             try self.make(
@@ -132,12 +129,11 @@ extension Unhurried.Pictures {
 
         @Test("sound without pictures: the card stands for it, or nothing does", arguments: [false, true])
         func soundOnly(leaves: Bool) throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
-            let isMade = try media.attempt([
+            try media.run([
                 "-f", "lavfi", "-i", "sine=d=2", "-c:a", "aac", work.path("a.mp4"),
             ])
-            try #require(isMade)
             let pictures = try OneSource.run(
                 work.path("a.mp4"), work, seconds: 1,
                 source: leaves ? #", "name": "ANNA", "onNoVideo": "leavePane""# : #", "name": "ANNA""#)
@@ -154,15 +150,14 @@ extension Unhurried.Pictures {
             "a file whose sound outlasts its pictures by far, and the other way round, in whole length",
             arguments: [true, false])
         func unequalTracks(isSoundLonger: Bool) throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let (video, audio) = isSoundLonger ? (1, 9) : (6, 1)
-            let isMade = try media.attempt([
+            try media.run([
                 "-f", "lavfi", "-i", "testsrc2=s=640x360:r=30:d=\(video)", "-f", "lavfi", "-i", "sine=d=\(audio)",
                 "-c:v",
                 "libx264", "-preset", "ultrafast", "-c:a", "aac", work.path("a.mp4"),
             ])
-            try #require(isMade)
             let raw = work.path("canvas.y4m")
             let pipeline = OneSource.pipeline(work.path("a.mp4"), raw: raw, seconds: 0)
                 .replacingOccurrences(of: #", "durationSeconds": 0.0"#, with: "")
@@ -174,7 +169,7 @@ extension Unhurried.Pictures {
 
         @Test("a file that loops is shown for as long as --duration says, where the pipeline says nothing")
         func loopsForAWhile() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try self.make(work.path("a.mp4"), media)
             let raw = work.path("canvas.y4m")

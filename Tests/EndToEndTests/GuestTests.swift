@@ -73,7 +73,7 @@ extension EndToEnd {
 
         @Test("a guest joins a PK and leaves it again: seen, heard, sent away; nobody's picture is late or broken")
         func guest() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let room = try RunningRoom(
                 Rooms.live(work.path("out"), renditions: Rooms.small, canvas: (320, 180), scene: "pk"))
@@ -147,7 +147,7 @@ extension EndToEnd {
             watch.stop()
             #expect(watch.faults.isEmpty, "\(watch.faults)")
             let ticks = try #require(try room.state()["ticks"] as? [String: Any])
-            #expect(ticks["late"] as? Int == 0 && ticks["lost"] as? Int == 0, "\(ticks)")
+            expectOnTime(ticks)
             #expect(publishers.allSatisfy { $0.child.isRunning })
             #expect(try room.end() == 0)
             for publisher in publishers { publisher.stop(SIGKILL) }
@@ -163,7 +163,7 @@ extension EndToEnd {
             #expect(try lint.wait(timeout: 20) == 0, "\(lint.outputLines)")
             #expect(try media.complaints("\(directory)/index.m3u8") == "")
             let raw = work.path("seen.y4m")
-            #expect(try media.attempt(["-i", list, "-vf", "fps=5", "-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", raw]))
+            try media.run(["-i", list, "-vf", "fps=5", "-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", raw])
             let pictures = try RawPicture.read(raw, width: 320, height: 180)
             func isNear(_ color: [Int], _ other: [Int]) -> Bool {
                 zip(color, other).allSatisfy { abs($0 - $1) <= 24 }
@@ -196,7 +196,7 @@ extension EndToEnd {
 
         @Test("200 guests come and go, each on air: memory and threads are what they were")
         func many() throws {
-            guard Media.find() != nil else { return }
+            _ = try Media.require()
             let work = try WorkDirectory()
             let room = try RunningRoom(
                 Rooms.live(work.path("out"), renditions: Rooms.small, canvas: (320, 180), scene: "pk"))
@@ -233,7 +233,7 @@ extension EndToEnd {
             #expect(most.memory - before.memory < 16 && most.threads <= before.threads + 6)
             #expect(room.events("source.removed").count == 220 && room.events("source.added").count == 220)
             let ticks = try #require(try room.state()["ticks"] as? [String: Any])
-            #expect(ticks["late"] as? Int == 0 && ticks["lost"] as? Int == 0, "\(ticks)")
+            expectOnTime(ticks)
             #expect(try room.end() == 0)
             publisher.stop(SIGKILL)
             #expect(!(try Files.text(work.path("out/180p.m3u8"))).contains("#EXT-X-DISCONTINUITY\n"))

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -51,7 +52,8 @@ extension EndToEnd {
 
         @Test("what the guides tell an operator to type works, to the end of the room")
         func live() throws {
-            guard let bash = EndToEnd.tool("bash"), Media.find() != nil else { return }
+            let bash = try TestTool.require("bash")
+            _ = try Media.require()
             let work = try WorkDirectory()
             var lines = try Self.lines()
             #expect(lines.count >= 28, "\(lines)")

@@ -15,7 +15,7 @@ extension Unhurried.Pictures {
 
         @Test("every rendition is whole, on one grid, and plays by itself")
         func offline() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             for name in ["a.mp4", "b.mp4"] {
                 try media.make(work.path(name), size: "320x180", seconds: Self.seconds)

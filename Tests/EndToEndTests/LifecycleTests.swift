@@ -55,7 +55,7 @@ extension Unhurried.Doors {
 
         @Test("a directory whose room has ended is refused with 73, and taken with --new-session")
         func endedDirectory() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("a.mp4"), size: "320x180", seconds: 1)
             let pipeline = Rooms.offline(

@@ -6,7 +6,7 @@ extension Unhurried.Doors {
     struct LowLatencyTests {
         @Test("parts come one after the other to a player that waits for them, and ffmpeg reads the same lists")
         func parts() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let directory = work.path("out")
             let room = try RunningRoom(Rooms.small(directory))

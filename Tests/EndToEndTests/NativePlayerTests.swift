@@ -26,7 +26,7 @@ extension EndToEnd {
                 EndToEnd.report("\(outcome)")
                 #expect(!outcome.gaveUp, "\(outcome)")
                 #expect(outcome.complaints == [], "\(outcome.player.rawValue)")
-                #expect(outcome.pictures >= 90, "\(outcome)")
+                expectTiming(outcome.pictures, atLeast: 90, "frames shown: \(outcome)")
             }
             #expect(try room.end() == 0)
             publishers.forEach { $0.stop() }

@@ -8,7 +8,7 @@ extension Unhurried.Pictures {
 
         @Test("the same job makes the same tree twice, whole, on one grid, and FFmpeg has nothing to say about it")
         func determinism() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("a.mp4"), size: "1280x720", seconds: Self.seconds, bFrames: 2)
             try media.make(
@@ -36,7 +36,7 @@ extension Unhurried.Pictures {
 
         @Test("a job that is shorter than its files makes the same bytes in every run, to the last block of its audio")
         func everyRun() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("a.mp4"), size: "320x180", seconds: 4, bFrames: 2)
             try media.make(work.path("b.flv"), size: "320x180", seconds: 4, hertz: 660, picture: "smptebars")
@@ -67,7 +67,7 @@ extension Unhurried.Pictures {
 
         @Test("bytes that were overwritten inside one slice of a file are found by lint-hls")
         func overwrittenSliceIsFound() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("a.mp4"), size: "320x180", seconds: 4)
             let directory = work.path("out")

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What else people publish with. Each in a room of its own, so it takes a while: `TANDEM_ENCODERS=full`. A tool that is not
-    /// there is named and skipped; `TANDEM_NEW_FFMPEG` is the path of an FFmpeg 8 or later, which speaks Enhanced RTMP.
+    /// What else people publish with. Each in a room of its own, so it takes a while: `TANDEM_ENCODERS=full`. A test whose tool
+    /// is missing is skipped; `TANDEM_NEW_FFMPEG` is the path of an FFmpeg 8 or later, which speaks Enhanced RTMP.
     @Suite(
         "Encoders of others, all that are to be had", .serialized,
         .enabled(if: ProcessInfo.processInfo.environment["TANDEM_ENCODERS"] == "full"))
@@ -50,8 +51,11 @@ extension EndToEnd {
             "-nostdin -loglevel error -re -f lavfi -i testsrc2=size=320x180:rate=30 -re -f lavfi "
             + "-i sine=sample_rate=48000 -t 60 -pix_fmt yuv420p -g 30"
 
+        private static let newFFmpegPath = ProcessInfo.processInfo.environment["TANDEM_NEW_FFMPEG"]
+
         @Test(
             "a current ffmpeg, by Enhanced RTMP",
+            .enabled(if: Self.newFFmpegPath != nil, "TANDEM_NEW_FFMPEG is the path of an FFmpeg 8 or later"),
             arguments: [
                 ("h264 + aac", "-c:v libx264 -preset ultrafast -c:a aac"),
                 ("hevc + aac", "-c:v libx265 -preset ultrafast -x265-params log-level=error -c:a aac"),
@@ -63,10 +67,7 @@ extension EndToEnd {
                 ("h264 + flac", "-c:v libx264 -preset ultrafast -c:a flac"),
             ])
         func newFFmpeg(name: String, codecs: String) throws {
-            guard let ffmpeg = ProcessInfo.processInfo.environment["TANDEM_NEW_FFMPEG"] else {
-                print("SKIPPED: TANDEM_NEW_FFMPEG names no FFmpeg 8 or later; Enhanced RTMP is not judged by it")
-                return
-            }
+            let ffmpeg = try #require(Self.newFFmpegPath)
             let work = try WorkDirectory()
             let room = try Self.room(work)
             let publisher = try Publisher(
@@ -85,7 +86,7 @@ extension EndToEnd {
                 ("srt, h264 + ac3", "-c:v libx264 -preset ultrafast -c:a ac3 -f mpegts"),
             ])
         func ffmpeg(name: String, codecs: String) throws {
-            guard let ffmpeg = EndToEnd.tool("ffmpeg") else { return }
+            let ffmpeg = try TestTool.require("ffmpeg")
             let work = try WorkDirectory()
             let room = try Self.room(work)
             let srt = try #require(try room.event("room.ready").text("srt"))
@@ -97,7 +98,7 @@ extension EndToEnd {
         /// By RTMP: its SRT output has no word for a stream id.
         @Test("VLC, by RTMP")
         func vlc() throws {
-            guard let vlc = EndToEnd.tool("cvlc"), let media = Media.find() else { return }
+            let (vlc, media) = (try TestTool.require("cvlc"), try Media.require())
             let work = try WorkDirectory()
             try media.make(work.path("clip.mp4"), size: "320x180", seconds: 60)
             let room = try Self.room(work)
@@ -110,8 +111,7 @@ extension EndToEnd {
                         FileManager.default.isExecutableFile(atPath: $0)
                     })
                 else {
-                    print("SKIPPED: VLC does not run as root, and there is no runuser")
-                    return
+                    try TestTool.skip("runuser", "VLC does not run as root")
                 }
                 chmod(work.path, 0o755)
                 arguments = [runuser, "-u", "nobody", "--"] + arguments
@@ -121,7 +121,7 @@ extension EndToEnd {
 
         @Test("nginx-rtmp pushes what is published to it")
         func nginx() throws {
-            guard let ffmpeg = EndToEnd.tool("ffmpeg") else { return }
+            let ffmpeg = try TestTool.require("ffmpeg")
             let module = ["/usr/lib/nginx/modules/ngx_rtmp_module.so"].first {
                 FileManager.default.isReadableFile(atPath: $0)
             }
@@ -130,8 +130,7 @@ extension EndToEnd {
                     FileManager.default.isExecutableFile(atPath: $0)
                 })
             else {
-                print("SKIPPED: nginx with ngx_rtmp_module is not installed; it does not push here")
-                return
+                try TestTool.skip("nginx with ngx_rtmp_module")
             }
             let work = try WorkDirectory()
             let room = try Self.room(work)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension Unhurried.Doors {
@@ -31,9 +32,9 @@ extension Unhurried.Doors {
 
         private static func text(_ event: Event, _ key: String) -> String { event.text(key) ?? "" }
 
-        /// With RTMPS beside RTMP, and who signed its certificate: itself; `nil` where none can be made.
-        private static func secured(_ document: String, _ work: WorkDirectory) throws -> (String, String?) {
-            guard let openssl = EndToEnd.tool("openssl") else { return (document, nil) }
+        /// The document with RTMPS beside RTMP, and the file of its self-signed certificate.
+        private static func secured(_ document: String, _ work: WorkDirectory) throws -> (String, String) {
+            let openssl = try TestTool.require("openssl")
             let (certificate, key) = (work.path("far.crt"), work.path("far.key"))
             try TLSTests.make(openssl, certificate, key)
             let plain = #""rtmp": { "listen": "127.0.0.1:0" }"#
@@ -61,9 +62,9 @@ extension Unhurried.Doors {
             throw Missing("\(type) is not \(state)")
         }
 
-        /// Plays a second of the rendition over a WebSocket into a file; false where Python is missing.
+        /// Plays a second of the rendition over a WebSocket into a file; false, and recorded, if Python is missing.
         private static func playSocket(_ room: RunningRoom, to file: String) throws -> Bool {
-            guard let python = EndToEnd.tool("python3") else { return false }
+            guard let python = TestTool.find("python3") else { return false }
             let viewer = try #require(URLComponents(string: room.viewer ?? ""))
             let played = try Command.run(
                 python,
@@ -77,12 +78,12 @@ extension Unhurried.Doors {
 
         @Test("two targets: one gets pictures and sound, one hangs, is noticed, and recovers when it is replaced")
         func twoTargets() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let (farDocument, authorities) = try Self.secured(Rooms.small(work.path("far")), work)
             let far = try RunningRoom(farDocument)
             let farAddress = far.events("room.ready").first?.text("rtmps") ?? far.rtmp
-            #expect(farAddress.hasPrefix("rtmps://") == (authorities != nil))
+            #expect(farAddress.hasPrefix("rtmps://"))
             let hanging = try Hanging()
             let key = far.key("a")
             let near = try RunningRoom(
@@ -91,8 +92,8 @@ extension Unhurried.Doors {
                         of: #""http": { "listen": "127.0.0.1:0" } }"#,
                         with: """
                             "http": { "listen": "127.0.0.1:0", "flv": true } },
-                            { "type": "rtmp", "outputId": "good", "url": "\(farAddress)/live", "keyEnv": "FAR_KEY"
-                              \(authorities.map { ", \"tls\": { \"authorities\": \"\($0)\" }" } ?? "") },
+                            { "type": "rtmp", "outputId": "good", "url": "\(farAddress)/live", "keyEnv": "FAR_KEY",
+                              "tls": { "authorities": "\(authorities)" } },
                             { "type": "rtmp", "outputId": "hung", "url": "rtmp://127.0.0.1:\(hanging.port)/live/hung_5ecret31c0",
                               "retry": { "maxDelayMs": 1000 } }
                             """), environment: ["FAR_KEY": key])
@@ -100,9 +101,9 @@ extension Unhurried.Doors {
             defer { publisher.stop() }
             try far.event("source.live", uid: "1001", timeout: 10)
             let asked = try near.event("output.connecting") { Self.text($0, "outputId") == "hung" }
-            let failed = try near.event("output.failed", timeout: 8) { Self.text($0, "outputId") == "hung" }
+            let failed = try near.event("output.failed") { Self.text($0, "outputId") == "hung" }
             EndToEnd.report("a target that accepts and hangs noticed after \(failed.time - asked.time) s (bar: 6)")
-            #expect(failed.time - asked.time <= 6)
+            expectTiming(failed.time - asked.time, atMost: 6, "seconds until a target that hangs is noticed")
             #expect(failed.text("code") == "outputWedged")
 
             let raised = try Self.alarm("output.stalled", "set", near)
@@ -158,12 +159,13 @@ extension Unhurried.Doors {
             #expect(try holds("viewer.flv", "in each IDR"), "who comes later gets the pictures as they went out")
 
             let good = try Self.output("good", of: near)
-            #expect(good["state"] as? String == "live" && good["dropped"] as? Int == 0)
+            #expect(good["state"] as? String == "live", "\(good)")
+            expectTiming(try #require(good["dropped"] as? Int), atMost: 0, "frames dropped for the target that works")
             #expect((good["acknowledged"] as? Int ?? 0) > 100_000, "\(good)")
             #expect(near.events("output.failed").allSatisfy { Self.text($0, "outputId") == "hung" })
             let ticks = try near.state()["ticks"] as? [String: Any]
             EndToEnd.report("late frames while a target hung: \(ticks?["late"] ?? "?"), lost: \(ticks?["lost"] ?? "?")")
-            #expect(ticks?["lost"] as? Int == 0)
+            expectOnTime(ticks ?? [:], isLateAllowed: true)
             #expect(try near.end() == 0)
             #expect(near.events("output.stopped").count == 2)
             let gone = try far.event("source.lost", uid: "1001", timeout: 5)

@@ -32,7 +32,7 @@ extension EndToEnd {
             EndToEnd.report(
                 "PK of 1280x720 in the default ladder, from a part's last picture to the part, ms: \(latency)")
             let parts = try #require(latency["parts"] as? Int)
-            #expect(parts >= Int(Self.seconds) * 4)
+            expectTiming(parts, atLeast: Int(Self.seconds) * 4, "parts in \(Self.seconds) s")
             try tally.expectSoon(latency)
         }
     }

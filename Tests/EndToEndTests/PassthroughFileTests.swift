@@ -8,7 +8,7 @@ extension Unhurried.Pictures {
             "files, offline: solo, PK, solo; every picture once, the publisher's bit for bit, lint finds nothing",
             arguments: [(0, true), (3, true), (3, false)])
         func offline(bFrames: Int, second: Bool) throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try PassedRoom.clip(media, work.path("a.flv"), seconds: 9, bFrames: bFrames)
             try PassedRoom.clip(media, work.path("b.flv"), seconds: 9, bFrames: 0)

@@ -1,37 +1,38 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension Unhurried.Doors {
     /// Honest publishers by the hundred (`benchmarks/load/publishers.c`), none of them on air: what is measured is what it costs
     /// to take them in. Twenty of them for some seconds by default; `TANDEM_PUBLISHERS=full` is a hundred for 30 s, and judged.
-    @Suite("A hundred publishers at the door", .serialized, .steadyMachine)
+    @Suite("A hundred publishers at the door", .serialized)
     struct PublishersTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_PUBLISHERS"] == "full"
 
         @Test("publishers at 2 Mbit/s from twenty addresses are all taken in, and cost the network's threads little")
         func hundred() throws {
-            guard let load = try Load.make() else { return }
+            let load = try Load.make()
             let (count, seconds) = Self.isFull ? (100, 30) : (20, 5)
             let outcome = try load.run(publishers: count, seconds: seconds, kilobits: 1_936, size: "320x180")
             EndToEnd.report(
                 String(
                     format: "%d publishers, %.1f Mbit/s in all: %.3f cores in the network's threads (bar: %.3f)", count,
                     outcome.megabits, outcome.cores, 0.04 * Double(count) / 100))
-            #expect(outcome.megabits > Double(count) * 3 / 2)
-            if Self.isFull { #expect(outcome.cores <= 0.04) }
+            expectTiming(outcome.megabits, atLeast: Double(count) * 3 / 2, "Mbit/s sent")
+            if Self.isFull { expectTiming(outcome.cores, atMost: 0.04, "cores of the network's threads") }
         }
 
         @Test(
             "whatever they send, they are never kept waiting by a receive window that is full: OBS would drop pictures",
             arguments: [(2_000, "320x180"), (8_000, "640x360"), (20_000, "640x360")])
         func window(kilobits: Int, size: String) throws {
-            guard let load = try Load.make() else { return }
+            let load = try Load.make()
             let outcome = try load.run(publishers: 4, seconds: 5, kilobits: kilobits, size: size)
             EndToEnd.report("4 publishers of \(kilobits) kbit/s: \(outcome.waited) ms behind a full window at most")
-            #expect(outcome.megabits > Double(kilobits) / 1_000 * 3)
+            expectTiming(outcome.megabits, atLeast: Double(kilobits) / 1_000 * 3, "Mbit/s sent")
             // Less than a picture's time, which an encoder does not notice: the machine may be busy for a moment.
-            #expect(outcome.waited < 33)
+            expectTiming(outcome.waited, atMost: 33, "ms behind a full window")
         }
 
         /// What publishes, and where it is built.
@@ -50,14 +51,9 @@ extension Unhurried.Doors {
             let work: WorkDirectory
             var program: String { self.work.path("publishers") }
 
-            /// nil, and said so: there is no compiler or no ffmpeg.
-            static func make() throws -> Load? {
-                guard let media = Media.find() else { return nil }
-                let compiler = "/usr/bin/cc"
-                guard access(compiler, X_OK) == 0 else {
-                    print("SKIPPED publishers by the hundred: there is no \(compiler)")
-                    return nil
-                }
+            /// Builds the publishers. If there is no C compiler or no ffmpeg, then the current test ends as skipped.
+            static func make() throws -> Load {
+                let (media, compiler) = (try Media.require(), try TestTool.require("cc"))
                 let load = Load(ffmpeg: media.ffmpeg, work: try WorkDirectory())
                 let build = try Command.run(
                     compiler, ["-O2", "-o", load.program, "\(EndToEnd.root)/benchmarks/load/publishers.c"])
@@ -115,7 +111,8 @@ extension Unhurried.Doors {
                 #expect(said.integer("onAir") == count)
                 #expect(room.events("ingest.publishing").count == count)
                 #expect(lost == 0, "while they publish")
-                #expect(complaints.isEmpty, "how they are read is no fault of their way")
+                expectTiming(
+                    complaints.count, atMost: 0, "complaints about the publishers' network: \(complaints.map(\.line))")
                 #expect(try room.end() == 0)
                 return Outcome(
                     megabits: Self.number(said, "megabitPerSecond"), cores: cores,

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HLS
+import TestSupport
 import Testing
 
 /// A room with three PKs, recorded, killed over its files and finished by another worker; and a clip cut on the way.
@@ -17,7 +18,7 @@ private enum RecordProof {
 
     /// - Parameter segments: Of 2.13 s, in each PK and between two.
     static func run(segments: Int) throws {
-        guard let media = Media.find() else { return }
+        let media = try Media.require()
         let work = try WorkDirectory()
         try media.make(work.path("clip.mp4"), size: "320x180", seconds: 4)
         let room = try RunningRoom(Self.pipeline(work))
@@ -63,7 +64,7 @@ private enum RecordProof {
         let chapters = (manifest["chapters"] as? [[String: Any]] ?? []).compactMap { $0["title"] as? String }
         #expect(chapters == ["solo", "pk", "solo", "pk", "solo", "pk", "solo"])
         let files = try #require(manifest["files"] as? [[String: Any]])
-        guard let sum = EndToEnd.tool("sha256sum") else { return }
+        guard let sum = TestTool.find("sha256sum") else { return }
         let paths = files.compactMap { $0["name"] as? String }.map { work.path("recording/\($0)") }
         let sums = try Command.run(sum, paths).output.split(separator: "\n").map { String($0.prefix(64)) }
         #expect(sums == files.compactMap { $0["sha256"] as? String } && sums.count > 10)
@@ -90,7 +91,8 @@ private enum RecordProof {
             EndToEnd.report("\(outcome)")
             #expect(outcome.pictures > 30 && outcome.complaints.isEmpty)
         }
-        guard let browser = try Browser.start() else { return }
+        guard Browser.path != nil else { return TestTool.noteMissing("chromium") }
+        let browser = try Browser.start()
         defer { browser.close() }
         let page = try work.write("<video id=v muted src=\"recording/180p.mp4\"></video>", to: "page.html")
         let tab = try browser.open("file://\(page)")

@@ -16,7 +16,7 @@ extension Unhurried.Stores {
         @Test(
             "a PK, a worker killed in the midst, a worker killed over the files: chapters, every picture, every sound")
         func killed() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("clip.mp4"), size: "320x180", seconds: 4)
             var frames = 0

@@ -31,7 +31,7 @@ extension EndToEnd {
         @Test(
             "NetEase 3: both rooms show both, the far anchor within a second; a killed worker costs the other one pane")
         func crossRoomPK() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let one = try RunningRoom(Self.room(work.path("one"), own: "anna", far: "ben"))
             let two = try RunningRoom(Self.room(work.path("two"), own: "ben", far: "anna"))
@@ -48,11 +48,11 @@ extension EndToEnd {
                     body: #"{"url":"\#(far.rtmp)/live/far_9f31c2"}"#)
                 #expect(reply.status == 200, "\(reply.body)")
                 #expect(!reply.body.contains("9f31c2"), "\(reply.body)")
-                let live = try far.event("source.live", uid: uid, timeout: 5)
+                let live = try far.event("source.live", uid: uid)
                 EndToEnd.report(
                     "first far picture of \(uid) \(Int((live.time - asked) * 1000)) ms after the relay was asked for (bar: 1000)"
                 )
-                #expect(live.time - asked <= 1)
+                expectTiming(live.time - asked, atMost: 1, "seconds until the far frame is on air")
                 #expect(try near.event("relay.live", uid: uid).text("url")?.hasSuffix("/live/far…") == true)
             }
             let relays = try Self.source("anna", in: one)["relays"] as? [[String: Any]]
@@ -63,12 +63,12 @@ extension EndToEnd {
             let start = one.now
             let killed = Date().timeIntervalSince1970
             #expect(try two.terminate(SIGKILL) == 128 + SIGKILL)
-            let lost = try one.event("source.lost", uid: "ben", from: start, timeout: 5)
-            #expect(lost.time - killed <= 1)
+            let lost = try one.event("source.lost", uid: "ben", from: start)
+            expectTiming(lost.time - killed, atMost: 1, "seconds from the death of a worker to source.lost")
             try one.event("relay.failed", uid: "anna", from: start, timeout: 5)
             try one.segments(2)
             let ticks = try one.state()["ticks"] as? [String: Any]
-            #expect(ticks?["lost"] as? Int == 0)
+            expectOnTime(ticks ?? [:], isLateAllowed: true)
             #expect(try Self.source("anna", in: one)["state"] as? String == "live")
             for (method, status) in [("DELETE", 200), ("DELETE", 404)] {
                 #expect(try HTTPClient.request(method, one.control, "/v1/sources/anna/relays/pk").status == status)
@@ -82,7 +82,7 @@ extension EndToEnd {
             // The last segments of one's own pane, through the loss of the other, and both rooms' panes before.
             let decoded = try Decoded(work.path("one/720p.m3u8"), [.left, .right], media)
             let (steps, good) = decoded.steps(0, from: 1)
-            #expect(good >= steps - steps / 50, "own counter: \(good) of \(steps) steps")
+            expectTiming(good, atLeast: steps - steps / 50, "steps of \(steps) in which the own counter advances")
             let both = decoded.panes[1].count { $0.counter != nil }
             EndToEnd.report("own pane \(good) of \(steps) steps by one; the far anchor in \(both) pictures")
             #expect(both >= 90, "the far anchor is on the right")
@@ -117,7 +117,7 @@ extension EndToEnd {
             "an opponent that dies, or freezes with its connection open, gives way at once and ends the PK after one grace"
         )
         func opponentDies() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("clip.mp4"), size: "320x180", seconds: 4)
             let grace = 3.0
@@ -133,14 +133,15 @@ extension EndToEnd {
                 let died = Date().timeIntervalSince1970
                 opponent.child.signal(signal)
                 let fallback = try near.event("program.scene", from: mark) { $0.text("scene") == "solo" }
-                let ended = try near.event("pk.ended", from: mark, timeout: grace + 5)
+                let ended = try near.event("pk.ended", from: mark, timeout: grace + 12)
                 EndToEnd.report(
                     String(
                         format:
                             "the opponent %@: fallback after %.3f s (bar: 1.5), the PK ends after %.3f s (grace %.0f)",
                         signal == SIGKILL ? "dies" : "freezes", fallback.time - died, ended.time - died, grace))
-                #expect(fallback.time - died <= 1.5)
-                #expect(ended.text("reason") == "sourceLost" && abs(ended.time - died - grace) <= 0.7)
+                expectTiming(fallback.time - died, atMost: 1.5, "seconds until the fallback")
+                #expect(ended.text("reason") == "sourceLost")
+                expectTiming(ended.time - died, in: grace - 0.7...grace + 0.7, "seconds until the PK ends")
                 guard signal == SIGKILL else { break }
                 // The relay connects again with the publisher's return.
                 let back = near.now
@@ -158,7 +159,7 @@ extension EndToEnd {
             "a source is pulled from a server that plays, and again when it has ended; a server that is not listed is refused"
         )
         func pull() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("clip.mp4"), size: "320x180", seconds: 4, bFrames: 2)
             let port = try LoopbackAddress.withTakenPort { $0 }

@@ -35,7 +35,7 @@ extension EndToEnd {
 
         @Test("no player stops, hls.js stalls for 2 s at most, lint finds nothing, and the playlists have one history")
         func players() throws {
-            let viewers = try Viewers.start()
+            let viewers = try Viewers.find()
             let work = try WorkDirectory()
             let directory = work.path("out")
             var room = try RunningRoom(Rooms.watched(directory, second: true))
@@ -89,10 +89,11 @@ extension EndToEnd {
                 )
                 tab?.tell(report, way)
                 #expect(!report.errors.contains { $0.fatal == true }, "\(way.rawValue)")
-                #expect(report.time - before > 2.4, "\(way.rawValue) stopped")
+                expectTiming(
+                    report.time - before, atLeast: 2.4, "seconds that \(way.rawValue) played in the last 3 s")
                 if way == .hlsJS {
-                    #expect(report.stalls.allSatisfy { $0 <= 2 }, "\(report.waits)")
-                    #expect(report.longestStandstill <= 2_000)
+                    expectTiming(report.stalls.max() ?? 0, atMost: 2, "seconds of the longest stall: \(report.waits)")
+                    expectTiming(report.longestStandstill, atMost: 2_000, "ms that hls.js stood still")
                 }
             }
             for (play, before) in zip(plays, positions) {
@@ -100,8 +101,10 @@ extension EndToEnd {
                 EndToEnd.report(
                     "\(Self.restarts) restarts, \(play.player.rawValue): \(String(format: "%.1f s played, standstill at most %.2f s", play.position, standstill)), says \(play.complaints.prefix(5))"
                 )
-                #expect(play.isRunning && play.position - before > 2.4, "\(play.player.rawValue) stopped")
-                #expect(standstill <= 2, "\(play.player.rawValue)")
+                #expect(play.isRunning, "\(play.player.rawValue) stopped")
+                expectTiming(
+                    play.position - before, atLeast: 2.4, "seconds that \(play.player.rawValue) played in the last 3 s")
+                expectTiming(standstill, atMost: 2, "seconds that \(play.player.rawValue) stood still")
                 play.stop()
             }
             watch.stop()
@@ -115,7 +118,8 @@ extension EndToEnd {
                 "\(watch.reads) playlists read, away \(watch.outages.map { String(format: "%.2f", $0) }.joined(separator: " ")) s"
             )
             #expect(watch.faults.isEmpty)
-            #expect(watch.reads > 100 * Self.restarts && watch.outages.count >= Self.restarts)
+            #expect(watch.outages.count >= Self.restarts)
+            expectTiming(watch.reads, atLeast: 100 * Self.restarts + 1, "playlists read")
             #expect(watch.maps.count == 3 && watch.maps.values.allSatisfy { $0.count == 1 }, "\(watch.maps)")
             #expect(watch.promises.values.allSatisfy { $0.count == 4 }, "\(watch.promises)")
             #expect(try Files.names(in: directory).filter { $0.hasSuffix(".mp4") } == inits && inits.count == 3)

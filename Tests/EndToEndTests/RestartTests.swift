@@ -29,7 +29,7 @@ extension Unhurried.Pictures {
 
         @Test("killed and started again: one map, no discontinuity, no gap, and every frame of the time decodes")
         func killed() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let directory = work.path("out")
             var numbers: [Int] = []
@@ -77,7 +77,7 @@ extension Unhurried.Pictures {
 
         @Test("a worker that stood still while another took the room shows nothing under a new number")
         func stoppedAndContinued() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let directory = work.path("out")
             let first = try RunningRoom(Self.room(directory))
@@ -94,7 +94,8 @@ extension Unhurried.Pictures {
             first.child.signal(SIGCONT)
             let viewer = try #require(first.viewer)
             var shown = 0
-            while first.child.isRunning {
+            let deadline = Date(timeIntervalSinceNow: 30)
+            while first.child.isRunning, Date() < deadline {
                 guard let reply = try? HTTPClient.request("GET", viewer, "/720p.m3u8"), reply.status == 200 else {
                     Thread.sleep(forTimeInterval: 0.02)
                     continue

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Unhurried.Doors {
@@ -9,13 +10,13 @@ extension Unhurried.Doors {
         /// A free port; free until somebody takes it.
         private static func port() throws -> UInt16 { try LoopbackAddress.withTakenPort { $0 } }
 
-        private static func nginx() -> String? {
+        /// The path of nginx. If it or its RTMP module is missing, then the current test ends as skipped.
+        private static func nginx() throws -> String {
             let place = ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].first {
                 FileManager.default.isExecutableFile(atPath: $0)
             }
             guard let place, FileManager.default.isReadableFile(atPath: Self.module) else {
-                print("SKIPPED: nginx with libnginx-mod-rtmp is not installed; no edge sends publishers on")
-                return nil
+                try TestTool.skip("nginx with libnginx-mod-rtmp")
             }
             return place
         }
@@ -41,7 +42,7 @@ extension Unhurried.Doors {
 
         @Test("an edge sends a publisher to the room of its key, and to where that is when it has moved")
         func edge() throws {
-            guard let nginx = Self.nginx(), let python = EndToEnd.tool("python3") else { return }
+            let (nginx, python) = (try Self.nginx(), try TestTool.require("python3"))
             let work = try WorkDirectory()
             let (edge, finder) = (try Self.port(), try Self.port())
             let first = try RunningRoom(Rooms.small(work.path("first")))

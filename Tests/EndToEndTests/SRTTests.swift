@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension Unhurried.Doors {
@@ -7,11 +8,13 @@ extension Unhurried.Doors {
     struct SRTTests {
         private static let passphrase = "a passphrase of 27 letters!"
 
-        private static func libavformatHasSRT(_ ffmpeg: String) throws -> Bool {
-            let found = try Command.run(ffmpeg, ["-hide_banner", "-protocols"]).output.split(separator: "\n")
+        /// FFmpeg's programs. If they cannot publish over SRT, then the current test ends as skipped.
+        private static func mediaWithSRT() throws -> Media {
+            let media = try Media.require()
+            let found = try Command.run(media.ffmpeg, ["-hide_banner", "-protocols"]).output.split(separator: "\n")
                 .contains { $0.trimmingCharacters(in: .whitespaces) == "srt" }
-            if !found { print("SKIPPED: this ffmpeg has no SRT; nobody publishes over it here") }
-            return found
+            if !found { try TestTool.skip("ffmpeg's SRT", "this ffmpeg is built without it") }
+            return media
         }
 
         private static func ffmpeg(
@@ -29,7 +32,7 @@ extension Unhurried.Doors {
             "ffmpeg publishes encrypted by SRT as others by RTMP; wrong keys and passphrases are told by code; a killed one is back"
         )
         func listener() throws {
-            guard let media = Media.find(), try Self.libavformatHasSRT(media.ffmpeg) else { return }
+            let media = try Self.mediaWithSRT()
             let work = try WorkDirectory()
             let pipeline = Rooms.small(work.path("out")).replacingOccurrences(
                 of: #""ingest": {"#,
@@ -77,13 +80,11 @@ extension Unhurried.Doors {
 
         @Test("GStreamer's srtsink publishes; kicked, it is told to come back later")
         func gstreamer() throws {
-            guard let gst = EndToEnd.tool("gst-launch-1.0"), let inspect = EndToEnd.tool("gst-inspect-1.0") else {
-                return
-            }
+            let gst = try TestTool.require("gst-launch-1.0")
+            let inspect = try TestTool.require("gst-inspect-1.0")
             for element in ["srtsink", "x264enc", "avenc_aac", "mpegtsmux"]
             where try Command.run(inspect, ["--exists", element]).code != 0 {
-                print("SKIPPED: GStreamer has no \(element); it does not publish over SRT here")
-                return
+                try TestTool.skip("GStreamer's \(element)")
             }
             let work = try WorkDirectory()
             let room = try RunningRoom(
@@ -101,17 +102,19 @@ extension Unhurried.Doors {
                     .split(separator: " ").map(String.init))
             try room.event("source.live", uid: "1001")
             try room.event("source.sound", uid: "1001")
+            let asked = Date().timeIntervalSince1970
             let reply = try HTTPClient.request(
                 "POST", room.control, "/v1/sources/1001:kick", body: #"{"refuseSeconds":60}"#)
             #expect((200..<300).contains(reply.status), "\(reply.body)")
-            try room.event("ingest.lost", uid: "1001", timeout: 3)
+            let lost = try room.event("ingest.lost", uid: "1001")
+            expectTiming(lost.time - asked, atMost: 3, "seconds from the kick to ingest.lost")
             #expect(try room.end() == 0)
             publisher.stop()
         }
 
         @Test("a source is called at an SRT listener, and again when that is back")
         func caller() throws {
-            guard let media = Media.find(), try Self.libavformatHasSRT(media.ffmpeg) else { return }
+            let media = try Self.mediaWithSRT()
             let work = try WorkDirectory()
             let port = try LoopbackAddress.withTakenPort { $0 }
             let address = "srt://127.0.0.1:\(port)"

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -24,11 +25,11 @@ extension EndToEnd {
 
         @Test("P10: one publisher of each into one room")
         func everyKind() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let encoders = try Command.run(media.ffmpeg, ["-v", "error", "-encoders"]).output
             let kinds = Self.kinds.filter { encoders.contains(" \($0.encoder) ") }
             for kind in Self.kinds where !encoders.contains(" \(kind.encoder) ") {
-                print("SKIPPED: this ffmpeg cannot encode \(kind.encoder)")
+                TestTool.noteMissing("ffmpeg's \(kind.encoder)", "this ffmpeg has no such encoder")
             }
             let work = try WorkDirectory()
             let room = try RunningRoom(self.pipeline(work.path("out"), kinds.map(\.name)))

@@ -64,7 +64,7 @@ extension Unhurried.Stores {
         @Test(
             "while it is live and when it is over: each rectangle of the WebVTT file shows what was on air at its time")
         func live() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let directory = work.path("out")
             let image = """

@@ -7,7 +7,7 @@ extension Unhurried.Stores {
     struct StalledJobTests {
         @Test("it ends with 66 after ten seconds without progress, and names the file that it waited for")
         func silentFile() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let (whole, pipe) = (work.path("whole.mkv"), work.path("pipe.mkv"))
             try media.make(whole, size: "320x180", seconds: 4)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 extension Unhurried.Doors {
@@ -7,7 +8,7 @@ extension Unhurried.Doors {
     struct TLSTests {
         @Test("lists come over HTTP/2 and HTTP/1.1, and a renewed certificate is taken on the air")
         func renewal() throws {
-            guard let openssl = EndToEnd.tool("openssl"), let curl = EndToEnd.tool("curl") else { return }
+            let (openssl, curl) = (try TestTool.require("openssl"), try TestTool.require("curl"))
             let work = try WorkDirectory()
             let (certificate, key) = (work.path("room.crt"), work.path("room.key"))
             try Self.make(openssl, certificate, key)
@@ -45,15 +46,21 @@ extension Unhurried.Doors {
                 curl, ["-sS", "-m", "10", "--http2", "--cacert", old, "\(viewer)/180p.m3u8?_HLS_msn=\(next)"],
                 environment: [:])
             usleep(200_000)
+            /// Sends SIGHUP, and waits until the room has read the files.
+            func renewed(from start: Int) throws -> Event {
+                let told = Date().timeIntervalSince1970
+                room.child.signal(SIGHUP)
+                let event = try room.event("tls.renewed", from: start)
+                expectTiming(event.time - told, atMost: 3, "seconds from SIGHUP to tls.renewed")
+                return event
+            }
             var start = room.now
-            room.child.signal(SIGHUP)
-            #expect(try room.event("tls.renewed", from: start, timeout: 3).text("listener") == "viewer")
+            #expect(try renewed(from: start).text("listener") == "viewer")
 
             // New files are found without it, and with it at once.
             start = room.now
             try Self.make(openssl, certificate, key)
-            room.child.signal(SIGHUP)
-            try room.event("tls.renewed", from: start, timeout: 3)
+            _ = try renewed(from: start)
             #expect(try get("index.m3u8", certificate).output.hasSuffix("\n2 200\n"))
             let refused = try get("index.m3u8", old)
             #expect(refused.code == 60, "the old certificate is not shown any more: \(refused)")

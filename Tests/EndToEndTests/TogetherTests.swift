@@ -50,14 +50,14 @@ extension EndToEnd {
 
         @Test("by their arrival, and again after one of them came back")
         func byArrival() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1
             for _ in 0..<rounds { try self.round(media, delay: 0, hasStamps: false, returns: true) }
         }
 
         @Test("by the time of day in their pictures, though one has the longer way")
         func byWallClock() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1
             for _ in 0..<rounds { try self.round(media, delay: 0.4, hasStamps: true, returns: rounds > 1) }
         }
@@ -124,16 +124,21 @@ extension EndToEnd {
                     + room.events("encoder.overload_step").map {
                         "\($0.time - origin) s: \($0.text("step") ?? "") lag \($0.integer("lagMs") ?? -1) ms"
                     }
-                #expect(apart.worst <= Self.bar, "pictures, in span \(span): \(apart.steps); seams \(seams); \(state)")
+                expectTiming(
+                    apart.worst, atMost: Self.bar,
+                    "ms apart, in span \(span): \(apart.steps); seams \(seams); \(state)")
             }
         }
 
         /// Waits until the left one is shown as much later as the right one's way is longer.
         private func alignment(_ room: RunningRoom, by delay: Double) throws {
-            let deadline = Date(timeIntervalSinceNow: 3)
+            let began = Date(), deadline = Date(timeIntervalSinceNow: 15)
             while true {
                 let wait = try Self.sources(room).first?["wallMs"] as? Int ?? 0
-                if abs(Double(wait) - delay * 1000) <= 50 { return }
+                if abs(Double(wait) - delay * 1000) <= 50 {
+                    expectTiming(Date().timeIntervalSince(began), atMost: 3, "seconds until the panes are aligned")
+                    return
+                }
                 guard Date() < deadline else { throw Missing("1001 waits \(wait) ms for the other's longer way") }
                 Thread.sleep(forTimeInterval: 0.05)
             }

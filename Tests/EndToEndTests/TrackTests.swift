@@ -25,14 +25,13 @@ extension EndToEnd {
                 arguments += ["-c:v", "libx264", "-preset", "ultrafast", "-bf", "0", "-g", "30", "-color_range", "tv"]
             }
             if hertz != nil { arguments += ["-c:a", "aac", "-b:a", "96k", "-ac", "2"] }
-            let isMade = try media.attempt(arguments + [path])
-            try #require(isMade)
+            try media.run(arguments + [path])
             return path
         }
 
         @Test("ReplayKit 5, ReplayKit 6, P16: all of them in one room")
         func everything() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let room = try RunningRoom(Self.pipeline(work.path("out")))
             let microphone = try Self.file(work, media, "mic.m4a", hertz: Tone.microphone)
@@ -72,11 +71,10 @@ extension EndToEnd {
         }
 
         private func expectPictures(_ work: WorkDirectory, _ media: Media) throws {
-            let isRead = try media.attempt([
+            try media.run([
                 "-i", "\(work.path("out"))/180p.m3u8", "-map", "0:v:0", "-vf", "select=eq(n\\,180)", "-frames:v", "1",
                 "-pix_fmt", "yuv420p", work.path("last.y4m"),
             ])
-            try #require(isRead)
             let picture = try #require(RawPicture.read(work.path("last.y4m"), width: 320, height: 180).first)
             let lumas = (0..<5).map { picture.color(32 + 64 * $0, 90)[0] }
             let wanted = [60, 90, 120, 150, 180]

@@ -8,7 +8,7 @@ extension Unhurried.Pictures {
             "solo, a PK on a canvas of its own, solo: picture for picture what is on air, the sound in step, the same seams, and nothing to complain of"
         )
         func live() throws {
-            guard let media = Media.find() else { return }
+            let media = try Media.require()
             let work = try WorkDirectory()
             let (directory, streams) = (work.path("out"), work.path("out-ts"))
             let pipeline = try TransportRoom.beside(streams, Rooms.small(directory))

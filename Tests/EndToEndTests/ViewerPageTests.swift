@@ -25,7 +25,7 @@ extension Unhurried.Doors {
             "a browser that is slow to open a media source finds no error in the page, nor one that starts anew meanwhile"
         )
         func slowToOpen() throws {
-            guard let browser = try Browser.start() else { return }
+            let browser = try Browser.start()
             defer { browser.close() }
             let playlist = """
                 #EXTM3U

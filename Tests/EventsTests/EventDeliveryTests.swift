@@ -6,6 +6,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Synchronization
+import TestSupport
 import Testing
 
 import Events
@@ -71,12 +72,9 @@ struct EventDeliveryTests {
         var all: [WebhookQueue.Notice] { self.list.withLock { $0 } }
     }
 
-    private static func until(_ isMet: () -> Bool) async throws {
-        for _ in 0..<2_000 {
-            if isMet() { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        Issue.record("not within 20 s")
+    /// - Parameter line: Named by the failure.
+    private static func until(line: Int = #line, _ isMet: () -> Bool) async throws {
+        try await waitUntil("the condition in line \(line)") { isMet() }
     }
 
     @Test("each event once and in order, whatever the receiver says on the way")

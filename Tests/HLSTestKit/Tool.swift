@@ -1,14 +1,14 @@
 import Foundation
+import TestSupport
+package import Testing
 
-/// Runs a tool of the machine and gives its output; `nil` where it is not installed.
+/// A program of this machine, which runs to its end and gives its output.
 package struct Tool: Sendable {
     package let path: String
 
-    package static func find(_ name: String) -> Tool? {
-        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        let path = places.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-        if path == nil { print("SKIPPED: \(name) is not installed; nobody but ourselves has judged these files") }
-        return path.map(Tool.init(path:))
+    /// The program. If it is not installed, then the current test ends as skipped.
+    package static func require(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Tool {
+        Tool(path: try TestTool.require(name, sourceLocation: sourceLocation))
     }
 
     /// - Returns: Standard output and error, and the exit code.

@@ -26,7 +26,7 @@ struct ConformanceTests {
 
     @Test("every picture decodes without a warning, at its own time", arguments: [0, 1, 3])
     func videoDecodes(bFrames: Int) throws {
-        guard let ffmpeg = Tool.find("ffmpeg"), let ffprobe = Tool.find("ffprobe") else { return }
+        let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = try Self.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let track = try EncodedTrack.encode(
@@ -58,7 +58,7 @@ struct ConformanceTests {
 
     @Test("every frame of sound decodes without a warning")
     func soundDecodes() throws {
-        guard let ffmpeg = Tool.find("ffmpeg"), let ffprobe = Tool.find("ffprobe") else { return }
+        let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = try Self.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let track = try EncodedTrack.encode(

@@ -68,8 +68,8 @@ struct LibavformatTests {
 
     private static func both(
         _ kind: TrackKind, source: String, encoder: [String], width: Int = 0, height: Int = 0
-    ) throws -> (ours: Reading, theirs: Reading)? {
-        guard let ffmpeg = Tool.find("ffmpeg"), let ffprobe = Tool.find("ffprobe") else { return nil }
+    ) throws -> (ours: Reading, theirs: Reading) {
+        let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("libav-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -99,14 +99,12 @@ struct LibavformatTests {
 
     @Test("pictures: sizes, durations, sync flags, composition offsets, decode times, avcC", arguments: [0, 1, 3])
     func pictures(bFrames: Int) throws {
-        guard
-            let (ours, theirs) = try Self.both(
-                .video, source: "testsrc2=s=320x180:r=30:d=5",
-                encoder: [
-                    "-c:v", "libx264", "-preset", "veryfast", "-bf", "\(bFrames)", "-g", "32", "-keyint_min", "32",
-                    "-sc_threshold", "0", "-pix_fmt", "yuv420p", "-video_track_timescale", "30000",
-                ], width: 320, height: 180)
-        else { return }
+        let (ours, theirs) = try Self.both(
+            .video, source: "testsrc2=s=320x180:r=30:d=5",
+            encoder: [
+                "-c:v", "libx264", "-preset", "veryfast", "-bf", "\(bFrames)", "-g", "32", "-keyint_min", "32",
+                "-sc_threshold", "0", "-pix_fmt", "yuv420p", "-video_track_timescale", "30000",
+            ], width: 320, height: 180)
         #expect(ours.samples.count == 150)
         #expect(ours.samples.map(\.size) == theirs.samples.map(\.size))
         #expect(ours.samples.map(\.duration) == theirs.samples.map(\.duration))
@@ -119,10 +117,8 @@ struct LibavformatTests {
 
     @Test("sound: sizes, durations, decode times, the decoder's configuration")
     func sound() throws {
-        guard
-            let (ours, theirs) = try Self.both(
-                .audio, source: "sine=r=48000:d=5", encoder: ["-c:a", "aac", "-ac", "2", "-b:a", "64k"])
-        else { return }
+        let (ours, theirs) = try Self.both(
+            .audio, source: "sine=r=48000:d=5", encoder: ["-c:a", "aac", "-ac", "2", "-b:a", "64k"])
         // The encoder's priming lies before the room's origin and is left out here.
         let priming = theirs.samples.count - ours.samples.count
         #expect((0...2).contains(priming) && ours.samples.count > 200)

@@ -278,7 +278,7 @@ struct TransportMuxerTests {
 
     @Test("real pictures and sound, cut into our fragments and read out of them again: ffmpeg decodes every frame")
     func decoded() throws {
-        guard let ffmpeg = Tool.find("ffmpeg"), let ffprobe = Tool.find("ffprobe") else { return }
+        let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ts-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

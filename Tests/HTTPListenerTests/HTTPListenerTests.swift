@@ -6,6 +6,7 @@ import MediaTypes
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 
 import HTTPListener
@@ -227,8 +228,8 @@ struct HTTPListenerTests {
         let channel = try await HTTPProbe(listener.boundAddress).connect()
         try await channel.executeThenClose { inbound, outbound in
             try await outbound.write(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
-            while listener.connectionCount == 0 { await Task.yield() }
-            while listener.connectionCount > 0 { await Task.yield() }
+            try await waitUntil("a connection is open", { listener.connectionCount }) { $0 > 0 }
+            try await waitUntil("the connection is closed", { listener.connectionCount }) { $0 == 0 }
         }
         await listener.stop()
     }
@@ -239,7 +240,7 @@ struct HTTPListenerTests {
         let channel = try await HTTPProbe(listener.boundAddress).connect()
         try await channel.executeThenClose { inbound, outbound in
             try await outbound.write(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
-            while listener.connectionCount == 0 { await Task.yield() }
+            try await waitUntil("a connection is open", { listener.connectionCount }) { $0 > 0 }
             await listener.stop(within: .milliseconds(50))
         }
         #expect(listener.connectionCount == 0)
@@ -261,7 +262,7 @@ struct HTTPListenerTests {
         }
         let probe = HTTPProbe(listener.boundAddress)
         let later = Task { try await probe.request("GET /later").text }
-        while held.withLock({ $0 == nil }) { await Task.yield() }
+        try await waitUntil("a request is held") { held.withLock { $0 != nil } }
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<20 { group.addTask { try await probe.bytesUntilClosed(after: "GET") } }
             // All have come when as many have gone as are too many.
@@ -282,14 +283,10 @@ struct HTTPListenerTests {
         let probe = HTTPProbe(listener.boundAddress)
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<2 { group.addTask { try await probe.bytesUntilClosed(after: "GET") } }
-            while listener.connectionCount < 2 { await Task.yield() }
-            var reply = try? await probe.request("GET /")
+            try await waitUntil("two connections are open", { listener.connectionCount }) { $0 >= 2 }
             // They have a moment for their request first.
-            while reply == nil {
-                await Task.yield()
-                reply = try? await probe.request("GET /")
-            }
-            #expect(reply?.text == "hello")
+            let reply = try await waitUntil("an answer", { try? await probe.request("GET /").text }) { $0 != nil }
+            #expect(reply == "hello")
             await listener.stop(within: .seconds(0))
             for try await count in group { #expect(count == 0) }
         }

@@ -4,6 +4,7 @@ import HTTPTypes
 import Logging
 import NIOCore
 import TLSFiles
+import TestSupport
 import Testing
 
 import HTTPListener
@@ -17,7 +18,7 @@ struct TLSTests {
         _ limits: HTTPListenerLimits = HTTPListenerLimits(connections: 64, bodyBytes: 100),
         _ body: (HTTPListener, CertificateStore, String) async throws -> Void
     ) async throws {
-        guard CertificateMaker.isAvailable(for: "TLS and HTTP/2") else { return }
+        try CertificateMaker.require()
         let holder = try TemporaryDirectory()
         let (certificate, key) = (holder.path + "/a.crt", holder.path + "/a.key")
         try CertificateMaker.make(certificate: certificate, key: key)
@@ -98,7 +99,7 @@ struct TLSTests {
             let connection = try await HTTP2Probe(listener.boundAddress).connect(window: 16 << 20)
             try await connection.stopReading()
             for stream in 0..<8 { try await connection.get("/large", stream: UInt32(2 * stream + 1)) }
-            while listener.connectionCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("at most 0 connections are open", { listener.connectionCount }) { $0 <= 0 }
             await connection.close()
         }
     }
@@ -186,7 +187,7 @@ struct TLSTests {
             let (first, second) = (try await probe.connect(), try await probe.connect())
             await #expect(throws: (any Error).self) { _ = try await probe.connect().send([]) }
             await first.close()
-            while listener.connectionCount > 1 { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("at most 1 connections are open", { listener.connectionCount }) { $0 <= 1 }
             #expect(try await probe.get("/again").text == "/again")
             await second.close()
         }
@@ -209,10 +210,10 @@ struct TLSTests {
 
     @Test("curl speaks HTTP/2 and HTTP/1.1 with it, is refused below TLS 1.2, and sees a renewed certificate at once")
     func curl() async throws {
+        _ = try TestTool.require("curl")
         try await Self.withListener { listener, store, directory in
             let url = listener.boundAddress + "/hello"
-            guard let first = Curl.get(url, ["--http2"]) else { return print("SKIPPED TLS with curl: it is missing") }
-            #expect(first == "/hello 2 200")
+            #expect(Curl.get(url, ["--http2"]) == "/hello 2 200")
             #expect(Curl.get(url, ["--http1.1"]) == "/hello 1.1 200")
             #expect(Curl.get(url, ["--http1.1", "-X", "BREW"])?.hasSuffix(" 1.1 501") == true)
             #expect(Curl.get(url, ["--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0"]) == " 0 000")
@@ -228,7 +229,7 @@ struct TLSTests {
 
 /// The program curl.
 private enum Curl {
-    /// Body, HTTP version and status; `nil`: there is no curl.
+    /// Body, HTTP version and status; nil: it cannot be started.
     static func get(_ url: String, _ arguments: [String], errors: Bool = false) -> String? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -239,6 +240,6 @@ private enum Curl {
         guard (try? process.run()) != nil else { return nil }
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        return process.terminationStatus == 127 ? nil : String(decoding: bytes, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,6 +1,7 @@
 import HTTPProbe
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 import HTTPListener
@@ -63,9 +64,9 @@ struct UpgradeTests {
                 #expect(unsent >= Self.flood - Self.kernel, "\(unsent) bytes are left with the client")
             }
             // That it has gone is noticed all the same.
-            while !stream.isCancelled {
+            try await waitUntil("the stream is cancelled") {
                 stream.feed([1])
-                try await Task.sleep(for: .milliseconds(1))
+                return stream.isCancelled
             }
         }
         try await group.shutdownGracefully()

@@ -1,5 +1,6 @@
 import HTTPProbe
 import NIOCore
+import TestSupport
 import Testing
 
 import HTTPListener
@@ -167,7 +168,7 @@ struct WebSocketTests {
                 let bytes = (0..<Int.random(in: 1...2_000)).map { _ in UInt8.random(in: 0...255, using: &random) }
                 try await Probe(listener.boundAddress).talk("/socket") { try await $0.send(bytes) }
             }
-            while listener.connectionCount > 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("at most 0 connections are open", { listener.connectionCount }) { $0 <= 0 }
             #expect(try await HTTPProbe(listener.boundAddress).request("GET /").text == "hello 0")
         }
     }

@@ -1,14 +1,14 @@
 import Foundation
+import TestSupport
+package import Testing
 
 /// Makes certificates with the `openssl` program.
 package enum CertificateMaker {
     package struct Missing: Error {}
 
-    /// Whether this machine can; a loud line where it cannot.
-    package static func isAvailable(for test: String) -> Bool {
-        if (try? self.run(["version"])) != nil { return true }
-        print("SKIPPED \(test): the program openssl is not installed")
-        return false
+    /// Checks that this machine can make certificates. If it cannot, then the current test ends as skipped.
+    package static func require(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        _ = try TestTool.require("openssl", sourceLocation: sourceLocation)
     }
 
     /// A self-signed certificate for `localhost` and its key, in two new files.

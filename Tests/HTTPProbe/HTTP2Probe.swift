@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import TestSupport
 
 /// An HTTP/2 client for tests, over TLS without any trust: sends frames as it is told, however wrong, and gathers what
 /// comes back. Requests carry their fields as HPACK literals; of replies only statuses of the static table are read.
@@ -90,11 +91,7 @@ package struct HTTP2Probe {
         /// Waits until `isEnough`, or the server has closed.
         @discardableResult
         package func wait(until isEnough: (Received) -> Bool) async throws -> Received {
-            while true {
-                let received = try await self.received
-                if isEnough(received) || received.isClosed { return received }
-                try await Task.sleep(for: .milliseconds(2))
-            }
+            try await waitUntil("enough replies", { try await self.received }) { isEnough($0) || $0.isClosed }
         }
 
         /// Takes nothing more of what the server sends.

@@ -1,6 +1,7 @@
 import Ingest
 import MediaTypes
 import RTMP
+import TestSupport
 import Testing
 
 @Suite("Real encoders publish", .timeLimit(.minutes(1)), .serialized)
@@ -29,21 +30,21 @@ struct RealEncoderTests {
         ]
     }
 
-    /// GStreamer comes in packages, and some machines lack those of the encoders: a loud line then, and nothing judged.
-    static func canPublish(_ tool: String) async -> Bool {
-        guard tool == "gst-launch-1.0" else { return true }
-        guard let inspect = Tool.find("gst-inspect-1.0") else { return false }
+    /// The path of a publisher. If it is not installed, or lacks a package as GStreamer may, then the current test ends as skipped.
+    static func publisher(_ tool: String) async throws -> String {
+        let path = try TestTool.require(tool)
+        guard tool == "gst-launch-1.0" else { return path }
+        let inspect = try TestTool.require("gst-inspect-1.0")
         for element in ["x264enc", "avenc_aac", "h264parse", "aacparse", "flvmux", "rtmp2sink", "rtmpsink"]
         where await Tool.run(inspect, ["--exists", element]) != 0 {
-            print("!!! GStreamer has no \(element): the tests that publish with it did nothing. !!!")
-            return false
+            try TestTool.skip("GStreamer's \(element)")
         }
-        return true
+        return path
     }
 
     /// Publishes and judges what came.
     static func check(_ tool: String, _ arguments: (TestServer) -> [String]) async throws {
-        guard let path = Tool.find(tool), await Self.canPublish(tool) else { return }
+        let path = try await Self.publisher(tool)
         try await TestServer.with { server in
             let items = ItemRecorder()
             _ = server.server.hub(for: TestServer.host)?.subscribe(items)
@@ -87,7 +88,7 @@ struct RealEncoderTests {
 
     @Test("with a wrong key ffmpeg fails and does not hang")
     func ffmpegWrongKey() async throws {
-        guard let path = Tool.find("ffmpeg") else { return }
+        let path = try await Self.publisher("ffmpeg")
         try await TestServer.with { server in
             let status = await Tool.run(path, Self.ffmpeg(to: server.url("wrong")))
             #expect(status != 0 && status < 128)
@@ -96,7 +97,7 @@ struct RealEncoderTests {
 
     @Test("with a wrong key GStreamer fails and does not hang", arguments: ["rtmp2sink", "rtmpsink"])
     func gstWrongKey(sink: String) async throws {
-        guard let path = Tool.find("gst-launch-1.0"), await Self.canPublish("gst-launch-1.0") else { return }
+        let path = try await Self.publisher("gst-launch-1.0")
         try await TestServer.with { server in
             let location = server.url("wrong") + (sink == "rtmpsink" ? " live=1" : "")
             let status = await Tool.run(path, Self.gst([sink, "location=\(location)"]))

@@ -1,8 +1,8 @@
 import Dispatch
-import HTTPProbe
 import Ingest
 import MediaTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Keeps what arrives, and lets a test wait for it without polling.

@@ -254,20 +254,14 @@ struct RelayTests {
             near.send(from: 0)
             await near.events.wait { $0.count { $0 == .live } == 2 }
             // 60 MB: more than kernel and queue hold.
-            let clock = TestClock()
-            var longest: Int64 = 0
             for gop in 1...60 {
-                // Made before: that takes its time, in debug builds above all.
-                let pictures = Near.media(from: Int64(gop) * 1000, count: 20, bytes: 50_000)
-                let before = clock.now()
-                for items in pictures { near.hub.receive(items) }
-                longest = max(longest, clock.now() - before)
+                // A publisher that waited for the far side would wait for ever: it reads nothing.
+                for items in Near.media(from: Int64(gop) * 1000, count: 20, bytes: 50_000) { near.hub.receive(items) }
                 await items.items.wait { $0.count >= 8 + gop * 40 }
             }
             let relays = near.service.relays(of: near.hub.source)
             #expect(relays.first { $0.relayID == "good" }?.dropped == 0)
             #expect((relays.first { $0.relayID == "slow" }?.dropped ?? 0) > 500)
-            #expect(longest < 200_000_000, "\(longest / 1_000_000) ms to hand over 20 pictures")
             await near.service.stop()
             try await stuck.stop()
         }

@@ -3,18 +3,18 @@ import Glibc
 import Ingest
 import MediaTypes
 import RTMP
+import TestSupport
 import Testing
 
 /// What SRT shares with RTMP is judged over SRT, too; ffmpeg is the caller.
 @Suite("The SRT door admits as RTMP's does", .timeLimit(.minutes(1)), .serialized)
 struct SRTDoorTests {
-    /// nil, after a loud line, where ffmpeg or its SRT is missing.
-    private static func caller() async -> String? {
-        guard let ffmpeg = Tool.find("ffmpeg") else { return nil }
+    /// The path of an ffmpeg that can publish by SRT. Without it, the current test ends as skipped.
+    private static func caller() async throws -> String {
+        let ffmpeg = try TestTool.require("ffmpeg")
         let script = "'\(ffmpeg)' -hide_banner -protocols 2>/dev/null | grep -qw srt"
         guard await Tool.run("/bin/sh", ["-c", script]) == 0 else {
-            print("!!! THIS ffmpeg HAS NO SRT: the tests that publish by SRT did nothing. !!!")
-            return nil
+            try TestTool.skip("ffmpeg's SRT", "this ffmpeg is built without it")
         }
         return ffmpeg
     }
@@ -51,11 +51,8 @@ struct SRTDoorTests {
 
     @Test("by IPv6, with a signed key in the stream id, and the webhook's word")
     func signedOverIPv6() async throws {
-        guard let ffmpeg = await Self.caller() else { return }
-        guard access("/proc/net/if_inet6", F_OK) == 0 else {
-            print("!!! THIS MACHINE HAS NO IPv6: nobody publishes over it here. !!!")
-            return
-        }
+        let ffmpeg = try await Self.caller()
+        guard access("/proc/net/if_inet6", F_OK) == 0 else { try TestTool.skip("IPv6", "this machine has none") }
         // The signature is that of SignedKeyCheckTests, in the room 88231.
         let key = "1001?e=1800000000&n=n1&s=dyHoSYgbBJnqChPubkwCvSzsJERGFIusRg1e7sqiucI"
         let hook = try await HookServer(.answer(status: 200, body: "0"))
@@ -91,7 +88,7 @@ struct SRTDoorTests {
 
     @Test("whom the webhook refuses is told so by SRT's code")
     func refusedByWebhook() async throws {
-        guard let ffmpeg = await Self.caller() else { return }
+        let ffmpeg = try await Self.caller()
         let hook = try await HookServer(.answer(status: 200, body: #"{"code":5}"#))
         try await Self.with({
             $0.hook = HookClient(
@@ -106,7 +103,7 @@ struct SRTDoorTests {
 
     @Test("with `onDuplicate: reject` who publishes stays, and the second is told that the source is busy")
     func duplicate() async throws {
-        guard let ffmpeg = await Self.caller() else { return }
+        let ffmpeg = try await Self.caller()
         try await Self.with({ $0.onDuplicate = .reject }) { server, url in
             let items = ItemRecorder()
             _ = server.server.hub(for: TestServer.host)?.subscribe(items)

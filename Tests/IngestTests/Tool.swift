@@ -3,16 +3,6 @@ import Glibc
 
 /// Runs programs of the machine, for tests with real encoders.
 enum Tool {
-    /// The path of `name`; nil, after one loud line, when it is not installed.
-    static func find(_ name: String) -> String? {
-        let path = getenv("PATH").map { String(cString: $0) } ?? ""
-        for folder in path.split(separator: ":") where access("\(folder)/\(name)", X_OK) == 0 {
-            return "\(folder)/\(name)"
-        }
-        print("!!! \(name) IS NOT INSTALLED: the tests that publish with it did nothing. Install it and run again. !!!")
-        return nil
-    }
-
     /// Starts a program with its output thrown away and waits for its end, off the cooperative pool.
     ///
     /// - Returns: The exit status; 128 + signal when a signal ended it, -1 when it could not start.

@@ -8,6 +8,7 @@ import Origin
 import Push
 import RTMP
 import Synchronization
+import TestSupport
 import Testing
 
 private struct StillClock: MonotonicClock {
@@ -77,7 +78,7 @@ struct FLVStreamTests {
             try await outbound.write(ByteBuffer(string: request.replacing("\n", with: "\r\n")))
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<50 { group.addTask { try await probe.bytesUntilClosed(after: request) } }
-                while feed.readers < 51 { try await Task.sleep(for: .milliseconds(5)) }
+                try await waitUntil("the feed has 51 readers", { feed.readers }) { $0 >= 51 }
                 for number in 30..<80 { feed.receive(Self.picture(number)) }
                 await outputs.stop(reason: "over")
                 return try await group.reduce(into: []) { $0.append($1) }

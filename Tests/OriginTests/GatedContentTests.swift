@@ -1,6 +1,7 @@
 import MediaTypes
 import Origin
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("The content of a successor waits until it has published")
@@ -32,23 +33,25 @@ struct GatedContentTests {
     }
 
     @Test("content that is open answers until it holds, and then again when it opens")
-    func holds() async {
+    func holds() async throws {
         let inner = Content()
         let content = GatedContent(inner, isOpen: true, clock: Clock())
         #expect(await Self.ask(content, "/a") == "/a")
         content.hold()
         async let late = Self.ask(content, "/b")
-        while inner.asked.load(ordering: .relaxed) == 1, !content.isWaitedFor { await Task.yield() }
+        try await waitUntil("the question waits") {
+            inner.asked.load(ordering: .relaxed) > 1 || content.isWaitedFor
+        }
         #expect(inner.asked.load(ordering: .relaxed) == 1)
         content.open()
         #expect(await late == "/b")
     }
 
     @Test("who comes early is answered when it opens, who comes later at once")
-    func opens() async {
+    func opens() async throws {
         let inner = Content()
         let content = GatedContent(inner, clock: Clock())
-        await withTaskGroup(of: String.self) { group in
+        try await withThrowingTaskGroup(of: String.self) { group in
             let early = Atomic<Int>(0)
             for index in 0..<8 {
                 content.answer(to: OriginRequest(path: "early \(index)")) { _ in early.add(1, ordering: .relaxed) }
@@ -56,7 +59,7 @@ struct GatedContentTests {
             #expect(inner.asked.load(ordering: .relaxed) == 0)
             content.open()
             content.open()
-            while early.load(ordering: .relaxed) < 8 { await Task.yield() }
+            try await waitUntil("all are answered", { early.load(ordering: .relaxed) }) { $0 == 8 }
             #expect(inner.asked.load(ordering: .relaxed) == 8)
         }
         #expect(await Self.ask(content, "later") == "later")

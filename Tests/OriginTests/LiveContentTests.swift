@@ -2,6 +2,7 @@ import HLS
 import HTTPListener
 import HTTPTypes
 import NIOCore
+import TestSupport
 import Testing
 
 import Origin
@@ -32,10 +33,10 @@ struct LiveContentTests {
     }
 
     /// Starts a request and returns once it waits.
-    private static func waiting(_ stream: LiveStream, _ path: String) async -> Task<ListenerReply, Never> {
+    private static func waiting(_ stream: LiveStream, _ path: String) async throws -> Task<ListenerReply, Never> {
         let before = stream.content.waitingCount
         let task = Task { await Self.reply(stream, path) }
-        while stream.content.waitingCount == before { await Task.yield() }
+        try await waitUntil("\(path) waits", { stream.content.waitingCount }) { $0 != before }
         return task
     }
 
@@ -69,7 +70,7 @@ struct LiveContentTests {
         ])
     func held(path: String, parts: Int) async throws {
         let stream = try Self.stream()
-        let task = await Self.waiting(stream, path)
+        let task = try await Self.waiting(stream, path)
         for _ in 1..<parts { try stream.next() }
         try stream.next(1)
         #expect(stream.content.waitingCount == 1, "not yet, and not for another track's part")
@@ -85,9 +86,9 @@ struct LiveContentTests {
     @Test("what does not come within three target durations is answered 503, and nothing waits any more")
     func tooLate() async throws {
         let stream = try Self.stream()
-        let list = await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
+        let list = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
         stream.clock.set(seconds: 3)
-        let part = await Self.waiting(stream, "/v-1-1.2.m4s")
+        let part = try await Self.waiting(stream, "/v-1-1.2.m4s")
         stream.clock.set(seconds: 5)
         stream.content.expire()
         #expect(stream.content.waitingCount == 2)
@@ -103,8 +104,8 @@ struct LiveContentTests {
     @Test("the end of the stream answers lists with the ended one and parts with 404")
     func ended() async throws {
         let stream = try Self.stream()
-        let list = await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
-        let part = await Self.waiting(stream, "/v-1-1.2.m4s")
+        let list = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
+        let part = try await Self.waiting(stream, "/v-1-1.2.m4s")
         stream.end()
         #expect(Self.text(await list.value).hasSuffix("#EXT-X-ENDLIST\n"))
         #expect(await part.value.status == .notFound)
@@ -114,7 +115,7 @@ struct LiveContentTests {
     @Test("a hint that is given up is answered 404")
     func staleHint() async throws {
         let stream = try Self.stream()
-        let part = await Self.waiting(stream, "/v-1-1.2.m4s")
+        let part = try await Self.waiting(stream, "/v-1-1.2.m4s")
         stream.giveUpHint()
         #expect(await part.value.status == .notFound)
     }
@@ -128,7 +129,7 @@ struct LiveContentTests {
                 to: OriginRequest(
                     path: "v.m3u8", directives: ReloadDirectives(query: [("_HLS_msn", "2")]), client: client))
         }
-        while stream.content.waitingCount == 0 { await Task.yield() }
+        try await waitUntil("the request waits", { stream.content.waitingCount }) { $0 > 0 }
         client.leave()
         _ = await task.value
         #expect(stream.content.waitingCount == 0)
@@ -141,7 +142,7 @@ struct LiveContentTests {
     @Test("a stop answers everybody, and nobody begins to wait after it")
     func close() async throws {
         let stream = try Self.stream()
-        let task = await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
+        let task = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
         stream.content.close()
         #expect(await task.value.status == .serviceUnavailable)
         #expect(await Self.reply(stream, "/v.m3u8?_HLS_msn=2").status == .serviceUnavailable)

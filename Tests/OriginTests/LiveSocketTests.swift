@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import Synchronization
 import TLSFiles
+import TestSupport
 import Testing
 
 import Origin
@@ -20,7 +21,7 @@ struct LiveSocketTests {
         let (certificate, key) = (holder.path + "/a.crt", holder.path + "/a.key")
         var store: CertificateStore?
         if tls {
-            guard CertificateMaker.isAvailable(for: "live content over HTTP/2") else { return }
+            try CertificateMaker.require()
             try CertificateMaker.make(certificate: certificate, key: key)
             store = try CertificateStore(CertificateFiles(certificate: certificate, key: key), place: "test")
         }
@@ -66,7 +67,7 @@ struct LiveSocketTests {
     func held(tls: Bool) async throws {
         try await Self.withServer(tls: tls) { stream, server in
             let task = Task { try await Self.get(server, "/v.m3u8?_HLS_msn=1&_HLS_part=2", tls: tls) }
-            while stream.content.waitingCount == 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("a request waits", { stream.content.waitingCount }) { $0 > 0 }
             try stream.next()
             #expect(stream.content.waitingCount == 0, "the part itself wakes it, and no look at the clock")
             let (status, body) = try await task.value
@@ -80,7 +81,7 @@ struct LiveSocketTests {
             let channel = try await HTTPProbe(server.boundAddress).connect()
             try await channel.executeThenClose { inbound, outbound in
                 try await outbound.write(ByteBuffer(string: "GET /v-1-1.2.m4s HTTP/1.1\r\nHost: a\r\n\r\n"))
-                while stream.content.waitingCount == 0 { try await Task.sleep(for: .milliseconds(2)) }
+                try await waitUntil("a request waits", { stream.content.waitingCount }) { $0 > 0 }
                 let isPublished = Mutex(false)
                 let reader = Task {
                     var received: [UInt8] = []
@@ -91,7 +92,10 @@ struct LiveSocketTests {
                     }
                     return received
                 }
-                try await Task.sleep(for: .milliseconds(100))
+                // Others are answered meanwhile: the server has had every opportunity.
+                for _ in 0..<20 {
+                    #expect(try await HTTPProbe(server.boundAddress).request("GET /v.m3u8").status == 200)
+                }
                 isPublished.withLock { $0 = true }
                 try stream.next()
                 let text = String(decoding: try await reader.value, as: UTF8.self)
@@ -105,7 +109,7 @@ struct LiveSocketTests {
     func staleHint() async throws {
         try await Self.withServer(tls: true) { stream, server in
             let task = Task { try await HTTP2Probe(server.boundAddress).get("/v-1-1.2.m4s") }
-            while stream.content.waitingCount == 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("a request waits", { stream.content.waitingCount }) { $0 > 0 }
             stream.giveUpHint()
             #expect(try await task.value.status == 404)
         }
@@ -117,16 +121,16 @@ struct LiveSocketTests {
             let connection = try await HTTP2Probe(server.boundAddress).connect()
             let streams = (0..<90).map { UInt32(2 * $0 + 1) }
             for number in streams { try await connection.get("/v.m3u8?_HLS_msn=1&_HLS_part=2", stream: number) }
-            while stream.content.waitingCount < 90 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("90 requests wait", { stream.content.waitingCount }) { $0 >= 90 }
             try await connection.send([HTTP2Probe.Frame(.reset, stream: 1, HTTP2Probe.big(8))])
-            while stream.content.waitingCount > 89 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("89 requests wait", { stream.content.waitingCount }) { $0 <= 89 }
             try stream.next()
             let received = try await connection.wait { $0.replies.values.count(where: \.isComplete) == 89 }
             let texts = Set(streams.dropFirst().compactMap { received.replies[$0]?.text })
             #expect(texts.count == 1 && texts.first?.contains("v-1-1.2.m4s") == true)
             #expect(server.connectionCount == 1)
             await connection.close()
-            while server.connectionCount > 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("at most 0 connections are open", { server.connectionCount }) { $0 <= 0 }
         }
     }
 
@@ -142,7 +146,7 @@ struct LiveSocketTests {
                         return reply.status != 200 || !reply.text.contains("v-1-1.2.m4s")
                     }
                 }
-                while stream.content.waitingCount < count { try await Task.sleep(for: .milliseconds(5)) }
+                try await waitUntil("count requests wait", { stream.content.waitingCount }) { $0 >= count }
                 try stream.next()
                 #expect(stream.content.waitingCount == 0, "one wake-up for all")
                 return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }

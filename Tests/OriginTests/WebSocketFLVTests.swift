@@ -5,6 +5,7 @@ import HTTPTypes
 import Logging
 import Push
 import TLSFiles
+import TestSupport
 import Testing
 
 import Origin
@@ -100,11 +101,11 @@ struct WebSocketFLVTests {
     private static func withServer(
         tls: Bool, live: LiveOutputs, _ body: (OriginServer) async throws -> Void
     ) async throws {
+        if tls { try CertificateMaker.require() }
         let holder = try TemporaryDirectory()
         let (certificate, key) = (holder.path + "/a.crt", holder.path + "/a.key")
         var store: CertificateStore?
         if tls {
-            guard CertificateMaker.isAvailable(for: "WebSocket-FLV over TLS") else { return holder.remove() }
             try CertificateMaker.make(certificate: certificate, key: key)
             store = try CertificateStore(CertificateFiles(certificate: certificate, key: key), place: "test")
         }
@@ -132,7 +133,7 @@ struct WebSocketFLVTests {
                 #expect(talk.head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="))
                 let header = try #require(try await talk.next())
                 #expect(header.payload.starts(with: Array("FLV\u{1}".utf8)) && header.payload.count == 13)
-                while feed.readers < 1 { try await Task.sleep(for: .milliseconds(2)) }
+                try await waitUntil("the feed has 1 readers", { feed.readers }) { $0 >= 1 }
                 for number in 30..<80 { feed.receive(FLVStreamTests.picture(number)) }
                 await outputs.stop(reason: "over")
                 var tags = 0
@@ -150,7 +151,7 @@ struct WebSocketFLVTests {
                 }
                 #expect((55...60).contains(tags), "from the key picture 25 on: \(tags) tags")
             }
-            while feed.readers > 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("the feed has no reader", { feed.readers }) { $0 == 0 }
         }
         await outputs.stop(reason: "over")
     }
@@ -162,12 +163,12 @@ struct WebSocketFLVTests {
         try await Self.withServer(tls: false, live: outputs) { server in
             try await WebSocketProbe(server.boundAddress).talk("/live/180p.flv") { talk in
                 _ = try await talk.next()
-                while feed.readers < 1 { try await Task.sleep(for: .milliseconds(2)) }
+                try await waitUntil("the feed has 1 readers", { feed.readers }) { $0 >= 1 }
                 guard politely else { return }
                 try await talk.send(WebSocketProbe.close(1_001))
                 while let frame = try await talk.next() { #expect(frame.opcode == 2 || frame.code == 1_001) }
             }
-            while feed.readers > 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil("the feed has no reader", { feed.readers }) { $0 == 0 }
         }
         await outputs.stop(reason: "over")
     }

@@ -9,7 +9,7 @@ import Testing
 struct ConformanceTests {
     @Test("two renditions and their sound: every frame decodes without a warning, in one run and over a hand-over")
     func ladder() throws {
-        guard let ffmpeg = Tool.find("ffmpeg"), let ffprobe = Tool.find("ffprobe") else { return }
+        let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("packager-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

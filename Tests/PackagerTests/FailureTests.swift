@@ -386,10 +386,10 @@ struct FailureTests {
             start(feeders) { for frame in Int64(0)..<6_400 { packager.receive(track: track, Output.picture(frame)) } }
         }
         start(feeders) { for frame in Int64(0)..<10_000 { packager.receive(track: 2, Output.sound(frame * 1_024)) } }
-        feeders.wait()
+        #expect(feeders.wait(timeout: .now() + 60) == .success, "the packager takes all that it is given")
         packager.finish(endlist: true)
-        writer.wait()
-        readers.wait()
+        try #require(writer.wait(timeout: .now() + 60) == .success, "the packager writes to the end")
+        #expect(readers.wait(timeout: .now() + 20) == .success)
         #expect(outcome.withLock { $0 } == .ended)
         #expect(torn.load(ordering: .relaxed) == 0)
         #expect(reads.load(ordering: .relaxed) > 0)

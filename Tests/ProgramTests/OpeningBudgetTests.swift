@@ -6,6 +6,7 @@ import Program
 import RTMP
 import Stages
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Formats that change without end: a decoder is opened a few times at once, and then once a second")
@@ -40,7 +41,7 @@ struct OpeningBudgetTests {
         /// A whole publication, to its end in the decoder.
         func publish(_ items: [SourceItem]) {
             self.stage.offer(items + [.end])
-            self.log.ended.wait()
+            self.log.ended.wait(for: "the end of a publication")
         }
     }
 

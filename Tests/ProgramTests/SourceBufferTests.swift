@@ -3,6 +3,7 @@ import LibAV
 import MediaTypes
 import Program
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Which picture a tick shows")
@@ -137,12 +138,12 @@ struct SourceBufferTests {
             isServed.signal()
         }
         // It looks once more for what had come before.
-        for _ in 0..<2 { waits.wait() }
+        for _ in 0..<2 { waits.wait(for: "the program looks") }
         for block in Int64(0)..<400 {
             buffer.push([Float](repeating: 0, count: 2 * 10), at: block * 10, restart: block == 0)
         }
         self.push(1, 0, try self.picture(), buffer)
-        isServed.wait()
+        isServed.wait(for: "the tick is served")
         // By itself it looks ten times a second.
         let mostLooks = 3 + Int((ContinuousClock.now - start) / .milliseconds(100))
         #expect(looks.withLock { $0 } <= mostLooks)

@@ -5,6 +5,8 @@ import MediaTypes
 import Program
 import Stages
 import Synchronization
+import TestSupport
+import Testing
 
 /// What a source's decode stage reports, kept.
 final class StageLog: Sendable {
@@ -84,7 +86,7 @@ struct StageRun {
         let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
         for item in items + [.end] { stage.offer(item) }
         self.start(stage)
-        log.ended.wait()
+        log.ended.wait(for: "the end of a publication")
         var mixer = Mixer(start: 0, rampPairs: 1)
         mixer.setGain(1, of: self.source, at: -10)
         var run = StageRun()
@@ -105,7 +107,7 @@ struct StageRun {
             stage.offer(.end)
         }
         self.start(stage)
-        for _ in publications { log.ended.wait() }
+        for _ in publications { log.ended.wait(for: "the end of a publication") }
         var run = StageRun()
         run.finish(stage, log)
         return run
@@ -120,7 +122,7 @@ struct StageRun {
         for _ in 0..<2 { stage.cutPast() }
         for item in next + [.end] { stage.offer(item) }
         self.start(stage)
-        for _ in 0..<2 { log.ended.wait() }
+        for _ in 0..<2 { log.ended.wait(for: "the end of a publication") }
         var run = StageRun()
         run.finish(stage, log)
         return run
@@ -134,7 +136,7 @@ struct StageRun {
         stage.onRelief { taken.signal() }
         for item in items { stage.offer(item) }
         self.start(stage)
-        taken.wait()
+        taken.wait(for: "the stage takes its packets")
         stage.cut()
         stage.offer(.end)
         // Whatever is not left out is never due, and the end behind it never comes.
@@ -161,7 +163,7 @@ struct StageRun {
         }
         for item in [SourceItem.configuration(configuration), .packet(packet)] { stage.offer(item) }
         self.start(stage)
-        log.ended.wait()
+        log.ended.wait(for: "the end of a publication")
         stage.stop()
         return buffer.snapshot
     }
@@ -187,7 +189,7 @@ struct StageRun {
         }
         for item in items + [.end] { stage.offer(item) }
         self.start(stage)
-        log.ended.wait()
+        log.ended.wait(for: "the end of a publication")
         stage.stop()
         return buffer.coded.takeAll().compactMap { item in
             if case .configuration(let parameters) = item { parameters } else { nil }
@@ -202,7 +204,7 @@ struct StageRun {
         defer { stage.stop() }
         self.start(stage)
         try reader.run(into: stage) { 0 }
-        log.ended.wait()
+        log.ended.wait(for: "the end of a publication")
         return buffer.coded.takeAll().compactMap { item in
             if case .configuration(let parameters) = item { parameters } else { nil }
         }
@@ -237,7 +239,7 @@ struct StageRun {
             kind: .audio, memory: PacketMemory([0]), pts: 0, dts: 0, timescale: 1_000, isKey: true)
         for item in [SourceItem.packet(packet), .end] { stage.offer(item) }
         self.start(stage)
-        for _ in 0..<looks { looked.wait() }
+        for _ in 0..<looks { looked.wait(for: "the stage looks for packets") }
         stage.stop()
         return Array(seen.withLock { $0 }.prefix(looks))
     }

@@ -1,6 +1,7 @@
 import Dispatch
 import MediaTypes
 import Push
+import TestSupport
 import Testing
 
 @Suite("Publishing as an encoder does", .timeLimit(.minutes(1)))
@@ -43,7 +44,7 @@ struct RTMPPublisherTests {
         let publisher = RTMPPublisher()
         async let end = Self.hasFailed(publisher, url) { Sparse() }
         // The sequence header, and the picture in front of the gap.
-        for _ in 0..<2_000 where server.seen.media.count < 2 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil("two messages", { server.seen.media.count }) { $0 >= 2 }
         #expect(server.seen.media.count == 2)
         publisher.stop()
         let hasFailed = await end

@@ -86,12 +86,14 @@ struct CaptureSplitTests {
         Self.check(name, Fixtures.bytes(name))
     }
 
-    @Test("those of a folder: every .c2s.bin in TANDEM_CAPTURES")
-    func folder() {
-        guard let path = getenv("TANDEM_CAPTURES").map({ String(cString: $0) }), let folder = opendir(path) else {
-            print("SKIPPED captures of a folder: set TANDEM_CAPTURES to one with .c2s.bin files")
-            return
-        }
+    private static let folder = getenv("TANDEM_CAPTURES").map { String(cString: $0) }
+
+    @Test(
+        "those of a folder: every .c2s.bin in TANDEM_CAPTURES",
+        .enabled(if: Self.folder != nil, "TANDEM_CAPTURES is the path of a folder with .c2s.bin files"))
+    func inFolder() throws {
+        let path = try #require(Self.folder)
+        let folder = try #require(opendir(path), "\(path) cannot be read")
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {

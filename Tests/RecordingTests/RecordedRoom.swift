@@ -31,9 +31,9 @@ struct RecordedRoom {
     var live: String { self.folder.appendingPathComponent("live").path }
     var recording: String { self.folder.appendingPathComponent("recording").path }
 
-    /// - Returns: `nil` without ffmpeg and ffprobe.
-    init?() throws {
-        guard let ffmpeg = Tool.find("ffmpeg"), let ffprobe = Tool.find("ffprobe") else { return nil }
+    /// Encodes the tracks. If ffmpeg or ffprobe is not installed, then the current test ends as skipped.
+    init() throws {
+        let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         self.folder = FileManager.default.temporaryDirectory.appendingPathComponent("recording-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
         self.video = try EncodedTrack.encode(

@@ -8,20 +8,20 @@ import MediaTypes
 import Packager
 import Recording
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("A room is recorded, and made into files")
 struct RecorderTests {
     private static func probe(_ arguments: [String], _ path: String) throws -> String {
-        guard let ffprobe = Tool.find("ffprobe") else { return "" }
-        let result = try ffprobe.run(["-v", "error"] + arguments + ["-of", "csv=p=0", path])
+        let result = try Tool.require("ffprobe").run(["-v", "error"] + arguments + ["-of", "csv=p=0", path])
         #expect(result.errors == "")
         return result.output
     }
 
     @Test("two workers, a window shorter than the room: an MP4 with every picture, sound in step, chapters, a manifest")
     func whole() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         try room.run(try room.recorder(room.settings()), ends: false, at: 0, marks: [(90, "pk")])
         let finisher = RecordingFinisher(room.settings())
@@ -70,11 +70,11 @@ struct RecorderTests {
         let manifest = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         let files = try #require(manifest["files"] as? [[String: Any]])
         #expect(files.count == finished.files.count && files.count > 20)
+        let sum = try Tool.require("sha256sum")
         for file in files {
             let name = try #require(file["name"] as? String)
             let path = room.recording + "/" + name
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == file["bytes"] as? Int, "\(name)")
-            guard let sum = Tool.find("sha256sum") else { continue }
             #expect(try sum.run([path]).output.prefix(64) == file["sha256"] as? String ?? "", "\(name)")
         }
         let names = Set(files.compactMap { $0["name"] as? String }).union(["recording.json"])
@@ -107,7 +107,7 @@ struct RecorderTests {
 
     @Test("one in which nothing was listed is empty and never due; one that was stopped before lacks something")
     func nothing() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         let finisher = RecordingFinisher(room.settings())
         #expect(finisher.isEmpty(wasListed: false) && !finisher.isEmpty(wasListed: true), "there is no journal")
@@ -124,7 +124,7 @@ struct RecorderTests {
 
     @Test("a recording that could not be told of the end is made once the room's own state says that it is over")
     func endNotWritten() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         try room.run(try room.recorder(room.settings()), ends: false, at: 0)
         let finisher = RecordingFinisher(room.settings())
@@ -137,7 +137,7 @@ struct RecorderTests {
 
     @Test("killed while the files are made: it begins anew and makes the same; without playlists the segments go")
     func again() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         try room.run(try room.recorder(room.settings()), ends: true, at: 0)
         let journal = room.recording + "/recording.journal"
@@ -168,7 +168,7 @@ struct RecorderTests {
 
     @Test("segments that are not kept go behind the manifest: killed before it a worker leaves them to the next")
     func killedOverSegments() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         try room.run(try room.recorder(room.settings()), ends: true, at: 0)
         func sources() throws -> [String] {
@@ -204,7 +204,7 @@ struct RecorderTests {
         "stopped in the midst, gone on with by another worker: what is there is made, and the manifest says what is not"
     )
     func incomplete() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         let packets = room.video.packets.count + room.audio.packets.count
         try room.run(try room.recorder(room.settings()), ends: false, at: 0, stopsAt: packets / 2)
@@ -231,7 +231,7 @@ struct RecorderTests {
         "one that has stopped goes on behind a hole: its manifest says which, a phase that began and ended there is in it"
     )
     func resumed() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         let packets = room.video.packets.count + room.audio.packets.count
         let events = Mutex<[String]>([])
@@ -355,7 +355,7 @@ struct RecorderTests {
             mediaSequence: 0, incarnation: 1, frames: 0..<1,
             tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
         recorder.keep(slot)
-        busy.wait()
+        busy.wait(for: "the recorder looks for a file")
         recorder.stop(MediaError(.diskFull, "first", at: "recording", fix: "none"))
         recorder.resume()
         recorder.stop(MediaError(.diskFull, "second", at: "recording", fix: "none"))
@@ -371,7 +371,7 @@ struct RecorderTests {
         recorder.settle()
         #expect(events.withLock { $0.last } == "resumed")
         recorder.keep(slot)
-        busy.wait()
+        busy.wait(for: "the recorder looks for a file")
         goes.signal()
         recorder.settle()
         #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
@@ -412,7 +412,7 @@ struct RecorderTests {
 
     @Test("who has not taken the room writes nothing; who was killed over the first line is no obstacle")
     func patient() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         let settings = room.settings()
         let recorder = try Recorder.open(settings, source: { _ in nil }, report: { _ in })
@@ -429,7 +429,7 @@ struct RecorderTests {
 
     @Test("what is finished is never written over, nor another room's; a damaged segment is named")
     func refusals() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         try room.run(try room.recorder(room.settings()), ends: true, at: 0)
         #expect(throws: MediaError.self) { try room.recorder(room.settings(roomID: "2")) }

@@ -93,7 +93,7 @@ struct TakeTests {
 
     @Test("files are made of a take while the room goes on, and of the next: every picture in one of them, none in two")
     func files() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         let store = DirectoryStore(directory: room.live)
         let over = Mutex<[TakeRecorder.Take]>([])
@@ -347,7 +347,7 @@ struct TakeTests {
 
     @Test("files are not made by two at once")
     func exclusive() throws {
-        guard let room = try RecordedRoom() else { return }
+        let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         try room.run(try room.recorder(room.settings()), ends: true, at: 0)
         let codes = Mutex<[MediaError.Code]>([])

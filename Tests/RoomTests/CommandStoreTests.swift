@@ -5,6 +5,7 @@ import PipelineSpec
 import Room
 import Stages
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("commands.json on disk: what was answered as durable is there, and no command waits for the disk")
@@ -74,7 +75,7 @@ struct CommandStoreTests {
             result.value.withLock { $0 = durability }
             done.signal()
         }
-        done.wait()
+        done.wait(for: "the command is stored")
         return result.value.withLock { $0 }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LibAV
+import TestSupport
 import Testing
 
 /// Eight color bars as numbers, so that what comes out can be told from what should.
@@ -73,16 +74,15 @@ struct RawPicture {
 }
 
 extension Media {
-    /// Runs ffmpeg; `false`, said aloud, where it has no such encoder, filter or pixel format.
-    func attempt(_ arguments: [String]) throws -> Bool {
+    /// Runs ffmpeg. If it has no such encoder, filter or pixel format, then the current test ends as skipped.
+    func run(_ arguments: [String]) throws {
         let result = try Command.run(self.ffmpeg, ["-nostdin", "-v", "error", "-y"] + arguments)
-        if result.code == 0 { return true }
+        if result.code == 0 { return }
         let lacks = ["Unknown encoder", "No such filter", "ncompatible pixel format", "not support"]
         guard lacks.contains(where: { result.errors.contains($0) }) else {
             throw Missing("ffmpeg \(arguments.joined(separator: " ")): \(result.errors)")
         }
-        print("SKIPPED: this ffmpeg cannot make the picture: \(result.errors)")
-        return false
+        try TestTool.skip("a feature of ffmpeg", result.errors.split(separator: "\n").joined(separator: "; "))
     }
 }
 

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import TestSupport
+import Testing
 
 /// A headless Chromium, driven by the DevTools protocol over two pipes (`--remote-debugging-pipe`): no port, no library.
 final class Browser: @unchecked Sendable {
@@ -14,16 +16,17 @@ final class Browser: @unchecked Sendable {
     /// By session.
     private var mediaLogs: [String: [String]] = [:]
 
-    /// The browser of this machine; without one, `nil` and one loud line.
-    static func start() throws -> Browser? {
-        let names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
-        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        let paths = names.flatMap { name in places.map { "\($0)/\(name)" } }
-        guard let path = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
-            print(
-                "SKIPPED: no Chromium (Debian: chromium-headless-shell); what a browser would have judged is not judged"
-            )
-            return nil
+    /// The path of this machine's Chromium; nil if it has none.
+    static var path: String? {
+        ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].lazy
+            .compactMap { TestTool.path($0) }.first
+    }
+
+    /// Starts Chromium. If this machine has none, then the current test ends as skipped.
+    static func start(sourceLocation: SourceLocation = #_sourceLocation) throws -> Browser {
+        guard let path = Self.path else {
+            try TestTool.skip(
+                "chromium", "it is not installed (Debian: chromium-headless-shell)", sourceLocation: sourceLocation)
         }
         return try Browser(path)
     }

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import TestSupport
+import Testing
 
 /// An S3 service of its own process, made by people of their own, with a bucket `rooms` that checks signatures.
 struct Bucket {
@@ -28,14 +30,13 @@ struct Bucket {
     /// The keys, for the room.
     let environment: [String: String]
 
-    /// `nil`, with one loud line, where the service cannot be had.
+    /// Starts the service. If it cannot be fetched, then the current test ends as skipped.
     ///
     /// - Parameter directory: For its own files.
-    static func start(_ service: Service, _ directory: String) throws -> Bucket? {
+    static func start(_ service: Service, _ directory: String) throws -> Bucket {
         let fetched = try Command.run("\(EndToEnd.root)/.ci/stores", [service.rawValue], timeout: 150)
         if fetched.code != 0 {
-            print(fetched.errors)
-            return nil
+            try TestTool.skip(service.rawValue, "run .ci/stores \(service.rawValue)")
         }
         let child = try Child(
             "\(EndToEnd.root)/.build/stores/\(service.rawValue)/bin/python",

@@ -25,16 +25,11 @@ enum EndToEnd {
         return "\(Self.root)/.build/release/tandem"
     }()
 
-    /// Where a tool of the machine is. Without it the test says so in one loud line and ends.
-    static func tool(_ name: String) -> String? {
-        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        let path = places.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-        if path == nil { print("SKIPPED: \(name) is not installed; what it would have judged is not judged") }
-        return path
-    }
-
     /// Prints a measurement so that it can be found in the log of a green run.
-    static func report(_ text: String) { print("MEASURED: \(text)") }
+    static func report(_ text: String) { self.printLine("MEASURED: \(text)") }
+
+    /// Prints a line in one write, so that lines of tests that run at the same time do not mix.
+    static func printLine(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 }
 
 /// What did not come in time, with what is known about why.

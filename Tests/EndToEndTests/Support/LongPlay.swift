@@ -1,5 +1,7 @@
 import Foundation
 import Synchronization
+import TestSupport
+import Testing
 
 /// A player outside of browsers that plays for a long time, with the time of each step it made: whoever waits for pictures
 /// makes none.
@@ -21,10 +23,10 @@ final class LongPlay: Sendable {
     private let work: WorkDirectory
     private let steps = Mutex<[Step]>([])
 
-    /// Starts it; `nil`, with one loud line, when this machine does not have it.
+    /// Starts it; nil, and recorded, if it is not installed.
     static func start(_ player: Player, _ url: String) throws -> LongPlay? {
         let tool = player == .gstreamer ? "gst-launch-1.0" : player.rawValue
-        guard let path = EndToEnd.tool(tool) else { return nil }
+        guard let path = TestTool.find(tool) else { return nil }
         return try LongPlay(player, path, url)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What ffmpeg and ffprobe say about files and playlists.
@@ -6,10 +7,11 @@ struct Media {
     let ffmpeg: String
     let ffprobe: String
 
-    /// `nil`, said aloud, where FFmpeg is not installed.
-    static func find() -> Media? {
-        guard let ffmpeg = EndToEnd.tool("ffmpeg"), let ffprobe = EndToEnd.tool("ffprobe") else { return nil }
-        return Media(ffmpeg: ffmpeg, ffprobe: ffprobe)
+    /// FFmpeg's programs. If they are not installed, then the current test ends as skipped.
+    static func require(sourceLocation: SourceLocation = #_sourceLocation) throws -> Media {
+        Media(
+            ffmpeg: try TestTool.require("ffmpeg", sourceLocation: sourceLocation),
+            ffprobe: try TestTool.require("ffprobe", sourceLocation: sourceLocation))
     }
 
     /// Makes a file with ``Publisher/arguments(size:seconds:hertz:isRealTime:picture:bFrames:)``.

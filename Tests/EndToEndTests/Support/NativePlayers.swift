@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import TestSupport
+import Testing
 
 /// Players of other makers, each without screen and loudspeaker.
 enum NativePlayer: String, CaseIterable {
@@ -18,9 +20,9 @@ enum NativePlayer: String, CaseIterable {
         }
     }
 
-    /// Starts it; `nil`, with one loud line, when this machine does not have it.
+    /// Starts it; nil, and recorded, if it is not installed.
     func play(_ url: String) throws -> NativePlay? {
-        guard let path = EndToEnd.tool(self.tool) else { return nil }
+        guard let path = TestTool.find(self.tool) else { return nil }
         return try NativePlay(self, path, url)
     }
 
@@ -111,7 +113,7 @@ final class NativePlay {
         self.player = player
         self.home = try WorkDirectory()
         var (program, arguments) = (path, player.arguments(url))
-        if player == .vlc, getuid() == 0, let setpriv = EndToEnd.tool("setpriv") {
+        if player == .vlc, getuid() == 0, let setpriv = TestTool.path("setpriv") {
             // VLC refuses to run as root.
             chmod(self.home.path, 0o777)
             arguments = ["--reuid=nobody", "--regid=nogroup", "--clear-groups", program] + arguments

@@ -28,11 +28,12 @@ struct PartTally {
     /// - Parameter latency: Of the room's summary.
     func expectSoon(_ latency: [String: Any]) throws {
         let parts = try #require(latency["parts"] as? Int)
-        #expect(try #require(latency["p50"] as? Double) <= 150)
+        expectTiming(try #require(latency["p50"] as? Double), atMost: 150, "ms to half of the parts")
         if parts < 100 {
-            #expect(self.parts > 0 && self.late * 10 <= self.parts, "\(self.late) of \(self.parts) parts are late")
+            #expect(self.parts > 0)
+            expectTiming(self.late * 10, atMost: self.parts, "ten times the late parts of \(self.parts)")
         } else {
-            #expect(try #require(latency["p99"] as? Double) <= 150)
+            expectTiming(try #require(latency["p99"] as? Double), atMost: 150, "ms to 99 % of the parts")
         }
     }
 }

@@ -1,18 +1,18 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A file system of its own in memory, of so many MiB.
 final class SmallDisk {
     let path: String
 
-    /// `nil`, said aloud, where nothing may be mounted.
-    init?(_ path: String, size: String) throws {
+    /// Mounts it. If nothing may be mounted here, then the current test ends as skipped.
+    init(_ path: String, size: String) throws {
         self.path = path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        guard let mount = EndToEnd.tool("mount") else { return nil }
+        let mount = try TestTool.require("mount")
         guard try Command.run(mount, ["-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path]).code == 0 else {
-            print("SKIPPED: no file system can be mounted here (root is needed); a full disk is not judged")
-            return nil
+            try TestTool.skip("a mounted tmpfs", "root is needed")
         }
     }
 

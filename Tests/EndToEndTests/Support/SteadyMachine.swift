@@ -3,11 +3,11 @@ import Glibc
 import Synchronization
 import Testing
 
-/// How long this machine kept a thread that had nothing to do but wake up: what a hypervisor or its neighbours take, and
-/// what no program on it can make up for.
+/// Measures how long this machine kept a thread waiting that had nothing to do but wake up. A hypervisor or its other guests take
+/// that time, and no program on the machine can make up for it.
 final class StallMeter: Sendable {
-    /// A pause that a live room is not asked to hide, in seconds. Children of these tests keep both cores busy; a wake-up
-    /// that is due waits for a few milliseconds then, not for this long.
+    /// A pause that a live room need not hide, in seconds. Children of these tests keep both cores busy, but that delays a wake-up
+    /// by milliseconds, not by this much.
     static let limit = 0.25
     /// The share of the machine's time that others may take, in 1/100.
     static let stolenLimit = 8.0
@@ -72,10 +72,38 @@ final class StallMeter: Sendable {
     }
 }
 
-/// Bars in real time hold on a machine that keeps time. When it stood still for ``StallMeter/limit`` during a test, or
-/// others took ``StallMeter/stolenLimit`` of its time, what fails in that test is reported as known and told apart from
-/// a fault of the program; on a steady machine every failure counts.
+/// How well the machine kept time during a measurement.
+struct Steadiness: Equatable {
+    /// The longest pause of a thread that had only to wake up, in seconds.
+    var worstPause: Double
+    /// The share of the machine's time that a hypervisor took, in 1/100.
+    var stolen: Double
+
+    /// Whether a bar in real time means anything.
+    var isSteady: Bool { self.worstPause <= StallMeter.limit && self.stolen <= StallMeter.stolenLimit }
+
+    var figures: String { "worst pause \(self.worstPause) s, stolen \(self.stolen) %" }
+}
+
+/// Measures how well the machine keeps time while a test runs. It changes no result: only ``TimingBar`` reads the measurement.
 struct SteadyMachineTrait: SuiteTrait, TestTrait, TestScoping {
+    /// The measurement of one test, from its beginning on.
+    struct Measurement: Sendable {
+        private let began = StallMeter.shared.begin()
+        private let before = StallMeter.machine()
+
+        /// So far.
+        var steadiness: Steadiness {
+            let after = StallMeter.machine()
+            return Steadiness(
+                worstPause: StallMeter.shared.worst(since: self.began),
+                stolen: 100 * (after.stolen - self.before.stolen) / max(1, after.all - self.before.all))
+        }
+    }
+
+    /// Of the test that runs in this task; nil outside of ``steadyMachine`` suites.
+    @TaskLocal static var measurement: Measurement?
+
     var isRecursive: Bool { true }
 
     func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { testCase == nil ? nil : self }
@@ -83,19 +111,7 @@ struct SteadyMachineTrait: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        let began = StallMeter.shared.begin()
-        let before = StallMeter.machine()
-        try await withKnownIssue("the machine stood still", isIntermittent: true) {
-            try await function()
-        } matching: { _ in
-            let after = StallMeter.machine()
-            let stolen = 100 * (after.stolen - before.stolen) / max(1, after.all - before.all)
-            let worst = StallMeter.shared.worst(since: began)
-            let isUnsteady = worst > StallMeter.limit || stolen > StallMeter.stolenLimit
-            let figures = "worst pause \(worst) s, stolen \(stolen) %"
-            EndToEnd.report("\(isUnsteady ? "UNSTEADY" : "steady") machine at a failure of \(test.name): \(figures)")
-            return isUnsteady
-        }
+        try await Self.$measurement.withValue(Measurement()) { try await function() }
     }
 }
 

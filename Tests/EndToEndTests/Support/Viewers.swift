@@ -1,4 +1,6 @@
 import Foundation
+import TestSupport
+import Testing
 
 /// How a browser plays a room.
 enum Watching: String, CaseIterable {
@@ -15,10 +17,24 @@ final class Viewers: Sendable {
     /// Whether hls.js is there.
     let hasHLSJS: Bool
 
-    /// `nil`, with one loud line, when this machine has no browser.
-    static func start() throws -> Viewers? {
-        guard let browser = try Browser.start() else { return nil }
-        return try Viewers(browser)
+    /// Starts a browser. If this machine has none, then the current test ends as skipped.
+    ///
+    /// - Parameter needsHLSJS: Whether the test also ends as skipped without hls.js. Otherwise it goes on without that player.
+    static func start(needsHLSJS: Bool = false) throws -> Viewers {
+        let viewers = try Viewers(try Browser.start())
+        guard !viewers.hasHLSJS else { return viewers }
+        if needsHLSJS { try TestTool.skip("hls.js", "run .ci/players") }
+        TestTool.noteMissing("hls.js", "run .ci/players")
+        return viewers
+    }
+
+    /// Starts a browser with hls.js; nil, and recorded, if this machine lacks either. For tests that others judge as well.
+    static func find() throws -> Viewers? {
+        guard Browser.path != nil else {
+            TestTool.noteMissing("chromium")
+            return nil
+        }
+        return try self.start()
     }
 
     private init(_ browser: Browser) throws {

@@ -104,7 +104,10 @@ enum BenchTool {
                 isBroken = true
                 continue
             }
-            self.sayFewRounds(CommittedResults.only(part, of: result), of: "results/\(name)")
+            if part == "passthrough", let short = CommittedResults.fewRounds(of: result, in: results) {
+                Terminal.say("\(short.isFailure ? "REGRESSION" : "SKIPPED"): results/\(name): \(short.what)")
+                if short.isFailure { isBroken = true }
+            }
             for regression in guardian.regressions(in: CommittedResults.only(part, of: result)) {
                 Terminal.say("REGRESSION: results/\(name): \(regression)")
                 isBroken = true

@@ -35,6 +35,22 @@ enum CommittedResults {
         }
     }
 
+    /// What to say of the newest result of passthrough if it has too few rounds to be guarded; nil if it has enough.
+    ///
+    /// It is a failure once any committed result has enough rounds: from then on there is no reason to publish less.
+    static func fewRounds(
+        of newest: BenchResult, in results: [(name: String, result: BenchResult)]
+    ) -> (what: String, isFailure: Bool)? {
+        func hasEnough(_ result: BenchResult) -> Bool {
+            result.passthrough.map { $0.rounds >= PassthroughResult.fewestRounds } == true
+        }
+        guard let rounds = newest.passthrough?.rounds, !hasEnough(newest) else { return nil }
+        let what =
+            "passthrough has \(rounds) rounds and is not guarded: measure \(PassthroughResult.fewestRounds) by "
+            + "`PAIRS=\(PassthroughResult.fewestRounds) benchmarks/run.sh passthrough`"
+        return (what, results.contains { hasEnough($0.result) })
+    }
+
     /// The presets that every whole result of R1 has.
     static let presets = ["oursFast", "oursFaster", "oursLow"]
 

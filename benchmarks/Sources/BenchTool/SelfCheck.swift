@@ -4,6 +4,7 @@ enum SelfCheck {
         let thresholds = try Files.read(Thresholds.self, from: BenchTool.thresholdsPath)
         try self.plantInResult(thresholds)
         try self.checkMissing(thresholds)
+        try self.checkFewRounds()
         try self.checkArithmetic()
         try self.checkCommands()
         try self.checkTally()
@@ -132,6 +133,23 @@ enum SelfCheck {
             throw BenchError("the guard found \(entry.found) of what was planted in \(entry.what), not \(entry.wanted)")
         }
         Terminal.say("The guard finds \(planted.reduce(0) { $0 + $1.wanted }) planted ratios, losses and latencies.")
+    }
+
+    /// A committed result of passthrough with too few rounds is a failure beside one that has enough, and only then.
+    private static func checkFewRounds() throws(BenchError) {
+        let machine = Machine(
+            processor: "", cores: 2, memoryMiB: 1, kernel: "", ffmpeg: "", swift: "", loadBefore: 0)
+        let (short, whole) = (PassthroughResult.fewestRounds - 1, PassthroughResult.fewestRounds)
+        let results = [short, whole].map { rounds in
+            var result = BenchResult(date: "", commit: "", mode: "full", machine: machine, commands: [])
+            result.passthrough = PassthroughResult(
+                runs: (1...rounds).map { .init(job: "room", round: $0, cpuPerSecond: 1) }, ratios: [:])
+            return (name: "\(rounds)", result: result)
+        }
+        guard CommittedResults.fewRounds(of: results[0].result, in: [results[0]])?.isFailure == false,
+            CommittedResults.fewRounds(of: results[0].result, in: results)?.isFailure == true,
+            CommittedResults.fewRounds(of: results[1].result, in: results) == nil
+        else { throw BenchError("committed results of passthrough with too few rounds are not told apart") }
     }
 
     /// A result of a machine without valgrind, a compiler and PyPI is no result without regressions.

@@ -1,0 +1,85 @@
+import Testing
+
+/// Decides whether a bar in real time that was missed counts.
+///
+/// A bar in real time holds only on a machine that keeps time. If the machine stood still during the test, then a missed bar is
+/// excused: it is printed, and `.ci/tests` counts it. Nothing but a timing bar is ever excused.
+enum TimingBar {
+    /// What becomes of one bar.
+    enum Verdict: Equatable {
+        case met
+        /// It was missed on a machine that did not keep time.
+        case excused
+        case failed
+    }
+
+    /// - Parameter steadiness: Of the machine since the test began; nil if nobody measured it, which excuses nothing.
+    static func verdict(isMet: Bool, _ steadiness: Steadiness?) -> Verdict {
+        if isMet { return .met }
+        return steadiness?.isSteady == false ? .excused : .failed
+    }
+
+    /// Records a bar. Called by ``expectTiming(_:atMost:_:sourceLocation:)`` and its siblings.
+    fileprivate static func record(
+        _ isMet: Bool, _ figures: @autoclosure () -> String, _ sourceLocation: SourceLocation
+    ) {
+        let steadiness = isMet ? nil : SteadyMachineTrait.measurement?.steadiness
+        switch self.verdict(isMet: isMet, steadiness) {
+        case .met: return
+        case .excused:
+            let place = "\(sourceLocation.fileName):\(sourceLocation.line)"
+            EndToEnd.printLine("EXCUSED [\(place)] \(figures()); the machine stood still: \(steadiness?.figures ?? "")")
+        case .failed:
+            Issue.record(
+                "timing: \(figures()); the machine was steady: \(steadiness?.figures ?? "not measured")",
+                sourceLocation: sourceLocation)
+        }
+    }
+}
+
+/// Expects a figure that was measured in real time to be at most `bar`. Only this expectation and its siblings are excused if the
+/// machine stood still; see ``TimingBar``.
+func expectTiming<Value: Comparable>(
+    _ measured: Value, atMost bar: Value, _ what: @autoclosure () -> String,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    TimingBar.record(measured <= bar, "\(what()): \(measured), at most \(bar)", sourceLocation)
+}
+
+/// Expects a figure that was measured in real time to be at least `bar`; see ``TimingBar``.
+func expectTiming<Value: Comparable>(
+    _ measured: Value, atLeast bar: Value, _ what: @autoclosure () -> String,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    TimingBar.record(measured >= bar, "\(what()): \(measured), at least \(bar)", sourceLocation)
+}
+
+/// Expects a figure that was measured in real time to lie in `range`; see ``TimingBar``.
+func expectTiming<Value: Comparable>(
+    _ measured: Value, in range: ClosedRange<Value>, _ what: @autoclosure () -> String,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    TimingBar.record(range.contains(measured), "\(what()): \(measured), in \(range)", sourceLocation)
+}
+
+/// Expects that no frame of a room was lost, and none late unless `isLateAllowed`; see ``TimingBar``.
+///
+/// - Parameter ticks: The room's own count, of its state or its summary.
+func expectOnTime(
+    _ ticks: [String: Any], isLateAllowed: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    for name in isLateAllowed ? ["lost"] : ["late", "lost"] {
+        guard let count = ticks[name] as? Int else {
+            Issue.record("the room counts no \(name) frames: \(ticks)", sourceLocation: sourceLocation)
+            continue
+        }
+        expectTiming(count, atMost: 0, "\(name) frames", sourceLocation: sourceLocation)
+    }
+}
+
+extension PlayerReport {
+    /// Expects that the player never waited for media after its start; see ``TimingBar``.
+    func expectNoStall(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        expectTiming(self.stalls.count, atMost: 0, "stalls of \(name) \(self.waits)", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,44 @@
+import Testing
+
+/// Beside ``EndToEnd``: it starts nothing.
+@Suite("A missed bar in real time is excused only if the machine stood still")
+struct TimingBarTests {
+    private static let steady = Steadiness(worstPause: StallMeter.limit, stolen: StallMeter.stolenLimit)
+
+    @Test("on a steady machine, and where nothing was measured, a missed bar fails")
+    func fails() {
+        #expect(TimingBar.verdict(isMet: false, Self.steady) == .failed)
+        #expect(TimingBar.verdict(isMet: false, nil) == .failed)
+    }
+
+    @Test("a pause or stolen time over its limit excuses it")
+    func excused() {
+        var paused = Self.steady, stolen = Self.steady
+        paused.worstPause += 0.01
+        stolen.stolen += 0.1
+        #expect(TimingBar.verdict(isMet: false, paused) == .excused)
+        #expect(TimingBar.verdict(isMet: false, stolen) == .excused)
+    }
+
+    @Test("a bar that is met needs no excuse")
+    func met() {
+        #expect(TimingBar.verdict(isMet: true, nil) == .met)
+        #expect(TimingBar.verdict(isMet: true, Steadiness(worstPause: 9, stolen: 90)) == .met)
+    }
+
+    @Test("a missed bar is an issue outside of suites that measure the machine")
+    func unmeasured() {
+        withKnownIssue { expectTiming(2, atMost: 1, "seconds of a test") }
+        withKnownIssue { expectTiming(1, atLeast: 2, "frames of a test") }
+        withKnownIssue { expectTiming(3, in: 1...2, "seconds of a test") }
+        withKnownIssue { expectOnTime(["late": 0, "lost": 1]) }
+        withKnownIssue { expectOnTime(["late": 0]) }
+        expectOnTime(["late": 3, "lost": 0], isLateAllowed: true)
+    }
+
+    @Test("tests of a suite that measures the machine know how it kept time", .steadyMachine)
+    func measured() throws {
+        let steadiness = try #require(SteadyMachineTrait.measurement?.steadiness)
+        #expect(steadiness.worstPause >= 0 && (0...100).contains(steadiness.stolen))
+    }
+}
