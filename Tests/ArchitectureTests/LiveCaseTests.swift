@@ -183,7 +183,7 @@ struct LiveCaseTests {
             38, "2,000 who wait",
             .tests([
                 "two thousand waiting clients are all answered, with the part they asked for or a later one",
-                "one part wakes them all, each with the same list, and with less work than a list each",
+                "one part wakes them all, each with the same list",
             ])
         ),
         (39, "rendition reports", .tests(["lists report on each other, within one part of the truth"])),
