@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Programs that tests need of the machine")
 struct TestToolTests {
-    @Test("what .ci/deps and .ci/players install fails a test if it is missing where tools are required")
+    @Test("what .ci/deps installs fails a test if it is missing where tools are required")
     func required() {
         for tool in ["ffmpeg", "ffprobe"] {
             #expect(TestTool.isFailure(missing: tool, areRequired: true), "\(tool)")
