@@ -225,6 +225,29 @@ package struct CommandedState: Sendable, Equatable {
         self.relays.removeAll { $0.source == source }
     }
 
+    /// Puts a scene on air. Members that a later version has written of another scene do not describe this one.
+    package mutating func setOnAir(_ showing: Showing) {
+        if self.onAir?.scene != showing.scene {
+            for path in ["onAir", "onAir.transition"] { self.unknown[path] = nil }
+        }
+        self.onAir = showing
+    }
+
+    /// Puts or removes a scene. Members that a later version has written of the scene before do not describe this one.
+    package mutating func setScene(_ id: String, _ change: SceneChange) {
+        self.unknown["scenes[\(id)]"] = nil
+        self.scenes[id] = change
+    }
+
+    /// Sets the PK. Members that a later version has written of a PK that is over do not describe the next one.
+    ///
+    /// - Parameter pk: nil: there is nothing to restore.
+    package mutating func setPK(_ pk: PK?) {
+        let wasRunning = self.pk.map { $0.phase != .idle } ?? false
+        if pk.map({ $0.phase != .idle && !wasRunning }) ?? true { self.unknown["pk"] = nil }
+        self.pk = pk
+    }
+
     /// Nothing was commanded that a successor would restore.
     package var isPlain: Bool {
         var plain = CommandedState(roomID: self.roomID, salt: self.salt)

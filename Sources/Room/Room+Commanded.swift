@@ -35,7 +35,7 @@ extension Room {
             let onAir = desk.onAir.sceneID == wanted
             let showing = CommandedState.Showing(
                 scene: wanted, tick: desk.onAir.tick, ends: onAir ? desk.onAir.ends : [:])
-            if wanted != file || state.onAir != nil { state.onAir = showing }
+            if wanted != file || state.onAir != nil { state.setOnAir(showing) }
             state.upcoming = desk.upcoming.map {
                 CommandedState.Showing(scene: $0.sceneID, tick: $0.tick, ends: $0.ends, transition: $0.transition)
             }
@@ -54,7 +54,8 @@ extension Room {
     /// A command has put a scene.
     func noteCommanded(scene id: String, revision: Int, _ body: [UInt8]) {
         self.commands?.update(.now) { state in
-            state.scenes[id] = CommandedState.SceneChange(revision: revision, body: JSONParser.parse(body).root?.bare)
+            let body = JSONParser.parse(body).root?.bare
+            state.setScene(id, CommandedState.SceneChange(revision: revision, body: body))
         }
     }
 
@@ -63,7 +64,8 @@ extension Room {
         let isOfFile = self.pipeline.scene(scene.sceneID) != nil
         self.commands?.update(.now) { state in
             guard isOfFile || state.scenes[scene.sceneID] != nil else { return }
-            state.scenes[scene.sceneID] = CommandedState.SceneChange(revision: scene.revision, isRemoved: true)
+            state.setScene(
+                scene.sceneID, CommandedState.SceneChange(revision: scene.revision, isRemoved: true))
         }
     }
 
@@ -75,11 +77,11 @@ extension Room {
         let (phases, scenes) = (life.phases, life.commandedScenes)
         let (since, end) = (self.roomTime(ofLife: phases.since), phases.endsAt.map { self.roomTime(ofLife: $0) })
         commands.update(.now) { state in
-            state.pk =
+            state.setPK(
                 phases.isRunning || life.hasStartedItself || !scenes.isEmpty
-                ? CommandedState.PK(
-                    phase: phases.phase, since: since, endsAt: end, durations: phases.durations,
-                    hasStartedItself: life.hasStartedItself, scenes: scenes) : nil
+                    ? CommandedState.PK(
+                        phase: phases.phase, since: since, endsAt: end, durations: phases.durations,
+                        hasStartedItself: life.hasStartedItself, scenes: scenes) : nil)
         }
     }
 

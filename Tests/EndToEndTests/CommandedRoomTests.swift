@@ -56,18 +56,8 @@ extension Unhurried.Doors {
             try Publisher.pattern("ANNA", to: room.url(key), size: "320x180")
         }
 
-        /// The publisher of the source 1001, the opponent who is covered and muted, and the one who is kicked: each has a color and
-        /// a tone of its own.
-        private static let cast: [(key: String, color: ColorShares.Color, hertz: Int)] = [
-            ("a", .yellow, 400), ("b", .magenta, 1000), ("c", .lime, 1700),
-        ]
-
         private static func publishAll(_ room: RunningRoom, _ media: Media) throws -> [Publisher] {
-            try self.cast.map { key, color, hertz in
-                try Publisher.ffmpeg(
-                    media.ffmpeg, to: room.url(key), size: "320x180", hertz: hertz,
-                    picture: "color=c=\(color.rawValue)")
-            }
+            try ColoredPublisher.all.map { try $0.publish(to: room, media) }
         }
 
         /// Number of the frame that the program composes next: a command that was answered before is in force in it.
@@ -85,32 +75,30 @@ extension Unhurried.Doors {
         /// Decodes all that viewers were given by both workers. From the commands on, no frame shows the covered opponent or the kicked
         /// publisher, and neither is heard. Before the commands both are found, and in the successor the remaining publisher is.
         private static func expectHidden(_ directory: String, _ moments: Moments, _ media: Media) throws {
-            let listed = Set(try Playlist(contentsOf: "\(directory)/180p.m3u8").segments.map(\.uri))
-            let files = try Files.names(in: directory).filter { $0.hasPrefix("180p-") && $0.hasSuffix(".m4s") }
-            #expect(Set(files) == listed, "what is decoded is all there is")
-            let colors = try ColorShares("\(directory)/180p.m3u8", width: 320, height: 180, media)
-            let tones = try Tones("\(directory)/audio.m3u8", media)
+            let output = try ColoredOutput(directory, media)
             let back = Double(moments.back) / 30
-            for (index, moment) in [(1, moments.covered), (2, moments.kicked)] {
-                let (_, color, hertz) = Self.cast[index]
-                // A command acts within one tick and 50 ms, which is less than 2.5 frames. A mute is a ramp.
-                let (told, gone) = (Double(moment) / 30, (Double(moment) + 2.5) / 30)
-                let before = colors.times(with: color, over: 0.2, to: told)
-                let after = colors.times(with: color, over: 0.002, from: gone)
-                let loud = try #require(tones.peak(hertz, to: told), "no sound before")
-                let quiet = try #require(tones.peak(hertz, from: gone + 0.2), "no sound after")
+            for (publisher, moment) in [
+                (ColoredPublisher.guest, moments.covered), (ColoredPublisher.third, moments.kicked),
+            ] {
+                let told = Double(moment) / 30
+                let before = output.shows(publisher, to: told)
+                let after = output.faults(HiddenSpan(publisher: publisher, start: told))
+                let loud = try #require(before.amplitude, "no sound before")
+                let quiet = try #require(after.amplitude, "no sound after")
+                let name = "\(publisher.color.rawValue), \(publisher.hertz) Hz"
                 EndToEnd.report(
-                    "\(color.rawValue), \(hertz) Hz: \(before.count) frames before the command, \(after.count) after it; "
+                    "\(name): \(before.frames) frames before the command, \(after.frames.count) after it; "
                         + String(format: "amplitude %.4f and %.4f", loud, quiet))
-                #expect(before.count >= 10, "the test finds \(color.rawValue) while it is shown")
-                #expect(loud >= 0.03, "the test finds \(hertz) Hz while it is heard")
-                #expect(after.isEmpty, "\(color.rawValue) is shown at \(after.prefix(20)) s, gone since \(gone) s")
-                #expect(quiet <= 0.003, "\(hertz) Hz is heard after \(gone) s")
+                #expect(before.frames >= 10, "the test finds \(publisher.color.rawValue) while it is shown")
+                #expect(loud >= 0.03, "the test finds \(publisher.hertz) Hz while it is heard")
+                #expect(
+                    after.frames.isEmpty, "\(name) is shown at \(after.frames.prefix(20)) s, hidden since \(told) s")
+                #expect(quiet <= 0.003, "\(name) is heard after \(told) s")
             }
-            let shown = colors.times(with: Self.cast[0].color, over: 0.2, from: back)
-            #expect(shown.count >= 30, "the successor shows the publisher that no command hides")
-            #expect(try #require(tones.peak(Self.cast[0].hertz, from: back)) >= 0.02)
-            #expect((colors.times.last ?? 0) - back >= 1)
+            let shown = output.shows(.host, from: back)
+            #expect(shown.frames >= 30, "the successor shows the publisher that no command hides")
+            #expect(try #require(shown.amplitude) >= 0.02)
+            #expect((output.colors.times.last ?? 0) - back >= 1)
         }
 
         @Test(

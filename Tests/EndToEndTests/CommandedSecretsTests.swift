@@ -11,6 +11,7 @@ extension Unhurried.Doors {
             // The pipeline file, files it names, and the environment.
             case fileKey, listKey, environmentKey, keyFile, pullKey, pushKey, webhookQuery, webhookSignature
             case hookQuery, controlToken, readToken, uploadToken, encryption
+            case bucketSecret, srtPassphrase, srtPullPassphrase, srtPullKey
             // A publisher that is refused.
             case wrongKey
             // Commands.
@@ -39,18 +40,23 @@ extension Unhurried.Doors {
         /// - Parameters:
         ///   - keys: Members of the first source and of the second.
         private static func sources(_ keys: (String, String), _ directory: String) -> String {
-            #"""
-            { "uid": "1001", \#(keys.0) }, { "uid": "2002", \#(keys.1) },
-            { "uid": "3003", "streamKeyEnv": "GUEST_ENVIRONMENT_KEY" },
-            { "uid": "4004", "streamKeyFile": "\#(directory)/key" },
-            { "uid": "6006", "type": "rtmp-pull", "url": "rtmp://\#(Self.unreachable)/live/\#(Plant.pullKey.text)" }
-            """#
+            let pull =
+                "srt://\(Self.unreachable)?streamid=\(Plant.srtPullKey.text)&passphrase=\(Plant.srtPullPassphrase.text)"
+            return #"""
+                { "uid": "1001", \#(keys.0) }, { "uid": "2002", \#(keys.1) },
+                { "uid": "3003", "streamKeyEnv": "GUEST_ENVIRONMENT_KEY" },
+                { "uid": "4004", "streamKeyFile": "\#(directory)/key" },
+                { "uid": "6006", "type": "rtmp-pull", "url": "rtmp://\#(Self.unreachable)/live/\#(Plant.pullKey.text)" },
+                { "uid": "8008", "type": "srt-pull", "url": "\#(pull)" }
+                """#
         }
 
         private static func outputs(_ directory: String, port: String) -> String {
             #"""
             { "type": "http", "outputId": "store", "url": "http://127.0.0.1:\#(port)/88231/", "deletes": false,
               "auth": { "type": "bearer", "secretEnv": "UPLOAD_TOKEN" } },
+            { "type": "s3", "outputId": "bucket", "endpoint": "http://127.0.0.1:\#(port)", "bucket": "rooms",
+              "pathStyle": true, "deletes": false, "accessKeyEnv": "BUCKET_ID", "secretKeyEnv": "BUCKET_SECRET" },
             { "type": "rtmp", "outputId": "cdn", "url": "rtmp://\#(Self.unreachable)/live/\#(Plant.pushKey.text)" },
             { "type": "hls", "path": "\#(directory)/out", "windowSeconds": 3600,
               "encryption": {
@@ -69,7 +75,8 @@ extension Unhurried.Doors {
                   "control": { "listen": "127.0.0.1:0", "tokenEnv": "CONTROL_TOKEN",
                     "readTokenFile": "\#(directory)/read", "events": [\#(Self.webhook)] },
                   "ingest": {
-                    "rtmp": { "listen": "127.0.0.1:0" }, "pull": { "allowedHosts": ["\#(Self.unreachable)"] },
+                    "rtmp": { "listen": "127.0.0.1:0" },
+                    "srt": { "listen": "127.0.0.1:0", "passphraseEnv": "SRT_PASSPHRASE" }, "pull": { "allowedHosts": ["\#(Self.unreachable)"] },
                     "onPublish": {
                       "url": "http://\#(Self.unreachable)/ask?token=\#(Plant.hookQuery.text)", "timeoutMs": 200,
                       "onFailure": "allow" } },
@@ -86,7 +93,8 @@ extension Unhurried.Doors {
         private static let environment = [
             "GUEST_ENVIRONMENT_KEY": Plant.environmentKey.text, "WEBHOOK_SIGNATURE": Plant.webhookSignature.text,
             "CONTROL_TOKEN": Plant.controlToken.text, "UPLOAD_TOKEN": Plant.uploadToken.text,
-            "ENCRYPTION_SECRET": Plant.encryption.text,
+            "ENCRYPTION_SECRET": Plant.encryption.text, "BUCKET_ID": "room-of-the-test",
+            "BUCKET_SECRET": Plant.bucketSecret.text, "SRT_PASSPHRASE": Plant.srtPassphrase.text,
         ]
 
         // MARK: What is looked through
@@ -178,15 +186,16 @@ extension Unhurried.Doors {
             _ haul: Haul, _ when: String, allowed: Set<Plant> = [], uploads: String
         ) throws {
             for plant in Plant.allCases {
-                let places = haul.places(of: plant).subtracting(allowed.contains(plant) ? ["out/commands.json"] : [])
+                let places = haul.places(of: plant).subtracting(
+                    allowed.contains(plant) ? ["out/commands.json", "out/commands.json.aside"] : [])
                 #expect(places.isEmpty, "\(when), \(plant) is in \(places.sorted())")
             }
             #expect(try !Files.names(in: uploads).contains { $0.contains("commands") })
         }
 
-        /// The secrets that `commands.json` has.
-        private static func stored(_ directory: String) throws -> Set<Plant> {
-            let path = "\(directory)/out/commands.json"
+        /// The secrets that `commands.json` has, or the file that was set aside.
+        private static func stored(_ directory: String, _ name: String = "commands.json") throws -> Set<Plant> {
+            let path = "\(directory)/out/\(name)"
             let text = try Files.text(path)
             var facts = stat()
             #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
@@ -238,12 +247,23 @@ extension Unhurried.Doors {
             return publishers
         }
 
+        /// Removes the outputs and webhooks of ``patch(_:port:)``, whose secrets must go with them.
+        private static func removeAdded(
+            _ room: RunningRoom, _ directory: String, port: String, _ haul: inout Haul
+        ) throws {
+            // The room's end waits for webhooks that cannot be reached, so none is left.
+            try Self.ask(
+                room, "PATCH", "/v1/room",
+                #"{"outputs":[\#(Self.outputs(directory, port: port))],"control":{"events":[]}}"#, into: &haul)
+            #expect(try Self.stored(directory).isEmpty)
+        }
+
         private static func said(_ room: RunningRoom, _ haul: inout Haul) {
             haul.add("the events on standard output", Array(room.child.outputLines.joined(separator: "\n").utf8))
             haul.add("the log on standard error", Array(room.child.errors.utf8))
         }
 
-        @Test("24 planted secrets: in no file, upload, event, log line or reply, over a kill and to the room's end")
+        @Test("28 planted secrets: in no file, upload, event, log line or reply, over a kill and to the room's end")
         func planted() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -280,23 +300,38 @@ extension Unhurried.Doors {
             // The kept reply, from commands.json.
             let replayed = try Self.ask(second, "PATCH", "/v1/room", patch, key: "patch", into: &haul)
             #expect(replayed.head.lowercased().contains("idempotent-replayed"), "\(replayed.head)")
-            for id in ["r1", "r2"] { try Self.ask(second, "DELETE", "/v1/sources/1001/relays/\(id)", into: &haul) }
-            let outputs = Plant.outgoing.subtracting([.relayKey, .relayQuery])
-            #expect(try Self.stored(work.path) == outputs, "the keys of removed relays are removed with them")
+            try Self.ask(second, "DELETE", "/v1/sources/1001/relays/r1", into: &haul)
+            let kept = Plant.outgoing.subtracting([.relayKey])
+            #expect(try Self.stored(work.path) == kept, "the key of a removed relay is removed with it")
             try Self.look(second, work.path, &haul)
-            // The room's end waits for webhooks that cannot be reached, so none is left.
-            try Self.ask(
-                second, "PATCH", "/v1/room",
-                #"{"outputs":[\#(Self.outputs(work.path, port: port))],"control":{"events":[]}}"#, into: &haul)
-            #expect(try Self.stored(work.path).isEmpty, "those of removed outputs and webhooks, too")
-            haul.add("out/commands.json, at the end", Array(try Files.bytes(work.path("out/commands.json"))))
-            try Self.ask(second, "POST", "/v1/room:end", "{}", status: 202, into: &haul)
-            #expect(try second.over() == 0)
+            #expect(try second.terminate(SIGKILL) == 137)
             Self.said(second, &haul)
+
+            // As if another successor had died of what it restored: the third worker sets the file aside.
+            let path = work.path("out/commands.json")
+            let died = try Files.text(path).replacingOccurrences(of: #""attempts":1,"#, with: #""attempts":2,"#)
+            try Data(died.utf8).write(to: URL(fileURLWithPath: path))
+            let third = try RunningRoom(pipeline, environment: Self.environment)
+            #expect(try third.event("room.resumed").line.contains(#""reduced":true"#))
+            try third.event("alarm.set") { $0.line.contains("commands.set_aside") }
+            #expect(try Self.stored(work.path, "commands.json.aside") == kept)
+            #expect(try Self.stored(work.path) == kept.subtracting([.relayQuery]), "a reduced state has no relays")
+            try Self.look(third, work.path, &haul)
+            for directory in ["out", "uploads"] { try haul.add(directory: work.path(directory)) }
+            try Self.expectClean(haul, "while a file is set aside", allowed: Plant.outgoing, uploads: uploads)
+            try Self.removeAdded(third, work.path, port: port, &haul)
+            haul.add("out/commands.json, at the end", Array(try Files.bytes(path)))
+            try Self.ask(third, "POST", "/v1/room:end", "{}", status: 202, into: &haul)
+            #expect(try third.over() == 0)
+            Self.said(third, &haul)
             for directory in ["out", "uploads"] { try haul.add(directory: work.path(directory)) }
             try Self.expectClean(haul, "after the end", allowed: Plant.outgoing, uploads: uploads)
             #expect(try !Files.names(in: work.path("out")).contains { $0.contains("commands") })
             #expect(try Files.text("\(uploads)/180p.m3u8").contains("#EXT-X-ENDLIST"))
+            // The bucket took signed requests, which the test has looked through.
+            #expect(try Files.text("\(uploads)/rooms/180p.m3u8").contains("#EXT-X-ENDLIST"))
+            #expect(
+                try Files.text("\(uploads)/rooms/heads.txt").contains("AWS4-HMAC-SHA256 Credential=room-of-the-test/"))
             EndToEnd.report("\(Plant.allCases.count) secrets looked for in \(haul.count) files, answers and streams")
         }
     }

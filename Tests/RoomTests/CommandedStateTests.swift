@@ -207,6 +207,34 @@ struct CommandedStateTests {
         #expect(written.contains(#"{"scene":"b","tick":9,"effect":"x"},{"scene":"c","tick":10}"#), "\(written)")
     }
 
+    @Test("a member of a later version leaves with the PK, the scene on air or the put scene that it describes")
+    func replaced() throws {
+        let text = #"""
+            {"version":1,"minor":9,"roomId":"88231","salt":"00ff","onAir":{"scene":"a","tick":8,"zoom":2},
+            "scenes":{"b":{"revision":1,"author":"x"},"c":{"revision":1,"author":"y"}},
+            "pk":{"phase":"pk","since":1,"countdownNs":0,"durationNs":2,"punishNs":0,"boost":3}}
+            """#
+        var state = try #require(CommandedState.read(Array(text.utf8))).state
+        func has(_ member: String) -> Bool { String(decoding: state.bytes, as: UTF8.self).contains(member) }
+        state.setOnAir(CommandedState.Showing(scene: "a", tick: 9))
+        var pk = try #require(state.pk)
+        pk.phase = .punish
+        state.setPK(pk)
+        #expect(has(#""zoom":2"#) && has(#""boost":3"#), "the same scene, and the same PK in its next phase")
+
+        state.setOnAir(CommandedState.Showing(scene: "b", tick: 10))
+        state.setScene("b", CommandedState.SceneChange(revision: 2))
+        pk.phase = .idle
+        state.setPK(pk)
+        pk.phase = .pk
+        state.setPK(pk)
+        #expect(!has("zoom") && !has("boost") && !has(#""author":"x""#) && has(#""author":"y""#))
+        state.unknown["pk"] = [JSONMember("boost", .integer(4))]
+        state.setPK(nil)
+        state.setPK(pk)
+        #expect(!has("boost"))
+    }
+
     @Test(
         "a bad member is reported and loses none of the others",
         arguments: [

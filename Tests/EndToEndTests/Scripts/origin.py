@@ -1,7 +1,8 @@
 """Takes objects by PUT: origin.py DIRECTORY AWAY_FILE TOKEN
 
 Prints the port it listens on, and a line for every playlist that names what is not there or goes back. While AWAY_FILE exists,
-it hangs up on everybody. Without `Authorization: Bearer TOKEN` it answers 401."""
+it hangs up on everybody. Without `Authorization: Bearer TOKEN` it answers 401; below /rooms/, as an S3 service without one of
+AWS Signature Version 4, whose secret it does not know. Objects of /rooms/ and the heads of their requests are in rooms/."""
 import http.server, os, re, sys
 
 place, away, token = sys.argv[1:4]
@@ -34,17 +35,26 @@ class Origin(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-length", "0")
         self.end_headers()
+    def is_bucket(self): return self.path.startswith("/rooms/")
+    def keep(self, body):
+        os.makedirs(f"{place}/rooms", exist_ok=True)
+        name = os.path.basename(self.path.split("?")[0])
+        with open(f"{place}/rooms/{name}", "wb") as file: file.write(body)
+        with open(f"{place}/rooms/heads.txt", "a") as file: file.write(f"{self.requestline}\n{self.headers}")
+        self.answer(200)
     def refuses(self):
         if os.path.exists(away):
             self.close_connection = True
             return True
-        if self.headers["authorization"] != "Bearer " + token:
+        held = self.headers["authorization"] or ""
+        if not (held.startswith("AWS4-HMAC-SHA256 ") if self.is_bucket() else held == "Bearer " + token):
             self.answer(401)
             return True
         return False
     def do_PUT(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         if self.refuses(): return
+        if self.is_bucket(): return self.keep(body)
         name = os.path.basename(self.path)
         if name.endswith(".m3u8"): look(name, body.decode())
         with open(f"{place}/.{name}", "wb") as file: file.write(body)

@@ -20,15 +20,16 @@ final class RunningRoom: Sendable {
     /// - Parameters:
     ///   - pipeline: JSON, given on standard input; or the path of a file.
     ///   - allowsLoopback: False for the allow list that the pipeline has.
+    ///   - binary: The program that runs the room.
     init(
         _ pipeline: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        allowsLoopback: Bool = true
+        allowsLoopback: Bool = true, binary: String = EndToEnd.binary
     ) throws {
         let arguments = arguments + (allowsLoopback ? Self.egress : [])
         let isFile = pipeline.hasPrefix("/")
         let pipeline = isFile ? pipeline : SecretWatch.hiding(in: pipeline)
         let child = try Child(
-            EndToEnd.binary, ["run", isFile ? pipeline : "-"] + arguments, environment: environment,
+            binary, ["run", isFile ? pipeline : "-"] + arguments, environment: environment,
             input: isFile ? nil : pipeline)
         let text = isFile ? (try? Files.text(pipeline)) ?? "" : pipeline
         self.isFile = isFile
