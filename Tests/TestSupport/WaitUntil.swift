@@ -8,6 +8,9 @@ package struct WaitTimeout: Error, CustomStringConvertible {
 
 /// Waits until `isEnough` holds of what `look` sees. It looks every two milliseconds.
 ///
+/// Time in which the test's own thread gets no turn, since other tests hold them all, does not count: it looks a hundred times for
+/// each second at least.
+///
 /// - Parameters:
 ///   - what: What is waited for, as the failure names it.
 ///   - seconds: How long; under a sanitizer ``Instrumented/factor`` times as long.
@@ -18,10 +21,12 @@ package func waitUntil<Value>(
     _ what: String, seconds: Int = 20, _ look: () async throws -> Value, is isEnough: (Value) -> Bool
 ) async throws -> Value {
     let end = ContinuousClock.now + .seconds(seconds * Instrumented.factor)
+    var looks = 0
     while true {
         let seen = try await look()
         if isEnough(seen) { return seen }
-        guard ContinuousClock.now < end else {
+        looks += 1
+        guard ContinuousClock.now < end || looks < 100 * seconds else {
             throw WaitTimeout(description: "not within \(seconds) s: \(what); seen last: \(seen)")
         }
         try await Task.sleep(for: .milliseconds(2))
