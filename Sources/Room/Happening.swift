@@ -1,11 +1,12 @@
 /// Something that has happened to a source, on its way to ``RoomLife``.
 ///
-/// Any thread adds one to ``RoomState/inbox`` and goes on; the life's thread tells them in order.
+/// Any thread adds one to ``RoomState/inbox`` and goes on; the life's thread passes them on in order.
 struct Happening: Sendable {
     var event: RoomLife.Event
     /// When, in nanoseconds of ``Room/lifeTime``.
     var time: Int64
-    /// Called right before the event is told, with the room's value held: what it tells others comes before what follows from
-    /// the event, and behind what was added before. Must not block, and must not touch the room.
+    /// The life's thread calls it right before it passes the event to ``RoomLife``, while it holds the room's value. Events that it
+    /// emits therefore come before those that follow from this event, and after those of earlier entries. It must not block and must
+    /// not use the room.
     var announce: (@Sendable () -> Void)?
 }

@@ -43,7 +43,7 @@ extension Room {
     func addRecordingJob(_ work: @escaping RecordingJobs.Work) {
         self.value.withLock { value in
             guard value.recordingJobs.add(work) else { return }
-            // With the value held, so that the room's end sees the thread.
+            // The value is held here, so that the room's end finds the thread.
             value.recordingJobs.thread = StageThread("record", yields: true) { self.runRecordingJobs() }
         }
     }

@@ -26,7 +26,7 @@ extension Room {
         do throws(ControlFailure) {
             try self.value.withLock { value throws(ControlFailure) in
                 guard try value.clips.add(work) else { return }
-                // With the value held, so that the room's end sees the thread.
+                // The value is held here, so that the room's end finds the thread.
                 value.clips.thread = StageThread("clip", yields: true) { self.runClips() }
             }
         } catch {

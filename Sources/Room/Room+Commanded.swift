@@ -25,7 +25,7 @@ extension Room {
 
     // MARK: Scenes
 
-    /// Writes down what is on air, what will be, and what countdowns say. With the value held.
+    /// Writes down what is on air, what will be, and what countdowns say. The caller holds the value.
     ///
     /// The scene that was asked for counts; a fallback scene may be on air in its place.
     func noteCommanded(_ desk: SceneDesk, _ value: borrowing RoomState) {

@@ -101,7 +101,7 @@ extension Room {
         self.perform(value.life.receive(event, now: time), &value)
     }
 
-    /// With the value held, so that what is told is in the order in which it happened.
+    /// Carries out actions of the life. The caller holds the value, so that events are emitted in the order in which things happened.
     private func perform(_ actions: [RoomLife.Action], _ value: inout RoomState) {
         var isPhaseNew = false
         for action in actions {

@@ -326,7 +326,7 @@ package final class Room: Sendable {
 
     private func stop(_ outcome: RoomOutcome, _ state: State, reason: String, _ code: ErrorCode? = nil) {
         let until = self.stopDeadline()
-        // With the value in hand: that the room ends is told before what it is because of that.
+        // The value stays held: `room.ending` must be emitted before the `room.state` that follows from it.
         let isFirst = self.value.withLock { value -> Bool in
             guard value.lifecycle.stop(outcome, state, code, until: until) else { return false }
             self.events.emit(

@@ -9,8 +9,8 @@ import Push
 import Stages
 import TLSFiles
 
-/// The room's sockets, open from ``Room/startListeners()`` until ``stop(isHandedOver:)``. They are part of ``RoomState``; what is asked
-/// of a server is asked without the value held.
+/// The room's sockets, open from ``Room/startListeners()`` until ``stop(isHandedOver:)``. They are part of ``RoomState``. Code
+/// that calls a server releases the value first.
 struct RoomListeners {
     struct Servers: Sendable {
         var ingest: IngestServer?

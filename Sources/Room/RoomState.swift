@@ -9,12 +9,12 @@ import PipelineSpec
 struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
     var output = OutputFacts()
-    /// What the room is in one word, for whoever looks at it.
+    /// The room's state as the API shows it, in one word.
     var status: PhaseBook
     var documents: Documents
     /// The states of the sources, the PK, and what is to be on air because of both.
     var life: RoomLife
-    /// What has happened and the life has not been told yet, in order.
+    /// Events that the life has not received yet, in order.
     var inbox: [Happening] = []
     /// The scenes there are, and what is on air. Changed by those alone who hold ``Room/sceneTurn``.
     var scenes: SceneDesk

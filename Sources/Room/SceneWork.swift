@@ -1,7 +1,7 @@
 /// What is to be done about the scenes because of what has happened in the room: sources that came or went, phases of the PK,
 /// scheduled scenes whose tick has come.
 ///
-/// The room's state collects it, and whoever has the scenes' turn next does it.
+/// ``RoomState`` collects it. The next thread that holds ``Room/sceneTurn`` does it.
 struct SceneWork: Sendable {
     /// What is on air may be something else than ``RoomLife/onAir``.
     var isShowDue = false

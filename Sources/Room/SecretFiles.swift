@@ -5,7 +5,8 @@ import Stages
 struct SecretFiles: Sendable {
     private var marks: [String: FileMark?] = [:]
 
-    /// Whether a file has changed since the last call. A file that was not named then has not: whoever names it anew reads it.
+    /// Whether a file has changed since the last call. A file that was not named in the last
+    /// call counts as unchanged, since the command that names it reads it.
     mutating func haveChanged(_ secrets: [Secret?]) -> Bool {
         var now: [String: FileMark?] = [:]
         for case .file(let path)? in secrets { now.updateValue(FileMark(path: path), forKey: path) }

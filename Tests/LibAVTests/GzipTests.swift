@@ -27,6 +27,7 @@ struct GzipTests {
         arguments: ["", "a", "ab", "abc", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", String(repeating: "x", count: 100_000)])
     func texts(text: String) throws {
         #expect(try Self.decoded(Gzip.encode(Array(text.utf8))) == Array(text.utf8))
+        #expect(try Self.decoded(Gzip.stored(Array(text.utf8))) == Array(text.utf8))
     }
 
     @Test("bytes of every value, at every distance and length", arguments: [1, 2, 3, 4, 5])
@@ -48,6 +49,7 @@ struct GzipTests {
             }
         }
         #expect(try Self.decoded(Gzip.encode(input)) == input)
+        #expect(try Self.decoded(Gzip.stored(input)) == input, "two blocks that are not compressed")
     }
 
     @Test("a playlist shrinks to less than a fourth")
