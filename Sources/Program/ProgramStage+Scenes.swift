@@ -30,7 +30,7 @@ extension ProgramStage {
     /// See ``SceneDirector/awaitDrawing(milliseconds:)``.
     package func awaitDrawing() -> Int64? { self.director.awaitDrawing() }
 
-    /// Does something on the thread that builds scenes, before what it does next; for tests.
+    /// Runs a job on the thread that builds filter graphs, before all jobs that wait. Only tests use it.
     package func onBuilder(_ job: @escaping @Sendable () -> Void) {
         self.director.builder?.submit(isUrgent: true, job)
     }

@@ -1,7 +1,7 @@
 import Program
 
-/// Audio levels that the program thread has measured and the life's thread has not told yet: a measurement allocates nothing, an
-/// event does.
+/// Audio level reports on their way from the program thread, which must not allocate memory for them, to the thread that emits them
+/// as events.
 struct AudioLevelReports: Sendable {
     /// Reports that may wait. The life's thread looks twenty times a second; the shortest interval is a block of audio.
     static let limit = 16

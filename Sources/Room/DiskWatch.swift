@@ -92,7 +92,7 @@ extension Room {
     /// counting takes; the free space of the file systems is read each time.
     private static let diskPace: Int64 = 500_000_000
 
-    /// Starts the thread that looks at the disk: one of its own, because a look at a disk that hangs hangs.
+    /// Starts the thread that looks at the disk: a thread of its own, since reading a disk that hangs blocks.
     func startDiskWatch() {
         let places = self.value.withLock(\.disk.places)
         guard self.packager != nil, !self.isOffline, places.contains(where: { !$0.purpose.isEmpty }) else { return }

@@ -27,7 +27,7 @@ extension Room {
 
     // MARK: The thread
 
-    /// Adds what has happened for the life's thread. Returns at once.
+    /// Adds an event to ``RoomState/inbox`` and wakes the thread that handles it. Returns at once.
     ///
     /// - Parameters:
     ///   - time: When it happened, in nanoseconds of ``lifeTime``.
@@ -96,7 +96,7 @@ extension Room {
         }
     }
 
-    /// Tells the life an event and others what follows from it; what is to be seen of it becomes ``RoomState/sceneWork``.
+    /// Passes an event to ``RoomLife``, emits the events that follow, and adds what is to be shown to ``RoomState/sceneWork``.
     func receive(_ event: RoomLife.Event, at time: Int64, _ value: inout RoomState) {
         self.perform(value.life.receive(event, now: time), &value)
     }
@@ -119,7 +119,7 @@ extension Room {
         }
         guard isPhaseNew else { return }
         self.noteCommanded(value.life)
-        // A successor shows its scene even if this worker does not come to it.
+        // A successor shows the phase's scene even if this worker is killed before it does.
         self.noteCommanded(value.scenes, value)
     }
 
@@ -144,7 +144,7 @@ extension Room {
 
     // MARK: Commands
 
-    /// Lets a command change the phase of the PK, and does what follows.
+    /// Lets a command change the phase of the PK, and puts the phase's scene on air.
     func commandPK(
         _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
     ) throws(PKLife.Refusal) {

@@ -31,7 +31,7 @@ extension Room {
         return self.answer("score", id, overlays, members)
     }
 
-    /// Writes the overlays down, and waits until they are drawn: the answer says which tick shows them.
+    /// Saves the overlays, waits until they are drawn, and answers with the first tick that shows them.
     private func answer(
         _ sort: String, _ id: String, _ overlays: SceneMapping.Overlays, _ members: [JSONValue.Member]
     ) -> String {
@@ -40,7 +40,9 @@ extension Room {
         return JSONValue.object([.init("\(sort)Id", .string(id))] + members + times).text
     }
 
-    /// A scene has been built with these overlays, and counts anew: what commands have said meanwhile is said again.
+    /// Repeats the texts and scores that commands have set while a scene was being built with older ones.
+    ///
+    /// - Parameter built: What the scene was built with.
     func catchUp(with built: SceneMapping.Overlays) {
         self.value.withLock { value in
             for (id, text) in value.overlays.texts where built.texts[id] != text { self.program.setText(id, text) }
@@ -127,9 +129,9 @@ extension Room {
         }
     }
 
-    /// The scenes there are.
+    /// All scenes of the room.
     ///
-    /// - Throws: If none of them has that thing.
+    /// - Throws: 404 if none of them has an element of this sort and id.
     private func scenes(
         with sort: String, _ id: String, has: (PipelineSpec.Scene) -> [String]
     ) throws(ControlFailure) -> [PipelineSpec.Scene] {

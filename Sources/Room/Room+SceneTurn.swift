@@ -3,15 +3,15 @@ import PipelineSpec
 import Program
 import Synchronization
 
-/// Who may change the scenes: one at a time, and nobody else waits for it.
+/// Changes of the room's scenes. One thread at a time makes one; threads that make none do not wait for it.
 ///
-/// A change may need a graph, which takes up to two seconds on an overloaded machine. It works on a copy of
-/// ``RoomState/scenes``, which it puts back at its end; the value is not held meanwhile. In a live room a thread of its own does
-/// what follows from the life; offline the program thread does it between two ticks.
+/// A change may build a filter graph, which takes up to two seconds on an overloaded machine. It therefore works on a copy of
+/// ``RoomState/scenes`` and writes the copy back when it is done; the room's value is not held in between. In a live room a thread
+/// of its own applies what ``RoomLife`` asks for; offline the program thread applies it between two ticks.
 extension Room {
-    /// Changes the scenes.
+    /// Changes the scenes. Waits for a change that another thread is making.
     ///
-    /// - Parameter body: Must not ask for the turn again.
+    /// - Parameter body: Must not call this function again.
     func changeScenes<Result, Failure: Error>(
         _ body: (inout SceneDesk) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -28,14 +28,14 @@ extension Room {
         }
     }
 
-    /// The scenes as of the tick on air, for those who only look.
+    /// The scenes as of the tick on air. Reading them waits for no change.
     var shownScenes: SceneDesk {
         var desk = self.value.withLock(\.scenes)
         desk.advance(to: self.program.tick)
         return desk
     }
 
-    /// Brings forward what is on air by now, and tells the life of scheduled scenes that have come on air.
+    /// Puts scheduled scenes on air whose tick has come, and reports them to ``RoomLife``.
     private func advance(_ desk: inout SceneDesk) {
         desk.advance(to: self.program.tick)
         let begun = desk.takeBegun()
@@ -48,10 +48,10 @@ extension Room {
         }
     }
 
-    /// Does what is due, on the calling thread.
+    /// Applies ``RoomState/sceneWork`` on the calling thread.
     func settleScenes() { self.changeScenes { self.settle(&$0) } }
 
-    /// The same for those who have the turn.
+    /// Applies ``RoomState/sceneWork``. The caller holds ``Room/sceneTurn``.
     func settle(_ desk: inout SceneDesk) {
         let (work, pk) = self.value.withLock { ($0.sceneWork.take(), $0.life.pkScene) }
         let shownAt = work.isShowDue ? self.putOnAir(self.value.withLock(\.life.onAir), &desk) : nil
@@ -60,10 +60,10 @@ extension Room {
         if work.isLayoutDue { self.layOutAnew(&desk) }
     }
 
-    /// Has the scenes' thread do what is due. Returns at once; offline the program thread does it at its next tick.
+    /// Wakes the thread that applies ``RoomState/sceneWork``. Offline the program thread applies it at its next tick.
     func requestSettling() { if !self.isOffline { self.sceneWake.signal() } }
 
-    /// Does what is due whenever something is. Blocks until ``finishScenes()``.
+    /// Applies ``RoomState/sceneWork`` whenever the thread is woken. Blocks until ``finishScenes()``.
     func runScenes() {
         while !self.value.withLock(\.isSceneThreadOver) {
             self.settleScenes()
@@ -76,6 +76,6 @@ extension Room {
         self.sceneWake.signal()
     }
 
-    /// Does something on the thread that builds scenes, before what it does next; for tests.
+    /// Runs a job on the thread that builds filter graphs, before all jobs that wait. Only tests use it.
     package func onBuilder(_ job: @escaping @Sendable () -> Void) { self.program.onBuilder(job) }
 }

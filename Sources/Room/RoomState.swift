@@ -2,10 +2,11 @@ import HLS
 import MediaTypes
 import PipelineSpec
 
-/// What a room is at this moment, as one value: no locks, clocks, threads or I/O.
+/// The state of a room as one value, which reads no clock and does no I/O.
 ///
-/// ``Room`` keeps it behind one mutex, which nobody holds while something slow is done: no graph is built, no file read and no
-/// other room lock taken below it. Times are those of the clocks that ``Room`` was given.
+/// ``Room`` keeps it behind one mutex. A thread that holds the mutex builds no graph and reads no file, and takes no lock of the
+/// room but those of ``RoomEvents``, ``CommandStore``, ``SourceRoster`` and ``SourceSlot``. Times are those of the clocks that
+/// ``Room`` was given.
 struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
     var output = OutputFacts()
@@ -20,7 +21,7 @@ struct RoomState: Sendable {
     var scenes: SceneDesk
     /// What texts and score bars say by command, in every scene that has them.
     var overlays = SceneMapping.Overlays()
-    /// What is to be done about the scenes because of what has happened.
+    /// Changes of the scene on air that are due.
     var sceneWork = SceneWork()
     var isLifeThreadOver = false
     var isSceneThreadOver = false

@@ -1,5 +1,5 @@
-/// What is to be done about the scenes because of what has happened in the room: sources that came or went, phases of the PK,
-/// scheduled scenes whose tick has come.
+/// Changes of the scene on air that are due because sources came or went, a phase of the PK began, or the tick of a scheduled scene
+/// has come.
 ///
 /// ``RoomState`` collects it. The next thread that holds ``Room/sceneTurn`` does it.
 struct SceneWork: Sendable {
