@@ -15,8 +15,8 @@ package struct ProgramReply: CommandReply {
 
     package static var members: [ReplyMember<Self>] {
         [
-            ReplyMember("sceneId", .string) { .string($0.sceneID) },
-            ReplyMember("changed", .boolean, "false: it was on air already") { .bool($0.changed) },
+            ReplyMember("sceneId") { $0.sceneID },
+            ReplyMember("changed", "false: it was on air already") { $0.changed },
         ] + ReplyMember.effect(\.effect)
     }
 }
@@ -41,11 +41,11 @@ package struct SceneReply: CommandReply {
 
     package static var members: [ReplyMember<Self>] {
         [
-            ReplyMember("sceneId", .string) { .string($0.sceneID) },
-            ReplyMember("revision", .integer) { JSONValue($0.revision) },
-            ReplyMember("changed", .boolean) { .bool($0.changed) },
+            ReplyMember("sceneId") { $0.sceneID },
+            ReplyMember("revision") { $0.revision },
+            ReplyMember("changed") { $0.changed },
         ] + ReplyMember.effect(ifAny: \.effect) + [
-            ReplyMember("warnings", .list(.string)) { .array($0.warnings.map { .string($0) }) }
+            ReplyMember("warnings") { $0.warnings }
         ]
     }
 }
@@ -75,14 +75,12 @@ package struct DocumentReply: CommandReply {
 
     package static var members: [ReplyMember<Self>] {
         [
-            ReplyMember("revision", .count, "of the document from here on") { JSONValue($0.revision) },
-            ReplyMember("changed", .boolean, "false for a replay, and where dryRun is true") { .bool($0.changed) },
-            ReplyMember("dryRun", .boolean) { .bool($0.isDryRun) },
-            ReplyMember("applied", .list(.string), "JSON paths of what is written otherwise, 64 at most") {
-                .array($0.applied.map { .string($0) })
-            },
+            ReplyMember("revision", "of the document from here on", as: .count) { $0.revision },
+            ReplyMember("changed", "false for a replay, and where dryRun is true") { $0.changed },
+            ReplyMember("dryRun") { $0.isDryRun },
+            ReplyMember("applied", "JSON paths of what is written otherwise, 64 at most") { $0.applied },
         ] + ReplyMember.effect(ifAny: \.effect) + [
-            ReplyMember("warnings", .list(.string)) { .array($0.warnings.map { .string($0) }) }
+            ReplyMember("warnings") { $0.warnings }
         ]
     }
 }
@@ -104,9 +102,9 @@ package struct MetadataReply: CommandReply {
 
     package static var members: [ReplyMember<Self>] {
         [
-            ReplyMember("id", .string, "of the request, or one it was given") { .string($0.id) },
-            ReplyMember("type", .string) { .string($0.type) },
-            ReplyMember("changed", .boolean, "false: this id has been said") { .bool($0.changed) },
+            ReplyMember("id", "of the request, or one it was given") { $0.id },
+            ReplyMember("type") { $0.type },
+            ReplyMember("changed", "false: this id has been said") { $0.changed },
         ] + ReplyMember.effect(\.effect)
     }
 }
@@ -119,10 +117,10 @@ struct LogLevelReply: CommandReply {
 
     static var members: [ReplyMember<Self>] {
         [
-            ReplyMember("level", .words(["trace", "debug", "info", "notice", "warning", "error", "critical"])) {
-                .string($0.level)
+            ReplyMember("level", as: .words(["trace", "debug", "info", "notice", "warning", "error", "critical"])) {
+                $0.level
             },
-            ReplyMember("changed", .boolean) { .bool($0.changed) },
+            ReplyMember("changed") { $0.changed },
         ]
     }
 }

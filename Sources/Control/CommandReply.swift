@@ -1,56 +1,9 @@
 package import MediaTypes
 
-/// The reply to a command: a JSON object whose members and whose schema come from one list.
-package protocol CommandReply: Sendable {
-    /// The name of its schema.
-    static var schemaName: String { get }
-    static var members: [ReplyMember<Self>] { get }
+/// The reply to a command.
+package protocol CommandReply: NamedReply {
     /// False if the room already was what the command asks for, or if the command only tried something out.
     var changed: Bool { get }
-}
-
-extension CommandReply {
-    /// The reply as it is sent.
-    package var json: JSONValue {
-        .object(
-            Self.members.compactMap { member in member.value(self).map { JSONValue.Member(member.field.name, $0) } })
-    }
-
-    static var schema: APISchema { APISchema(Self.schemaName, .object(Self.members.map(\.field))) }
-}
-
-/// One member of a reply.
-package struct ReplyMember<Reply>: Sendable {
-    let field: JSONField
-    /// nil: this reply has no such member.
-    let value: @Sendable (Reply) -> JSONValue?
-
-    /// A member that every reply has.
-    init(
-        _ name: String, _ shape: JSONShape, _ meaning: String = "", _ value: @escaping @Sendable (Reply) -> JSONValue
-    ) {
-        self.field = JSONField(name, shape, meaning)
-        self.value = value
-    }
-
-    private init(_ field: JSONField, _ value: @escaping @Sendable (Reply) -> JSONValue?) {
-        self.field = field
-        self.value = value
-    }
-
-    /// When the command takes effect.
-    ///
-    /// - Parameter time: nil: nothing that is seen has changed.
-    static func effect(_ time: @escaping @Sendable (Reply) -> EffectTime) -> [ReplyMember] {
-        EffectTime.fields.indices.map { index in ReplyMember(EffectTime.fields[index]) { time($0).values[index] } }
-    }
-
-    /// When the command takes effect, if it changes something that is seen.
-    static func effect(ifAny time: @escaping @Sendable (Reply) -> EffectTime?) -> [ReplyMember] {
-        EffectTime.fields.indices.map { index in
-            ReplyMember(EffectTime.fields[index].optional) { time($0)?.values[index] }
-        }
-    }
 }
 
 /// When a change is seen first; all nil before the program has begun.
@@ -76,7 +29,7 @@ package struct EffectTime: Sendable, Hashable {
         JSONField("programTimeMs", .orNull(.integer), "its program time, in milliseconds"),
     ]
 
-    fileprivate var values: [JSONValue] {
+    var values: [JSONValue] {
         [
             self.tick.map { .integer($0) } ?? .null, JSONValue(self.appliesAt),
             self.programTimeMs.map { .integer($0) } ?? .null,

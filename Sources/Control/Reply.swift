@@ -1,0 +1,77 @@
+package import MediaTypes
+
+/// A JSON object that the API sends. Its members and its schema come from one list.
+package protocol Reply: ReplyValue, Sendable {
+    /// The members, in the order in which they are sent.
+    static var members: [ReplyMember<Self>] { get }
+}
+
+/// A reply whose schema has a name of its own in `openapi.json`.
+package protocol NamedReply: Reply {
+    /// The name of its schema.
+    static var schemaName: String { get }
+}
+
+extension Reply {
+    /// The reply as it is sent.
+    package var json: JSONValue {
+        .object(
+            Self.members.compactMap { member in member.value(self).map { JSONValue.Member(member.field.name, $0) } })
+    }
+
+    package static var replyShape: JSONShape { .object(Self.members.map(\.field)) }
+    package var replyValue: JSONValue { self.json }
+}
+
+extension NamedReply {
+    package static var replyShape: JSONShape { .named(Self.schemaName) }
+
+    /// Its schema, for ``APISchema``.
+    package static var schema: APISchema { APISchema(Self.schemaName, .object(Self.members.map(\.field))) }
+}
+
+/// One member of a reply.
+package struct ReplyMember<Owner>: Sendable {
+    let field: JSONField
+    /// nil: this reply has no such member.
+    let value: @Sendable (Owner) -> JSONValue?
+
+    private init(_ field: JSONField, _ value: @escaping @Sendable (Owner) -> JSONValue?) {
+        self.field = field
+        self.value = value
+    }
+
+    /// A member that every reply has.
+    ///
+    /// - Parameters:
+    ///   - meaning: What the value is, with its unit; empty if the name says it.
+    ///   - shape: What the value's shape is; nil: the one that all values of its type have.
+    package init<Value: ReplyValue>(
+        _ name: String, _ meaning: String = "", as shape: JSONShape? = nil,
+        _ value: @escaping @Sendable (Owner) -> Value
+    ) {
+        self.init(JSONField(name, shape ?? Value.replyShape, meaning)) { value($0).replyValue }
+    }
+
+    /// A member that some replies lack: those for which `value` returns nil.
+    package init<Value: ReplyValue>(
+        optional name: String, _ meaning: String = "", as shape: JSONShape? = nil,
+        _ value: @escaping @Sendable (Owner) -> Value?
+    ) {
+        self.init(JSONField(name, shape ?? Value.replyShape, meaning, isOptional: true)) { value($0)?.replyValue }
+    }
+
+    /// When the command takes effect.
+    static func effect(_ time: @escaping @Sendable (Owner) -> EffectTime) -> [ReplyMember] {
+        EffectTime.fields.indices.map { index in ReplyMember(EffectTime.fields[index]) { time($0).values[index] } }
+    }
+
+    /// When the command takes effect, if it changes something that is seen.
+    ///
+    /// - Parameter time: nil: nothing that is seen has changed.
+    static func effect(ifAny time: @escaping @Sendable (Owner) -> EffectTime?) -> [ReplyMember] {
+        EffectTime.fields.indices.map { index in
+            ReplyMember(EffectTime.fields[index].optional) { time($0)?.values[index] }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package import MediaTypes
+
+/// What a member of a reply can be.
+package protocol ReplyValue {
+    /// The shape that all values of the type have.
+    static var replyShape: JSONShape { get }
+    /// The value as it is sent.
+    var replyValue: JSONValue { get }
+}
+
+extension Int: ReplyValue {
+    package static var replyShape: JSONShape { .integer }
+    package var replyValue: JSONValue { JSONValue(self) }
+}
+
+extension Int64: ReplyValue {
+    package static var replyShape: JSONShape { .integer }
+    package var replyValue: JSONValue { .integer(self) }
+}
+
+extension Bool: ReplyValue {
+    package static var replyShape: JSONShape { .boolean }
+    package var replyValue: JSONValue { .bool(self) }
+}
+
+extension String: ReplyValue {
+    package static var replyShape: JSONShape { .string }
+    package var replyValue: JSONValue { .string(self) }
+}
+
+extension Optional: ReplyValue where Wrapped: ReplyValue {
+    package static var replyShape: JSONShape { .orNull(Wrapped.replyShape) }
+    package var replyValue: JSONValue { self?.replyValue ?? .null }
+}
+
+extension Array: ReplyValue where Element: ReplyValue {
+    package static var replyShape: JSONShape { .list(Element.replyShape) }
+    package var replyValue: JSONValue { .array(self.map(\.replyValue)) }
+}
+
+/// A value that was made elsewhere; its member says its shape.
+extension JSONValue: ReplyValue {
+    package static var replyShape: JSONShape { .open }
+    package var replyValue: JSONValue { self }
+}
