@@ -143,9 +143,15 @@ let package = Package(
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
+            name: "RoomAPI",
+            dependencies: [
+                "Ingest", "Program", "Ladder", "Packager", "Recording", "Events", "Control", "PipelineSpec", "HLS",
+                "RTMP", "Stages", "MediaTypes", logging,
+            ], swiftSettings: house),
+        .target(
             name: "Room",
             dependencies: [
-                "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
+                "RoomAPI", "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "Egress",
                 "PipelineSpec",
                 "LibAV", "HLS",
@@ -157,7 +163,7 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP",
+                "Room", "RoomAPI", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP",
                 "Egress",
                 "HLS",
                 "HLSLint",
@@ -281,14 +287,14 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "TestSupport", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec", "MediaTypes",
-                httpTypes, logging,
+                "TestSupport", "RoomAPI", "Control", "Events", "HTTPListener", "HTTPProbe", "PipelineSpec",
+                "MediaTypes", httpTypes, logging,
             ] + nio,
             swiftSettings: judged),
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec",
+                "TestSupport", "Room", "RoomAPI", "Control", "Recording", "Packager", "Events", "PipelineSpec",
                 "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],

@@ -2,6 +2,12 @@ import MediaTypes
 
 /// Replies to commands that have no type of their own.
 extension APISchema {
+    /// Replies that the API itself makes or that name no more than their command.
+    package static let control: [APISchema] =
+        [
+            ProgramReply.schema, SceneReply.schema, DocumentReply.schema, MetadataReply.schema, LogLevelReply.schema,
+        ] + Self.commands + Self.lists
+
     static let commands: [APISchema] = [
         APISchema("SceneRemoval", .object([JSONField("sceneId", .string), JSONField("removed", .always(true))])),
         APISchema(

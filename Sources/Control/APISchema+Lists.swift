@@ -18,7 +18,6 @@ extension APISchema {
                 JSONField("sceneId", .string), JSONField("revision", .integer), JSONField("uids", .list(.string)),
                 JSONField("auto", .boolean, "its layout follows who is there"), JSONField("onAir", .boolean),
             ])),
-        APISchema("SourceList", .object([JSONField("sources", .list(.named("Source")))])),
         APISchema("ClipList", .object([JSONField("clips", .list(.named("Clip")))])),
         APISchema(
             "EventPage",

@@ -1,65 +1,21 @@
-import Events
 package import MediaTypes
 
 /// A named schema of the API's description: `components.schemas` of `openapi.json`.
 ///
-/// `openapi.json` holds what ``components`` and ``webhooks`` make; a test compares and renews it.
+/// `openapi.json` holds what all of them make; a test compares and renews it.
 package struct APISchema: Sendable {
     package let name: String
-    let meaning: String
+    /// Empty if the name says it.
+    package let meaning: String
     package let shape: JSONShape
 
     /// A schema whose name says what it is.
-    init(_ name: String, _ shape: JSONShape) { self.init(name, "", shape) }
+    package init(_ name: String, _ shape: JSONShape) { self.init(name, "", shape) }
 
-    init(_ name: String, _ meaning: String, _ shape: JSONShape) {
+    /// - Parameter meaning: A description for readers of `openapi.json`.
+    package init(_ name: String, _ meaning: String, _ shape: JSONShape) {
         self.name = name
         self.meaning = meaning
         self.shape = shape
-    }
-
-    /// Every schema but those of event types.
-    package static let all: [APISchema] =
-        Self.room + Self.sources + [
-            ProgramReply.schema, SceneReply.schema, DocumentReply.schema, MetadataReply.schema, LogLevelReply.schema,
-        ] + Self.commands + Self.lists
-        + EventDeclaration.shapes.map { APISchema($0.name, $0.shape) }
-        + [APISchema("CloudEvent", "CloudEvents 1.0.2, in structured mode", CloudEvent.shape)]
-
-    private static let place = "#/components/schemas/"
-
-    /// `components.schemas`, in the order of the names.
-    package static var components: JSONValue {
-        let schemas = Self.all.map { schema -> JSONValue.Member in
-            guard case .object(let keywords) = schema.shape.schema(Self.place), !schema.meaning.isEmpty else {
-                return .init(schema.name, schema.shape.schema(Self.place))
-            }
-            return .init(schema.name, .object([.init("description", .string(schema.meaning))] + keywords))
-        }
-        let anyEvent = JSONValue.Member(
-            CloudEvent.dataName, ["oneOf": EventDeclaration.references(Self.place)])
-        let events = EventDeclaration.definitions(Self.place) + [anyEvent]
-        return .object((schemas + events).sorted { $0.name < $1.name })
-    }
-
-    /// `webhooks`: what the receivers that `control.events` names get.
-    package static var webhooks: JSONValue {
-        let content: JSONValue = [
-            "application/cloudevents+json": ["schema": ["$ref": .string("\(Self.place)CloudEvent")]]
-        ]
-        return [
-            "event": [
-                "post": [
-                    "operationId": "receiveEvent", "tags": ["watching"],
-                    "summary": "an event, sent to a receiver that control.events names",
-                    "requestBody": ["required": true, "content": content],
-                    "responses": [
-                        "2XX": ["description": "the event is taken"],
-                        "410": ["description": "the receiver wants no more events"],
-                        "default": ["description": "the event is sent again later"],
-                    ],
-                ]
-            ]
-        ]
     }
 }

@@ -2,6 +2,7 @@ import HLS
 import MediaTypes
 import Packager
 import PipelineSpec
+import RoomAPI
 import Upload
 
 /// What an uploader reads: files of the HLS output.

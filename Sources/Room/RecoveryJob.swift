@@ -1,4 +1,5 @@
 package import Control
+package import RoomAPI
 
 /// What a worker is doing that finishes what an ended room left behind, for those who watch it.
 ///

@@ -1,7 +1,7 @@
 import Admission
 package import Control
 import MediaTypes
-import PipelineSpec
+package import PipelineSpec
 import Program
 
 /// Writes down what commands have changed, after it has come into force.
@@ -30,7 +30,7 @@ extension Room {
     /// The scene that was asked for counts; a fallback scene may be on air in its place.
     func noteCommanded(_ desk: SceneDesk, _ value: borrowing RoomState) {
         guard let commands = self.commands else { return }
-        let (wanted, file) = (value.life.wanted.id, value.documents.running.program.scene)
+        let (wanted, file) = (value.life.wanted.id, value.api.documents.running.program.scene)
         commands.update(.now) { state in
             let onAir = desk.onAir.sceneID == wanted
             let showing = CommandedState.Showing(
@@ -122,12 +122,12 @@ extension Room {
     /// - Parameters:
     ///   - file: The pipeline file, if it is what has changed.
     ///   - before: Scenes that the new version says otherwise come before what commands have made of them.
-    func noteDocument(_ document: RoomDocument, _ file: RoomDocument?, after before: RoomDocument) {
+    package func noteDocument(_ document: RoomDocument, _ file: RoomDocument?, after before: RoomDocument) {
         if let file {
-            self.value.withLock { $0.documents.file = file }
+            self.value.withLock { $0.api.documents.file = file }
             self.commands?.setFile(file)
         }
-        guard let commands = self.commands, let file = self.value.withLock({ $0.documents.file }) else { return }
+        guard let commands = self.commands, let file = self.value.withLock({ $0.api.documents.file }) else { return }
         let salt = commands.value.salt
         let edits = document.edits(from: file) { SealedKey.seal($0, salt: salt) }
         let (old, new) = (before.pipeline, document.pipeline)

@@ -1,75 +1,11 @@
 package import Control
 package import Events
-import HLS
-import Ladder
 package import MediaTypes
 import PipelineSpec
-import Program
+import RoomAPI
 
 extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
-
-    package func stateJSON(revision: Int64) -> String {
-        let (state, origin, segments, addresses) = self.value.withLock {
-            ($0.lifecycle.state, $0.lifecycle.origin, $0.output.segments, $0.lifecycle.addresses)
-        }
-        let scenes = self.shownScenes
-        let stats = self.program.stats
-        let phase = self.phaseMembers
-        let sources = self.pipeline.sources.compactMap {
-            self.slots[$0.id].map { self.json(of: $0, stats) }
-        }
-        let json: JSONValue = [
-            "roomId": .string(self.pipeline.room.roomID), "title": JSONValue(self.pipeline.room.title),
-            "state": phase.state, "since": phase.since, "cause": phase.cause, "desired": .string(state.desired),
-            "revision": .integer(revision),
-            "incarnation": .integer(self.incarnation), "time": .string(ProgramDate.format(self.clocks.wall.now())),
-            "origin": JSONValue(origin.map { ProgramDate.format($0) }),
-            "program": [
-                "scene": .string(scenes.onAir.sceneID),
-                "scenes": .array(scenes.shelf.scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
-                "level": self.levelJSON,
-            ],
-            "pk": self.pkJSON, "sources": .array(sources),
-            "canvas": self.canvasJSON, "renditions": self.renditionsJSON, "outputs": self.outputsJSON,
-            "latency": self.latencyJSON, "alarms": self.alarmsJSON,
-            "segments": .integer(segments),
-            "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog), "overload": self.overloadJSON,
-            "disk": self.diskJSON,
-            "addresses": .object(addresses.map { .init($0.name, .string($0.address)) }),
-        ]
-        return json.text
-    }
-
-    func ticksJSON(_ stats: ProgramStage.Stats) -> JSONValue {
-        let repeated = stats.repeated.sorted { $0.key.description < $1.key.description }
-        return [
-            "frames": .integer(stats.ticks), "late": .integer(stats.late), "lost": .integer(stats.lost),
-            "longestSwapUs": .integer(stats.longestSwap / 1000),
-            "repeated": .object(repeated.map { .init($0.key.description, .integer($0.value)) }),
-        ]
-    }
-
-    package func sourcesJSON() -> String {
-        let stats = self.program.stats
-        let rows = self.pipeline.sources.compactMap {
-            self.slots[$0.id].map { self.json(of: $0, stats) }
-        }
-        let json: JSONValue = ["sources": .array(rows)]
-        return json.text
-    }
-
-    package func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
-        let slot = try self.slot(uid, streamType)
-        return self.json(of: slot, self.program.stats).text
-    }
-
-    private func json(of slot: SourceSlot, _ stats: ProgramStage.Stats) -> JSONValue {
-        let id = slot.spec.id
-        return slot.json(
-            stats: stats, contribution: self.program.contribution(of: id), relays: self.relaysJSON(id),
-            level: self.levelJSON(of: id), refused: self.refusalJSON(of: id))
-    }
 
     func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {
         guard let type = StreamType(rawValue: streamType), let slot = self.slots[SourceID(uid, type)] else {
@@ -116,7 +52,7 @@ extension Room: RoomControlling {
             fix: "use one of: \(known.map { "\($0)" }.joined(separator: ", "))")
     }
 
-    func checkOpen() throws(ControlFailure) {
+    package func checkOpen() throws(ControlFailure) {
         let (state, outcome) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.outcome) }
         switch state {
         case .ending, .draining, .closed:
@@ -127,6 +63,24 @@ extension Room: RoomControlling {
     }
 
     package var eventLog: EventLog { self.events.log }
+
+    package func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply { try self.metadata.add(body) }
+
+    package func restartOutput(_ id: String) throws(ControlFailure) -> String { try self.outputCommands.restart(id) }
+
+    package func startOutput(_ id: String) throws(ControlFailure) -> String { try self.outputCommands.start(id) }
+
+    package func stopOutput(_ id: String) throws(ControlFailure) -> String { try self.outputCommands.stop(id) }
+
+    package func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
+        try self.outputCommands.requestKeyframe(rendition)
+    }
+
+    package func documentJSON() throws(ControlFailure) -> String { try self.document.documentJSON() }
+
+    package func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> DocumentReply {
+        try self.document.write(body, isPatch: isPatch, isDryRun: isDryRun, isRequest: true)
+    }
 
     package func end() { self.end(reason: "control") }
 

@@ -3,17 +3,18 @@
 #elseif canImport(Musl)
     import Musl
 #endif
-import Control
+package import Control
 import Events
 import MediaTypes
-import PipelineSpec
+package import PipelineSpec
+import RoomAPI
 import Stages
 
 /// What requests may name and where they may make the room connect to: nothing but what the operator's pipeline file allows.
 extension Room {
     /// What a request may name: what the operator wrote, and what requests before have been granted.
     func grants() -> ResourceGrants {
-        let (written, current) = self.value.withLock { ($0.documents.written, $0.documents.current?.effective) }
+        let (written, current) = self.value.withLock { ($0.api.documents.written, $0.api.documents.current?.effective) }
         let control = self.pipeline.control
         return ResourceGrants([written, current].compactMap { $0 }) { resource in
             switch resource.use {
@@ -36,7 +37,7 @@ extension Room {
     static let egressFix = "list the server in control.egress.allowedHosts, or name it in the pipeline file"
 
     /// Refuses a document that names a server nothing will be sent to, as far as its name tells.
-    func checkServers(of pipeline: Pipeline) throws(ControlFailure) {
+    package func checkServers(of pipeline: Pipeline) throws(ControlFailure) {
         let policy = self.settings.egress.policy
         var mistakes: [SpecMistake] = []
         func check(_ path: String, _ target: EgressPolicy.Target?) {

@@ -3,6 +3,7 @@ import MediaKernels
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomAPI
 
 extension SourceHealth.Rules {
     init(_ source: Pipeline.Source, _ alarms: Pipeline.Alarms) {
@@ -35,7 +36,7 @@ extension Room {
         last = now
         // A standstill counts from the first look at it.
         _ = self.isAlive
-        let lag = self.programLag
+        let lag = self.loops.programLag
         let overload = self.overload
         // Half of its limit is what an attempt to leave out less is given up at.
         let isWorkerBehind = overload.lag > overload.rules.limit / 2
@@ -73,12 +74,6 @@ extension Room {
         PacketBlocks.releaseUnused()
         LibAV.trimHeaps()
     }
-
-    /// How far the program is behind its clock, in nanoseconds; 0 before it runs.
-    var programLag: Int64 {
-        guard self.state == .live, let now = self.clock.now() else { return 0 }
-        return LoopLags.behind(showing: self.program.tick, fps: self.fps, now: now)
-    }
 }
 
 extension SourceSlot {
@@ -101,16 +96,5 @@ extension SourceSlot {
                     "message": .string(finding.message),
                 ]
             })
-    }
-}
-
-extension Room {
-    /// One line for people: `live, 2 of 2 sources, 3 s on air, 0 late`.
-    package var statusLine: String {
-        let slots = self.pipeline.sources.compactMap { self.slots[$0.id] }
-        let live = slots.filter { $0.state == .live }.count
-        let stats = self.program.stats
-        return "\(self.phaseState.rawValue), \(live) of \(slots.count) sources live, "
-            + "\(stats.ticks / Int64(max(1, self.fps))) s on air, \(stats.late) pictures late"
     }
 }

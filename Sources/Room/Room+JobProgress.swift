@@ -1,5 +1,6 @@
 package import MediaTypes
 import Packager
+package import RoomAPI
 
 /// An offline job that waits for something for ever must not look as if it worked.
 extension Room {

@@ -19,7 +19,7 @@ extension Room {
     var lifeTime: Int64 { self.isOffline ? self.time(of: self.program.tick + 1) : self.machine.now() }
 
     /// Program time now, in nanoseconds; `nil` before the program runs.
-    var programTime: Int64? { self.isOffline ? self.time(of: self.program.tick) : self.clock.now() }
+    package var programTime: Int64? { self.isOffline ? self.time(of: self.program.tick) : self.clock.now() }
 
     func time(of tick: Int64) -> Int64 {
         TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps))

@@ -1,5 +1,6 @@
 package import Control
 import MediaTypes
+package import RoomAPI
 
 extension Room {
     package var health: HealthReport {
@@ -20,28 +21,15 @@ extension Room {
         if state == .ending || state == .draining {
             return LoopLags(overdue: stopUntil.map { self.machine.now() &- $0 })
         }
-        guard state == .live, let now = self.clock.now() else { return LoopLags() }
-        let (tick, machine) = (self.program.tick, self.machine.now())
-        let behind = max(0, now &- self.time(of: tick))
-        // Before its first picture an encoder is where the program began.
-        let entered = self.ladder.rungs.isEmpty ? nil : self.ladder.control.enteredByAll ?? firstTick
-        let encoders = entered.map { self.lag(ofEncodersAt: $0, now: now) }
-        return self.value.withLock { value in
-            var lags = LoopLags(
-                tick: LoopLags.Loop(behind: behind, still: value.loopProgress.tick.standstill(at: tick, now: machine)))
-            if let entered, let encoders {
-                lags.encoder = LoopLags.Loop(
-                    behind: encoders, still: value.loopProgress.encoder.standstill(at: entered, now: machine))
-            }
-            return lags
-        }
+        return state == .live ? self.loops.lags(since: firstTick) : LoopLags()
     }
+
+    var loops: LoopMonitor { LoopMonitor(self, self.clock, self.program, self.ladder) }
 
     /// Ticks that the program has shown and that not every encoder has begun with; 0 before the program runs.
     package var unencodedTicks: Int64 {
         let (state, firstTick) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.firstTick) }
-        guard state == .live, !self.ladder.rungs.isEmpty else { return 0 }
-        return max(0, self.program.tick - (self.ladder.control.enteredByAll ?? firstTick - 1))
+        return state == .live ? self.loops.unencodedTicks(since: firstTick) : 0
     }
 
     /// By when a room that begins to stop now must be over, on the machine's clock.
@@ -69,14 +57,15 @@ extension Room {
             }
         return ServiceNotices.View(
             phase: phase, status: self.statusLine, isAlive: self.isAlive, hasFailed: hasFailed,
-            reloads: self.value.withLock { $0.reloads })
+            reloads: self.value.withLock { $0.api.reloads })
     }
 
-    /// How far encoders are behind the room's clock that have begun with a tick, in nanoseconds; a picture that is on its way at
-    /// its usual pace is no lag.
-    func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
-        // A rendition at half the rate has a picture every other tick; each is on its way within one.
-        let step = self.ladder.rungs.map { Int64($0.frameStep) }.max() ?? 1
-        return max(0, now &- self.time(of: entered &+ step &+ 1))
+    /// One line for people: `live, 2 of 2 sources, 3 s on air, 0 late`.
+    private var statusLine: String {
+        let slots = self.pipeline.sources.compactMap { self.slots[$0.id] }
+        let live = slots.filter { $0.state == .live }.count
+        let stats = self.program.stats
+        return "\(self.phaseState.rawValue), \(live) of \(slots.count) sources live, "
+            + "\(stats.ticks / Int64(max(1, self.fps))) s on air, \(stats.late) pictures late"
     }
 }

@@ -15,7 +15,7 @@ extension Room {
     ///
     /// - Parameter left: Sources whose panes have left it: they are heard at most.
     func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
-        self.showLayout(of: scene, without: left, at: tick, isScheduled: isScheduled)
+        self.metadata.showLayout(of: scene, without: left, at: tick, isScheduled: isScheduled)
         let sources = scene.panes.map(\.source).filter { !left.contains($0) }
         self.packager?.mark(
             ProgramMark(

@@ -106,7 +106,7 @@ extension Room {
             return nil
         }
         let behind = self.slots.values.filter { !$0.buffer.need.isHidden }.map(\.decode.lateness).max() ?? 0
-        return max(behind, self.lag(ofEncodersAt: entered, now: now))
+        return max(behind, self.loops.lag(ofEncodersAt: entered, now: now))
     }
 
     /// - Parameter level: Steps that are taken after it.
@@ -167,9 +167,8 @@ extension Room {
     }
 
     /// As the state shows it.
-    var overloadJSON: JSONValue {
-        let overload = self.overload
-        return [
+    func json(of overload: Overload) -> JSONValue {
+        [
             "lagMs": .integer(overload.lag / 1_000_000),
             "steps": .array(
                 overload.active.map { .string(self.name(of: $0)) }),

@@ -66,13 +66,4 @@ extension Room {
                 ])
         }
     }
-
-    /// For the state: the word, since when, and why.
-    var phaseMembers: (state: JSONValue, since: JSONValue, cause: JSONValue) {
-        let book = self.value.withLock(\.status)
-        return (
-            .string(book.phase.state.rawValue), .string(ProgramDate.format(book.since)),
-            JSONValue(book.phase.cause?.rawValue)
-        )
-    }
 }

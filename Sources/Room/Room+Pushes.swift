@@ -1,7 +1,8 @@
-import Control
+package import Control
 package import MediaTypes
 package import PipelineSpec
 package import Push
+import RoomAPI
 
 extension RTMPOutput {
     /// What it is to do.
@@ -93,7 +94,7 @@ extension Room {
     /// Takes leave of the output's server and begins anew.
     ///
     /// - Returns: False where there are no such outputs.
-    func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool {
+    package func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool {
         guard let live = self.live else { return false }
         do throws(MediaError) {
             live.outputs.change(

@@ -2,6 +2,7 @@ import HLS
 package import MediaTypes
 package import PipelineSpec
 package import Recording
+package import RoomAPI
 import Stages
 
 extension RecordingSettings {

@@ -7,6 +7,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import RTMP
+import RoomAPI
 
 #if canImport(Glibc)
     import Glibc

@@ -43,7 +43,7 @@ extension Room {
         let now = self.lifeTime
         self.value.withLock { value in
             for scene in begun {
-                self.receive(.commanded(RoomLife.Scene(scene, in: value.documents.running)), at: now, &value)
+                self.receive(.commanded(RoomLife.Scene(scene, in: value.api.documents.running)), at: now, &value)
             }
         }
     }

@@ -3,6 +3,7 @@ import HLS
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomAPI
 
 /// Scenes by command. One command at a time; what fails changes nothing.
 extension Room {
@@ -51,7 +52,7 @@ extension Room {
     }
 
     /// The tick of a program date-time; `nil` for none.
-    func tick(at text: String?) throws(ControlFailure) -> Int64? {
+    package func tick(at text: String?) throws(ControlFailure) -> Int64? {
         guard let text else { return nil }
         guard let date = ProgramCalendar.parse(text) else {
             throw .invalidValue(
@@ -116,7 +117,7 @@ extension Room {
     ) throws(ControlFailure) -> Int64 {
         let live = scene.isAutomatic ? self.liveUsers(fallback: desk.live) : nil
         let (pipeline, commanded, phaseEnd) = self.value.withLock {
-            ($0.documents.running, $0.overlays, $0.life.phases.endsAt)
+            ($0.api.documents.running, $0.overlays, $0.life.phases.endsAt)
         }
         let mapped = SceneMapping.scene(
             scene, in: pipeline, without: showing.without, live: live,
@@ -267,7 +268,7 @@ extension Room {
     }
 
     /// When a tick is, in every word for it; empty until the program has begun, and for a tick that is not known yet.
-    func effect(at tick: Int64?) -> EffectTime {
+    package func effect(at tick: Int64?) -> EffectTime {
         guard let calendar = self.calendar, let tick else { return EffectTime() }
         return EffectTime(
             tick: tick, appliesAt: ProgramDate.format(calendar.date(of: tick)),

@@ -5,14 +5,15 @@ import HLS
 import Ingest
 import Ladder
 import LibAV
-import Logging
+package import Logging
 package import MediaTypes
 import Origin
 import Packager
-import PipelineSpec
+package import PipelineSpec
 import Program
 import Recording
-import Stages
+package import RoomAPI
+package import Stages
 import Synchronization
 import Upload
 
@@ -38,9 +39,9 @@ package final class Room: Sendable {
     package let events: RoomEvents
     /// Sends them to the webhooks; `nil`: nobody does.
     let delivery: EventDelivery?
-    let logger: Logger
+    package let logger: Logger
     /// Every clock the room reads.
-    let clocks: Clocks
+    package let clocks: Clocks
     /// When this worker opened the room: nanoseconds since the Unix epoch, in whole milliseconds.
     let startTime: Int64
     let clock: ProgramClock
@@ -118,7 +119,7 @@ package final class Room: Sendable {
     var slots: [SourceID: SourceSlot] { self.roster.slots }
     /// The monotonic clock.
     var machine: any SleepClock { self.clocks.machine }
-    var pipeline: Pipeline { self.value.withLock { $0.documents.running } }
+    package var pipeline: Pipeline { self.value.withLock { $0.api.documents.running } }
     package var state: State { self.value.withLock { $0.lifecycle.state } }
     /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
     package var debt: MediaError? { self.value.withLock { $0.lifecycle.debt } }
@@ -281,7 +282,7 @@ package final class Room: Sendable {
         self.value.withLock { $0.lifecycle.start(origin: origin, firstTick: firstTick) }
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
         self.startCountdowns(at: firstTick)
-        self.beginUserData(origin: origin)
+        self.metadata.beginUserData(origin: origin)
         let without = self.shownScenes.onAir.without
         self.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
         self.events.emit(

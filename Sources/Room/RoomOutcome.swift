@@ -10,9 +10,3 @@ package enum RoomOutcome: Sendable {
     case superseded
     case failed(MediaError)
 }
-
-/// What a room did, for the summary at its end.
-package struct RoomSummary: Sendable {
-    package var json: JSONValue
-    package var text: String
-}

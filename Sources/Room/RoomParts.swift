@@ -8,6 +8,7 @@ import Packager
 import PipelineSpec
 import Program
 import Recording
+package import RoomAPI
 import Stages
 import Synchronization
 import Upload
@@ -374,7 +375,7 @@ extension Room {
                 joint.get()?.program.setUnseen(unseen)
             }
         }
-        outputs.levels = { levels in joint.get()?.value.withLock { $0.levels.note(levels) } }
+        outputs.levels = { levels in joint.get()?.value.withLock { $0.api.levels.note(levels) } }
         let stage = ProgramStage(
             settings: stageSettings, sources: sources,
             scene: SceneMapping.scene(

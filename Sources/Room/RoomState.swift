@@ -1,6 +1,7 @@
 import HLS
 import MediaTypes
 import PipelineSpec
+import RoomAPI
 
 /// The state of a room as one value, which reads no clock and does no I/O.
 ///
@@ -12,7 +13,7 @@ struct RoomState: Sendable {
     var output = OutputFacts()
     /// The room's state as the API shows it, in one word.
     var status: PhaseBook
-    var documents: Documents
+    var api: APIState
     /// The states of the sources, the PK, and what is to be on air because of both.
     var life: RoomLife
     /// Events that the life has not received yet, in order.
@@ -41,12 +42,6 @@ struct RoomState: Sendable {
     var alarms = AlarmBook()
     /// What is wrong with the file the room runs by.
     var configurationAlarm: AlarmBook.Alarm?
-    /// How often the room's files were to be read at once.
-    var reloads = ServiceNotices.Reloads()
-    /// Since when the room's loops are where they are.
-    var loopProgress = (tick: LoopProgress(), encoder: LoopProgress())
-    /// Latencies as last computed.
-    var latencies: (at: Int64, json: JSONValue)?
     var overload: OverloadGuard
     var disk: DiskWatch
     /// The sockets that are open.
@@ -54,24 +49,8 @@ struct RoomState: Sendable {
     var slate = SlateWork.Progress()
     var clips: ClipJobs
     var recordingJobs = RecordingJobs()
-    /// How loud the program and the sources are.
-    var levels = AudioLevelReports()
-    /// Timed metadata that commands have sent.
-    var metadata = MetadataDesk()
     /// Timed metadata that publishers have sent.
     var sourceData = SourceDataBook()
-
-    /// The document in its versions.
-    struct Documents: Sendable {
-        /// What the room runs by now; only what may change in a running room differs from what it was made from.
-        var running: Pipeline
-        /// The document that commands change; `nil`: the room was not made from one.
-        var current: RoomDocument?
-        /// The pipeline file with the flags of the command line, as the operator wrote it last.
-        var written: JSONNode?
-        /// The same without what commands have made of it; see ``CommandedState``.
-        var file: RoomDocument?
-    }
 
     /// - Parameter now: Nanoseconds since the Unix epoch.
     init(running: Pipeline, document: RoomDocument?, _ resumption: Resumption, _ start: RoomStart, now: Int64) {
@@ -79,8 +58,7 @@ struct RoomState: Sendable {
         self.scenes = start.desk
         self.overlays = start.commanded
         self.status = PhaseBook(since: now)
-        self.documents = Documents(
-            running: running, current: document, written: resumption.file?.effective, file: resumption.file)
+        self.api = APIState(running: running, current: document, file: resumption.file)
         self.resumption = resumption
         self.disk = DiskWatch(running)
         self.clips = ClipJobs(roomID: running.room.roomID)

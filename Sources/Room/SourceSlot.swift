@@ -2,6 +2,7 @@ import LibAV
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomAPI
 import Stages
 import Synchronization
 
@@ -124,16 +125,6 @@ final class SourceSlot: Sendable {
         return Set(come + named + [0]).sorted()
     }
 
-    private func audioTracksJSON(_ codecs: [UInt8: CodecName]) -> JSONValue {
-        .array(
-            self.buffer.audioTracks.map { track, gain in
-                [
-                    "track": JSONValue(Int(track)), "codec": JSONValue(codecs[track]?.rawValue),
-                    "volume": JSONValue(Int((gain * 100).rounded())),
-                ]
-            })
-    }
-
     var isFile: Bool { if case .file = self.spec.input { true } else { false } }
 
     func setFormat(_ format: PictureFormat) { self.known.withLock { $0.facts.format = format } }
@@ -212,34 +203,20 @@ final class SourceSlot: Sendable {
     /// See ``SourceArrivals/noteRead(until:)``.
     func noteRead(until time: Int64?) { self.known.withLock { $0.arrivals.noteRead(until: time) } }
 
-    func json(
-        stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, relays: JSONValue, level: JSONValue,
-        refused: JSONValue
-    ) -> JSONValue {
-        let facts = self.known.withLock(\.facts)
-        let decoded = self.decode.stats
-        let timing = self.decode.timing
-        return [
-            "uid": .string(self.spec.id.uid), "streamType": .string(self.spec.id.streamType.rawValue),
-            "name": JSONValue(self.spec.name), "state": .string(facts.state.rawValue),
-            "picture": JSONValue(facts.format?.description), "videoCodec": JSONValue(facts.videoCodec?.rawValue),
-            "audioTracks": self.audioTracksJSON(facts.audioCodecs), "videoPackets": JSONValue(decoded.videoPackets),
-            "audioPackets": JSONValue(decoded.audioPackets), "damaged": JSONValue(decoded.damaged),
-            "reopened": JSONValue(decoded.reopened),
-            "dropped": JSONValue(decoded.dropped + self.buffer.droppedPictures),
-            "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
-            "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
-            "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
-            "volume": .integer(Int64((contribution.volume * 100).rounded())),
-            "audioPush": .bool(contribution.isHeard), "videoPush": .bool(contribution.isSeen),
-            "relays": relays, "level": level, "refused": refused,
-            "health": self.healthJSON, "figures": self.healthFigures,
-            "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,
-            "bufferMs": timing.buffered.map { .integer($0 / 1_000_000) } ?? .null,
-            "clock": .string(timing.isWallAligned ? "wall" : "arrival"),
-            "wallMs": .integer(timing.wallExtra / 1_000_000),
-            "reanchors": JSONValue(timing.reanchors), "thinned": JSONValue(decoded.thinned),
-            "undecoded": JSONValue(decoded.undecoded),
-        ]
+    /// What replies and metrics show of it beside its decoder and its buffer.
+    ///
+    /// - Parameter now: On the machine's clock, in nanoseconds.
+    func status(now: Int64) -> SourceFacts.Status {
+        let (facts, arrivals) = self.known.withLock { ($0.facts, $0.arrivals.current) }
+        var status = SourceFacts.Status()
+        status.state = facts.state.rawValue
+        status.format = facts.format?.description
+        status.videoCodec = facts.videoCodec?.rawValue
+        status.audioCodecs = facts.audioCodecs.mapValues(\.rawValue)
+        (status.reconnects, status.lastError) = (facts.reconnects, facts.lastError)
+        (status.health, status.figures) = (self.healthJSON, self.healthFigures)
+        status.alarmLevel = (self.healthFindings.first?.level ?? .normal).rawValue
+        status.knownUntil = arrivals.known(at: now)
+        return status
     }
 }

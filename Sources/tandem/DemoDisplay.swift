@@ -53,7 +53,7 @@ final class DemoDisplay: Sendable {
     func update(_ room: Room) {
         let (scene, segments) = self.state.withLock { ($0.scene, $0.segments) }
         guard self.isLive else { return }
-        let facts = room.progress
+        let facts = room.facts.progress
         let time = "\(facts.seconds / 60):\(facts.seconds % 60 < 10 ? "0" : "")\(facts.seconds % 60)"
         let sources = facts.sources.map { "\($0.name) \($0.state)" }.joined(separator: ", ")
         self.state.withLock { $0.hasLine = true }

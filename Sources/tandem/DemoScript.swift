@@ -1,4 +1,5 @@
 import Room
+import RoomAPI
 import Synchronization
 
 /// What happens in the demo: two publishers come, and the scene goes solo, PK, solo …

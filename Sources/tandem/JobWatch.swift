@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomAPI
 
 /// Ends an offline job that makes nothing any more.
 enum JobWatch {

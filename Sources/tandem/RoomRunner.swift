@@ -4,6 +4,7 @@ import Logging
 import MediaTypes
 import Recording
 import Room
+import RoomAPI
 import Stages
 import UnixSignals
 

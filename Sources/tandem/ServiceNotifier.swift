@@ -4,6 +4,7 @@
     import Musl
 #endif
 import Room
+import RoomAPI
 import Stages
 
 /// Tells a service manager what ``ServiceOutbox`` has for it.

@@ -3,6 +3,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
+import RoomAPI
 import Synchronization
 
 /// Keeps an engine from taking a worker for dead that finishes what an ended room left behind: probes are answered at the room's control

@@ -3,6 +3,7 @@ import MediaTypes
 import Testing
 
 import Control
+import RoomAPI
 
 @Suite("The API's description: its schemas and webhooks are made from declarations")
 struct OpenAPISchemaTests {

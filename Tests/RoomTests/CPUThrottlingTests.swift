@@ -1,4 +1,5 @@
 import Room
+import RoomAPI
 import Testing
 
 @Suite("What the kernel says of a CPU limit: cgroups(7), cpu.stat")

@@ -1,6 +1,7 @@
 import Foundation
 import PipelineSpec
 import Room
+import RoomAPI
 import Testing
 
 @Suite("The guides' tables of other products' words")

@@ -1,6 +1,7 @@
 import MediaTypes
 import PipelineSpec
 import Room
+import RoomAPI
 import Testing
 
 /// What a client of another product believes of a room: the last it was told of each name.

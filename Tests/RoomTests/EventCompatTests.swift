@@ -1,6 +1,7 @@
 import Events
 import MediaTypes
 import PipelineSpec
+import RoomAPI
 import Synchronization
 import Testing
 

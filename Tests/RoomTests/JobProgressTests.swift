@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomAPI
 import Testing
 
 @Suite("Whether an offline job gets on")

@@ -1,4 +1,5 @@
 import Room
+import RoomAPI
 import Testing
 
 @Suite("How long media takes to viewers")

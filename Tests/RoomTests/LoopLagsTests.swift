@@ -1,4 +1,5 @@
 import Room
+import RoomAPI
 import Testing
 
 @Suite("What shows that a room's loops advance")

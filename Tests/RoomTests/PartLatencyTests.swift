@@ -1,4 +1,5 @@
 import Room
+import RoomAPI
 import Testing
 
 @Suite("How long pictures and parts take")

@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import Testing
 
-import Room
+import RoomAPI
 
 @Suite("The pipeline file of a running room")
 struct PipelineFileWatchTests {

@@ -6,6 +6,7 @@ import Packager
 import PipelineSpec
 import Recording
 import Room
+import RoomAPI
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 import MediaTypes
+import RoomAPI
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 import Room
+import RoomAPI
 import Testing
 
 @Suite("What a service manager is told: sd_notify(3)")

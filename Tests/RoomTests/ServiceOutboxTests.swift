@@ -1,4 +1,5 @@
 import Room
+import RoomAPI
 import Testing
 
 @Suite("What waits for a service manager that takes nothing: sd_notify(3)")

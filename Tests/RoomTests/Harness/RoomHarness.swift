@@ -8,6 +8,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Room
+import RoomAPI
 import Stages
 import Synchronization
 import Testing

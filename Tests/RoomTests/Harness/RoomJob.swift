@@ -2,6 +2,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
+import RoomAPI
 import Stages
 
 /// A room with the offline clock, run to its end in the test's process.

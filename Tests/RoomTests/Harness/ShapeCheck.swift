@@ -1,4 +1,5 @@
 import Control
+import RoomAPI
 import Events
 import MediaTypes
 import PipelineSpec

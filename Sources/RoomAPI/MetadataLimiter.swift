@@ -3,7 +3,7 @@ import MediaTypes
 /// What has been said with the pictures, as a value: how much more may be, and under which ids.
 ///
 /// Times are nanoseconds of one clock, the same for all calls.
-package struct MetadataDesk: Sendable {
+package struct MetadataLimiter: Sendable {
     /// An event as it was taken.
     package struct Entry: Sendable, Hashable {
         /// What was asked for, to tell a repeated request from another one under its id.

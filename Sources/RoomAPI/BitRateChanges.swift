@@ -1,8 +1,8 @@
-import Control
-import Ladder
-import MediaTypes
-import Packager
-import PipelineSpec
+package import Control
+package import Ladder
+package import MediaTypes
+package import Packager
+package import PipelineSpec
 
 extension Rendition {
     fileprivate var rates: BitRates {
@@ -12,23 +12,24 @@ extension Rendition {
     }
 }
 
-/// Bit rates of renditions, changed while the room runs.
-extension Room {
-    /// The bit rates that another version of the document asks for, by track. An encoder is opened for each, on the caller's
-    /// thread, to see that it fits the initialization segment players have.
+/// Bit rates of renditions that another version of the document changes while the room runs.
+package struct BitRateChanges: Sendable {
+    /// By track.
+    private var changes: [Int: BitRates] = [:]
+
+    /// Opens an encoder for each of them, on the caller's thread, to see that it fits the initialization segment players have.
     ///
     /// - Throws: What cannot be had without another worker, with everything that is wrong.
-    func rateChanges(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> [Int: BitRates] {
-        var changes: [Int: BitRates] = [:]
+    package init(from before: Pipeline, to after: Pipeline, _ ladder: LadderStage) throws(ControlFailure) {
         var mistakes: [SpecMistake] = []
         for (index, rendition) in after.renditions.enumerated() where !rendition.isAudioOnly {
             guard let old = before.renditions.first(where: { $0.name == rendition.name }), old.rates != rendition.rates,
-                let track = self.ladder.rungs.firstIndex(where: { $0.name == rendition.name })
+                let track = ladder.rungs.firstIndex(where: { $0.name == rendition.name })
             else { continue }
             let path = "renditions[\(index)].video"
             do throws(MediaError) {
-                if try self.ladder.takes(rendition.rates, track: track) {
-                    changes[track] = rendition.rates
+                if try ladder.takes(rendition.rates, track: track) {
+                    self.changes[track] = rendition.rates
                 } else {
                     mistakes.append(
                         SpecMistake(
@@ -40,16 +41,16 @@ extension Room {
             }
         }
         guard mistakes.isEmpty else { throw .refused(mistakes) { what, fix, _ in .needsRestart(what, fix: fix) } }
-        return changes
     }
 
-    /// What is declared rises before what is coded.
-    func apply(_ changes: [Int: BitRates]) {
-        for (track, rates) in changes {
-            self.packager?.declare(rates, track: track)
-            self.passthrough?.setRates(rates, track: track)
-            self.live?.setBitrate(Int(clamping: rates.bitrate), track: track)
-            self.ladder.control.setRates(rates, track: track)
+    /// Declares the rates first, then changes the encoders.
+    ///
+    /// - Parameter others: Gets each track and its rates between the two.
+    package func apply(to packager: HLSPackager?, _ ladder: LadderStage, others: (_ track: Int, BitRates) -> Void) {
+        for (track, rates) in self.changes {
+            packager?.declare(rates, track: track)
+            others(track, rates)
+            ladder.control.setRates(rates, track: track)
         }
     }
 }

@@ -37,7 +37,7 @@ package struct LatencyTracker: Sendable {
     package var waiting: Int { self.arrivals.count }
 
     /// The segment with these ticks could be fetched at `time` (program time).
-    mutating func published(_ ticks: Range<Int64>, at time: Int64) {
+    package mutating func published(_ ticks: Range<Int64>, at time: Int64) {
         guard ticks.count <= Self.window else { return }
         for tick in ticks {
             guard let arrival = self.arrivals.removeValue(forKey: tick) else { continue }
@@ -53,7 +53,7 @@ package struct LatencyTracker: Sendable {
     }
 
     /// The part of one rendition with these ticks could be fetched at `time` (program time).
-    mutating func partPublished(track: Int, _ ticks: Range<Int64>, at time: Int64) {
+    package mutating func partPublished(track: Int, _ ticks: Range<Int64>, at time: Int64) {
         guard ticks.count <= Self.window, self.partHistograms.indices.contains(track) else { return }
         for tick in ticks {
             guard let arrival = self.arrivals[tick] else { continue }

@@ -1,27 +1,28 @@
-import Program
+package import Program
 
 /// Audio level reports on their way from the program thread, which must not allocate memory for them, to the thread that emits them
 /// as events.
-struct AudioLevelReports: Sendable {
+package struct AudioLevelReports: Sendable {
     /// Reports that may wait. The life's thread looks twenty times a second; the shortest interval is a block of audio.
-    static let limit = 16
+    package static let limit = 16
 
     /// The last measurement; `nil` before the first.
-    private(set) var latest: SoundLevels?
+    package private(set) var latest: SoundLevels?
     private var untold: [SoundLevels] = []
 
-    init() { self.untold.reserveCapacity(Self.limit) }
+    package init() { self.untold.reserveCapacity(Self.limit) }
 
     /// Notes a measurement; drops the report of it if ``limit`` of them wait. No allocation.
-    mutating func note(_ levels: SoundLevels) {
+    package mutating func note(_ levels: SoundLevels) {
         self.latest = levels
         if self.untold.count < Self.limit { self.untold.append(levels) }
     }
 
-    var hasUntold: Bool { !self.untold.isEmpty }
+    /// Whether a report waits.
+    package var hasUntold: Bool { !self.untold.isEmpty }
 
     /// Takes the reports that wait, in order.
     ///
     /// - Parameter storage: An empty array with room for ``limit`` reports, which is filled from now on.
-    mutating func takeUntold(leaving storage: inout [SoundLevels]) { swap(&storage, &self.untold) }
+    package mutating func takeUntold(leaving storage: inout [SoundLevels]) { swap(&storage, &self.untold) }
 }

@@ -1,13 +1,14 @@
-import Control
+package import Control
 
 /// From the moment a picture enters its encoder to the moment it is out of it, and from the last picture of a part to the moment
 /// players can have the part; for each rendition.
 package struct PartLatency: Sendable {
     /// Durations of one rendition.
-    struct Histograms: Sendable {
+    package struct Histograms: Sendable {
         /// Of pictures that were encoded.
-        var pictures = DurationHistogram()
-        var parts = DurationHistogram()
+        package var pictures = DurationHistogram()
+        /// From the last picture of a part to the part.
+        package var parts = DurationHistogram()
     }
 
     /// Pictures of a rendition whose entry is remembered: 20 seconds at 60 a second, longer than any encoder holds one.
@@ -45,12 +46,12 @@ package struct PartLatency: Sendable {
     package var remembered: Int { self.tracks.reduce(0) { $0 + $1.entries.count } }
 
     /// A publisher's own packets stand for the track from here on, or no more.
-    mutating func setPassing(_ isPassing: Bool, track: Int) {
+    package mutating func setPassing(_ isPassing: Bool, track: Int) {
         if self.tracks.indices.contains(track) { self.tracks[track].isPassing = isPassing }
     }
 
     /// The picture is out of its encoder.
-    mutating func coded(track: Int, tick: Int64, at time: Int64) {
+    package mutating func coded(track: Int, tick: Int64, at time: Int64) {
         guard self.tracks.indices.contains(track), !self.tracks[track].isPassing,
             let entry = self.tracks[track].entries[tick]
         else { return }
@@ -58,7 +59,7 @@ package struct PartLatency: Sendable {
     }
 
     /// The part whose last picture this is can be had.
-    mutating func published(track: Int, lastTick: Int64, at time: Int64) {
+    package mutating func published(track: Int, lastTick: Int64, at time: Int64) {
         guard self.tracks.indices.contains(track), let entry = self.tracks[track].entries[lastTick] else {
             return
         }

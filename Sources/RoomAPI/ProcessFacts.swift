@@ -3,13 +3,13 @@
 #elseif canImport(Musl)
     import Musl
 #endif
-import Control
+package import Control
 import Stages
 
 /// What the kernel says of this process.
-enum ProcessFacts {
+package enum ProcessFacts {
     /// Largest resident size so far, in KiB.
-    static var peakMemoryKiB: Int64 {
+    package static var peakMemoryKiB: Int64 {
         var usage = rusage()
         getrusage(0, &usage)  // RUSAGE_SELF, which the C module shows with another type
         return Int64(usage.ru_maxrss)
@@ -40,7 +40,7 @@ enum ProcessFacts {
     /// - Parameters:
     ///   - cpu: CPU time so far, in nanoseconds.
     ///   - startTime: Nanoseconds since the Unix epoch.
-    static func add(to metrics: inout MetricsText, cpu: Int64, startTime: Int64) {
+    package static func add(to metrics: inout MetricsText, cpu: Int64, startTime: Int64) {
         metrics.family("process_cpu_seconds_total", .counter, "CPU time of this process.")
         metrics.seconds("process_cpu_seconds_total", nanoseconds: cpu)
         metrics.family("process_resident_memory_bytes", .gauge, "Resident memory of this process.")

@@ -1,12 +1,40 @@
 package import Control
-import HLS
-import MediaTypes
-import Packager
-import PipelineSpec
-import Program
+package import HLS
+package import MediaTypes
+package import Packager
+package import PipelineSpec
+package import Program
 
-/// What is said in step with the picture: by command, and by the pictures themselves.
-extension Room {
+/// An output that carries events and layouts in its frames.
+package protocol CueCarrier: Sendable {
+    /// Begins to put data of the pipeline's `sei` into frames.
+    func carry(_ plan: UserDataPlan)
+    /// Puts an event into the frame that it names.
+    func cue(_ cue: ProgramCue)
+    /// Describes another layout from `frame` on.
+    func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool)
+}
+
+extension HLSPackager: CueCarrier {}
+
+/// Timed metadata: events that commands and publishers send to viewers, and what frames say by themselves.
+package struct MetadataService: Sendable {
+    private let host: any APIHost
+    /// nil: the room has no HLS output.
+    private let packager: HLSPackager?
+    private let carriers: [any CueCarrier]
+    private let program: ProgramStage
+
+    /// - Parameters:
+    ///   - packager: nil: the room has no HLS output.
+    ///   - live: RTMP outputs and HTTP-FLV.
+    package init(_ host: any APIHost, _ program: ProgramStage, packager: HLSPackager?, live: (any CueCarrier)?) {
+        self.host = host
+        self.packager = packager
+        self.carriers = [packager, live].compactMap { $0 }
+        self.program = program
+    }
+
     /// Bytes of an event as viewers get it: as many as other services take.
     private static let longestEvent = Pipeline.SEI.longestText
     /// Characters of a state, which stands in every playlist.
@@ -17,81 +45,76 @@ extension Room {
     /// Names the text of an ID3 tag.
     private static let tagName = "live.tandem.event"
 
-    package func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
+    /// Sends an event to every viewer, in step with a frame.
+    ///
+    /// - Parameter body: See ``MetadataRequest``.
+    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` for more than ``MetadataLimiter/rate``, and what is wrong with the request.
+    package func add(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply {
         switch MetadataRequest.parse(body) {
         case .success(let request): return try self.add(request)
         case .failure(let refusal): throw .refused(refusal.mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
         }
     }
 
-    /// What a publisher says to players, where its source is to be heard: as an event of type `source`.
+    /// Sends a publisher's message to players as an event of type `source`.
     ///
     /// - Parameter values: An array, as JSON text.
-    func source(_ id: SourceID, says name: String, _ values: String) {
-        guard self.pipeline.source(id)?.metadata == true else { return }
-        let now = self.machine.now()
-        guard self.value.withLock({ $0.sourceData.take(id, now: now) }) else { return }
+    /// - Returns: False before the program begins, and if other events leave no room for it.
+    package func add(from id: SourceID, _ name: String, _ values: String) -> Bool {
         var request = MetadataRequest()
         request.type = "source"
         let (uid, type) = (JSONValue.string(id.uid).text, JSONValue.string(id.streamType.rawValue).text)
         request.data =
             "{\"uid\":\(uid),\"streamType\":\(type),\"name\":\(JSONValue.string(name).text),\"values\":\(values)}"
-        // Before the program begins, or where other events leave no room for it, it is gone.
-        let isTaken = (try? self.add(request, leaving: MetadataDesk.reserve)) != nil
-        self.value.withLock { $0.sourceData.note(id, isTaken: isTaken) }
+        return (try? self.add(request, leaving: MetadataLimiter.reserve)) != nil
     }
 
-    /// - Parameter reserve: As in ``MetadataDesk/add(_:id:state:leaving:now:)``.
+    /// - Parameter reserve: As in ``MetadataLimiter/add(_:id:state:leaving:now:)``.
     private func add(_ request: MetadataRequest, leaving reserve: Int64 = 0) throws(ControlFailure) -> MetadataReply {
-        try self.checkOpen()
+        try self.host.checkOpen()
         guard let packager = self.packager else {
             throw .notFound("this room has no HLS output", fix: "add an output of type hls")
         }
-        guard let calendar = self.calendar, self.state == .live else {
-            throw ControlFailure(
-                code: "requestFailed", number: 1417, status: 409, what: "the program has not begun",
-                fix: "wait for program.started")
-        }
+        guard self.host.isLive else { throw .programHasNotBegun }
         let content = Self.content(request)
         let marks = try Self.stateAttributes(request)
-        let frame = Result { () throws(ControlFailure) in try self.tick(at: request.at) }
+        let frame = Result { () throws(ControlFailure) in try self.host.tick(at: request.at) }
         // Two ahead: no encoder has it before every rendition knows of the event.
         let next = self.program.tick &+ 2
-        let (entry, number) = try self.value.withLock { value throws(ControlFailure) in
-            do throws(MetadataDesk.Refusal) {
-                if let id = request.id, let known = try value.metadata.known(id, content: content) {
+        let (entry, number) = try self.host.withAPI { state throws(ControlFailure) in
+            do throws(MetadataLimiter.Refusal) {
+                if let id = request.id, let known = try state.metadata.known(id, content: content) {
                     return (known, Int64(0))
                 }
             } catch {
                 throw Self.failure(error, request)
             }
             let asked = try frame.get()
-            do throws(MetadataDesk.Refusal) {
-                let entry = MetadataDesk.Entry(content: content, frame: asked ?? next)
-                let number = try value.metadata.add(
+            do throws(MetadataLimiter.Refusal) {
+                let entry = MetadataLimiter.Entry(content: content, frame: asked ?? next)
+                let number = try state.metadata.add(
                     entry, id: request.id,
                     state: request.state ? (request.type, marks != nil) : nil, leaving: reserve,
-                    now: self.machine.now())
+                    now: self.host.clocks.machine.now())
                 return (entry, number)
             } catch {
                 throw Self.failure(error, request)
             }
         }
         if number > 0 {
-            let event = Self.event(request, number, ProgramDate.format(calendar.date(of: entry.frame)))
+            let event = Self.event(request, number, self.host.effect(at: entry.frame).appliesAt ?? "")
             let cue = ProgramCue(
                 frame: entry.frame,
                 message: packager.message(
                     number: number, at: entry.frame, payload: ID3Tag.text(Self.tagName, event)), userData: event)
-            packager.cue(cue)
-            self.live?.cue(cue)
+            for carrier in self.carriers { carrier.cue(cue) }
             if request.state {
                 packager.mark(
                     ProgramMark(
                         rangeClass: Self.stateClass + request.type, tick: entry.frame,
                         isScheduled: request.at != nil, attributes: marks))
             }
-            self.events.emit(
+            self.host.events.emit(
                 "metadata.taken",
                 [
                     "id": .string(Self.id(request, number)), "kind": .string(request.type),
@@ -100,7 +123,8 @@ extension Room {
                 ])
         }
         return MetadataReply(
-            id: Self.id(request, number), type: request.type, changed: number > 0, effect: self.effect(at: entry.frame))
+            id: Self.id(request, number), type: request.type, changed: number > 0,
+            effect: self.host.effect(at: entry.frame))
     }
 
     /// What tells two requests apart.
@@ -163,7 +187,7 @@ extension Room {
         return result
     }
 
-    private static func failure(_ refusal: MetadataDesk.Refusal, _ request: MetadataRequest) -> ControlFailure {
+    private static func failure(_ refusal: MetadataLimiter.Refusal, _ request: MetadataRequest) -> ControlFailure {
         switch refusal {
         case .taken:
             ControlFailure(
@@ -171,30 +195,34 @@ extension Room {
                 what: "\"\(request.id ?? "")\" is another event already", fix: "give each event an id of its own")
         case .tooMany:
             .limitExceeded(
-                "more than \(MetadataDesk.rate) events a second", fix: "put several things into one event, or wait")
+                "more than \(MetadataLimiter.rate) events a second", fix: "put several things into one event, or wait")
         case .tooManyStates:
             .limitExceeded(
-                "\(MetadataDesk.mostStates) types have a state already",
+                "\(MetadataLimiter.mostStates) types have a state already",
                 fix: "end one: send its type with \"state\": true and neither text nor data")
         }
     }
 
-    // MARK: What pictures say by themselves
+    // MARK: What frames say by themselves
 
-    /// The program has begun, and no picture is coded yet.
-    func beginUserData(origin: Int64) {
-        guard let sei = self.pipeline.sei else { return }
-        let fps = self.fps
+    /// Begins to put data into frames as the pipeline's `sei` says. Called before the first frame is encoded.
+    ///
+    /// - Parameter origin: Program time 0, in nanoseconds since the Unix epoch.
+    package func beginUserData(origin: Int64) {
+        let pipeline = self.host.pipeline
+        guard let sei = pipeline.sei else { return }
+        let fps = pipeline.canvas.fps
         let plan = UserDataPlan(
             identifier: sei.identifier, interval: (Int64(sei.intervalMs) * Int64(fps) + 999) / 1000,
             followsIDR: sei.followIDR, extraInfo: sei.extraInfo, origin: origin, fps: fps)
-        self.packager?.carry(plan)
-        self.live?.carry(plan)
+        for carrier in self.carriers { carrier.carry(plan) }
     }
 
-    /// Another scene is on air from a picture on.
-    func showLayout(of scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
-        let pipeline = self.pipeline
+    /// Describes the scene that is on air from a frame on, if the pipeline's `sei` asks for that.
+    ///
+    /// - Parameter left: Sources whose panes have left it.
+    package func showLayout(of scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
+        let pipeline = self.host.pipeline
         guard pipeline.sei?.layout == true else { return }
         let size = scene.canvas(
             in: Program.Canvas(
@@ -216,7 +244,6 @@ extension Room {
                 ["w": JSONValue(size.width), "h": JSONValue(size.height), "bgnd": .string(color.description)]),
             .init("regions", .array(regions)),
         ]
-        self.packager?.show(layout, from: tick, isScheduled: isScheduled)
-        self.live?.show(layout, from: tick, isScheduled: isScheduled)
+        for carrier in self.carriers { carrier.show(layout, from: tick, isScheduled: isScheduled) }
     }
 }

@@ -1,39 +1,43 @@
-import MediaTypes
+package import MediaTypes
 import Program
 
-extension Room {
-    /// What the room did so far: frames, what was late, lost or repeated, costs, latency, lip-sync.
-    package func summary() -> RoomSummary {
-        let stats = self.program.stats
-        let segments = self.value.withLock { $0.output.segments }
-        let latency = self.latencies.segmentPercentiles
-        let cpu = self.clocks.processCPU.now() / 1_000_000
+/// What a room did, for its end: frames, what was late, lost or repeated, costs, latency, lip-sync.
+package struct RoomSummary: Sendable {
+    /// In the shape `Summary`.
+    package let json: JSONValue
+    /// Lines for people.
+    package let text: String
+
+    /// - Parameter cpu: CPU time so far, in nanoseconds.
+    package init(_ facts: RoomFacts, _ latencies: RoomLatencies, cpu: Int64) {
+        let stats = facts.stats
+        let latency = latencies.segmentPercentiles
+        let milliseconds = cpu / 1_000_000
         let memory = ProcessFacts.peakMemoryKiB
         var lines = [
-            "frames \(stats.ticks), late \(stats.late), lost \(stats.lost), scene switches \(stats.switches), segments \(segments)",
-            "CPU \(Self.seconds(cpu)) s, peak memory \(memory / 1024) MB",
+            "frames \(stats.ticks), late \(stats.late), lost \(stats.lost), scene switches \(stats.switches), "
+                + "segments \(facts.segments)",
+            "CPU \(JSONValue.thousandths(milliseconds).text) s, peak memory \(memory / 1024) MB",
         ]
         if let latency { lines.append("latency from socket to playlist: p50 \(latency.p50) ms, p95 \(latency.p95) ms") }
-        let parts = self.latencies.encodingPercentiles
+        let parts = latencies.encodingPercentiles
         if let parts {
             lines.append(
                 "\(parts.count) parts, from the last picture's entry into the encoder to the playlist: p50 "
                     + "\(parts.p50 / 1000) ms, p99 \(parts.p99 / 1000) ms, max \(parts.max / 1000) ms")
         }
         var sources: [JSONValue] = []
-        for source in self.pipeline.sources {
-            guard let slot = self.slots[source.id] else { continue }
-            let sync = LipSync(slot.buffer.lipSync.offsets)
-            let (shown, repeated) = (stats.shown[source.id] ?? 0, stats.repeated[source.id] ?? 0)
+        for source in facts.sources {
+            let sync = LipSync(source.lipSync)
             sources.append([
-                "uid": .string(source.id.description), "shown": .integer(shown), "repeated": .integer(repeated),
-                "lipSyncMs": sync.json,
+                "uid": .string(source.id.description), "shown": .integer(source.shown),
+                "repeated": .integer(source.repeated), "lipSyncMs": sync.json,
             ])
-            lines.append("source \(source.id): shown \(shown), repeated \(repeated)\(sync.text)")
+            lines.append("source \(source.id): shown \(source.shown), repeated \(source.repeated)\(sync.text)")
         }
-        let json: JSONValue = [
-            "ticks": self.ticksJSON(stats), "switches": .integer(stats.switches), "segments": .integer(segments),
-            "cpuSeconds": .thousandths(cpu), "peakMemoryMiB": .thousandths(memory * 1000 / 1024),
+        self.json = [
+            "ticks": stats.replyValue, "switches": .integer(stats.switches), "segments": .integer(facts.segments),
+            "cpuSeconds": .thousandths(milliseconds), "peakMemoryMiB": .thousandths(memory * 1000 / 1024),
             "latencyMs": latency.map { ["p50": JSONValue($0.p50), "p95": JSONValue($0.p95)] } ?? .null,
             "partLatencyMs": parts.map {
                 [
@@ -41,15 +45,13 @@ extension Room {
                     "max": .thousandths($0.max),
                 ]
             } ?? .null,
-            "sendToPartMs": self.latencies.partPercentiles.map {
+            "sendToPartMs": latencies.partPercentiles.map {
                 ["p50": JSONValue($0.p50), "p95": JSONValue($0.p95), "p99": JSONValue($0.p99)]
             } ?? .null,
             "sources": .array(sources),
         ]
-        return RoomSummary(json: json, text: lines.map { $0 + "\n" }.joined())
+        self.text = lines.map { $0 + "\n" }.joined()
     }
-
-    private static func seconds(_ ms: Int64) -> String { JSONValue.thousandths(ms).text }
 }
 
 /// Sound against picture of one source, from its flashes and beeps.

@@ -1,0 +1,241 @@
+import Admission
+import Control
+import Events
+import MediaTypes
+import PipelineSpec
+import Program
+import RoomAPI
+
+/// Brings a version of the document into force, or tells why it cannot be.
+struct DocumentApplication {
+    private let room: Room
+    /// The document that the room runs by, and the new one.
+    private let before: Pipeline
+    private let after: Pipeline
+
+    init(_ room: Room, from before: Pipeline, to after: Pipeline) {
+        var after = after
+        // What a flag of the command line says holds as long as the worker lives.
+        after.durationMs = room.pipeline.durationMs
+        (self.room, self.before, self.after) = (room, before, after)
+    }
+
+    /// Everything beside the scenes that changes, with its files read and its encoders opened.
+    private struct Parts {
+        var roster: Room.RosterChange
+        var admission: Admission?
+        var pushes: Room.PushChange?
+        var webhooks: [Webhook]?
+        var rates: BitRateChanges
+    }
+
+    /// - Parameter isReal: It is going to be applied: a source of the same name that is leaving has to be gone.
+    private func prepare(isReal: Bool) throws(ControlFailure) -> Parts {
+        // What comes too early, perhaps for minutes, is refused before files are read and encoders opened to judge the rest.
+        _ = try self.sceneChange(self.room.shownScenes)
+        return Parts(
+            roster: try self.room.rosterChange(from: self.before, to: self.after, isReal: isReal),
+            admission: try self.admission(), pushes: try self.room.pushChange(from: self.before, to: self.after),
+            webhooks: try self.webhooks(),
+            rates: try BitRateChanges(from: self.before, to: self.after, self.room.ladder))
+    }
+
+    /// Refuses what ``apply()`` refuses, but for what shows only when a scene is composed.
+    func tryOut() throws(ControlFailure) { _ = try self.prepare(isReal: false) }
+
+    /// - Returns: What comes on air by it; `nil`: nothing that is seen has changed.
+    func apply() throws(ControlFailure) -> SceneDesk.Showing? {
+        let room = self.room
+        let running = room.pipeline
+        let parts = try self.prepare(isReal: true)
+        let showing = try room.changeScenes { desk throws(ControlFailure) -> SceneDesk.Showing? in
+            let scenes = try self.sceneChange(desk)
+            // Scenes are composed with what the room runs by, and with those who are there.
+            room.value.withLock { $0.api.documents.running = self.after }
+            room.bringIn(parts.roster)
+            do throws(ControlFailure) {
+                var changed = desk
+                changed.leave(parts.roster.leaving)
+                let showing = try self.show(scenes, &changed)
+                desk = changed
+                room.value.withLock { value in
+                    for scene in scenes.put { value.life.replace(RoomLife.Scene(scene, in: self.after)) }
+                    for id in scenes.removed { value.life.remove(id) }
+                    value.life.setPK(self.after.pk.map(RoomLife.PK.init))
+                }
+                // Before another command can tell of a later tick.
+                if let showing { room.announce(showing, reason: "room.changed") }
+                self.announce(scenes)
+                return showing
+            } catch {
+                room.takeBack(parts.roster)
+                room.value.withLock { $0.api.documents.running = running }
+                throw error
+            }
+        }
+        self.setSources()
+        room.openDoors(to: parts.roster)
+        if let admission = parts.admission, let server = room.listeners.ingest {
+            server.renew(admission)
+            if self.areKeysOther { room.events.emit("ingest.keysRenewed", [:]) }
+        }
+        for id in parts.roster.leaving { room.dismiss(id) }
+        parts.rates.apply(to: room.packager, room.ladder) { track, rates in
+            room.passthrough?.setRates(rates, track: track)
+            room.live?.setBitrate(Int(clamping: rates.bitrate), track: track)
+        }
+        if let pushes = parts.pushes { room.apply(pushes) }
+        if let webhooks = parts.webhooks { room.delivery?.replace(webhooks) }
+        return showing
+    }
+
+    /// Who is to be told the room's events, with the secrets read; `nil`: those who are.
+    private func webhooks() throws(ControlFailure) -> [Webhook]? {
+        guard self.before.control.events != self.after.control.events else { return nil }
+        do throws(MediaError) {
+            return try self.after.webhooks()
+        } catch {
+            throw .invalidValue(error.place, error.what, fix: error.fix)
+        }
+    }
+
+    /// The words that commands have for each scene.
+    private func announce(_ scenes: SceneChange) {
+        for scene in scenes.put {
+            let revision = scenes.shelf[scene.sceneID]?.revision ?? scene.revision
+            self.room.events.emit(
+                "scene.changed", ["scene": .string(scene.sceneID), "revision": JSONValue(revision)])
+        }
+        for id in scenes.removed { self.room.events.emit("scene.removed", ["scene": .string(id)]) }
+    }
+
+    /// Who may publish from now on; `nil`: as it is. Keys and secrets are read before anything is changed.
+    private func admission() throws(ControlFailure) -> Admission? {
+        let isSame = Set(self.before.sources.map(\.id)) == Set(self.after.sources.map(\.id))
+        guard !isSame || self.areKeysOther else { return nil }
+        do throws(MediaError) {
+            return try Room.admission(self.after)
+        } catch {
+            let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
+            throw .invalidValue(path, error.what, fix: error.fix)
+        }
+    }
+
+    /// Whether a source that stays has other keys, or the secret that keys are signed with is another one.
+    private var areKeysOther: Bool {
+        self.before.ingest.auth?.secret != self.after.ingest.auth?.secret
+            || self.after.sources.contains { source in
+                self.before.source(source.id).map { $0.input != source.input } ?? false
+            }
+    }
+
+    private func setSources() {
+        let (before, after, slots) = (self.before, self.after, self.room.slots)
+        for new in after.sources {
+            guard let old = before.source(new.id), old != new || before.alarms != after.alarms, let slot = slots[new.id]
+            else { continue }
+            self.room.noteDocument(of: new.id) { known in
+                if old.volume != new.volume { known.volume = nil }
+                if old.offsetMs != new.offsetMs { known.offsetMs = nil }
+                if old.rotation != new.rotation { known.rotation = nil }
+                if old.audioTracks != new.audioTracks { known.trackVolumes = [:] }
+            }
+            if old.volume != new.volume {
+                self.room.program.setSource(new.id, volume: Float(new.volume) / 100, audioPush: nil, videoPush: nil)
+            }
+            if old.offsetMs != new.offsetMs { slot.decode.setOffset(milliseconds: new.offsetMs) }
+            if old.rotation != new.rotation { slot.decode.setRotation(new.rotation / 90) }
+            if old.audioTracks != new.audioTracks {
+                let ramp = Int64(after.audio.rampMs) * Int64(after.audio.sampleRate) / 1000
+                var gains = Dictionary(old.audioTracks.map { ($0.track, 100) }) { first, _ in first }
+                for track in new.audioTracks { gains[track.track] = track.volume }
+                for (track, volume) in gains {
+                    slot.buffer.setGain(Float(volume) / 100, ofTrack: UInt8(clamping: track), over: max(1, ramp))
+                }
+            }
+            slot.setHealthRules(SourceHealth.Rules(new, after.alarms))
+        }
+    }
+
+    // MARK: Scenes
+
+    /// What is to be done with the scenes.
+    private struct SceneChange {
+        var put: [PipelineSpec.Scene] = []
+        var removed: [String] = []
+        /// A scene that is to come on air.
+        var target: String?
+        /// What lies on every scene has changed.
+        var isRedecorated = false
+        /// Users leave whom automatic scenes may show.
+        var isThinned = false
+        var shelf: SceneShelf
+    }
+
+    /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
+    private func sceneChange(_ desk: SceneDesk) throws(ControlFailure) -> SceneChange {
+        let (before, after) = (self.before, self.after)
+        var change = SceneChange(shelf: desk.shelf)
+        change.put = after.scenes.filter { before.scene($0.sceneID) != $0 }
+        change.removed = before.scenes.map(\.sceneID).filter { after.scene($0) == nil }
+        for id in change.removed { change.shelf.remove(id) }
+        for scene in change.put { change.shelf.putNext(scene) }
+        try self.checkScenes(of: change.shelf)
+        try self.room.checkPK(from: before, to: after, removing: change.removed)
+        guard change.shelf.scenes.count <= SceneShelf.limit else {
+            throw .limitExceeded(
+                "the room would have \(change.shelf.scenes.count) scenes with those of commands",
+                fix: "delete some that are not on air")
+        }
+        if before.program.scene != after.program.scene, after.program.scene != desk.onAir.sceneID {
+            change.target = after.program.scene
+        }
+        change.isRedecorated =
+            before.watermarks != after.watermarks || before.canvas.bgImages != after.canvas.bgImages
+            || before.canvas.backgroundColor != after.canvas.backgroundColor
+        change.isThinned = before.sources.contains { $0.id.streamType == .main && after.source($0.id) == nil }
+        var touched = Set(change.removed + change.put.map(\.sceneID))
+        if change.isThinned { touched.formUnion(change.shelf.scenes.filter(\.isAutomatic).map(\.sceneID)) }
+        if let waiting = desk.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
+            throw .conflict(
+                "the scene \"\(waiting.sceneID)\" waits for its tick, and the new version changes it",
+                fix: "send it again when that scene is on air")
+        }
+        if change.target == nil, change.removed.contains(desk.onAir.sceneID) {
+            throw .refused(
+                [
+                    SpecMistake(
+                        path: "scenes", at: .none, what: "\"\(desk.onAir.sceneID)\" is on air and not among them",
+                        fix: "put another one on air first, or name it in program.scene")
+                ]
+            ) { what, fix, _ in .conflict(what, fix: fix) }
+        }
+        return change
+    }
+
+    /// Of the scenes in the file the file's rules have seen it; commands have made others.
+    private func checkScenes(of shelf: SceneShelf) throws(ControlFailure) {
+        let leaving = Set(self.before.sources.map(\.id)).subtracting(self.after.sources.map(\.id))
+        for scene in shelf.scenes where !leaving.isEmpty {
+            let named = RoomLife.Scene(scene, in: self.before).sources
+            guard let source = named.first(where: { leaving.contains($0) }) else { continue }
+            throw .conflict(
+                "the scene \"\(scene.sceneID)\", as a command has made it, shows \(source), which is to leave",
+                fix: "change that scene or delete it first, or write it without \(source) in the new version")
+        }
+    }
+
+    /// The one step that can fail: what is on air is composed anew.
+    private func show(_ change: SceneChange, _ desk: inout SceneDesk) throws(ControlFailure) -> SceneDesk.Showing? {
+        desk.shelf = change.shelf
+        if let target = change.target, let scene = desk.shelf[target] {
+            return try self.room.command(scene, nil, &desk)
+        }
+        let onAir = desk.onAir.sceneID
+        guard let scene = desk.shelf[onAir],
+            change.isRedecorated || change.put.contains(where: { $0.sceneID == onAir })
+                || change.isThinned && scene.isAutomatic
+        else { return nil }
+        return try self.room.replace(scene, &desk)
+    }
+}

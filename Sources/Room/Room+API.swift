@@ -1,0 +1,80 @@
+package import Control
+import Egress
+package import MediaTypes
+package import PipelineSpec
+package import RoomAPI
+
+/// What the services of the API need from the room.
+extension Room: DocumentHost {
+    package var isLive: Bool { self.state == .live }
+
+    package func withAPI<Result: Sendable, Failure: Error>(
+        _ body: (inout APIState) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try self.value.withLock { value throws(Failure) in try body(&value.api) }
+    }
+
+    package func holdingDocument<Result: Sendable, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try self.documentTurn.withLock { _ throws(Failure) in try body() }
+    }
+
+    package func setFileAlarm(_ path: String, _ message: String?) {
+        let alarm = message.map {
+            AlarmBook.Alarm("config.invalid", "alert_2", kind: "config", subject: path, message: $0)
+        }
+        self.value.withLock { $0.configurationAlarm = alarm }
+    }
+
+    package func checks(ofRequest request: JSONNode?, isRequest: Bool) throws(ControlFailure) -> SpecChecks {
+        guard isRequest else { return RoomChecks.here(wall: self.clocks.wall) }
+        let grants = self.grants()
+        if let request { try Self.check(request, grants) }
+        return RoomChecks.forRequests(grants, wall: self.clocks.wall)
+    }
+
+    package func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) {
+        try DocumentApplication(self, from: current.pipeline, to: change.document.pipeline).tryOut()
+    }
+
+    package func apply(
+        _ change: DocumentChange, after current: RoomDocument, isRequest: Bool
+    ) throws(ControlFailure) -> EffectTime? {
+        let gate = self.settings.egress
+        let before = gate.policy
+        // What the file names now is what requests may name, and where they may connect to: before what it names connects.
+        if !isRequest { gate.policy = EgressPolicy(change.document.pipeline) }
+        do throws(ControlFailure) {
+            let showing = try DocumentApplication(self, from: current.pipeline, to: change.document.pipeline).apply()
+            return showing.map { self.effect(at: $0.tick) }
+        } catch {
+            if !isRequest { gate.policy = before }
+            throw error
+        }
+    }
+
+    package func recordingBegan() { self.value.withLock { $0.disk.recordingBegan() } }
+
+    var document: DocumentService { DocumentService(self) }
+
+    var outputCommands: OutputCommands { OutputCommands(self, self.recorder, self.ladder) }
+
+    /// Timed metadata.
+    var metadata: MetadataService {
+        MetadataService(self, self.program, packager: self.packager, live: self.live)
+    }
+
+    /// Sends a publisher's message to players, where its source is to be heard: as an event of type `source`.
+    ///
+    /// - Parameter values: An array, as JSON text.
+    func source(_ id: SourceID, says name: String, _ values: String) {
+        guard self.pipeline.source(id)?.metadata == true else { return }
+        let now = self.machine.now()
+        guard self.value.withLock({ $0.sourceData.take(id, now: now) }) else { return }
+        let isTaken = self.metadata.add(from: id, name, values)
+        self.value.withLock { $0.sourceData.note(id, isTaken: isTaken) }
+    }
+}
+
+extension LiveDesk: CueCarrier {}

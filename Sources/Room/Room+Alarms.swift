@@ -1,0 +1,109 @@
+import Control
+import HLS
+import MediaTypes
+import PipelineSpec
+
+/// Alarms: what is wrong with the room now, and what was lately.
+extension Room {
+    /// Looks at what is wrong, for whoever asks for the room; on the thread of the life.
+    func noteAlarms() {
+        var alarms: [AlarmBook.Alarm] = []
+        for source in self.pipeline.sources {
+            guard let slot = self.slots[source.id], !slot.isFile else { continue }
+            for finding in slot.healthFindings {
+                let type = finding.cause.alarmType
+                // The worker's own, whichever source shows it.
+                if finding.cause == .workerLag {
+                    if !alarms.contains(where: { $0.type == type }) {
+                        alarms.append(
+                            AlarmBook.Alarm(type, finding.level.name, kind: "encoder", message: finding.message))
+                    }
+                    continue
+                }
+                alarms.append(
+                    AlarmBook.Alarm(
+                        type, finding.level.name, kind: "source", subject: source.id.description,
+                        message: "\(slot.spec.name ?? source.id.description): \(finding.message)"))
+            }
+        }
+        if let alarm = self.overloadAlarm {
+            // One alarm says it: that the program is behind its clock is the same.
+            alarms.removeAll { $0.type == SourceHealth.Cause.workerLag.alarmType }
+            alarms.append(alarm)
+        }
+        let (disk, isStalled) = self.value.withLock { ($0.disk.current, $0.disk.isStalled) }
+        if disk.level > .normal {
+            alarms.append(
+                AlarmBook.Alarm("output.disk_low", disk.level.name, kind: "output", message: disk.message))
+        }
+        if isStalled {
+            alarms.append(
+                AlarmBook.Alarm(
+                    "output.stalled", "alert_2", kind: "output",
+                    message: "segments cannot be written; memory holds them for a while"))
+        }
+        alarms += self.damage.alarms
+        if let (path, noticed) = self.value.withLock({ $0.output.restoredPlace }),
+            let alarm = OutputAlarm.ofPlace(path, noticed: noticed, now: self.machine.now())
+        {
+            alarms.append(alarm)
+        }
+        let lost = self.outputAlarms
+        alarms += lost
+        self.notePhase { $0.isOutputLost = !lost.isEmpty }
+        if let alarm = self.value.withLock({ $0.configurationAlarm }) { alarms.append(alarm) }
+        alarms += self.certificateAlarms
+        alarms += self.commandAlarms
+        let changes = self.value.withLock { $0.alarms.update(alarms, at: self.clocks.wall.now()) }
+        for change in changes { self.tell(change) }
+        if !changes.isEmpty { self.noteAnnounced() }
+    }
+
+    /// What this worker has called wrong is over with it: an alarm's id is of its worker, so no other could tell.
+    func endAlarms() {
+        let changes = self.value.withLock { $0.alarms.update([], at: self.clocks.wall.now(), isLast: true) }
+        for change in changes { self.tell(change) }
+        self.noteAnnounced()
+    }
+
+    /// The level is what it is from now on; the alarm itself is as the state has it.
+    private func tell(_ change: AlarmBook.Change) {
+        let (type, entry, level) =
+            switch change {
+            case .set(let entry): ("alarm.set", entry, entry.alarm.severity)
+            case .cleared(let entry): ("alarm.cleared", entry, "normal")
+            }
+        self.events.emit(
+            type,
+            [
+                "id": .string(self.id(of: entry)), "level": .string(level), "reason": .string(entry.alarm.message),
+                "uid": entry.alarm.kind == "source" ? JSONValue(entry.alarm.subject) : .null,
+                "alarm": self.json(of: entry),
+            ])
+    }
+
+    /// The alarms that replies show: those of a state, or all.
+    func alarms(_ state: AlarmState = .all) -> JSONValue {
+        let entries = self.value.withLock(\.alarms.entries).filter { entry in
+            switch state {
+            case .all: true
+            case .set: entry.clearedAt == nil
+            case .cleared: entry.clearedAt != nil
+            }
+        }
+        return .array(entries.map { self.json(of: $0) })
+    }
+
+    /// No other alarm of the room has it, not under another worker either.
+    func id(of entry: AlarmBook.Entry) -> String { entry.earlierID ?? "\(self.incarnation)-\(entry.number)" }
+
+    private func json(of entry: AlarmBook.Entry) -> JSONValue {
+        [
+            "id": .string(self.id(of: entry)), "type": .string(entry.alarm.type),
+            "severity": .string(entry.alarm.severity), "state": .string(entry.clearedAt == nil ? "set" : "cleared"),
+            "scope": ["kind": .string(entry.alarm.kind), "id": JSONValue(entry.alarm.subject)],
+            "message": .string(entry.alarm.message), "setAt": .string(ProgramDate.format(entry.setAt)),
+            "clearedAt": JSONValue(entry.clearedAt.map { ProgramDate.format($0) }),
+        ]
+    }
+}

@@ -1,0 +1,27 @@
+import MediaTypes
+import PipelineSpec
+import Program
+import RoomAPI
+
+extension Room {
+    /// Tells what was measured since the last call.
+    func tellLevels() {
+        guard self.value.withLock(\.api.levels.hasUntold) else { return }
+        var untold: [SoundLevels] = []
+        untold.reserveCapacity(AudioLevelReports.limit)
+        self.value.withLock { $0.api.levels.takeUntold(leaving: &untold) }
+        for levels in untold { self.events.emit(levels: levels) }
+    }
+}
+
+extension ProgramStage.Settings {
+    /// The pipeline's words about ducking and levels.
+    mutating func setSound(_ audio: Pipeline.Audio) {
+        self.levelIntervalMs = audio.levelIntervalMs
+        self.ducking = audio.ducking.map {
+            Ducking(
+                uids: Set($0.uids), thresholdDb: $0.thresholdDb, reductionDb: $0.reductionDb, attackMs: $0.attackMs,
+                releaseMs: $0.releaseMs)
+        }
+    }
+}

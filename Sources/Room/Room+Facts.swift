@@ -1,0 +1,122 @@
+package import Control
+import HLS
+import Ladder
+import MediaTypes
+import PipelineSpec
+import Program
+import Push
+import Recording
+package import RoomAPI
+
+/// What the room is at a moment, for the API's replies.
+extension Room {
+    /// What the replies have in common.
+    package var facts: RoomFacts {
+        let (phase, segments, overload) = self.value.withLock {
+            ($0.status.phase.state.rawValue, $0.output.segments, $0.overload.overload)
+        }
+        let pipeline = self.pipeline
+        return RoomFacts(
+            pipeline, incarnation: self.incarnation, phase: phase, program: self.program, lag: self.loops.programLag,
+            backlog: self.ladder.backlog, segments: segments, overload: self.json(of: overload),
+            overloadSteps: overload.active.count
+        ) { stats in
+            let slots = self.slots
+            return pipeline.sources.compactMap { source in slots[source.id].map { self.facts(of: $0, stats) } }
+        }
+    }
+
+    private func facts(of slot: SourceSlot, _ stats: ProgramStage.Stats) -> SourceFacts {
+        let id = slot.spec.id
+        let (levels, messages) = self.value.withLock { ($0.api.levels.latest, $0.sourceData.count(of: id)) }
+        return SourceFacts(
+            slot.spec, slot.status(now: self.machine.now()), decode: slot.decode, buffer: slot.buffer, stats: stats,
+            contribution: self.program.contribution(of: id), ingest: self.listeners.hub(for: id)?.statistics,
+            level: levels?.sources[id], relays: self.relaysJSON(id), refused: self.refusalJSON(of: id),
+            messages: (messages.taken, messages.dropped))
+    }
+
+    package func stateJSON(revision: Int64) -> String {
+        let (lifecycle, status, output, levels) = self.value.withLock {
+            ($0.lifecycle, $0.status, $0.output, $0.api.levels.latest)
+        }
+        let scenes = self.shownScenes
+        let facts = self.facts
+        let reply = RoomReply(
+            facts, revision: revision, since: status.since, cause: status.phase.cause?.rawValue,
+            desired: lifecycle.state.desired, time: self.clocks.wall.now(), origin: lifecycle.origin,
+            scene: scenes.onAir.sceneID, scenes: scenes.shelf.scenes.map(\.sceneID), level: levels?.program,
+            lastSegment: (output.lastSizes, output.lastFrames), passthrough: self.passthroughJSON,
+            latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses, pk: self.pkJSON,
+            outputs: self.outputsJSON, alarms: self.alarms(), disk: self.diskJSON)
+        return reply.json.text
+    }
+
+    package func sourcesJSON() -> String { SourceListReply(self.facts.sources).json.text }
+
+    package func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
+        self.facts(of: try self.slot(uid, streamType), self.program.stats).json.text
+    }
+
+    package func statisticsJSON(isDebug: Bool) -> String { StatisticsReply(self.facts, isDebug: isDebug).json.text }
+
+    package func alarmsJSON(_ state: AlarmState) -> String { (["alarms": self.alarms(state)] as JSONValue).text }
+
+    package func metricsText() -> String {
+        var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)
+        metrics.add(self.addPushes)
+        metrics.addViewing(
+            self.latencies, renditions: self.ladder.rungs.map(\.name), connections: self.listeners.viewerConnections)
+        metrics.add(self.addUploads)
+        metrics.add(self.addOutputAlarms)
+        metrics.addWebhooks(self.delivery?.tallies ?? [])
+        metrics.addProcess(cpu: self.clocks.processCPU.now(), startTime: self.startTime)
+        return metrics.text
+    }
+
+    /// What the room did so far.
+    package func summary() -> RoomSummary {
+        RoomSummary(self.facts, self.latencies, cpu: self.clocks.processCPU.now())
+    }
+
+    /// The outputs as `GET /v1/room` shows them, in the order of the pipeline.
+    private var outputsJSON: JSONValue {
+        let pushes = self.live?.outputs.statuses ?? []
+        return .array(
+            self.pipeline.outputs.map { output -> JSONValue in
+                var members: [JSONValue.Member] = [
+                    .init("outputId", .string(output.outputID)), .init("type", .string(output.typeName)),
+                ]
+                switch output {
+                case .hls(let hls):
+                    members.append(.init("playlist", .string(hls.multivariantPlaylist)))
+                    members.append(.init("lowLatency", .bool(hls.lowLatency)))
+                case .rtmp:
+                    members +=
+                        pushes.first { $0.outputID == output.outputID }.map(Self.members)
+                        ?? [.init("state", .string(PushCore.State.waiting.rawValue))]
+                case .http, .s3:
+                    members += self.uploads.first { $0.outputID == output.outputID }?.members ?? []
+                case .transport(let output):
+                    members.append(.init("playlist", .string("\(output.outputID)/\(output.multivariantPlaylist)")))
+                case .record:
+                    guard let recorder = self.recorder else { break }
+                    members.append(.init("state", .string(recorder.status.rawValue)))
+                    members.append(.init("take", recorder.number.map { JSONValue($0) } ?? .null))
+                case .raw, .image: break
+                }
+                return .object(members)
+            })
+    }
+}
+
+extension Room.State {
+    /// What the room is on its way to.
+    fileprivate var desired: String {
+        switch self {
+        case .starting, .waiting, .live: "live"
+        case .draining: "draining"
+        case .ending, .closed: "closed"
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package import Control
+import Events
+package import MediaTypes
+
+extension APISchema {
+    /// Every schema but those of event types.
+    package static let all: [APISchema] =
+        Self.room + Self.sources + Self.control
+        + EventDeclaration.shapes.map { APISchema($0.name, $0.shape) }
+        + [APISchema("CloudEvent", "CloudEvents 1.0.2, in structured mode", CloudEvent.shape)]
+
+    private static let place = "#/components/schemas/"
+
+    /// `components.schemas`, in the order of the names.
+    package static var components: JSONValue {
+        let schemas = Self.all.map { schema -> JSONValue.Member in
+            guard case .object(let keywords) = schema.shape.schema(Self.place), !schema.meaning.isEmpty else {
+                return .init(schema.name, schema.shape.schema(Self.place))
+            }
+            return .init(schema.name, .object([.init("description", .string(schema.meaning))] + keywords))
+        }
+        let anyEvent = JSONValue.Member(
+            CloudEvent.dataName, ["oneOf": EventDeclaration.references(Self.place)])
+        let events = EventDeclaration.definitions(Self.place) + [anyEvent]
+        return .object((schemas + events).sorted { $0.name < $1.name })
+    }
+
+    /// `webhooks`: what the receivers that `control.events` names get.
+    package static var webhooks: JSONValue {
+        let content: JSONValue = [
+            "application/cloudevents+json": ["schema": ["$ref": .string("\(Self.place)CloudEvent")]]
+        ]
+        return [
+            "event": [
+                "post": [
+                    "operationId": "receiveEvent", "tags": ["watching"],
+                    "summary": "an event, sent to a receiver that control.events names",
+                    "requestBody": ["required": true, "content": content],
+                    "responses": [
+                        "2XX": ["description": "the event is taken"],
+                        "410": ["description": "the receiver wants no more events"],
+                        "default": ["description": "the event is sent again later"],
+                    ],
+                ]
+            ]
+        ]
+    }
+}

@@ -1,0 +1,43 @@
+import Control
+import MediaTypes
+
+/// Sources, and their numbers.
+extension APISchema {
+    /// Which of the two streams of a uid.
+    static let streamType = JSONShape.words(["main", "sub"])
+    static let sourceState = JSONShape.words(SourceFacts.states)
+    /// By which clock a source is shown.
+    static let sourceClock = JSONShape.words(["wall", "arrival"])
+
+    static let sources: [APISchema] = [
+        SourceFacts.schema, SourceListReply.schema, StatisticsReply.schema, SourceStatisticsReply.schema,
+        APISchema(
+            "Refusal",
+            .object([
+                JSONField("reason", .words(["kicked", "quarantined"])),
+                JSONField("until", .date, "when it may come back"),
+            ])),
+        APISchema(
+            "Relay",
+            .object([
+                JSONField("id", .string), JSONField("url", .string, "without its key"),
+                JSONField("state", .words(["waiting", "connecting", "live", "failed", "stopped"])),
+                JSONField("bytes", .integer), JSONField("dropped", .integer, "packets"), JSONField("retries", .integer),
+                JSONField("lastError", .orNull(.string)),
+            ])),
+        APISchema(
+            "Health",
+            .object([
+                JSONField("level", .words(["normal", "alert_1", "alert_2", "alert_3"])),
+                JSONField(
+                    "causes",
+                    .list(
+                        .words([
+                            "fps", "gap", "network", "bitrate", "skew", "keyInterval", "jitterBuffer", "decodeErrors",
+                            "workerLag", "absent",
+                        ])), "of every level, the worst first"),
+                JSONField(
+                    "findings", .list(.named("Finding")), "the causes, each with its own level and what was measured"),
+            ])),
+    ]
+}

@@ -1,0 +1,62 @@
+package import Ladder
+import MediaTypes
+package import Program
+
+/// Measures how far the loops of a room are behind its clock: the program and its encoders.
+package struct LoopMonitor: Sendable {
+    private let host: any APIHost
+    private let clock: ProgramClock
+    private let program: ProgramStage
+    private let ladder: LadderStage
+
+    /// - Parameter clock: The room's time.
+    package init(_ host: any APIHost, _ clock: ProgramClock, _ program: ProgramStage, _ ladder: LadderStage) {
+        (self.host, self.clock, self.program, self.ladder) = (host, clock, program, ladder)
+    }
+
+    private var fps: Int { self.host.pipeline.canvas.fps }
+
+    /// How far the loops of a room whose program runs are behind. A standstill counts from the first call that sees it.
+    ///
+    /// - Parameter firstTick: The first tick of this worker.
+    package func lags(since firstTick: Int64) -> LoopLags {
+        guard let now = self.clock.now() else { return LoopLags() }
+        let (tick, machine) = (self.program.tick, self.host.clocks.machine.now())
+        let behind = max(0, now &- TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.fps)))
+        // Before its first picture an encoder is where the program began.
+        let entered = self.ladder.rungs.isEmpty ? nil : self.ladder.control.enteredByAll ?? firstTick
+        let encoders = entered.map { self.lag(ofEncodersAt: $0, now: now) }
+        return self.host.withAPI { state in
+            var lags = LoopLags(
+                tick: LoopLags.Loop(behind: behind, still: state.loops.tick.standstill(at: tick, now: machine)))
+            if let entered, let encoders {
+                lags.encoder = LoopLags.Loop(
+                    behind: encoders, still: state.loops.encoder.standstill(at: entered, now: machine))
+            }
+            return lags
+        }
+    }
+
+    /// Ticks that the program has shown and that not every encoder has begun with.
+    ///
+    /// - Parameter firstTick: The first tick of this worker.
+    package func unencodedTicks(since firstTick: Int64) -> Int64 {
+        guard !self.ladder.rungs.isEmpty else { return 0 }
+        return max(0, self.program.tick - (self.ladder.control.enteredByAll ?? firstTick - 1))
+    }
+
+    /// How far the program is behind its clock, in nanoseconds; 0 before it runs.
+    package var programLag: Int64 {
+        guard self.host.isLive, let now = self.clock.now() else { return 0 }
+        return LoopLags.behind(showing: self.program.tick, fps: self.fps, now: now)
+    }
+
+    /// How far encoders that have begun with a tick are behind the room's clock, in nanoseconds. A frame that is on its way at its
+    /// usual pace is no lag.
+    package func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
+        // A rendition at half the rate has a picture every other tick; each is on its way within one.
+        let step = self.ladder.rungs.map { Int64($0.frameStep) }.max() ?? 1
+        let due = TimeMath.scale(entered &+ step &+ 1, by: TimeMath.nanoseconds, over: Int64(self.fps))
+        return max(0, now &- due)
+    }
+}

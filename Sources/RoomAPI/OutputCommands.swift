@@ -1,0 +1,143 @@
+package import Control
+package import Ladder
+import MediaTypes
+package import PipelineSpec
+package import Recording
+
+/// The room's outputs, as commands to them need them.
+package protocol OutputCommandHost: APIHost {
+    /// Nanoseconds since program time 0; nil before the program runs.
+    var programTime: Int64? { get }
+
+    /// Calls `body` while no other version of the document can come into force.
+    func holdingDocument<Result: Sendable, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure)
+        -> Result
+
+    /// Closes the connection of an RTMP output and connects anew.
+    ///
+    /// - Returns: False if the room has no RTMP outputs.
+    func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool
+
+    /// An operator has started a recording.
+    func recordingBegan()
+}
+
+/// Commands to one output or one rendition.
+package struct OutputCommands: Sendable {
+    private let host: any OutputCommandHost
+    private let recorder: TakeRecorder?
+    private let ladder: LadderStage
+
+    /// - Parameter recorder: nil: the pipeline has no output of the type record.
+    package init(_ host: any OutputCommandHost, _ recorder: TakeRecorder?, _ ladder: LadderStage) {
+        (self.host, self.recorder, self.ladder) = (host, recorder, ladder)
+    }
+
+    /// See ``RoomControlling/restartOutput(_:)``.
+    package func restart(_ id: String) throws(ControlFailure) -> String {
+        try self.host.checkOpen()
+        try self.host.holdingDocument { () throws(ControlFailure) in
+            let pipeline = self.host.pipeline
+            let output = try Self.output(id, in: pipeline)
+            guard case .rtmp(let push) = output, try self.host.restart(push, in: pipeline) else {
+                throw ControlFailure.conflict(
+                    "\(id) is of the type \(output.typeName), which has no connection to begin anew",
+                    fix: "outputs of the type rtmp can be restarted; drain the worker to begin everything anew")
+            }
+        }
+        self.host.events.emit("output.restarted", ["outputId": .string(id)])
+        return (["outputId": .string(id), "accepted": "restart"] as JSONValue).text
+    }
+
+    private static func output(_ id: String, in pipeline: Pipeline) throws(ControlFailure) -> Output {
+        guard let output = pipeline.outputs.first(where: { $0.outputID == id }) else {
+            let known = pipeline.outputs.map(\.outputID).joined(separator: ", ")
+            throw .notFound("this room has no output \(id.prefix(64))", fix: "use one of: \(known)")
+        }
+        return output
+    }
+
+    /// See ``RoomControlling/startOutput(_:)``.
+    package func start(_ id: String) throws(ControlFailure) -> String {
+        let (recorder, frame) = try self.recorder(of: id)
+        do throws(MediaError) {
+            if let path = try recorder.start(at: frame) {
+                self.host.recordingBegan()
+                self.host.events.emit("output.started", ["outputId": .string(id), "path": .string(path)])
+            }
+        } catch {
+            throw .conflict(error.what, fix: error.fix)
+        }
+        return Self.answer(id, "start", recorder)
+    }
+
+    /// See ``RoomControlling/stopOutput(_:)``.
+    package func stop(_ id: String) throws(ControlFailure) -> String {
+        let (recorder, frame) = try self.recorder(of: id)
+        do throws(MediaError) {
+            if let path = try recorder.stop(at: frame) {
+                self.host.events.emit(
+                    "output.stopped",
+                    [
+                        "outputId": .string(id), "path": .string(path),
+                        "reason": .string("an operator has stopped it"),
+                    ])
+            }
+        } catch {
+            throw .conflict(error.what, fix: error.fix)
+        }
+        return Self.answer(id, "stop", recorder)
+    }
+
+    /// What records a record output, and the frame on air; `nil`: the program has not begun.
+    private func recorder(of id: String) throws(ControlFailure) -> (TakeRecorder, frame: Int64?) {
+        try self.host.checkOpen()
+        let pipeline = self.host.pipeline
+        let output = try Self.output(id, in: pipeline)
+        guard case .record = output, let recorder = self.recorder else {
+            throw .conflict(
+                "\(id) is of the type \(output.typeName), which goes as long as the room has it",
+                fix: "start and stop outputs of the type record; take one of the type rtmp out of the room's document")
+        }
+        let fps = Int64(pipeline.canvas.fps)
+        let frame = self.host.programTime.map {
+            TimeMath.scale($0, by: fps, over: TimeMath.nanoseconds, rounding: .down)
+        }
+        return (recorder, frame)
+    }
+
+    private static func answer(_ id: String, _ verb: String, _ recorder: TakeRecorder) -> String {
+        let answer: JSONValue = [
+            "outputId": .string(id), "accepted": .string(verb), "state": .string(recorder.status.rawValue),
+        ]
+        return answer.text
+    }
+
+    /// See ``RoomControlling/requestKeyframe(_:)``.
+    package func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String {
+        try self.host.checkOpen()
+        let pictures = self.host.pipeline.pictureRenditions
+        guard let track = pictures.firstIndex(where: { $0.name == rendition }) else {
+            let known = pictures.map(\.name).joined(separator: ", ")
+            throw .notFound("no rendition with pictures is named \(rendition.prefix(64))", fix: "use one of: \(known)")
+        }
+        guard self.host.isLive else { throw .programHasNotBegun }
+        self.ladder.control.requestKeyframe(track: track)
+        return (["rendition": .string(rendition), "accepted": "keyframe"] as JSONValue).text
+    }
+}
+
+extension Output {
+    /// Its `type` in the pipeline file.
+    package var typeName: String {
+        switch self {
+        case .hls, .transport: "hls"
+        case .raw: "raw"
+        case .record: "record"
+        case .rtmp: "rtmp"
+        case .http: "http"
+        case .s3: "s3"
+        case .image: "image"
+        }
+    }
+}

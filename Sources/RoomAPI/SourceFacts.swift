@@ -1,0 +1,168 @@
+package import Control
+package import Ingest
+package import MediaTypes
+package import PipelineSpec
+package import Program
+
+/// A source at one moment, as replies, metrics and the summary show it.
+package struct SourceFacts: Sendable {
+    /// What the room knows of the source beside its decoder and its buffer.
+    package struct Status: Sendable {
+        /// The word for its state; one of ``SourceFacts/states``.
+        package var state = "idle"
+        /// The size and rate of its frames as last decoded.
+        package var format: String?
+        package var videoCodec: String?
+        /// By the numbers of the audio tracks.
+        package var audioCodecs: [UInt8: String] = [:]
+        package var reconnects = 0
+        package var lastError: String?
+        /// In the shape `Health`.
+        package var health = JSONValue.null
+        /// The level of the worst finding about its health: 0 to 3.
+        package var alarmLevel = 0
+        /// In the shape `Figures`.
+        package var figures = JSONValue.null
+        /// When its media is known to have come, in nanoseconds of the machine's clock.
+        package var knownUntil: Int64 = 0
+
+        package init() {}
+    }
+
+    let id: SourceID
+    let name: String?
+    let status: Status
+    /// nil for a source that is read from a file.
+    let ingest: SourceStatistics?
+    let contribution: ProgramStage.Contribution
+    let audioTracks: [AudioTrackFacts]
+    let decoded: DecodeStage.Stats
+    let timing: DecodeStage.Timing
+    let decodeTimes: DecodeTimes
+    /// Frames that its decoder or its buffer has dropped.
+    let dropped: Int
+    /// Frames on air, and those that were on air again because no newer one was there.
+    let shown: Int64
+    let repeated: Int64
+    /// Microseconds of audio against video, of each flash and beep.
+    let lipSync: [Int64]
+    /// nil: not measured.
+    let level: SoundLevels.Level?
+    /// In the shapes `Relay` and `Refusal`.
+    let relays: JSONValue
+    let refused: JSONValue
+    /// Messages of its publisher to players.
+    let messages: (taken: Int64, dropped: Int64)
+
+    /// The words for the states of a source.
+    package static let states = [
+        "idle", "connected", "publishing", "live", "stalled", "lost", "reconnecting", "gone", "ended",
+    ]
+
+    /// Reads the source's decoder and buffer.
+    ///
+    /// - Parameters:
+    ///   - relays: In the shape `Relay`, a list.
+    ///   - refused: In the shape `Refusal`; null if the source may be published.
+    ///   - messages: How many messages of its publisher to players were taken and dropped.
+    package init(
+        _ spec: Pipeline.Source, _ status: Status, decode: DecodeStage, buffer: SourceBuffer,
+        stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, ingest: SourceStatistics?,
+        level: SoundLevels.Level?, relays: JSONValue, refused: JSONValue,
+        messages: (taken: Int64, dropped: Int64)
+    ) {
+        self.id = spec.id
+        self.name = spec.name
+        self.status = status
+        self.ingest = ingest
+        self.contribution = contribution
+        self.audioTracks = buffer.audioTracks.map { track, gain in
+            AudioTrackFacts(
+                track: Int(track), codec: status.audioCodecs[track], volume: Int((gain * 100).rounded()))
+        }
+        self.decoded = decode.stats
+        self.timing = decode.timing
+        self.decodeTimes = decode.decodeTimes
+        self.dropped = self.decoded.dropped + buffer.droppedPictures
+        self.shown = stats.shown[spec.id] ?? 0
+        self.repeated = stats.repeated[spec.id] ?? 0
+        self.lipSync = buffer.lipSync.offsets
+        self.level = level
+        self.relays = relays
+        self.refused = refused
+        self.messages = messages
+    }
+
+    /// Media that waits to be due, in milliseconds.
+    var bufferMs: Int64? { self.timing.buffered.map { $0 / 1_000_000 } }
+    var clockName: String { self.timing.isWallAligned ? "wall" : "arrival" }
+    var wallMs: Int64 { self.timing.wallExtra / 1_000_000 }
+}
+
+/// One audio track of a source.
+package struct AudioTrackFacts: Reply {
+    let track: Int
+    let codec: String?
+    /// Percent.
+    let volume: Int
+
+    package static let members = [
+        ReplyMember<Self>("track") { $0.track }, ReplyMember("codec") { $0.codec },
+        ReplyMember("volume", "percent") { $0.volume },
+    ]
+}
+
+extension SourceFacts: NamedReply {
+    package static let schemaName = "Source"
+
+    package static let members: [ReplyMember<Self>] = [
+        ReplyMember("uid") { $0.id.uid },
+        ReplyMember("streamType", as: APISchema.streamType) { $0.id.streamType.rawValue },
+        ReplyMember("name") { $0.name },
+        ReplyMember("state", as: APISchema.sourceState) { $0.status.state },
+        ReplyMember("picture", "size and rate as last decoded") { $0.status.format },
+        ReplyMember("videoCodec") { $0.status.videoCodec },
+        ReplyMember("audioTracks") { $0.audioTracks },
+        ReplyMember("videoPackets") { $0.decoded.videoPackets },
+        ReplyMember("audioPackets") { $0.decoded.audioPackets },
+        ReplyMember("damaged", "packets") { $0.decoded.damaged },
+        ReplyMember("reopened", "decoders opened again") { $0.decoded.reopened },
+        ReplyMember("dropped", "pictures") { $0.dropped },
+        ReplyMember("shown", "pictures on air") { $0.shown },
+        ReplyMember("repeated", "pictures on air again for want of a newer one") { $0.repeated },
+        ReplyMember("reconnects") { $0.status.reconnects },
+        ReplyMember("lastError") { $0.status.lastError },
+        ReplyMember("volume", "percent, as it was set last; a pane may have its own") {
+            Int64(($0.contribution.volume * 100).rounded())
+        },
+        ReplyMember("audioPush", "it is heard") { $0.contribution.isHeard },
+        ReplyMember("videoPush", "it is seen") { $0.contribution.isSeen },
+        ReplyMember("relays", as: .list(.named("Relay"))) { $0.relays },
+        ReplyMember("level") { $0.level },
+        ReplyMember("refused", as: .orNull(.named("Refusal"))) { $0.refused },
+        ReplyMember("health", as: .named("Health")) { $0.status.health },
+        ReplyMember("figures", as: .named("Figures")) { $0.status.figures },
+        ReplyMember("driftPpm", "its clock against ours") { $0.timing.driftPpm },
+        ReplyMember("bufferMs", "media that waits to be due") { $0.bufferMs },
+        ReplyMember("clock", as: APISchema.sourceClock) { $0.clockName },
+        ReplyMember("wallMs") { $0.wallMs },
+        ReplyMember("reanchors") { $0.timing.reanchors },
+        ReplyMember("thinned", "pictures not decoded for want of time") { $0.decoded.thinned },
+        ReplyMember("undecoded", "packets") { $0.decoded.undecoded },
+    ]
+}
+
+/// The reply to `GET /v1/sources`.
+package struct SourceListReply: NamedReply {
+    package static let schemaName = "SourceList"
+    let sources: [SourceFacts]
+
+    package init(_ sources: [SourceFacts]) { self.sources = sources }
+
+    package static let members = [ReplyMember<Self>("sources") { $0.sources }]
+}
+
+extension SoundLevels.Level: ReplyValue {
+    package static var replyShape: JSONShape { .named("SoundLevel") }
+    package var replyValue: JSONValue { RoomEvents.json(self) }
+}

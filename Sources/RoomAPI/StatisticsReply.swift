@@ -1,0 +1,115 @@
+package import Control
+import Ingest
+import MediaTypes
+import Program
+import RTMP
+
+/// The reply to `GET /v1/stats`: what comes in from every source, and what becomes of it.
+package struct StatisticsReply: NamedReply {
+    package static let schemaName = "Statistics"
+
+    let facts: RoomFacts
+    let sources: [SourceStatisticsReply]
+    /// With what was mended and dropped on the way.
+    let isDebug: Bool
+
+    /// - Parameter isDebug: With what was mended and dropped on the way.
+    package init(_ facts: RoomFacts, isDebug: Bool) {
+        self.facts = facts
+        self.sources = facts.sources.map { SourceStatisticsReply(facts: $0, isDebug: isDebug) }
+        self.isDebug = isDebug
+    }
+
+    package static let members: [ReplyMember<Self>] = [
+        ReplyMember("level", as: .words(["standard", "debug"])) { $0.isDebug ? "debug" : "standard" },
+        ReplyMember("tick") { $0.facts.tick },
+        ReplyMember("ticks") { $0.facts.stats },
+        ReplyMember("sources") { $0.sources },
+        ReplyMember(optional: "backlog", "debug") { $0.isDebug ? $0.facts.backlog : nil },
+        ReplyMember(optional: "overload", as: .named("Overload")) { $0.isDebug ? $0.facts.overload : nil },
+    ]
+}
+
+/// The numbers of one source.
+struct SourceStatisticsReply: NamedReply {
+    static let schemaName = "SourceStatistics"
+
+    let facts: SourceFacts
+    let isDebug: Bool
+
+    /// nil unless the reply is one for debugging.
+    private var debug: SourceFacts? { self.isDebug ? self.facts : nil }
+    /// nil for a source that is read from a file, too.
+    private var ingest: SourceStatistics? { self.debug?.ingest }
+
+    static let members: [ReplyMember<Self>] = Self.standard + Self.mended + Self.received
+
+    private static let standard: [ReplyMember<Self>] = [
+        ReplyMember("uid") { $0.facts.id.uid },
+        ReplyMember("streamType", as: APISchema.streamType) { $0.facts.id.streamType.rawValue },
+        ReplyMember("state", as: APISchema.sourceState) { $0.facts.status.state },
+        ReplyMember("picture") { $0.facts.status.format },
+        ReplyMember("bytes") { $0.facts.ingest.map { Int64(clamping: $0.bytes) } },
+        ReplyMember("videoPackets") { $0.facts.decoded.videoPackets },
+        ReplyMember("audioPackets") { $0.facts.decoded.audioPackets },
+        ReplyMember("keyFrames") { $0.facts.ingest?.keyFrames ?? 0 },
+        ReplyMember("health", as: .named("Health")) { $0.facts.status.health },
+        ReplyMember("figures", as: .named("Figures")) { $0.facts.status.figures },
+        ReplyMember("shown") { $0.facts.shown },
+        ReplyMember("repeated") { $0.facts.repeated },
+        ReplyMember("dropped") { $0.facts.dropped },
+        ReplyMember("damaged") { $0.facts.decoded.damaged },
+        ReplyMember("driftPpm") { $0.facts.timing.driftPpm },
+        ReplyMember("bufferMs") { $0.facts.bufferMs },
+    ]
+
+    private static let mended: [ReplyMember<Self>] = [
+        ReplyMember(optional: "reopened") { $0.debug?.decoded.reopened },
+        ReplyMember(optional: "thinned") { $0.debug?.decoded.thinned },
+        ReplyMember(optional: "undecoded") { $0.debug?.decoded.undecoded },
+        ReplyMember(optional: "reanchors") { $0.debug?.timing.reanchors },
+        ReplyMember(optional: "lastReanchor") { $0.debug.map { $0.timing.lastReason?.rawValue } },
+        ReplyMember(optional: "clock", as: APISchema.sourceClock) { $0.debug?.clockName },
+        ReplyMember(optional: "wallMs") { $0.debug?.wallMs },
+        ReplyMember(optional: "decode") { $0.debug.map { DecodeTimesReply(times: $0.decodeTimes) } },
+    ]
+
+    private static let received: [ReplyMember<Self>] = [
+        ReplyMember(optional: "publications") { $0.ingest?.publications },
+        ReplyMember(optional: "publishing") { $0.ingest?.isPublishing },
+        ReplyMember(optional: "silenceMs") { reply in
+            reply.ingest.map { ingest -> Int64? in
+                guard ingest.lastPacket != 0 else { return nil }
+                return max(0, reply.facts.status.knownUntil - ingest.lastPacket) / 1_000_000
+            }
+        },
+        ReplyMember(optional: "quirks") { $0.ingest?.quirks.description },
+        ReplyMember(optional: "demuxed") { $0.ingest.map { DemuxerReply(counters: $0.demuxed) } },
+    ]
+}
+
+/// How long frames took to decode.
+private struct DecodeTimesReply: Reply {
+    let times: DecodeTimes
+
+    static let members: [ReplyMember<Self>] = [
+        ReplyMember("pictures") { Int64(clamping: $0.times.count) },
+        ReplyMember("p50Us") { $0.times.microseconds(permille: 500) },
+        ReplyMember("p95Us") { $0.times.microseconds(permille: 950) },
+    ]
+}
+
+/// What was dropped or mended before the decoder.
+private struct DemuxerReply: Reply {
+    let counters: FLVDemuxer.Counters
+
+    static let members: [ReplyMember<Self>] = [
+        ReplyMember("short") { $0.counters.short }, ReplyMember("empty") { $0.counters.empty },
+        ReplyMember("malformed") { $0.counters.malformed }, ReplyMember("sanitized") { $0.counters.sanitized },
+        ReplyMember("badConfigurations") { $0.counters.badConfigurations },
+        ReplyMember("beforeConfiguration") { $0.counters.beforeConfiguration },
+        ReplyMember("badCompositionOffsets") { $0.counters.badCompositionOffsets },
+        ReplyMember("unsupported") { $0.counters.unsupported }, ReplyMember("extraTracks") { $0.counters.extraTracks },
+        ReplyMember("badHeaders") { $0.counters.badHeaders },
+    ]
+}
