@@ -151,8 +151,8 @@ let package = Package(
         .target(
             name: "Room",
             dependencies: [
-                "RoomAPI", "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
-                "Egress",
+                "RoomAPI", "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin",
+                "Control", "Egress",
                 "PipelineSpec",
                 "LibAV", "HLS",
                 "RTMP", "TLSFiles", "Admission",
@@ -163,8 +163,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "RoomAPI", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP",
-                "Egress",
+                "Room", "RoomAPI", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push",
+                "RTMP", "Egress",
                 "HLS",
                 "HLSLint",
                 "LibAV", "Stages", "MediaTypes",

@@ -1,11 +1,9 @@
 package import Control
 import HLS
-import Ladder
 import MediaTypes
 import PipelineSpec
 import Program
 import Push
-import Recording
 package import RoomAPI
 
 /// What the room is at a moment, for the API's replies.

@@ -1,8 +1,6 @@
-import Control
 package import Events
 package import MediaTypes
 package import PipelineSpec
-import RoomAPI
 
 extension Pipeline {
     /// Where the room's events are kept; `nil`: nowhere.
