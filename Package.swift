@@ -138,7 +138,7 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "CPages", "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
+                "CPages", "Events", "HTTPListener", "PipelineSpec", "Stages", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),

@@ -4,7 +4,6 @@ import MediaTypes
 import Packager
 package import PipelineSpec
 import Recording
-import RoomAPI
 
 /// Pieces of the room while it is on air.
 extension Room {

@@ -7,7 +7,6 @@ package import Control
 import Events
 import MediaTypes
 package import PipelineSpec
-import RoomAPI
 import Stages
 
 /// What requests may name and where they may make the room connect to: nothing but what the operator's pipeline file allows.

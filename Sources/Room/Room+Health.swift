@@ -3,7 +3,6 @@ import MediaKernels
 import MediaTypes
 import PipelineSpec
 import Program
-import RoomAPI
 
 extension SourceHealth.Rules {
     init(_ source: Pipeline.Source, _ alarms: Pipeline.Alarms) {

@@ -2,7 +2,6 @@ package import Control
 import HLS
 import MediaTypes
 import PipelineSpec
-import RoomAPI
 
 /// Texts, scores and countdowns by command: they hold in every scene that has them.
 extension Room {

@@ -1,7 +1,6 @@
 package import Control
 import MediaTypes
 import PipelineSpec
-import RoomAPI
 
 extension Room {
     package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {

@@ -2,7 +2,6 @@ package import Control
 package import MediaTypes
 package import PipelineSpec
 package import Push
-import RoomAPI
 
 extension RTMPOutput {
     /// What it is to do.

@@ -4,7 +4,6 @@ import MediaTypes
 import PipelineSpec
 import Program
 import RTMP
-import RoomAPI
 import Stages
 
 /// Sources that come and go with the room's document while the room runs.

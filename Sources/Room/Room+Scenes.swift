@@ -3,7 +3,6 @@ import HLS
 import MediaTypes
 import PipelineSpec
 import Program
-import RoomAPI
 
 /// Scenes by command. One command at a time; what fails changes nothing.
 extension Room {

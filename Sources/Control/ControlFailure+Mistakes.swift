@@ -1,4 +1,3 @@
-package import Control
 package import MediaTypes
 package import PipelineSpec
 
