@@ -7,7 +7,7 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s asan tsan fuzz clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s asan tsan fuzz sbom resolved clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,11 +21,18 @@ FIRST := CNIOAtomics CAsyncHTTPClient
 # Only where nothing is built yet: afterwards each would cost the time of a build that has nothing to do.
 BUILD_FIRST = [ -x $(BIN) ] || for target in $(FIRST); do swift build $(SWIFT_FLAGS) --target $$target || exit; done
 
+# What `tandem --version` says in brackets; written only when it has changed.
+COMMIT_FILE := Sources/CVersion/commit.h
+WRITE_COMMIT = commit=$$(git describe --always --dirty --exclude '*' 2>/dev/null); line="\#define TANDEM_COMMIT \"$$commit\""; \
+	[ "$$(cat $(COMMIT_FILE) 2>/dev/null)" = "$$line" ] || echo "$$line" > $(COMMIT_FILE)
+
 build: deps ## Build the program: .build/release/tandem
+	@$(WRITE_COMMIT)
 	@$(BUILD_FIRST)
 	swift build $(SWIFT_FLAGS) --product tandem
 
 test: deps ## Run all tests, end to end ones with real ffmpeg included
+	@$(WRITE_COMMIT)
 	@$(BUILD_FIRST)
 	swift build $(SWIFT_FLAGS) --build-tests
 	.ci/tests
@@ -93,6 +100,12 @@ tsan: deps ## The same under ThreadSanitizer (into .build-tsan)
 fuzz: ## libFuzzer with AddressSanitizer on everything that reads foreign bytes (FUZZ_SECONDS=60 each; FUZZ_ONLY=session)
 	.ci/fuzz-build
 	.ci/fuzz
+
+sbom: build ## A bill of materials of the program (CycloneDX), .build/sbom.cdx.json
+	.ci/sbom
+
+resolved: ## Write Package.resolved and compare the versions of the Swift packages with those that were tested
+	.ci/resolved
 
 clean: ## Remove build products and what the demo wrote
 	rm -rf .build .build-asan .build-tsan .build-fuzz benchmarks/.build benchmarks/work tandem-demo

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CVersion
 import LibAV
 import MediaTypes
 
@@ -23,12 +24,18 @@ struct Tandem: AsyncParsableCommand {
             143 stopped, the room goes on in a successor. Besides: 1 a room or a probe says no (ctl, healthcheck) ·
             77 a server refuses the key (publish).
             """,
-        version: "tandem \(TandemVersion.number), FFmpeg \(LibAV.version)",
+        version: "tandem \(TandemVersion.number)\(Self.commit), FFmpeg \(LibAV.version)",
         subcommands: [
             RunCommand.self, ValidateCommand.self, PublishCommand.self, DemoCommand.self, LintHLSCommand.self,
             SchemaCommand.self, SignURLCommand.self, CtlCommand.self, HealthcheckCommand.self, PlanCommand.self,
             ManifestCommand.self,
         ])
+
+    /// The commit of the build in brackets, after a space; empty if the build did not know it.
+    private static let commit: String = {
+        let commit = String(cString: tandem_commit())
+        return commit.isEmpty ? "" : " (\(commit))"
+    }()
 
     static func main() async {
         ProcessStart.begin()
