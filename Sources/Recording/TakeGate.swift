@@ -5,8 +5,7 @@
 /// |---|---|---|---|
 /// | stopped | → recording, from the frame's slot | no effect | skips the slot |
 /// | recording | no effect | → stopping; → stopped if no slot has come | keeps it, from the start frame on |
-/// | stopping | plans the next session after this one | cancels that plan | keeps it; → stopped or recording at the
-/// frame's |
+/// | stopping | plans another session | cancels that plan | keeps it; → stopped or recording at the frame's slot |
 ///
 /// Pure: no disk, no threads.
 package struct TakeGate: Sendable, Hashable {
