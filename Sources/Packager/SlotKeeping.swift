@@ -37,7 +37,8 @@ package struct KeptSlot: Sendable, Hashable {
     }
 
     package let mediaSequence: Int64
-    /// Incarnation of the worker that lists it; entries of an older worker with the same or higher numbers are void.
+    /// Incarnation of the worker that lists it. Slots of an older worker that arrive after those of a newer one are
+    /// ignored.
     package let incarnation: Int64
     /// Frames of the program, counted from the room's origin.
     package let frames: Range<Int64>
