@@ -163,8 +163,8 @@ package struct TrackSegmenter: Sendable {
 
     /// Prepares for packets of another stream; the next one must be an IDR frame.
     ///
-    /// - Parameter isPlaced: The `dts` of the new stream are already decoding times where an IDR frame's equals its
-    ///   presentation time.
+    /// - Parameter isPlaced: Whether the `dts` of the new stream are decoding times in which that of an IDR frame equals
+    ///   its presentation time.
     package mutating func beginStream(isPlaced: Bool) {
         self.lastDTS = nil
         self.firstShown = nil

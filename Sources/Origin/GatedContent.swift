@@ -6,7 +6,6 @@ import Synchronization
 /// any other worker from its first frame until its first playlist is available.
 ///
 /// Without this, requests would get a 404, after which some players stop permanently.
-/// A name that is not found ends some players for good.
 package final class GatedContent: OriginContent {
     private struct Waiter {
         let request: OriginRequest

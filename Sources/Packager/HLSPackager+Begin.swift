@@ -28,7 +28,8 @@ extension HLSPackager {
     /// Most leftover segments per worker: limits the loop for a store that reports every name as present.
     private static let mostOrphans: Int64 = 4_096
     /// Longest outage in seconds that is filled with slate, whatever the window. All of the slate is written before
-    /// anything is shown (a quarter of a megabyte per second with a usual ladder), and no player waits that long.
+    /// anything is shown (a quarter of a megabyte per second with a usual set of renditions), and no player waits
+    /// longer than that.
     static let longestFill: Int64 = 300
 
     /// Length of a ``Slate`` for this output in frames: a part, so that players can join at each repetition, or else a
