@@ -13,7 +13,8 @@ package struct DirectoryStore: SegmentStore {
     private static let fileMode: mode_t = 0o644
     private static let directoryMode: mode_t = 0o755
     private static let secretMode: mode_t = 0o600
-    /// How often the lock is tried, 10 ms apart: a process that holds the lock for more than a second is stopped.
+    /// How often the lock is tried, 10 ms apart. After that the lock is ignored: a process that holds it for more than a
+    /// second must have been stopped.
     private static let lockAttempts = 100
 
     package let directory: String

@@ -245,7 +245,8 @@ struct EdgeTrack: Sendable {
         self.slot = slot
     }
 
-    /// Keeps a replaced part available as long as its segment's other parts: viewers may have read its URI from the previous worker.
+    /// Keeps a replaced part available as long as its segment's other parts: viewers may have read its URI from the
+    /// previous worker.
     mutating func keep(replaced part: FinishedPart, name: String, of mediaSequence: Int64, _ update: inout LiveUpdate) {
         let memory = self.track.sealed(part.memory, of: mediaSequence)
         update.added.append(LiveUpdate.Object(name: name, kind: self.kind, content: .whole(memory)))

@@ -4,7 +4,7 @@
 /// | state | ``start(at:)`` | ``stop(at:)`` | ``listed(_:)`` |
 /// |---|---|---|---|
 /// | stopped | → recording, from the frame's slot | no effect | skips the slot |
-/// | recording | no effect | → stopping; → stopped if no slot has come | keeps it, from the start frame on |
+/// | recording | no effect | → stopping; → stopped before the program begins | keeps it, from the start frame on |
 /// | stopping | plans another session | cancels that plan | keeps it; → stopped or recording at the frame's slot |
 ///
 /// Pure: no disk, no threads.
