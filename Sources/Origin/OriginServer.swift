@@ -25,8 +25,8 @@ package final class OriginServer: Sendable {
     /// File descriptors that viewers may use: the process's limit minus what the room itself needs.
     private static var descriptors: Int { max(192, sysconf(Int32(_SC_OPEN_MAX)) - 256) }
 
-    /// How many of those may be files that are being sent: more than the listener keeps open itself, since many viewers
-    /// share each.
+    /// How many of those may be files that are being sent: a sixth, at most 2,048. Viewers of the same segment share one
+    /// open file.
     private static var mostFiles: Int { min(max(128, Self.descriptors / 6), 2_048) }
 
     /// Nice value of the listener's thread; on Linux each thread has its own (setpriority(2)). It gives a third of the

@@ -98,7 +98,8 @@ struct StateFile: Sendable, Hashable {
         return Int64(String(decoding: head[start..<end], as: UTF8.self))
     }
 
-    /// Time zero of the room: nanoseconds since the Unix epoch. `nil` until the program starts; kept by every later worker.
+    /// Time zero of the room: nanoseconds since the Unix epoch. `nil` until the program starts; every later worker keeps
+    /// it.
     var origin: Int64?
     /// Number of the worker's run; 1 for the first.
     var incarnation: Int64
