@@ -64,9 +64,9 @@ extension HLSPackager {
     ///
     /// A later worker keeps the origin. If it ``canContinue(at:)``, slate fills the slots from the last published one
     /// to the last GOP that has begun, and the run begins with that GOP. Its first frames are overdue, so the live edge
-    /// is where it would be without the outage. The first segments and parts are published when this returns. Otherwise
-    /// the run begins after a discontinuity, with the first unpublished segment slot that starts now or later. After an
-    /// outage longer than the window it also gets a new initialization segment.
+    /// is where it would be without the outage. The first segments and parts are published when this returns.
+    /// Otherwise, or without slate, the run begins after a discontinuity, with the first unpublished segment slot that
+    /// starts now or later. If it cannot continue, it also gets a new initialization segment.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds since the Unix epoch.
