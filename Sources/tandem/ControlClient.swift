@@ -36,7 +36,7 @@ struct ControlClient: Sendable {
             self.base = address.hasSuffix("/") ? String(address.dropLast()) : address
         } else {
             throw ValidationError(
-                "\(address) is not a control address. Fix: give http://HOST:PORT or unix:/path, as in \"control\" of the event room.ready"
+                "\(address) is not an address. Fix: give http://HOST:PORT or unix:/path, \"control\" of the event room.ready"
             )
         }
         guard let tokenFile else {

@@ -10,8 +10,8 @@ extension CtlCommand {
         static let configuration = CommandConfiguration(
             commandName: "pk", abstract: "Start, punish or end the PK.",
             discussion: """
-                Scenes and durations that are not given to start are those of pk in the pipeline file. A room without pk needs
-                --scene; then the PK lasts five minutes, and the scene that was on air before follows it.
+                Scenes and durations that are not given to start are those of pk in the pipeline file. A room without pk
+                needs --scene; then the PK lasts five minutes, and the scene that was on air before follows it.
 
                     tandem ctl pk start --scene pk --duration-ms 60000 -a http://127.0.0.1:8081
                 """)

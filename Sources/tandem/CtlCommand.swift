@@ -89,8 +89,8 @@ struct CtlCommand: ParsableCommand {
         commandName: "ctl",
         abstract: "Inspect and control a running room.",
         discussion: """
-            Replies are JSON on standard output. Failures are printed on standard error, with exit code 1; exit code 69 means
-            that the room does not answer.
+            Replies are JSON on standard output. Failures are printed on standard error, with exit code 1; exit code 69
+            means that the room does not answer.
 
                 tandem ctl state -a http://127.0.0.1:8081 | jq .state
                 tandem ctl scene pk -a http://127.0.0.1:8081

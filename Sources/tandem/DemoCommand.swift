@@ -12,9 +12,9 @@ struct DemoCommand: AsyncParsableCommand {
         abstract:
             "Run a PK room on this machine: two RTMP publishers, solo and side by side, with HLS and a page to watch.",
         discussion: """
-            Two streamers (this program again, as RTMP clients) publish to a room that alternates between a solo scene and a
-            PK. Open the printed page, or the playlist in any player. To publish your own video instead, use the printed
-            ffmpeg line: the last publisher with a key is on air.
+            Two streamers (this program again, as RTMP clients) publish to a room that alternates between a solo scene
+            and a PK. Open the printed page, or the playlist in any player. To publish your own video instead, use the
+            printed ffmpeg line: the last publisher with a key is on air.
 
                 tandem demo
                 tandem demo --duration 60 --output /tmp/pk --summary summary.json

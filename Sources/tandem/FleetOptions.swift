@@ -43,8 +43,8 @@ struct FleetOptions: ParsableArguments {
         let rooms = self.roomsPerHour * self.minutes / 60
         guard rooms <= Fleet.mostAtOnce else {
             throw ValidationError(
-                "--rooms-per-hour \(self.roomsPerHour) of --minutes \(self.minutes) make \(rooms) rooms at once: plan for "
-                    + "\(Fleet.mostAtOnce) at most, and use several fleets of that size")
+                "--rooms-per-hour \(self.roomsPerHour) of --minutes \(self.minutes) make \(rooms) rooms at once: "
+                    + "plan for \(Fleet.mostAtOnce) at most, and use several fleets of that size")
         }
     }
 

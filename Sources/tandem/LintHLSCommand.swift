@@ -9,24 +9,24 @@ struct LintHLSCommand: AsyncParsableCommand {
         commandName: "lint-hls",
         abstract: "Check an HLS presentation as a client: updates, parts, media, renditions, headers.",
         discussion: """
-            Reads the playlists as players do (with blocking reloads, preload hints and delta updates if the server offers
-            them), fetches every listed initialization segment, segment and part, decodes the H.264 segments (of a live
-            presentation as many as it has time for), records their history, and checks all of it against rfc8216bis and
-            Apple's authoring specification. It works with any presentation, not only Tandem's. A path reads a directory
-            instead of a server, without the rules about HTTP.
+            Reads the playlists as players do (with blocking reloads, preload hints and delta updates if the server
+            offers them), fetches every listed initialization segment, segment and part, decodes the H.264 segments (of
+            a live presentation as many as it has time for), records their history, and checks all of it against
+            rfc8216bis and Apple's authoring specification. It works with any presentation, not only Tandem's. A path
+            reads a directory instead of a server, without the rules about HTTP.
 
                 tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
                 tandem lint-hls /var/lib/tandem/room/index.m3u8
                 tandem lint-hls https://example.com/live/video.m3u8 --json > report.json
 
-            A finding contains its rule, the clause that it is based on, the playlist, segment and part, what is wrong and
-            how to fix it. A longer run finds more: sums of durations, averages and the time that segments stay available
-            need minutes. A presentation that has ended is read once.
+            A finding contains its rule, the clause that it is based on, the playlist, segment and part, what is wrong
+            and how to fix it. A longer run finds more: sums of durations, averages and the time that segments stay
+            available need minutes. A presentation that has ended is read once.
 
                 tandem lint-hls --rules
 
-            Exit codes: 0 no findings · 65 findings · 66 no such file · 69 no answer from the server · 74 standard output
-            cannot be written completely.
+            Exit codes: 0 no findings · 65 findings · 66 no such file · 69 no answer from the server · 74 standard
+            output cannot be written completely.
             """)
 
     @Argument(help: ArgumentHelp("A multivariant or media playlist: http(s) URL or path.", valueName: "url"))

@@ -8,12 +8,12 @@ struct ManifestCommand: ParsableCommand {
         commandName: "manifest",
         abstract: "Print the files that an orchestrator needs to run a room: Kubernetes, Docker Swarm, systemd, Nomad.",
         discussion: """
-            The pipeline is included without its secrets: stream keys are replaced by references to the orchestrator's store
-            of secrets. Requests for cores and memory are those of `tandem plan`. Without --out only the first file is
-            printed.
+            The pipeline is included without its secrets: stream keys are replaced by references to the orchestrator's
+            store of secrets. Requests for cores and memory are those of `tandem plan`. Without --out only the first
+            file is printed.
 
-            For Kubernetes each secret is REPLACE-ME at first. A room with such a placeholder does not start (exit 65), so
-            write the file, insert the secrets, then apply it:
+            For Kubernetes each secret is REPLACE-ME at first. A room with such a placeholder does not start (exit 65),
+            so write the file, insert the secrets, then apply it:
 
                 tandem manifest room.json --for k8s --image registry.example/tandem:1 > room.yaml
                 $EDITOR room.yaml
@@ -82,7 +82,7 @@ struct ManifestCommand: ParsableCommand {
         let placeholders = files.reduce(0) { $0 + ManifestRequest.placeholders(in: $1.text) }
         if placeholders > 0 {
             StandardError.write(
-                "note: \(placeholders) secrets are REPLACE-ME in this manifest. Fix: insert them before you apply it; a room "
+                "note: \(placeholders) secrets are REPLACE-ME in this manifest. Fix: insert them before applying it; a room "
                     + "with a placeholder does not start (exit 65)\n")
         }
         guard let directory = self.out else {

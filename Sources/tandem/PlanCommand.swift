@@ -8,8 +8,8 @@ struct PlanCommand: ParsableCommand {
         abstract: "Estimate what a room needs: cores, memory, bandwidth, disk.",
         discussion: """
             The estimate is calculated from the pipeline file and from the measured speed of this machine. Sources are
-            assumed to have 720p at 30 frames per second and 2 Mbit/s unless they have "expected". The cores are the 95th
-            percentile of one-second intervals; savings by passthrough are not included.
+            assumed to have 720p at 30 frames per second and 2 Mbit/s unless they have "expected". The cores are the
+            95th percentile of one-second intervals; savings by passthrough are not included.
 
                 tandem plan room.json
                 tandem plan room.json --json --viewers 500

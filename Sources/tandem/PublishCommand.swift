@@ -12,7 +12,8 @@ struct PublishCommand: AsyncParsableCommand {
         abstract: "Publish a file or a test pattern over RTMP in real time.",
         discussion: """
             A file is sent without re-encoding: H.264 with AAC, and HEVC, AV1, VP9, Opus and others with Enhanced RTMP.
-            pattern:NAME is a moving test video with a visible frame counter and clock, and a flash with a beep every second.
+            pattern:NAME is a moving test video with a visible frame counter and clock, and a flash with a beep every
+            second.
 
                 tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
                 tandem publish pattern:BEN --size 720x1280 --fps 30 rtmp://127.0.0.1:1935/live/b_19c4

@@ -11,20 +11,22 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run one room from a pipeline file until it ends.",
         discussion: """
-            Events are written to standard output, one JSON object per line. The first one of the room is room.ready, with the
-            bound rtmp, viewer and control addresses, so that port 0 can be used. Logs are written to standard error.
+            Events are written to standard output, one JSON object per line. The first one of the room is room.ready,
+            with the bound rtmp, viewer and control addresses, so that port 0 can be used. Logs are written to standard
+            error.
 
                 tandem run room.json
                 tandem run room.json --set sources[0].streamKey=secret --set outputs[0].path=/var/hls/88231
                 cat room.json | tandem run - --duration 60 | jq .type
 
-            SIGINT or POST /v1/room:end ends the room: everything is flushed, the playlists are closed, exit code 0. SIGTERM
-            stops this worker and leaves the playlists open for a successor: exit code 143. Viewers of a room that has ended
-            are still served for a while (http.lingerSeconds); either signal, or room:end again, ends that at once.
+            SIGINT or POST /v1/room:end ends the room: everything is flushed, the playlists are closed, exit code 0.
+            SIGTERM stops this worker and leaves the playlists open for a successor: exit code 143. Viewers of a room
+            that has ended are still served for a while (http.lingerSeconds); either signal, or room:end again, ends
+            that at once.
 
             If the pipeline file changes while the room runs, the changes are applied as with PUT /v1/room, within two
-            seconds or on SIGHUP; --no-watch disables this. An unchanged file is not applied again, even if commands have
-            changed the room since.
+            seconds or on SIGHUP; --no-watch disables this. An unchanged file is not applied again, even if commands
+            have changed the room since.
             """)
 
     @Argument(help: "The pipeline file; - is standard input.")

@@ -9,19 +9,19 @@ struct SignURLCommand: ParsableCommand {
         commandName: "sign-url",
         abstract: "Sign a URL for viewers of a room that requires signed URLs.",
         discussion: """
-            The secret is the one in outputs[].http.signedUrls of the pipeline. The signature permits everything below --scope
-            until it expires; playlists add the query to all their URLs, including keys.
+            The secret is the one in outputs[].http.signedUrls of the pipeline. The signature permits everything below
+            --scope until it expires; playlists add the query to all their URLs, including keys.
 
                 tandem sign-url room.json https://live.example.com/index.m3u8 --expires-in 3600
 
-            Your own server can sign without this program. The query is exp=SECOND&scope=PATH&sig=HEX; sig is the HMAC-SHA256
-            of four lines, without a line break at the end; scope can be omitted if it is /:
+            Your own server can sign without this program. The query is exp=SECOND&scope=PATH&sig=HEX; sig is the
+            HMAC-SHA256 of four lines, without a line break at the end; scope can be omitted if it is /:
 
                 printf 'tandem-playback\\n%s\\n%s\\n%s' "$ROOM" / "$SECOND" | openssl dgst -sha256 -hmac "$SECRET"
 
             Players that stay longer than a signature is valid need a new one: with hls.js, set it in xhrSetup for every
-            request. Several lines in the secret are several secrets: the first one signs, and all are accepted, so that a
-            secret can be replaced. Invalid requests get 403 with the reason.
+            request. Several lines in the secret are several secrets: the first one signs, and all are accepted, so that
+            a secret can be replaced. Invalid requests get 403 with the reason.
 
             Exit codes: 0 signed · 64 flags · 65 pipeline · 66 no such file · 74 standard output cannot be
             written.

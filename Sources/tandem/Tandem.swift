@@ -7,7 +7,7 @@ struct Tandem: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tandem",
         abstract:
-            "A live worker for one room: several RTMP or SRT publishers in, one composited program out, as HLS renditions.",
+            "A live worker for one room: several RTMP or SRT publishers in, one composited program in HLS out.",
         discussion: """
             See it work:      tandem demo
             Check a room:     tandem validate pipelines/pk-landscape.json
@@ -18,11 +18,11 @@ struct Tandem: AsyncParsableCommand {
             Deploy it:        tandem plan room.json && tandem manifest room.json --for k8s > room.yaml
             Check its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
 
-            Exit codes: 0 the room has ended · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is in use ·
-            70 internal error · 73 cannot create, or the room has ended before · 74 output lost · 75 the room has ended, but
-            work is left: run the same file again · 78 impossible on this machine · 130 interrupted twice ·
-            143 stopped, the room continues in a successor. Also: 1 a command or a probe failed (ctl, healthcheck) ·
-            77 the server refused the key (publish).
+            Exit codes: 0 the room has ended · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is in use
+            · 70 internal error · 73 cannot create, or the room has ended before · 74 output lost · 75 the room has
+            ended, but work is left: run the same file again · 78 impossible on this machine · 130 interrupted twice ·
+            143 stopped, the room continues in a successor. Also: 1 a command or a probe failed (ctl, healthcheck) · 77
+            the server refused the key (publish).
             """,
         version: "tandem \(TandemVersion.number), FFmpeg \(LibAV.version)",
         subcommands: [

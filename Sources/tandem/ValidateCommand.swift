@@ -8,9 +8,9 @@ struct ValidateCommand: ParsableCommand {
         commandName: "validate",
         abstract: "Check pipeline files: print a summary, or all mistakes at once.",
         discussion: """
-            Prints canvas, sources, scenes, renditions, outputs, and the derived segment and part durations. Each mistake is
-            printed with its JSON path, line and column, and how to fix it. Image files are checked; text with characters
-            that no font on this machine has causes a warning. Exits with 65 if a file has mistakes.
+            Prints canvas, sources, scenes, renditions, outputs, and the derived segment and part durations. Each
+            mistake is printed with its JSON path, line and column, and how to fix it. Image files are checked; text
+            with characters that no font on this machine has causes a warning. Exits with 65 if a file has mistakes.
 
                 tandem validate pipelines/*.json
                 tandem validate room.json --set canvas.fps=25
