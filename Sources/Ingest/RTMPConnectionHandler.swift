@@ -168,7 +168,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         guard self.isPaused != isPaused, let context = self.context else { return }
         self.isPaused = isPaused
         self.pacing?.isPaused = isPaused
-        // While reading is paused, silence is not the publisher's fault: the deadlines start anew.
+        // While reading is paused, silence is not the publisher's fault: the deadlines start again.
         if !isPaused { self.perform(self.session.receive([UInt8]().span, now: self.core.clock.now())) }
         context.channel.setOption(.autoRead, value: !isPaused).whenFailure { [logger] error in
             logger.debug("cannot switch reading on or off", metadata: ["error": "\(error)"])

@@ -92,7 +92,7 @@ package struct SRTHandshake: Sendable, Hashable {
         var bytes = [UInt8](request.prefix(Self.fixedLength))
         Self.set(&bytes, 12, 0)
         Self.set(&bytes, 16, 4)
-        Self.set(&bytes, 20, 2)  // no encryption said; a datagram socket
+        Self.set(&bytes, 20, 2)  // no encryption announced; a datagram socket
         Self.set(&bytes, 36, UInt32(bitPattern: Self.induction))
         Self.set(&bytes, 44, 0)
         return bytes

@@ -3,7 +3,7 @@ package import MediaTypes
 /// The channel layout of an audio track, which Enhanced RTMP sends in addition to the codec's configuration.
 ///
 /// Spec: Enhanced RTMP v2, `ExAudioTagBody`: `audioChannelOrder` UI8 (0 unspecified, 1 native, 2 custom), `channelCount` UI8,
-/// then by the order nothing, `audioChannelFlags` UI32, or `audioChannelMapping` UI8 a channel.
+/// then depending on the order nothing, `audioChannelFlags` UI32, or `audioChannelMapping` UI8 per channel.
 package enum MultichannelConfig {
     /// Bits of `AudioChannelMask` that are defined.
     private static let defined = UInt32(1) << UInt32(SoundLayout.Speaker.allCases.count) - 1
