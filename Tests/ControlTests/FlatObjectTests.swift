@@ -26,7 +26,7 @@ struct FlatObjectTests {
     @Test(
         "a mistake is named",
         arguments: [
-            ("{", "stands where a key"), ("[]", "no JSON object"), ("null", "no JSON object"),
+            ("{", "stands where a key"), ("[]", "not a JSON object"), ("null", "not a JSON object"),
             ("{\"scene\"}", "colon"), ("{\"scene\":}", "value"), ("{\"scene\":\"a\",}", "stands where a key"),
             ("{,}", "stands where a key"), ("{\"scene\":\"a\" \"volume\":1}", "comma"),
             ("{\"scene\":\"a\"} x", "follows the end"), ("{\"scene\":\"a\"}{}", "follows the end"),
