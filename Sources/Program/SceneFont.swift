@@ -31,7 +31,7 @@ package struct SceneFont: Sendable {
         if let unreadable {
             throw failure(unreadable.text, fix: "check the path; it is relative to the working directory")
         }
-        guard let tables else { throw failure("is no TrueType or OpenType file with a Unicode character map") }
+        guard let tables else { throw failure("is not a TrueType or OpenType file with a Unicode character map") }
         guard tables.hasOutlines else {
             throw failure(
                 "has bitmaps of one size instead of outlines, as color emoji fonts have",
