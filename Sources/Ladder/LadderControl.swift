@@ -56,8 +56,8 @@ package final class LadderControl: Sendable {
     /// way.
     package func holdPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }
 
-    /// Makes the next frame of a track an IDR frame, in addition to those of the grid. Has no effect during
-    /// passthrough.
+    /// Makes the next frame of a track an IDR frame, in addition to those of the grid. During passthrough, the
+    /// request waits until the rendition is encoded again.
     package func requestKeyframe(track: Int) { self.state.withLock { _ = $0.asked.insert(track) } }
 
     // MARK: Called by the encoders

@@ -6,7 +6,8 @@ public struct MediaError: Error, Sendable, Hashable, CustomStringConvertible {
         private init(_ name: String) { self.description = name }
 
         public static let outOfMemory = Code("outOfMemory")
-        /// The libav build lacks a required codec, filter or format.
+        /// Something that is required is not available: a codec, filter or format of the libav build, a font, or a
+        /// scene that was not built in time.
         public static let unavailable = Code("unavailable")
         /// The codec or filter rejected the parameters.
         public static let rejected = Code("rejected")

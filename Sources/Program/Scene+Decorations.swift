@@ -17,7 +17,7 @@ package struct PictureCrop: Sendable, Hashable {
     }
 }
 
-/// A frame around a pane, drawn inside its rectangle.
+/// A border around a pane, drawn inside its rectangle.
 package struct Border: Sendable, Hashable {
     /// Samples, even, 2…64.
     package var width: Int

@@ -126,8 +126,8 @@ package final class SceneDirector: Sendable {
     ///
     /// - Parameters:
     ///   - tick: `nil` or a tick that has passed: the next tick.
-    ///   - delay: Number of ticks the scene waits beyond the next one, unless `tick` is given. A later command cancels
-    ///     the wait and the scene.
+    ///   - delay: Number of ticks the scene waits beyond the next one, unless `tick` is given. A later
+    ///     command without `tick` replaces the waiting scene.
     /// - Returns: The tick at which the scene comes on air.
     /// - Throws: ``MediaError``; in that case nothing has changed.
     @discardableResult

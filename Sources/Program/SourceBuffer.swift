@@ -213,7 +213,7 @@ package final class SourceBuffer: Sendable {
                     ? SoundTracks(fade: 0, ringSize: Self.fileRingSize) : SoundTracks(fade: Self.soundFade)))
     }
 
-    // MARK: The decode thread's side
+    // MARK: Called by the decode thread
 
     package func setStatus(_ status: Status, at time: Int64) {
         self.state.withLock { state in
@@ -342,7 +342,7 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    // MARK: The program thread's side
+    // MARK: Called by the program thread
 
     package var status: (status: Status, since: Int64) { self.state.withLock { ($0.status, $0.statusSince) } }
     /// The frame that was shown last, else the newest one that waits; `nil` before the first.
@@ -383,7 +383,7 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// Copies the audio of `range` (sample positions) into `target`; see ``SoundRing/read(_:into:)``.
+    /// Copies the audio of `range` (sample positions) into `target`; see ``SoundTracks/take(_:into:)``.
     package func read(_ range: Range<Int64>, into target: inout [Float]) -> Int {
         self.state.withLock { $0.sound.take(range, into: &target) }
     }
