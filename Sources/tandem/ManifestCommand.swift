@@ -15,7 +15,8 @@ struct ManifestCommand: ParsableCommand {
             For Kubernetes each secret is REPLACE-ME at first. A room that finds such a placeholder does not start (exit 65),
             so write the file, put the secrets in, then apply it:
 
-                tandem manifest room.json --for k8s --image registry.example/tandem:1 > room.yaml
+                tandem manifest room.json --for k8s \\
+                    --image registry.example/tandem:1 > room.yaml
                 $EDITOR room.yaml
                 kubectl apply -f room.yaml
 
