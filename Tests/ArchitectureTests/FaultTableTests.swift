@@ -61,10 +61,10 @@ struct FaultTableTests {
         ("ReplayKit 1", .tests([program + "SourceTimelineFaultTests", room + "SourceLifeTests"])),
         ("ReplayKit 2", .tests([room + "RoomLifecycleTests"])),
         ("ReplayKit 3", .tests([program + "SourceTimelineFaultTests", room + "SourceLifeTests"])),
-        ("ReplayKit 4", .tests([program + "FormatChangeTests", real + "FormatTests"])),
+        ("ReplayKit 4", .tests([program + "FormatChangeTests", room + "RoomFormatTests"])),
         ("ReplayKit 5", .tests([program + "SourceTimelineFaultTests", room + "RoomTrackTests"])),
         ("ReplayKit 6", .tests([room + "RoomTrackTests"])), ("ReplayKit 7", .tests([real + "LossTests"])),
-        ("ReplayKit 8", .tests([program + "FormatChangeTests", real + "FormatTests"])),
+        ("ReplayKit 8", .tests([program + "FormatChangeTests", room + "RoomFormatTests"])),
         ("ReplayKit 9", .reason("a clip out of the past is cut from the segments by whoever keeps them")),
         ("ReplayKit 10", .reason("no media: the state of a source, which the control API's tests read")),
         // A PK of two rooms.
