@@ -7,12 +7,15 @@ ARGS ?=
 PIPELINE ?= pipelines/pk-landscape.json
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s asan tsan fuzz clean
+.PHONY: help deps build test test-fast demo run publish play lint format golden load-test bench bench-quick bench-live bench-search docs api-test cluster-test cluster-test-k8s asan tsan fuzz package package-test sbom resolved clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the system packages that are missing (apt; else prints the one line to run)
+	@command -v swift > /dev/null || { echo "Building needs a Swift toolchain, 6.2 or later: https://www.swift.org/install/linux" >&2; \
+	    echo "Without one, install a package that somebody built with \`make package\`: the .deb on Debian 12, the tarball elsewhere," >&2; \
+	    echo "or build the image, which brings the toolchain along: docker build -t tandem ." >&2; exit 1; }
 	@.ci/deps
 
 # What is ready to be built is taken by name, so that 400 C files would come before the small one that SwiftNIO, and with it
@@ -21,11 +24,18 @@ FIRST := CNIOAtomics CAsyncHTTPClient
 # Only where nothing is built yet: afterwards each would cost the time of a build that has nothing to do.
 BUILD_FIRST = [ -x $(BIN) ] || for target in $(FIRST); do swift build $(SWIFT_FLAGS) --target $$target || exit; done
 
+# What `tandem --version` says in brackets; written only when it has changed.
+COMMIT_FILE := Sources/CVersion/commit.h
+WRITE_COMMIT = commit=$$(git describe --always --dirty --exclude '*' 2>/dev/null); line="\#define TANDEM_COMMIT \"$$commit\""; \
+	[ "$$(cat $(COMMIT_FILE) 2>/dev/null)" = "$$line" ] || echo "$$line" > $(COMMIT_FILE)
+
 build: deps ## Build the program: .build/release/tandem
+	@$(WRITE_COMMIT)
 	@$(BUILD_FIRST)
 	swift build $(SWIFT_FLAGS) --product tandem
 
 test: deps ## Run all tests, end to end ones with real ffmpeg included
+	@$(WRITE_COMMIT)
 	@$(BUILD_FIRST)
 	swift build $(SWIFT_FLAGS) --build-tests
 	.ci/tests
@@ -93,6 +103,21 @@ tsan: deps ## The same under ThreadSanitizer (into .build-tsan)
 fuzz: ## libFuzzer with AddressSanitizer on everything that reads foreign bytes (FUZZ_SECONDS=60 each; FUZZ_ONLY=session)
 	.ci/fuzz-build
 	.ci/fuzz
+
+package: build ## The program to install: a .deb, a tarball that brings FFmpeg, and (with podman, as root) the image; into .build/packages
+	@command -v patchelf > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y -qq patchelf > /dev/null; }
+	deploy/package/build
+	@if command -v podman > /dev/null && [ "$$(id -u)" = 0 ]; then deploy/image tandem; \
+	    else echo "No image was built: that needs podman and root, or \`docker build -t tandem .\`"; fi
+
+package-test: package ## Installs the packages into bare roots of Debian 12 and 13 and runs a PK there (root; 5 minutes)
+	.ci/package-test
+
+sbom: build ## A bill of materials of the program (CycloneDX), .build/sbom.cdx.json
+	.ci/sbom
+
+resolved: ## Write Package.resolved and compare the versions of the Swift packages with those that were tested
+	.ci/resolved
 
 clean: ## Remove build products and what the demo wrote
 	rm -rf .build .build-asan .build-tsan .build-fuzz benchmarks/.build benchmarks/work tandem-demo

@@ -33,16 +33,25 @@ let package = Package(
         // What Tests/Fuzz/ throws bytes at.
         .library(name: "TandemFuzz", targets: ["FuzzCases"]),
     ],
+    // Within the minor version that the tests passed with (.ci/dependencies.txt; `make resolved` compares), for the reasons named.
     dependencies: [
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+        // The servers rely on details of its back-pressure and of its HTTP parser, which minor versions have changed.
+        .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.0")),
+        // Brings BoringSSL: its defaults (ciphers, versions) are part of what the guides promise.
+        .package(url: "https://github.com/apple/swift-nio-ssl", .upToNextMinor(from: "2.37.2")),
+        // Its HTTP/2 server is configured by API that is younger than its minor version.
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", .upToNextMinor(from: "2.28.0"), traits: []),
+        // Its connection pool decides how webhooks and uploads repeat themselves.
+        .package(url: "https://github.com/swift-server/async-http-client", .upToNextMinor(from: "1.37.0")),
+        // Prints `--help` and the completions, which tests compare.
+        .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.0")),
+        // `RigidDeque` and `UniqueDeque` came with 1.6.
+        .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
+        // Small and stable API: any later minor version will do.
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
     ],
     // Ground floor first. A target may import only targets above it in this list (Tests/ArchitectureTests holds it so).
     targets: [
@@ -53,6 +62,8 @@ let package = Package(
             ]),
         // The pages' files as C data: see its header.
         .target(name: "CPages"),
+        // The commit of the build, for `tandem --version`: a target of its own, so that a new commit compiles one C file.
+        .target(name: "CVersion"),
         .target(name: "MediaKernels", swiftSettings: auditedMemory),
         .target(name: "MediaTypes", dependencies: ["MediaKernels"], swiftSettings: house),
         .target(
@@ -163,11 +174,9 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "RoomAPI", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push",
-                "RTMP", "Egress",
-                "HLS",
-                "HLSLint",
-                "LibAV", "Stages", "MediaTypes",
+                "CVersion", "Room", "RoomAPI", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan",
+                "Manifest",
+                "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV", "Stages", "MediaTypes",
                 logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -295,7 +304,7 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "TestSupport", "Room", "RoomAPI", "Control", "Recording", "Packager", "Events", "PipelineSpec",
-                "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
+                "HLSLint", "HLS", "Ladder", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),

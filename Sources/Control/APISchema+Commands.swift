@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Replies to commands that have no type of their own.
+/// Schemas of command replies that have no Swift type.
 extension APISchema {
     /// Replies that the API itself makes or that name no more than their command.
     package static let control: [APISchema] =
@@ -41,7 +41,7 @@ extension APISchema {
             "CountdownChange",
             .object(
                 [
-                    JSONField("countdownId", .string), JSONField("endsAt", .date, "its end"),
+                    JSONField("countdownId", .string), JSONField("endsAt", .date, "when it ends"),
                 ] + EffectTime.fields)),
         APISchema(
             "OutputRestart", .object([JSONField("outputId", .string), JSONField("accepted", .always("restart"))])),

@@ -1,15 +1,15 @@
 package import MediaTypes
 
-/// A named schema of the API's description: `components.schemas` of `openapi.json`.
+/// A named schema in the API description: an entry of `components.schemas` in `openapi.json`.
 ///
-/// `openapi.json` holds what all of them make; a test compares and renews it.
+/// The schema part of `openapi.json` is generated from all of them; a test compares and updates it.
 package struct APISchema: Sendable {
     package let name: String
     /// Empty if the name says it.
     package let meaning: String
     package let shape: JSONShape
 
-    /// A schema whose name says what it is.
+    /// A schema without a description.
     package init(_ name: String, _ shape: JSONShape) { self.init(name, "", shape) }
 
     /// - Parameter meaning: A description for readers of `openapi.json`.

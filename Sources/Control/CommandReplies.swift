@@ -16,7 +16,7 @@ package struct ProgramReply: CommandReply {
     package static var members: [ReplyMember<Self>] {
         [
             ReplyMember("sceneId") { $0.sceneID },
-            ReplyMember("changed", "false: it was on air already") { $0.changed },
+            ReplyMember("changed", "false: the scene was on air already") { $0.changed },
         ] + ReplyMember.effect(\.effect)
     }
 }
@@ -27,7 +27,7 @@ package struct SceneReply: CommandReply {
     package var sceneID: String
     package var revision: Int
     package var changed: Bool
-    /// nil: the scene is neither on air nor about to be.
+    /// nil: the scene is not on air and not scheduled.
     package var effect: EffectTime?
     package var warnings: [String]
 
@@ -56,9 +56,9 @@ package struct DocumentReply: CommandReply {
     package var revision: Int
     package var changed: Bool
     package var isDryRun: Bool
-    /// JSON paths of what the new version says otherwise.
+    /// JSON paths of the values that the new version changes.
     package var applied: [String]
-    /// nil: nothing that is seen has changed.
+    /// nil: nothing visible has changed.
     package var effect: EffectTime?
     package var warnings: [String]
 
@@ -75,10 +75,10 @@ package struct DocumentReply: CommandReply {
 
     package static var members: [ReplyMember<Self>] {
         [
-            ReplyMember("revision", "of the document from here on", as: .count) { $0.revision },
-            ReplyMember("changed", "false for a replay, and where dryRun is true") { $0.changed },
+            ReplyMember("revision", "revision of the document after the command", as: .count) { $0.revision },
+            ReplyMember("changed", "false if the document was the same already, and for a dry run") { $0.changed },
             ReplyMember("dryRun") { $0.isDryRun },
-            ReplyMember("applied", "JSON paths of what is written otherwise, 64 at most") { $0.applied },
+            ReplyMember("applied", "JSON paths of the changed values, at most 64") { $0.applied },
         ] + ReplyMember.effect(ifAny: \.effect) + [
             ReplyMember("warnings") { $0.warnings }
         ]
@@ -102,9 +102,9 @@ package struct MetadataReply: CommandReply {
 
     package static var members: [ReplyMember<Self>] {
         [
-            ReplyMember("id", "of the request, or one it was given") { $0.id },
+            ReplyMember("id", "id from the request, or a generated one") { $0.id },
             ReplyMember("type") { $0.type },
-            ReplyMember("changed", "false: this id has been said") { $0.changed },
+            ReplyMember("changed", "false: this id was used before") { $0.changed },
         ] + ReplyMember.effect(\.effect)
     }
 }

@@ -2,11 +2,11 @@ package import MediaTypes
 
 /// The reply to a command.
 package protocol CommandReply: NamedReply {
-    /// False if the room already was what the command asks for, or if the command only tried something out.
+    /// False if the room already was in the requested state, or for a dry run.
     var changed: Bool { get }
 }
 
-/// When a change is seen first; all nil before the program has begun.
+/// When a change becomes visible; all values are nil before the program has begun.
 package struct EffectTime: Sendable, Hashable {
     /// The first frame that shows the change, counted from the program's origin.
     package var tick: Int64?
@@ -24,9 +24,9 @@ package struct EffectTime: Sendable, Hashable {
     static let fields = [
         JSONField(
             "tick", .orNull(.integer),
-            "first frame that shows it; null before the program has begun, and if no frame shows it yet"),
-        JSONField("appliesAt", .orNull(.date), "its program date-time"),
-        JSONField("programTimeMs", .orNull(.integer), "its program time, in milliseconds"),
+            "first frame that shows the change; null before the program has begun, or if that frame is not known yet"),
+        JSONField("appliesAt", .orNull(.date), "program date-time of that frame"),
+        JSONField("programTimeMs", .orNull(.integer), "program time of that frame, in milliseconds"),
     ]
 
     var values: [JSONValue] {
@@ -36,6 +36,6 @@ package struct EffectTime: Sendable, Hashable {
         ]
     }
 
-    /// The members as replies have them.
+    /// The members as in replies.
     package var members: [JSONValue.Member] { zip(Self.fields, self.values).map { .init($0.name, $1) } }
 }

@@ -13,7 +13,7 @@ package protocol NamedReply: Reply {
 }
 
 extension Reply {
-    /// The reply as it is sent.
+    /// The reply as JSON.
     package var json: JSONValue {
         .object(
             Self.members.compactMap { member in member.value(self).map { JSONValue.Member(member.field.name, $0) } })
@@ -33,7 +33,7 @@ extension NamedReply {
 /// One member of a reply.
 package struct ReplyMember<Owner>: Sendable {
     let field: JSONField
-    /// nil: this reply has no such member.
+    /// Returns nil if this reply does not have the member.
     let value: @Sendable (Owner) -> JSONValue?
 
     private init(_ field: JSONField, _ value: @escaping @Sendable (Owner) -> JSONValue?) {
@@ -41,7 +41,7 @@ package struct ReplyMember<Owner>: Sendable {
         self.value = value
     }
 
-    /// A member that every reply has.
+    /// A member of every reply.
     ///
     /// - Parameters:
     ///   - meaning: What the value is, with its unit; empty if the name says it.
@@ -61,14 +61,14 @@ package struct ReplyMember<Owner>: Sendable {
         self.init(JSONField(name, shape ?? Value.replyShape, meaning, isOptional: true)) { value($0)?.replyValue }
     }
 
-    /// When the command takes effect.
+    /// The members that tell when the command takes effect.
     static func effect(_ time: @escaping @Sendable (Owner) -> EffectTime) -> [ReplyMember] {
         EffectTime.fields.indices.map { index in ReplyMember(EffectTime.fields[index]) { time($0).values[index] } }
     }
 
-    /// When the command takes effect, if it changes something that is seen.
+    /// The members that tell when the command takes effect, if it has a visible effect.
     ///
-    /// - Parameter time: nil: nothing that is seen has changed.
+    /// - Parameter time: nil: nothing visible has changed.
     static func effect(ifAny time: @escaping @Sendable (Owner) -> EffectTime?) -> [ReplyMember] {
         EffectTime.fields.indices.map { index in
             ReplyMember(EffectTime.fields[index].optional) { time($0)?.values[index] }

@@ -7,14 +7,14 @@ package import NIOCore
 import NIOPosix
 import PipelineSpec
 
-/// Why a connection to another server failed, in words for people: never the name of a type, and never a part of the URL.
+/// Why a connection to another server failed, as text for users. It never contains a type name or a part of the URL.
 package enum ConnectionFailure {
-    /// - Returns: Such as `connection refused`; `nil` for an error that is not a connection's.
+    /// - Returns: For example `connection refused`; `nil` for an error that is not about a connection.
     package static func text(_ error: any Error) -> String? {
         switch error {
         case let error as EgressPolicy.Refusal: error.description
         case let error as NIOConnectionError:
-            // One for each address that was tried.
+            // One error for each address that was tried.
             error.connectionErrors.lazy.compactMap { self.text($0.error) }.first ?? "no such host"
         case let error as SocketAddressError:
             if case .unknown = error { "no such host" } else { "the address cannot be used" }

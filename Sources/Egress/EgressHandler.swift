@@ -1,9 +1,9 @@
 package import NIOCore
 package import PipelineSpec
 
-/// Refuses to connect to an address that the room's policy does not allow: no packet is sent to it.
+/// Refuses to connect to an address that the room's policy does not allow; no packet is sent to it.
 ///
-/// One for each channel of a client. The promise of the connection fails with ``EgressPolicy/Refusal``.
+/// Each channel of a client needs its own handler. The connection's promise fails with ``EgressPolicy/Refusal``.
 package final class EgressHandler: ChannelOutboundHandler {
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
@@ -11,14 +11,14 @@ package final class EgressHandler: ChannelOutboundHandler {
     private let gate: EgressGate
     private let target: EgressPolicy.Target
 
-    /// - Parameter target: The server as the URL names it.
+    /// - Parameter target: The server as named in the URL.
     package init(_ gate: EgressGate, target: EgressPolicy.Target) {
         self.gate = gate
         self.target = target
     }
 
     package func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
-        // A Unix socket has none, and no URL names one.
+        // A Unix socket has no IP address, and no URL names one.
         guard let resolved = address.ipAddress.flatMap({ IPAddress($0) }) else {
             promise?.fail(EgressPolicy.Refusal.notListed(self.target.description))
             return

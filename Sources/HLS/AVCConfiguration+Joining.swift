@@ -1,13 +1,14 @@
 import MediaTypes
 
 extension AVCConfiguration {
-    /// One record with the parameter sets of this stream and of another one: a decoder that has it can play both, and take either
-    /// up at any IDR picture.
+    /// A record with the parameter sets of both streams: a decoder configured with it can play either stream and can
+    /// switch between them at any IDR frame.
     ///
-    /// Spec: ISO/IEC 14496-15 §5.3.3.1.2: profile and level of the record have to cover all its sets, so they are this stream's.
+    /// Spec: ISO/IEC 14496-15 §5.3.3.1.2: the profile and level of a record must cover all its sets, so this stream's
+    /// are used.
     ///
-    /// - Returns: `nil` if a parameter set id is used by both, if an id cannot be read, or if a decoder for this stream need not be able to
-    ///   decode the other one.
+    /// - Returns: `nil` if both streams use the same parameter set id, if an id cannot be read, or if a decoder for
+    ///   this stream is not guaranteed to decode the other one.
     package func joined(with other: AVCConfiguration) -> AVCConfiguration? {
         guard let own = Self.profiles.firstIndex(of: self.sequence.profile),
             let given = Self.profiles.firstIndex(of: other.sequence.profile), given <= own,
@@ -22,10 +23,12 @@ extension AVCConfiguration {
                 + other.pictureParameterSets)
     }
 
-    /// Profiles a decoder of a later one decodes too: baseline, main, high. Spec: H.264 Annex A.2.
+    /// Profiles in ascending order: a decoder of a later one also decodes the earlier ones. Baseline, main, high. Spec:
+    /// H.264 Annex A.2.
     private static let profiles: [UInt8] = [66, 77, 100]
 
-    /// - Parameter headerLength: Bytes before the id, which comes first in the payload of either kind. Spec: H.264 §7.3.2.1.1, §7.3.2.2.
+    /// - Parameter headerLength: Bytes before the id, which is the first field of the payload in both kinds of set.
+    ///   Spec: H.264 §7.3.2.1.1, §7.3.2.2.
     private static func haveDistinctIDs(_ units: [[UInt8]], headerLength: Int) -> Bool {
         var known: Set<UInt32> = []
         for unit in units {

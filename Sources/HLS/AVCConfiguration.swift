@@ -1,22 +1,23 @@
 import MediaKernels
 package import MediaTypes
 
-/// The H.264 decoder configuration record (`avcC`): parameter sets as a player needs them before the first picture.
+/// The H.264 decoder configuration record (`avcC`): the parameter sets that a player needs before the first frame.
 ///
 /// Spec: ISO/IEC 14496-15 §5.3.3.1.
 package struct AVCConfiguration: Sendable, Hashable {
     /// Whole NAL units, without start code or length.
     package let sequenceParameterSets: [[UInt8]]
     package let pictureParameterSets: [[UInt8]]
-    /// What the first sequence parameter set says.
+    /// The parsed first sequence parameter set.
     package let sequence: SequenceParameterSet
 
     /// RFC 6381 `avc1.PPCCLL`, from the bytes of the parameter set itself.
     package var codecString: String { self.sequence.codecString }
 
-    /// From raw NAL units; kinds other than parameter sets (7 and 8) are left out.
+    /// Makes a record from raw NAL units. Units other than parameter sets (types 7 and 8) are left out.
     ///
-    /// - Returns: `nil` unless there is at least one readable set of each kind, at most 31 and 255, each below 64 KiB.
+    /// - Returns: `nil` unless there is at least one readable set of each kind, at most 31 sequence and 255 picture
+    ///   parameter sets, each below 64 KiB.
     package init?(nalUnits: [[UInt8]]) {
         let sequences = nalUnits.filter { ($0.first ?? 0) & 0x1F == 7 }
         let pictures = nalUnits.filter { ($0.first ?? 0) & 0x1F == 8 }
@@ -29,7 +30,7 @@ package struct AVCConfiguration: Sendable, Hashable {
         self.sequence = sequence
     }
 
-    /// From an encoder's extradata in either form: Annex B (start codes; SEI and the like are left out) or `avcC`.
+    /// Reads an encoder's extradata in either form: Annex B (start codes; SEI and other units are left out) or `avcC`.
     package init?(extradata: [UInt8]) {
         let record = AVCRecord(record: extradata)
         self.init(
@@ -37,7 +38,8 @@ package struct AVCConfiguration: Sendable, Hashable {
                 ?? AnnexB.units(of: extradata))
     }
 
-    /// The record: the same bytes for the same parameter sets, whatever form they came in. NAL lengths are four bytes.
+    /// The serialized record. The same parameter sets give the same bytes, whatever form they were read from. NAL
+    /// lengths are four bytes.
     package var record: [UInt8] {
         var writer = BoxWriter()
         writer.u8(1)

@@ -1,15 +1,15 @@
-/// Text for the quoted strings of playlists.
+/// Escapes text for the quoted strings of playlists.
 ///
-/// Spec: rfc8216bis §4.2: no line feed, carriage return or double quote, and nothing empty.
+/// Spec: rfc8216bis §4.2: a quoted string has no line feed, carriage return or double quote, and is not empty.
 enum AttributeText {
-    /// `text` in quotes. A double quote becomes a single one and control characters are dropped: names come from people,
-    /// and one of them must not be able to break the list for everybody.
+    /// `text` in quotes. A double quote becomes a single quote and control characters are dropped: titles and names are
+    /// user input, and one of them must not break the playlist for every viewer.
     static func quoted(_ text: String) -> String {
         let result = self.clean(text)
         return "\"\(result.isEmpty ? "-" : result)\""
     }
 
-    /// What ``quoted(_:)`` puts between the quotes.
+    /// The text that ``quoted(_:)`` puts between the quotes.
     static func clean(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -22,7 +22,7 @@ enum AttributeText {
         return result
     }
 
-    /// `ticks / 10^digits` in decimal, all digits written.
+    /// `value / 10^digits` in decimal, with exactly `digits` digits after the point.
     static func decimal(_ value: Int64, digits: Int) -> String {
         var unit: Int64 = 1
         for _ in 0..<digits { unit *= 10 }

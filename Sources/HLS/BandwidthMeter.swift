@@ -10,7 +10,7 @@ package struct BandwidthMeter: Sendable {
     private var recent: [(nanoseconds: Int64, bytes: Int64)] = []
     private var totalNanoseconds: Int64 = 0
     private var totalBytes: Int64 = 0
-    /// Bits per second, rounded up; 0 before the first run that counts.
+    /// Bits per second, rounded up; 0 until a run is long enough to count.
     package private(set) var peak: Int64 = 0
 
     /// - Parameter targetDuration: Whole seconds.
@@ -19,18 +19,18 @@ package struct BandwidthMeter: Sendable {
         self.longest = self.shortest * 3 + TimeMath.nanoseconds / 2
     }
 
-    /// Bits per second over everything so far, rounded up.
+    /// Bits per second over all segments so far, rounded up.
     package var average: Int64 { Self.rate(bytes: self.totalBytes, nanoseconds: self.totalNanoseconds) }
 
-    /// The next segment; a gap has no size and breaks the run.
+    /// Adds the next segment. Call ``breakRun()`` instead for a gap.
     ///
-    /// - Parameter byteCount: Size with the container's overhead, without HTTP's.
+    /// - Parameter byteCount: Size with the container's overhead, without HTTP headers.
     package mutating func append(duration: MediaDuration, byteCount: Int) {
         let nanoseconds = max(0, duration.nanoseconds)
         self.totalNanoseconds &+= nanoseconds
         self.totalBytes &+= Int64(byteCount)
         self.recent.append((nanoseconds, Int64(byteCount)))
-        // Every run ends at some segment: look at all that end at this one.
+        // Every run ends at some segment: look at all runs that end at this one.
         var length: Int64 = 0
         var bytes: Int64 = 0
         var kept = 0
@@ -44,7 +44,7 @@ package struct BandwidthMeter: Sendable {
         self.recent.removeFirst(self.recent.count - kept)
     }
 
-    /// A piece is missing: runs across it do not count.
+    /// Starts a new run after a gap: runs across a missing segment do not count.
     package mutating func breakRun() { self.recent.removeAll() }
 
     private static func rate(bytes: Int64, nanoseconds: Int64) -> Int64 {

@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension BoxWriter {
-    /// `avc1` with its configuration, the canvas's color and square pixels.
+    /// An `avc1` sample entry with its configuration, BT.709 color and square pixels.
     ///
     /// Spec: ISO/IEC 14496-12 §12.1.3, §12.1.5 (`colr`), §12.1.4 (`pasp`); ISO/IEC 14496-15 §5.4.2.
     mutating func avc1(_ configuration: AVCConfiguration, width: Int, height: Int) {
@@ -14,7 +14,7 @@ extension BoxWriter {
             box.u32(0x48_0000)  // 72 dpi
             box.u32(0x48_0000)
             box.u32(0)
-            box.u16(1)  // frames a sample
+            box.u16(1)  // frames per sample
             box.zeros(32)  // compressor name
             box.u16(0x18)  // depth
             box.u16(0xFFFF)
@@ -33,7 +33,7 @@ extension BoxWriter {
         }
     }
 
-    /// `mp4a` with its elementary stream descriptor.
+    /// An `mp4a` sample entry with its elementary stream descriptor.
     ///
     /// Spec: ISO/IEC 14496-12 §12.2.3; ISO/IEC 14496-14 §5.6; ISO/IEC 14496-1 §7.2.6.
     mutating func mp4a(_ audio: AudioSpecificConfig, configuration: [UInt8]) {
@@ -62,7 +62,7 @@ extension BoxWriter {
         }
     }
 
-    /// A descriptor with its length in the four-byte form, which every reader takes. Spec: ISO/IEC 14496-1 §8.3.3.
+    /// A descriptor with its length in the four-byte form, which every reader accepts. Spec: ISO/IEC 14496-1 §8.3.3.
     private mutating func descriptor(_ tag: UInt8, _ body: (inout BoxWriter) -> Void) {
         var content = BoxWriter()
         body(&content)

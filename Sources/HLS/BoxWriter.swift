@@ -1,4 +1,4 @@
-/// Writes ISO base media boxes: big-endian fields, sizes filled in when a box is closed.
+/// Writes ISO base media boxes: big-endian fields; a box's size is filled in when the box is closed.
 ///
 /// Spec: ISO/IEC 14496-12 §4.2.
 package struct BoxWriter {
@@ -32,10 +32,10 @@ package struct BoxWriter {
 
     package mutating func raw(_ more: [UInt8]) { self.bytes.append(contentsOf: more) }
 
-    /// A four-character code, or any other ASCII without a length.
+    /// Writes a four-character code or any other ASCII text, without a length.
     package mutating func text(_ ascii: String) { self.bytes.append(contentsOf: ascii.utf8) }
 
-    /// A box around what `body` writes.
+    /// Writes a box around the content that `body` writes.
     package mutating func box(_ type: String, _ body: (inout BoxWriter) -> Void) {
         let start = self.bytes.count
         self.u32(0)
@@ -44,7 +44,7 @@ package struct BoxWriter {
         self.patch(UInt32(truncatingIfNeeded: self.bytes.count - start), at: start)
     }
 
-    /// A box that starts with a version and flags. Spec: §4.2 `FullBox`.
+    /// Writes a box that starts with a version and flags. Spec: §4.2 `FullBox`.
     package mutating func fullBox(
         _ type: String, version: UInt8 = 0, flags: UInt32 = 0, _ body: (inout BoxWriter) -> Void
     ) {
@@ -55,7 +55,7 @@ package struct BoxWriter {
         }
     }
 
-    /// Overwrites four bytes that are already there.
+    /// Overwrites four bytes that are already written.
     package mutating func patch(_ value: UInt32, at offset: Int) {
         guard offset >= 0, offset + 4 <= self.bytes.count else { return }
         for index in 0..<4 { self.bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32(index))) }

@@ -1,22 +1,22 @@
 import MediaTypes
 
-/// A stretch of the program with something to say about it, such as a scene that is on air.
+/// A time range of the program with metadata, for example the time a scene is on air.
 ///
-/// Spec: rfc8216bis §4.4.5.1 (`EXT-X-DATERANGE`). It is opened by one tag and closed by a second one with the same ID, which
-/// repeats what the first said and adds the end: no attribute ever gets another value.
+/// Spec: rfc8216bis §4.4.5.1 (`EXT-X-DATERANGE`). One tag opens the range; a second tag with the same ID closes it. The
+/// second tag repeats the first one's ID, class and start and adds the end, so no attribute ever changes its value.
 package struct DateRange: Sendable, Hashable {
-    /// An attribute of ours. Spec: §4.4.5.1, `X-<extension-attribute>`, always a quoted-string here.
+    /// A custom attribute. Spec: §4.4.5.1, `X-<extension-attribute>`, always a quoted-string here.
     package struct Attribute: Sendable, Hashable {
-        /// With its `X-`; capital letters, digits and `-`.
+        /// With its `X-` prefix; capital letters, digits and `-`.
         package let name: String
         package let value: String
 
-        /// Longest value in characters: what comes from people must not fill the list.
+        /// Longest value in characters: user input must not fill up the playlist.
         private static let longest = 512
 
         /// - Parameters:
-        ///   - name: Without `X-`; anything an attribute name cannot hold becomes `-`.
-        ///   - value: Any text; what would end the quoted-string is taken out of it.
+        ///   - name: Without the `X-` prefix; characters that an attribute name cannot contain become `-`.
+        ///   - value: Any text; characters that would end the quoted-string are removed.
         package init(_ name: String, _ value: String) {
             let letters = name.uppercased().unicodeScalars.map { scalar -> Character in
                 switch scalar {
@@ -29,22 +29,22 @@ package struct DateRange: Sendable, Hashable {
         }
     }
 
-    /// Something that happens to the ranges of a playlist.
+    /// A change to the date ranges of a playlist.
     package enum Change: Sendable, Hashable {
         case opened(DateRange)
         /// - Parameter end: Nanoseconds since the Unix epoch.
         case closed(id: String, end: Int64)
     }
 
-    /// Never given to another range.
+    /// Unique: no other range ever gets this ID.
     package let id: String
-    /// `CLASS`: what kind of range it is, in reverse-DNS form.
+    /// `CLASS`: the kind of range, in reverse-DNS form.
     package let rangeClass: String
-    /// Date of the first picture in it: nanoseconds since the Unix epoch.
+    /// Date of the first frame in the range: nanoseconds since the Unix epoch.
     package let start: Int64
-    /// Date of the first picture behind it; `nil` while it is open.
+    /// Date of the first frame after the range; `nil` while the range is open.
     package private(set) var end: Int64?
-    /// Nanoseconds it is expected to last; `nil`: nobody knows.
+    /// Expected length in nanoseconds; `nil` if it is unknown.
     package let plannedDuration: Int64?
     package let attributes: [Attribute]
 
@@ -60,7 +60,7 @@ package struct DateRange: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    /// The same range with an end; one that is closed stays as it is.
+    /// The same range with an end; a range that is already closed is returned unchanged.
     func closed(at end: Int64) -> DateRange {
         guard self.end == nil else { return self }
         var range = self
@@ -68,7 +68,7 @@ package struct DateRange: Sendable, Hashable {
         return range
     }
 
-    /// The tag that opens it, ended by a line feed.
+    /// The tag that opens the range, ended by a line feed.
     var openingTag: String {
         var fields = self.head
         if let planned = self.plannedDuration {
@@ -78,10 +78,10 @@ package struct DateRange: Sendable, Hashable {
         return "#EXT-X-DATERANGE:\(fields.joined(separator: ","))\n"
     }
 
-    /// The tag that closes it; `nil` while it is open.
+    /// The tag that closes the range; `nil` while it is open.
     var closingTag: String? {
         guard let end = self.end else { return nil }
-        // In the milliseconds the dates show, so that the end is the start plus the duration to the last digit.
+        // In whole milliseconds, as the dates are printed, so that start plus duration equals the end exactly.
         let duration = Self.milliseconds(end) &- Self.milliseconds(self.start)
         let fields =
             self.head + [
@@ -95,7 +95,7 @@ package struct DateRange: Sendable, Hashable {
         TimeMath.scale(nanoseconds, by: 1, over: 1_000_000)
     }
 
-    /// In both tags: older players want them in each.
+    /// Attributes of both tags: older players need them in each.
     private var head: [String] {
         [
             "ID=\(AttributeText.quoted(self.id))", "CLASS=\(AttributeText.quoted(self.rangeClass))",

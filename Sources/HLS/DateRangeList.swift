@@ -1,18 +1,20 @@
-/// The date ranges of one media playlist, and the place of each of their tags in it.
+/// The date ranges of one media playlist, with the position of each of their tags in it.
 ///
 /// Invariants:
-/// (1) A tag stays where it was first written: lists only grow at their end (rfc8216bis §6.2.1).
-/// (2) A range leaves when it is closed and ends before the first listed segment, not earlier (§6.2.1); with all its tags.
-/// (3) An ID that has been there never stands for another range.
+/// (1) A tag stays where it was first written: a playlist only grows at its end (rfc8216bis §6.2.1).
+/// (2) A range is removed with all its tags, but only once it is closed and ends before the first listed segment
+///     (§6.2.1).
+/// (3) An ID is never reused for another range.
 package struct DateRangeList: Sendable, Hashable {
-    /// A line and its place: before part `part` of segment `mediaSequence`, and before the segment's own tags when that is 0.
+    /// A tag line and its position: before part `part` of segment `mediaSequence`; if `part` is 0, also before the
+    /// segment's own tags.
     package struct Tag: Sendable, Hashable {
         package let id: String
         /// Ended by a line feed.
         let line: String
         package let mediaSequence: Int64
         package let part: Int
-        /// Date of the playlist's end when the tag came: nanoseconds since the Unix epoch.
+        /// Date of the playlist's end when the tag was added: nanoseconds since the Unix epoch.
         let listedAt: Int64
     }
 
@@ -23,23 +25,23 @@ package struct DateRangeList: Sendable, Hashable {
 
     /// In the order they were opened.
     package private(set) var ranges: [DateRange] = []
-    /// The segment that each of ``ranges`` was opened before.
+    /// The segment before which each of ``ranges`` was opened.
     package private(set) var openings: [Int64] = []
     package private(set) var tags: [Tag] = []
     private var removals: [Removal] = []
-    /// Where in ``ranges`` an ID is: an event playlist has thousands of them, and each change asks.
+    /// Index into ``ranges`` by ID. An event playlist can have thousands of ranges, and every change looks one up.
     private var places: [String: Int] = [:]
 
     package init() {}
 
     package var isEmpty: Bool { self.ranges.isEmpty }
 
-    /// Writes down what has happened to a range. Amortized O(1).
+    /// Adds the tags for a change of a range. Amortized O(1).
     ///
     /// - Parameters:
-    ///   - mediaSequence: Number of the segment that comes next, or of which a part comes next.
-    ///   - part: Index of that part.
-    ///   - date: Of the playlist's end: nanoseconds since the Unix epoch.
+    ///   - mediaSequence: Number of the next segment, or of the open segment.
+    ///   - part: Index of the next part in that segment.
+    ///   - date: Date of the playlist's end: nanoseconds since the Unix epoch.
     package mutating func list(_ change: DateRange.Change, mediaSequence: Int64, part: Int = 0, at date: Int64) {
         func tag(_ id: String, _ line: String) -> Tag {
             Tag(id: id, line: line, mediaSequence: mediaSequence, part: part, listedAt: date)
@@ -60,17 +62,17 @@ package struct DateRangeList: Sendable, Hashable {
         }
     }
 
-    /// IDs of ranges that may leave a playlist whose first segment begins at `date`; see (2).
+    /// IDs of the ranges that may be removed from a playlist whose first segment begins at `date`; see (2).
     package func passed(before date: Int64) -> [String] {
         self.ranges.filter { range in range.end.map { $0 <= date } ?? false }.map(\.id)
     }
 
-    /// Takes ranges out.
+    /// Removes ranges.
     ///
     /// - Parameters:
-    ///   - date: Of the playlist's end.
-    ///   - memory: Nanoseconds for which delta updates tell of it.
-    /// - Complexity: O(*n*) in the number of ranges, whatever the number of those that go.
+    ///   - date: Date of the playlist's end.
+    ///   - memory: Nanoseconds for which delta updates report the removal.
+    /// - Complexity: O(*n*) in the number of ranges, however many are removed.
     package mutating func remove(_ ids: [String], at date: Int64, memory: Int64) {
         guard !ids.isEmpty else { return }
         let gone = Set(ids)
@@ -84,6 +86,6 @@ package struct DateRangeList: Sendable, Hashable {
         self.removals += ids.map { Removal(id: $0, at: date) }
     }
 
-    /// IDs that were taken out after `date`.
+    /// IDs that were removed at or after `date`.
     func removed(since date: Int64) -> [String] { self.removals.filter { $0.at >= date }.map(\.id) }
 }

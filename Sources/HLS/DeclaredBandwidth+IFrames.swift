@@ -1,10 +1,10 @@
 import MediaTypes
 
 extension DeclaredBandwidth {
-    /// `BANDWIDTH` of an I-frame playlist, in bits per second: what its pictures take of the rendition's rate.
+    /// `BANDWIDTH` of an I-frame playlist, in bits per second.
     ///
-    /// Spec: rfc8216bis §4.4.6.3. No picture is larger than the encoder's rate buffer, and there is one a GOP; nor can key
-    /// frames take more than all pictures together.
+    /// Spec: rfc8216bis §4.4.6.3. No key frame is larger than the encoder's rate buffer, and there is one per GOP. The
+    /// result is never more than the rate of all frames together.
     ///
     /// - Parameters: As ``init(videoBitrate:videoPeak:videoBuffer:audioBitrate:audioPeak:grid:)``.
     package static func ofIFrames(
@@ -15,7 +15,7 @@ extension DeclaredBandwidth {
             grid: grid
         ).peak
         guard videoBuffer > 0 else { return all }
-        // What a fragment adds, as for the others.
+        // The fragment overhead, as in `DeclaredBandwidth`.
         let bits = min(videoBuffer, 1 << 40) + 150 * 8
         let each = TimeMath.scale(bits, by: Int64(grid.fps), over: Int64(grid.gopFrames), rounding: .up)
         return min(all, TimeMath.scale(each, by: 103, over: 100, rounding: .up))

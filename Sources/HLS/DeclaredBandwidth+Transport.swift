@@ -1,14 +1,15 @@
 import MediaTypes
 
 extension DeclaredBandwidth {
-    /// The same media as one transport stream: its packets, their headers and what fills them up.
+    /// The rates of the same media as one MPEG-TS stream: with packet headers and stuffing.
     ///
     /// - Parameters:
-    ///   - pictures: A second; 0 where there are none.
-    ///   - frames: Of sound, a second.
+    ///   - pictures: Video frames per second; 0 without video.
+    ///   - frames: AAC frames per second.
     package func inTransport(pictures: Int64, frames: Int64) -> (peak: Int64, average: Int64) {
-        // A picture ends in a packet that is half full on average and begins with some 35 bytes of headers; so does each
-        // stream packet of four frames of sound, whose frames have 7 bytes each. Tables and clocks are little beside that.
+        // A video frame ends in a packet that is half full on average and begins with about 35 bytes of headers. The
+        // same holds for each PES packet of four AAC frames, each of which adds a 7-byte header. Tables and clock
+        // references are small in comparison.
         let overhead = (pictures * 130 + frames / 4 * 120 + frames * 7 + 400) * 8
         func wrapped(_ rate: Int64) -> Int64 {
             TimeMath.scale(rate, by: 188, over: 184, rounding: .up) &+ overhead

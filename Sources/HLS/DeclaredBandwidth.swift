@@ -1,25 +1,25 @@
 import MediaTypes
 
-/// `BANDWIDTH` and `AVERAGE-BANDWIDTH` of a variant, from its encoder settings.
+/// `BANDWIDTH` and `AVERAGE-BANDWIDTH` of a variant, computed from its encoder settings.
 ///
-/// Spec: rfc8216bis §4.4.6.2. A player fetches the multivariant playlist once per session, before there is anything to
-/// measure. The specification then asks for the peak of a representative period. Over a run of length T an encoder produces at
-/// most `maxrate × T + bufsize` bits, and the shortest run that counts is one segment. Encoders use only a part of `bufsize`,
-/// which is measured per preset: the caller passes that part.
+/// Spec: rfc8216bis §4.4.6.2. A player fetches the multivariant playlist once per session, before anything can be
+/// measured. For that case the specification asks for the peak of a representative period. Over a run of length T an
+/// encoder produces at most `maxrate × T + bufsize` bits, and the shortest run that counts is one segment. Encoders use
+/// only a part of `bufsize`; the caller passes that part, which is measured per preset.
 package struct DeclaredBandwidth: Sendable, Hashable {
     /// Bits per second.
     package let peak: Int64
     /// Bits per second.
     package let average: Int64
 
-    /// Bytes a fragment adds around its samples, the table included: 16 bytes a picture, about 100 for the boxes.
-    /// Generous for sound.
+    /// Bytes that a fragment adds around its samples, including the sample table: 16 bytes per video frame, about 100
+    /// for the boxes. An upper estimate for audio.
     private static let fragmentOverhead: Int64 = 150
 
-    /// - Parameters (bits per second, `videoBuffer` in bits; 0 where there is no such track or limit):
+    /// - Parameters (bits per second, `videoBuffer` in bits; 0 without such a track or limit):
     ///   - videoPeak: The encoder's `maxrate`; `videoBitrate` if 0.
-    ///   - videoBuffer: The part of the encoder's `bufsize` that a segment may use beyond `maxrate`: all of it if that is not
-    ///     known.
+    ///   - videoBuffer: The part of the encoder's `bufsize` that a segment may use beyond `maxrate`; the whole
+    ///     `bufsize` if that part is unknown.
     ///   - audioPeak: Highest bit rate of the audio; `audioBitrate` if 0.
     package init(
         videoBitrate: Int64, videoPeak: Int64, videoBuffer: Int64, audioBitrate: Int64, audioPeak: Int64,

@@ -1,13 +1,13 @@
-/// Something that happens at one instant of the media, in a box of its own in front of the fragment that holds the instant.
+/// Timed metadata for one instant of the media: an `emsg` box in front of the fragment that contains the instant.
 ///
 /// Spec: ISO/IEC 23009-1 §5.10.3.3 (`emsg`, version 1: absolute media time); AOM, Carriage of ID3 Timed Metadata in CMAF.
 package struct EventMessage: Sendable, Hashable {
     /// `scheme_id_uri` of an ID3v2 tag as the message.
     package static let id3Scheme = "https://aomedia.org/emsg/ID3"
-    /// §5.10.3.3.4: nobody says how long it lasts.
+    /// §5.10.3.3.4: the duration is unknown.
     private static let unknownDuration: UInt32 = 0xFFFF_FFFF
 
-    /// The same in every rendition, and never another event's: who has seen it need not show it again.
+    /// The same in every rendition, and unique: a player that has handled the event can ignore repeats.
     package let id: UInt32
     /// When it happens, in ticks of ``timescale`` since the room's origin; not negative.
     package let time: Int64
@@ -31,7 +31,7 @@ package struct EventMessage: Sendable, Hashable {
             box.u32(self.id)
             box.text(Self.id3Scheme)
             box.u8(0)
-            // `value`: empty, one kind of message alone has this scheme.
+            // `value`: empty, because only one kind of message uses this scheme.
             box.u8(0)
             box.raw(self.payload)
         }

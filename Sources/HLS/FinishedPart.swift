@@ -1,7 +1,7 @@
 package import MediaKernels
 import MediaTypes
 
-/// A part whose bytes are final.
+/// A finished part of a segment: its bytes no longer change.
 package struct FinishedPart: Sendable {
     /// Number of the part on the grid, counted from the room's origin.
     package let number: Int64
@@ -9,30 +9,31 @@ package struct FinishedPart: Sendable {
     package let start: Int64
     /// Ticks; more than 0.
     package let duration: Int64
-    /// The fragment, with the segment type box in front where it is the first of its segment.
+    /// The fragment; the first part of a segment has the segment type box (`styp`) in front.
     package let memory: PacketMemory
-    /// Holds an IDR picture; always true for sound.
+    /// Contains an IDR frame; always true for audio.
     package let independent: Bool
-    /// Begins with one.
+    /// Begins with an IDR frame; always true for audio.
     package let startsWithKey: Bool
-    /// Where ``memory`` has the fragment of the picture it begins with, which is alone in it; `nil` where it begins with
-    /// none, or that is not isolated.
+    /// Byte range in ``memory`` of the fragment that holds only the part's first frame, a key frame. `nil` if the part
+    /// does not begin with a key frame or the key frame is not isolated.
     package let keyFrame: Range<Int>?
-    /// 0 where another worker wrote it.
+    /// 0 if another worker wrote the part.
     package let sampleCount: Int
-    /// The samples of a sound part, so that its end can still be cut; empty for video, and where another worker wrote it.
+    /// The samples of an audio part, so that its end can still be cut; empty for video, and if another worker wrote the
+    /// part.
     let samples: [GridSample]
-    /// As ``samples``.
+    /// Timed metadata of an audio part; empty under the same conditions as ``samples``.
     let messages: [EventMessage]
 
     package var end: Int64 { self.start + self.duration }
 
-    /// A part that a worker before this one has published.
+    /// Makes a part that a previous worker has published.
     ///
     /// - Parameters:
     ///   - start: Ticks of the track's timescale since the room's origin, 0 or more.
     ///   - duration: Ticks; more than 0.
-    ///   - memory: As that worker wrote it.
+    ///   - memory: The bytes as that worker wrote them.
     package init(number: Int64, start: Int64, duration: Int64, memory: PacketMemory, independent: Bool) {
         self.number = number
         self.start = start
@@ -48,9 +49,10 @@ package struct FinishedPart: Sendable {
 
     /// - Parameters:
     ///   - samples: In decoding order with rising times; not empty.
-    ///   - end: Where the part ends in ticks; the last sample reaches that far. `nil`: by its nominal duration.
-    ///   - messages: What happens in it.
-    ///   - isolatesKey: A key frame at its beginning gets a fragment of its own.
+    ///   - end: End of the part in ticks; the last sample is extended to it. `nil`: the last sample has its nominal
+    ///     duration.
+    ///   - messages: Timed metadata of the part.
+    ///   - isolatesKey: A key frame at the start of the part gets a fragment of its own.
     init(
         number: Int64, kind: TrackKind, samples: [GridSample], end: Int64?, startsSegment: Bool,
         messages: [EventMessage] = [], isolatesKey: Bool = false
@@ -73,7 +75,8 @@ package struct FinishedPart: Sendable {
         self.number = number
         self.start = start
         self.duration = max(1, stop - start)
-        // Spec: rfc8216bis §4.4.4.9: contains one; a publisher's own lie anywhere in a part.
+        // Spec: rfc8216bis §4.4.4.9: a part is independent if it contains an IDR frame; a publisher's key frames may be
+        // anywhere in a part.
         self.independent = kind == .audio || samples.contains { $0.isKey }
         self.startsWithKey = kind == .audio || samples.first?.isKey == true
         self.sampleCount = samples.count
@@ -88,16 +91,18 @@ package struct FinishedPart: Sendable {
             return
         }
         self.keyFrame = nil
-        // Numbered by the grid: rising within a run and across the runs of a room, and the same in every rendition.
+        // Numbered by the grid: the numbers rise within a run and across the runs of a room, and are the same in every
+        // rendition.
         self.memory = FragmentWriter.fragment(
             kind: kind, sequence: UInt32(truncatingIfNeeded: number &+ 1), decodeTime: start, samples: rows,
             startsSegment: startsSegment, messages: messages)
     }
 }
 
-/// A key frame that can be shown without what follows it.
+/// Key frames that can be shown on their own.
 extension FinishedPart {
-    /// Two fragments where the part begins with a key frame, one otherwise; two numbers each, so that both rise.
+    /// Writes two fragments if the part begins with a key frame, otherwise one. Each part reserves two sequence
+    /// numbers, so that the numbers rise in either case.
     fileprivate static func isolated(
         number: Int64, start: Int64, _ rows: [PartSample], startsSegment: Bool, _ messages: [EventMessage],
         startsWithKey: Bool
@@ -117,14 +122,15 @@ extension FinishedPart {
         )
     }
 
-    /// The first fragment of a part that another worker wrote, if it has one sample alone.
+    /// Byte range of the first fragment of a part that another worker wrote, if that fragment has only one sample.
     fileprivate static func isolatedFragment(in memory: PacketMemory) -> Range<Int>? {
         let reader = BoxReader(bytes: memory.bytes)
         guard let boxes = reader.boxes(in: 0..<memory.count),
             let place = boxes.firstIndex(where: { $0.type == "moof" }), boxes.indices.contains(place + 1),
             boxes[place + 1].type == "mdat", let run = reader.first(["traf", "trun"], in: boxes[place].body),
             reader.u32(run.body.lowerBound + 4) == 1,
-            // A part of sound, or one picture of many that depend on others, is none: it must be marked as a sync sample.
+            // An audio part, or a single frame that depends on others, does not qualify: the sample must be marked as a
+            // sync sample.
             let flags = reader.u32(run.body.lowerBound), flags & 0x400 != 0,
             let sample = reader.u32(run.body.lowerBound + (flags & 1 != 0 ? 20 : 16)), sample & 0x1_0000 == 0
         else { return nil }

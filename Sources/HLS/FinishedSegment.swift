@@ -1,7 +1,7 @@
 package import MediaKernels
 package import MediaTypes
 
-/// What one track has for one segment slot of the grid.
+/// The media of one track in one segment slot of the grid.
 package struct FinishedSegment: Sendable {
     /// Number of the slot, counted from the room's origin.
     package let slot: Int64
@@ -9,7 +9,7 @@ package struct FinishedSegment: Sendable {
     /// Ticks of ``duration``'s timescale since the room's origin.
     package let start: Int64
     package let duration: MediaDuration
-    /// In order; empty where the track had no sample in the whole slot, which is listed as a gap.
+    /// In order; empty if the track had no sample in the slot. Such a segment is listed as a gap.
     package let parts: [FinishedPart]
 
     package init(slot: Int64, kind: TrackKind, start: Int64, duration: MediaDuration, parts: [FinishedPart]) {
@@ -20,25 +20,25 @@ package struct FinishedSegment: Sendable {
         self.parts = parts
     }
 
-    /// Nothing is in it.
+    /// Whether the segment has no media.
     package var gap: Bool { self.parts.isEmpty }
     /// Ticks of ``duration``'s timescale since the room's origin.
     package var end: Int64 { self.start + self.duration.ticks }
-    /// Begins with an IDR picture; always true for sound.
+    /// Begins with an IDR frame; always true for audio.
     package var independent: Bool { self.parts.first?.startsWithKey ?? (self.kind == .audio) }
     package var byteCount: Int { self.parts.reduce(0) { $0 + $1.memory.count } }
-    /// The segment's bytes: its parts one after the other.
+    /// The segment's bytes: those of its parts in order.
     package var pieces: [PacketMemory] { self.parts.map(\.memory) }
 
-    /// The slot without anything in it.
+    /// The same slot as a gap.
     package var emptied: FinishedSegment {
         FinishedSegment(slot: self.slot, kind: self.kind, start: self.start, duration: self.duration, parts: [])
     }
 
-    /// The same segment of sound without the frames that start at or after `end`.
+    /// The same audio segment without the frames that start at or after `end`.
     ///
     /// - Parameter end: Ticks of ``duration``'s timescale since the room's origin.
-    /// - Returns: The segment itself where nothing is to be cut, `nil` where nothing stays.
+    /// - Returns: The segment itself if nothing has to be cut, `nil` if no frame remains.
     package func trimmed(to end: Int64) -> FinishedSegment? {
         guard self.kind == .audio, let last = self.parts.last else { return self.start < end ? self : nil }
         guard last.samples.contains(where: { $0.time >= end }) || last.start >= end else { return self }

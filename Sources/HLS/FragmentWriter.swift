@@ -3,27 +3,27 @@ package import MediaTypes
 
 /// Writes one movie fragment (`moof` and `mdat`): the bytes of a part.
 ///
-/// Spec: ISO/IEC 14496-12 §8.8, CMAF ISO/IEC 23000-19 §7.3.2: one track, addresses relative to the fragment, the
-/// decode time on the media timeline, signed composition offsets.
+/// Spec: ISO/IEC 14496-12 §8.8, CMAF ISO/IEC 23000-19 §7.3.2: one track, offsets relative to the fragment, the decode
+/// time on the media timeline, signed composition offsets.
 package enum FragmentWriter {
-    /// §8.8.3.1: depends on no other sample; a sync sample.
+    /// §8.8.3.1: a sync sample; it depends on no other sample.
     package static let syncSample: UInt32 = 0x0200_0000
-    /// §8.8.3.1: depends on others; not a sync sample.
+    /// §8.8.3.1: not a sync sample; it depends on others.
     package static let dependentSample: UInt32 = 0x0101_0000
 
     /// - Parameters:
     ///   - sequence: `mfhd` number; rises from fragment to fragment of a track.
     ///   - decodeTime: `tfdt`: decoding time of the first sample in ticks since the room's origin; not negative.
     ///   - samples: In decoding order.
-    ///   - startsSegment: Puts the segment type box in front.
-    ///   - messages: What happens in it, between the two.
-    ///   - head: What stands in front of all that.
+    ///   - startsSegment: Puts the segment type box (`styp`) in front.
+    ///   - messages: Timed metadata (`emsg`), written between `styp` and the fragment.
+    ///   - head: Bytes to put in front of all that.
     /// - Returns: The part's bytes; the samples are copied once.
     package static func fragment(
         kind: TrackKind, sequence: UInt32, decodeTime: Int64, samples: [PartSample], startsSegment: Bool,
         messages: [EventMessage] = [], after head: [UInt8] = []
     ) -> PacketMemory {
-        // Sound needs neither offsets nor flags of its own: every frame is a sync sample.
+        // Audio needs neither composition offsets nor flags per sample: every frame is a sync sample.
         let table: PartAssembly.Table = kind == .video ? .full : .short
         var writer = BoxWriter()
         writer.raw(head)
@@ -37,7 +37,7 @@ package enum FragmentWriter {
             moof.fullBox("mfhd") { $0.u32(sequence) }
             sizeFields.append((moof.bytes.count, rows))
             moof.box("traf") { traf in
-                // Default base is the fragment; sound also carries the default flags.
+                // The fragment is the base for data offsets; audio also carries default flags.
                 traf.fullBox("tfhd", flags: kind == .video ? 0x02_0000 : 0x02_0020) { tfhd in
                     tfhd.u32(1)
                     if kind == .audio { tfhd.u32(Self.syncSample) }
@@ -51,7 +51,7 @@ package enum FragmentWriter {
                 }
             }
         }
-        // The rows are written by the kernel behind this prefix: the three boxes around them grow by as much.
+        // The kernel appends the rows to this prefix, so the three boxes around them grow by the rows' size.
         let header = writer.bytes.count - start
         for field in sizeFields {
             let written = Self.read(writer.bytes, at: field.offset)
@@ -62,7 +62,7 @@ package enum FragmentWriter {
         return PartAssembly.assemble(prefix: writer.bytes, samples: samples, table: table)
     }
 
-    /// What stands in front of a fragment.
+    /// The boxes in front of a fragment: `styp` and `emsg`.
     static func head(startsSegment: Bool, messages: [EventMessage]) -> [UInt8] {
         var writer = BoxWriter()
         if startsSegment {

@@ -1,8 +1,8 @@
-/// An ID3v2.4 tag with one frame of text.
+/// Builds an ID3v2.4 tag with one text frame.
 ///
 /// Spec: id3.org ID3v2.4.0 §3.1 (header), §4 (frames), §4.2.6 (`TXXX`).
 package enum ID3Tag {
-    /// Text behind a name, both UTF-8; a NUL ends either.
+    /// A `TXXX` frame: a description and a value, both UTF-8 and cut at the first NUL.
     package static func text(_ description: String, _ value: String) -> [UInt8] {
         // 3: UTF-8.
         var body: [UInt8] = [3]
@@ -16,7 +16,7 @@ package enum ID3Tag {
         return Array("ID3".utf8) + [4, 0, 0] + Self.synchsafe(frame.count) + frame
     }
 
-    /// §6.2: four bytes of seven bits.
+    /// §6.2: a size as four bytes of seven bits.
     private static func synchsafe(_ count: Int) -> [UInt8] {
         [21, 14, 7, 0].map { UInt8(truncatingIfNeeded: count >> $0) & 0x7F }
     }

@@ -1,16 +1,17 @@
 package import MediaTypes
 
-/// Writes the initialization segment of one track: the same bytes for the same parameters, in every run.
+/// Writes the initialization segment of one track. The same parameters give the same bytes in every run.
 ///
 /// Spec: ISO/IEC 14496-12 §8 (boxes), ISO/IEC 23000-19 §7.3 (CMAF header), rfc8216bis §3.1.2: no duration, no sample
-/// table entries, `mvex`. Bit rates are left out on purpose, so that a ladder's retuning does not change the bytes.
+/// table entries, `mvex`. Bit rates are left out on purpose, so that a change of an encoder's bit rate does not change
+/// the bytes.
 package enum InitializationSegmentWriter {
     /// - Parameters:
     ///   - parameters: H.264 or AAC; H.264 configuration in `avcC` or Annex B form.
-    ///   - width: Coded picture after cropping, in pixels; ignored for audio.
-    ///   - place: Names the track in an error.
-    /// - Throws: ``MediaError/Code/invalidData`` where the configuration cannot be read, ``MediaError/Code/unavailable``
-    ///   for a codec that has no sample entry here.
+    ///   - width: Frame width after cropping, in pixels; ignored for audio.
+    ///   - place: The track's location in an error.
+    /// - Throws: ``MediaError/Code/invalidData`` if the configuration cannot be read, ``MediaError/Code/unavailable``
+    ///   for a codec without a sample entry here.
     package static func bytes(
         for parameters: CodecParameters, width: Int, height: Int, grid: OutputGrid, place: String
     ) throws(MediaError) -> [UInt8] {
@@ -82,7 +83,7 @@ package enum InitializationSegmentWriter {
 }
 
 extension BoxWriter {
-    /// The identity of §8.2.2.
+    /// The identity matrix of §8.2.2.
     private mutating func matrix() {
         for value: UInt32 in [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000] { self.u32(value) }
     }

@@ -1,15 +1,15 @@
 import MediaTypes
 
-/// A key frame of a segment: a movie fragment of its own in it, which shows the picture behind the initialization segment
-/// alone.
+/// A key frame of a segment. It has a movie fragment of its own, so a player can show it with only the initialization
+/// segment.
 ///
 /// Spec: rfc8216bis §4.4.3.6 (`EXT-X-I-FRAMES-ONLY`).
 package struct KeyFrame: Sendable, Hashable {
     /// Ticks of the track's timescale since the room's origin.
     package let start: Int64
-    /// Where its `moof` begins in the segment, in bytes.
+    /// Offset of its `moof` in the segment, in bytes.
     package let offset: Int
-    /// Bytes of `moof` and `mdat`; 0 where the segment is not there, or is another one.
+    /// Bytes of `moof` and `mdat`; 0 if the segment's bytes are missing or were replaced.
     package let byteCount: Int
 
     package init(start: Int64, offset: Int, byteCount: Int) {
@@ -18,10 +18,10 @@ package struct KeyFrame: Sendable, Hashable {
         self.byteCount = max(0, byteCount)
     }
 
-    /// The same picture, not to be had.
+    /// The same key frame, marked as unavailable.
     package var absent: KeyFrame { KeyFrame(start: self.start, offset: 0, byteCount: 0) }
 
-    /// The key frames of a segment that is made of parts.
+    /// The key frames of a segment that consists of these parts.
     package static func all(in parts: [FinishedPart]) -> [KeyFrame] {
         var frames: [KeyFrame] = []
         var offset = 0
@@ -37,13 +37,13 @@ package struct KeyFrame: Sendable, Hashable {
 }
 
 extension FinishedSegment {
-    /// Of pictures whose segmenter isolates them; in order.
+    /// The isolated key frames of the segment, in order; empty if its segmenter does not isolate them.
     package var keyFrames: [KeyFrame] { KeyFrame.all(in: self.parts) }
 }
 
 extension Segment {
-    /// Entries it has in the I-frame playlist. One at least, so that the numbers of both lists go on together; the same for
-    /// as long as it is listed, whatever becomes of its bytes.
+    /// Number of its entries in the I-frame playlist: at least one, so that the sequence numbers of both playlists
+    /// advance together. The number stays the same while the segment is listed, even if its bytes are lost.
     package var iFrameCount: Int { max(1, self.keyFrames.count) }
 
     /// The same segment with other key frames.
@@ -55,11 +55,12 @@ extension Segment {
             publishedAt: self.publishedAt, keyFrames: keyFrames, byteRange: self.byteRange)
     }
 
-    /// Its key frames as entries of the I-frame playlist: each lasts until the next one, or until the segment's end, where
-    /// the next segment begins with one. Of an encrypted segment they have its key, and ranges count its clear bytes: players
-    /// widen them to whole blocks and the one before (rfc8216bis §6.3.6).
+    /// Its key frames as entries of the I-frame playlist. Each entry lasts until the next one or until the end of the
+    /// segment, since the next segment begins with a key frame. Entries of an encrypted segment have the segment's key.
+    /// Their byte ranges count clear bytes: players extend them to whole blocks plus the block before (rfc8216bis
+    /// §6.3.6).
     ///
-    /// - Parameter first: The number of the first entry.
+    /// - Parameter first: Number of the first entry.
     func iFrames(numberedFrom first: Int64) -> [Segment] {
         let end = self.start &+ self.duration.ticks
         return (0..<self.iFrameCount).map { index in

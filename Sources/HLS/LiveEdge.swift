@@ -1,13 +1,14 @@
-/// What stands behind the last whole segment of a low-latency media playlist, and what the playlist declares for it.
+/// The end of a low-latency media playlist: everything after the last complete segment, and the server control it
+/// declares.
 package struct LiveEdge: Sendable, Hashable {
-    /// A segment of which only the first parts are there.
+    /// The segment in progress: its first parts are published.
     package struct OpenSegment: Sendable, Hashable {
         /// Wall-clock time of its first sample: nanoseconds since the Unix epoch.
         package let programDate: Int64
         package let map: InitializationSegment
         package let discontinuity: Bool
         package let key: SegmentKey?
-        /// In order; empty where only its map or its discontinuity is known.
+        /// In order; empty if only its map or its discontinuity is known.
         package let parts: [Part]
 
         package init(
@@ -22,7 +23,7 @@ package struct LiveEdge: Sendable, Hashable {
     }
 
     package let control: ServerControl
-    /// `nil` right behind a whole segment, unless the next one begins with another map or a discontinuity.
+    /// `nil` right after a complete segment, unless the next one begins with another map or a discontinuity.
     package let open: OpenSegment?
     /// URI of the next part. Spec: rfc8216bis §4.4.5.3 (`EXT-X-PRELOAD-HINT`). `nil` once the playlist has ended.
     package let hint: String?

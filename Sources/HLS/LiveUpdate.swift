@@ -1,13 +1,14 @@
 package import MediaKernels
 package import MediaTypes
 
-/// What changed at the live edge: everything players of a low-latency stream may ask for, in the order it came to be.
+/// A change at the live edge of a low-latency stream: new objects, changed playlists and removed names, in the order to
+/// apply them.
 package struct LiveUpdate: Sendable {
     /// The bytes of an object.
     package enum Content: Sendable {
         /// A part or an initialization segment.
         case whole(PacketMemory)
-        /// A segment: its parts, by name, one after the other; all of them are published and not removed.
+        /// A segment as the names of its parts, in order; all of them are published and not removed.
         case parts([String])
     }
 
@@ -23,11 +24,11 @@ package struct LiveUpdate: Sendable {
         }
     }
 
-    /// New objects; before the playlists that name them.
+    /// New objects; added before the playlists that name them.
     package var added: [Object] = []
-    /// Playlists whose text is another now, by name.
+    /// Playlists whose text has changed, by name.
     package var playlists: [(name: String, playlist: MediaPlaylist)] = []
-    /// Names that are no longer kept.
+    /// Names of objects that are no longer kept.
     package var removed: [String] = []
 
     package init() {}

@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// A length of media, exact: ticks over a timescale.
+/// An exact duration: ticks over a timescale.
 package struct MediaDuration: Sendable, Hashable, Comparable {
-    /// Ticks of ``timescale``; not negative for anything that is listed.
+    /// Ticks of ``timescale``; not negative for listed media.
     package let ticks: Int64
     /// Ticks per second; at least 1.
     package let timescale: Int32
@@ -12,12 +12,12 @@ package struct MediaDuration: Sendable, Hashable, Comparable {
         self.timescale = max(1, timescale)
     }
 
-    /// Whole nanoseconds, to the nearest.
+    /// Rounded to the nearest nanosecond.
     package var nanoseconds: Int64 {
         TimeMath.rescale(self.ticks, from: Int64(self.timescale), to: TimeMath.nanoseconds)
     }
 
-    /// Seconds rounded to the nearest integer, halves up: what a target duration is compared with.
+    /// Seconds rounded to the nearest integer, halves up: the value compared with the target duration.
     ///
     /// Spec: rfc8216bis §4.4.3.1.
     package var roundedSeconds: Int64 { TimeMath.rescale(self.ticks, from: Int64(self.timescale), to: 1) }

@@ -1,13 +1,14 @@
 extension MediaPlaylist {
-    /// The I-frame playlist beside a media playlist: each of its entries is a key frame of a segment that is listed there,
-    /// for players that show pictures while somebody seeks.
+    /// Makes the I-frame playlist that belongs to a media playlist. Each entry is a key frame of a segment listed
+    /// there; players show these frames while a viewer seeks.
     ///
-    /// It has the same target duration, type and discontinuities, and numbers of its own. Date ranges are in the media
-    /// playlists alone.
+    /// It has the same target duration, type and discontinuities as the media playlist, but its own sequence numbers.
+    /// Date ranges are only in the media playlists.
     ///
     /// Spec: rfc8216bis §4.4.3.6; Apple's authoring specification 6.
     ///
-    /// - Parameter control: Of a low-latency stream: every playlist of it declares the same (§6.2.4).
+    /// - Parameter control: Server control of a low-latency stream: every playlist of the stream declares the same
+    ///   (§6.2.4).
     package init(iFramesOf window: PlaylistWindow, control: ServerControl? = nil) {
         let first = window.iFrameSequence ?? 0
         var entries: [Segment] = []

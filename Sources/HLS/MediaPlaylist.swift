@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A media playlist, ready to be written: a pure function of its window.
+/// A media playlist that can be rendered: a pure function of its window.
 ///
 /// Spec: rfc8216bis §4.4.3, §4.4.4.
 package struct MediaPlaylist: Sendable {
@@ -9,14 +9,14 @@ package struct MediaPlaylist: Sendable {
     package let discontinuitySequence: Int64
     package let isEvent: Bool
     package let isEnded: Bool
-    /// An event list that has ended and is offered as a recording: nothing about it changes any more.
+    /// An event playlist that has ended and is offered as a recording: it never changes again.
     package var isVOD = false
-    /// Its segments are key frames; see ``init(iFramesOf:control:)``.
+    /// Its entries are key frames; see ``init(iFramesOf:control:)``.
     package internal(set) var isIFramesOnly = false
-    /// Its segments have initialization segments; those of a transport stream have none.
+    /// Whether its segments have initialization segments; MPEG-TS segments have none.
     package var hasMaps = true
     package let segments: [Segment]
-    /// Of a low-latency playlist; `nil`: a plain one, without parts.
+    /// The live edge of a low-latency playlist; `nil` for a playlist without parts.
     package let edge: LiveEdge?
     package let dateRanges: DateRangeList
 
@@ -31,24 +31,26 @@ package struct MediaPlaylist: Sendable {
         self.segments = window.segments
     }
 
-    /// `EXT-X-VERSION`: what the tags in use need and no more, since players refuse what they do not know (§8).
+    /// `EXT-X-VERSION`: the lowest version that covers the tags in use, since players refuse versions they do not know
+    /// (§8).
     package var version: Int {
         if !self.hasMaps { return 3 }
         // 4: EXT-X-I-FRAMES-ONLY. 5: EXT-X-MAP in such a list.
         if self.isIFramesOnly { return self.segments.isEmpty ? 4 : 5 }
-        // 3: EXTINF with decimals. 6: EXT-X-MAP in a list that is not I-frames only. Parts need none of their own.
+        // 3: EXTINF with decimals. 6: EXT-X-MAP in a playlist that is not I-frames only. Parts need no higher version.
         return self.segments.isEmpty && self.edge?.open == nil ? 3 : 6
     }
 
-    /// Segments that a delta update leaves out: those that end further from the end of the last whole segment than the
-    /// skip boundary. 0 in a plain playlist.
+    /// Number of segments that a delta update leaves out: those that end further than the skip boundary from the end of
+    /// the last complete segment. 0 for a playlist without parts.
     ///
-    /// Spec: rfc8216bis §6.2.5.1. An ended playlist is never skipped.
+    /// Spec: rfc8216bis §6.2.5.1. Segments of an ended playlist are never skipped.
     package var skippableCount: Int {
         guard let edge = self.edge, !self.isEnded else { return 0 }
         let boundary = Int64(edge.control.canSkipUntil) &* TimeMath.nanoseconds
         var distance: Int64 = 0
-        // From the end, and no further than to the boundary: every request for a delta asks, and a list may be a day's.
+        // Counts from the end and stops at the boundary: every delta request calls this, and the playlist may span a
+        // day.
         for index in self.segments.indices.reversed() {
             if distance > boundary { return index + 1 }
             distance &+= self.segments[index].duration.nanoseconds
@@ -56,7 +58,7 @@ package struct MediaPlaylist: Sendable {
         return 0
     }
 
-    /// Date of the end of what is listed: nanoseconds since the Unix epoch.
+    /// Date of the end of the listed media: nanoseconds since the Unix epoch.
     package var endDate: Int64 {
         if let open = self.edge?.open {
             return open.parts.reduce(open.programDate) { $0 &+ $1.duration.nanoseconds }
@@ -64,7 +66,7 @@ package struct MediaPlaylist: Sendable {
         return self.segments.last.map { $0.programDate &+ $0.duration.nanoseconds } ?? 0
     }
 
-    /// How far the playlist is, for blocking reloads.
+    /// The position of the playlist's end, for blocking reloads.
     package var position: PlaylistPosition {
         PlaylistPosition(
             nextMediaSequence: self.mediaSequence &+ Int64(self.segments.count),
@@ -75,8 +77,8 @@ package struct MediaPlaylist: Sendable {
     /// The text, each line ended by a line feed.
     ///
     /// - Parameters:
-    ///   - reports: Of all other media playlists; only in a low-latency playlist.
-    ///   - skipping: As a delta update where there is something to skip.
+    ///   - reports: Reports of all other media playlists; only in a low-latency playlist.
+    ///   - skipping: Renders a delta update if there are segments to skip.
     ///   - skippingDateRanges: The delta update leaves out older date ranges too.
     package func rendered(
         reports: [RenditionReport] = [], skipping: Bool = false, skippingDateRanges: Bool = false
@@ -84,26 +86,27 @@ package struct MediaPlaylist: Sendable {
         let skipped = skipping ? self.skippableCount : 0
         var ranges = DateRangeWriter(self, skippingDateRanges: skipped > 0 && skippingDateRanges)
         var text = "#EXTM3U\n"
-        // 9: EXT-X-SKIP. 10: one that leaves out date ranges.
+        // 9: EXT-X-SKIP. 10: EXT-X-SKIP that leaves out date ranges.
         text += "#EXT-X-VERSION:\(skipped > 0 ? (skippingDateRanges ? 10 : 9) : self.version)\n"
         text += "#EXT-X-TARGETDURATION:\(self.targetDuration)\n"
         if let edge = self.edge { text += self.isIFramesOnly ? edge.control.controlTag : edge.control.tags }
         text += "#EXT-X-MEDIA-SEQUENCE:\(self.mediaSequence)\n"
-        // Always there, from the first publish on: it cannot appear later without being wrong before.
+        // Present from the first publish on: without the tag the value is 0, so a later value would contradict earlier
+        // playlists.
         text += "#EXT-X-DISCONTINUITY-SEQUENCE:\(self.discontinuitySequence)\n"
         if self.isEvent { text += "#EXT-X-PLAYLIST-TYPE:\(self.isVOD ? "VOD" : "EVENT")\n" }
-        // Before any EXT-X-MAP: it decides what version that needs.
+        // Before any EXT-X-MAP: the version that EXT-X-MAP needs depends on it.
         if self.isIFramesOnly { text += "#EXT-X-I-FRAMES-ONLY\n" }
-        // Behind both sequence numbers: some players refuse the other order.
+        // After both sequence numbers: some players refuse the other order.
         if skipped > 0 { text += "#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\(ranges.removals)\n" }
         var state = TagState(hasMaps: self.hasMaps)
-        // What the skipped segments said of map and key still holds: the player has merged them.
+        // Map and key of the skipped segments still apply: the player merges the update into what it has.
         if skipped > 0 { state.follow(self.segments[skipped - 1]) }
         for (index, segment) in zip(skipped..., self.segments[skipped...]) {
             let head = state.tags(
                 discontinuity: segment.discontinuity, map: segment.map, key: segment.key,
                 programDate: segment.programDate)
-            // Said again: not every player takes the key of what it has skipped.
+            // Repeated: some players do not carry over the key of skipped segments.
             if index == skipped, skipped > 0, let key = segment.key, !head.contains("#EXT-X-KEY") {
                 text += TagState.keyTag(key)
             }
@@ -111,7 +114,7 @@ package struct MediaPlaylist: Sendable {
             text += head
             if self.edge != nil { text += ranges.lines(of: segment.parts, in: segment.mediaSequence) }
             text += ranges.tags(before: segment.mediaSequence, part: .max)
-            // Behind the parts: a segment can turn out to be a gap when some of them are listed already.
+            // After the parts: a segment can become a gap when some of its parts are already listed.
             if segment.gap { text += "#EXT-X-GAP\n" }
             text += "#EXTINF:\(AttributeText.decimal(segment.listedDuration, digits: 5)),\n"
             if let range = segment.byteRange { text += "#EXT-X-BYTERANGE:\(range.count)@\(range.lowerBound)\n" }
@@ -122,7 +125,7 @@ package struct MediaPlaylist: Sendable {
         return text
     }
 
-    /// What follows the last whole segment.
+    /// The lines after the last complete segment.
     private func tail(
         _ edge: LiveEdge, _ state: inout TagState, _ ranges: inout DateRangeWriter, _ reports: [RenditionReport]
     ) -> String {
@@ -145,7 +148,7 @@ package struct MediaPlaylist: Sendable {
     }
 }
 
-/// The tags that apply until they are given again.
+/// Tracks the tags that apply until they are given again.
 private struct TagState {
     let hasMaps: Bool
     var map: InitializationSegment?
@@ -153,7 +156,7 @@ private struct TagState {
 
     init(hasMaps: Bool) { self.hasMaps = hasMaps }
 
-    /// What holds behind a segment whose tags are not written.
+    /// Takes over map and key of a segment whose tags are not written.
     mutating func follow(_ segment: Segment) { (self.map, self.key) = (segment.map, segment.key) }
 
     /// The tags before a segment's first part.
@@ -162,12 +165,13 @@ private struct TagState {
     ) -> String {
         var text = discontinuity ? "#EXT-X-DISCONTINUITY\n" : ""
         if self.hasMaps, map != self.map {
-            // §4.4.4.4: a key holds for the maps behind it, too.
+            // §4.4.4.4: a key also applies to the maps after it.
             if self.key != nil { text += Self.keyTag(nil) }
             self.key = nil
             text += "#EXT-X-MAP:URI=\(AttributeText.quoted(map.uri))\n"
         }
-        // Behind MAP, because a key applies to the maps that follow it and initialization segments stay clear.
+        // After EXT-X-MAP, because a key applies to the maps that follow it and initialization segments are not
+        // encrypted.
         if key != self.key { text += Self.keyTag(key) }
         (self.map, self.key) = (map, key)
         return text + "#EXT-X-PROGRAM-DATE-TIME:\(ProgramDate.format(programDate))\n"

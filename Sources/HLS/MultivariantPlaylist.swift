@@ -2,14 +2,14 @@
 ///
 /// Spec: rfc8216bis §4.4.6.
 package struct MultivariantPlaylist: Sendable, Hashable {
-    /// An audio rendition, the only member of its group: several bit rates of one sound are as many groups, whose members
-    /// are alike in name and language. Spec: §4.4.6.1 (`EXT-X-MEDIA`), §4.4.6.1.1.
+    /// An audio rendition, the only member of its group. Several bit rates of the same audio are separate groups whose
+    /// members have the same name and language. Spec: §4.4.6.1 (`EXT-X-MEDIA`), §4.4.6.1.1.
     package struct Audio: Sendable, Hashable {
         /// `GROUP-ID`.
         package let group: String
         package let name: String
         package let uri: String
-        /// Channels; 0 leaves the attribute out.
+        /// Number of channels; 0 leaves the attribute out.
         package let channels: Int
 
         package init(group: String = "audio", name: String, uri: String, channels: Int) {
@@ -23,16 +23,16 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     /// One variant. Spec: §4.4.6.2 (`EXT-X-STREAM-INF`).
     package struct Variant: Sendable, Hashable {
         package let uri: String
-        /// Peak and average bits per second, with the audio rendition.
+        /// Peak and average bits per second, including the audio rendition.
         package let bandwidth: Int64
         package let averageBandwidth: Int64
-        /// RFC 6381 strings of everything the variant plays, sound included.
+        /// RFC 6381 strings of all codecs of the variant, including the audio codec.
         package let codecs: [String]
-        /// Pixels; `nil` for sound alone.
+        /// Pixels; `nil` for an audio-only variant.
         package let resolution: (width: Int, height: Int)?
-        /// Frames in 1,000 seconds; `nil` for sound alone.
+        /// Frames per 1,000 seconds; `nil` for an audio-only variant.
         package let frameRateMilli: Int64?
-        /// The group it plays; `nil`: none.
+        /// The audio group of the variant; `nil` without one.
         package let audioGroup: String?
 
         package init(
@@ -51,9 +51,9 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         package static func == (left: Variant, right: Variant) -> Bool { left.line() == right.line() }
         package func hash(into hasher: inout Hasher) { hasher.combine(self.line()) }
 
-        /// The tag and the URI below it.
+        /// The tag and the URI line below it.
         ///
-        /// - Parameter hasPictures: Some variant of the playlist has pictures.
+        /// - Parameter hasPictures: Some variant of the playlist has video.
         func line(hasPictures: Bool = true) -> String {
             var attributes = ["BANDWIDTH=\(self.bandwidth)", "AVERAGE-BANDWIDTH=\(self.averageBandwidth)"]
             var seen: Set<String> = []
@@ -64,7 +64,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
                 attributes.append("FRAME-RATE=\(AttributeText.decimal(rate, digits: 3))")
             }
             if let group = self.audioGroup { attributes.append("AUDIO=\(AttributeText.quoted(group))") }
-            // On every variant or on none (§4.4.6.2): without it players offer captions that are not there.
+            // On every variant or on none (§4.4.6.2): without it players offer captions that do not exist.
             if hasPictures { attributes.append("CLOSED-CAPTIONS=NONE") }
             return "#EXT-X-STREAM-INF:\(attributes.joined(separator: ","))\n\(self.uri)\n"
         }
@@ -75,7 +75,7 @@ package struct MultivariantPlaylist: Sendable, Hashable {
         package let uri: String
         /// Peak bits per second.
         package let bandwidth: Int64
-        /// RFC 6381, of the pictures alone.
+        /// RFC 6381 string of the video codec.
         package let codec: String
         /// Pixels.
         package let width: Int
@@ -96,13 +96,13 @@ package struct MultivariantPlaylist: Sendable, Hashable {
     }
 
     package let title: String?
-    /// What players know the program by, whatever its address; `nil`: nothing.
+    /// Identifies the program to players independently of its URL; `nil` leaves the tag out.
     package var contentID: String?
     package let audio: [Audio]
-    /// The first one is where players start.
+    /// Players start with the first one.
     package let variants: [Variant]
     package let iFrames: [IFrames]
-    /// `EXT-X-VERSION`: 6 with fragmented MP4. Old devices refuse what they do not know.
+    /// `EXT-X-VERSION`: 6 with fragmented MP4. Old devices refuse versions they do not know.
     package var version = 6
 
     /// `DATA-ID` of ``contentID``. Spec: §4.4.6.4, in reverse-DNS form.

@@ -1,12 +1,12 @@
 package import MediaTypes
 
 extension OutputGrid {
-    /// Media time is kept below this many ticks, some thousand years at any timescale, so that sums cannot overflow.
+    /// Upper limit of media time in ticks, more than a thousand years at any timescale, so that sums cannot overflow.
     package static let lastTick: Int64 = 1 << 52
 
-    /// Number of the part that holds the instant, counted from the room's origin.
+    /// Number of the part that contains the instant, counted from the room's origin.
     ///
-    /// - Parameter ticks: On the track's timescale, 0…``lastTick``.
+    /// - Parameter ticks: In the track's timescale, 0…``lastTick``.
     package func part(at ticks: Int64, of kind: TrackKind) -> Int64 {
         let perPart = Int64(self.partFrames)
         switch kind {
@@ -16,7 +16,7 @@ extension OutputGrid {
         }
     }
 
-    /// The first tick that lies in the part. Computed from the part's number, so that rounding never adds up.
+    /// The first tick of the part. Computed from the part's number, so that rounding errors do not add up.
     package func startOfPart(_ part: Int64, of kind: TrackKind) -> Int64 {
         self.ticks(ofFrame: part * Int64(self.partFrames), kind)
     }
@@ -29,7 +29,7 @@ extension OutputGrid {
         }
     }
 
-    /// Number of the segment slot that holds the part.
+    /// Number of the segment slot that contains the part.
     package func slot(ofPart part: Int64) -> Int64 {
         let perSegment = Int64(self.partsPerSegment)
         return part >= 0 ? part / perSegment : (part - perSegment + 1) / perSegment
@@ -43,7 +43,7 @@ extension OutputGrid {
         self.firstFrame(ofSlot: slot)..<self.firstFrame(ofSlot: slot + 1)
     }
 
-    /// The slot that starts at or next after a time, in nanoseconds since the room's origin.
+    /// The slot that starts at or next after a time, given in nanoseconds since the room's origin.
     package func firstSlot(atOrAfter nanoseconds: Int64) -> Int64 {
         let perSlot = Int64(self.segmentFrames) * TimeMath.nanoseconds
         return max(0, TimeMath.scale(nanoseconds, by: Int64(self.fps), over: perSlot, rounding: .up))

@@ -1,29 +1,30 @@
 package import MediaTypes
 
-/// The grid every output of a room is cut on, counted in frames of the program from the room's origin.
+/// The grid of part and segment boundaries for all outputs of a room, counted in frames of the program from the room's
+/// origin.
 ///
-/// All numbers that players must never see change (target duration, part target) follow from it alone, so they are
-/// known before the first frame and cannot be moved by what was measured.
+/// The target duration and the part target must never change for players. They follow from the grid alone, so they are
+/// known before the first frame and do not depend on measurements.
 package struct OutputGrid: Sendable, Hashable {
     /// Frames per second, 1…60.
     package let fps: Int
-    /// Frames from one IDR picture to the next.
+    /// Frames from one IDR frame to the next.
     package let gopFrames: Int
-    /// GOPs in a segment.
+    /// GOPs per segment.
     package let segmentGops: Int
-    /// Frames in a part.
+    /// Frames per part.
     package let partFrames: Int
     /// Audio samples per second.
     package let sampleRate: Int
 
-    /// Ticks of one frame on the video timescale. A thousand of them leave room to order samples inside a frame.
+    /// Ticks of one frame in the video timescale. A thousand ticks leave room to order samples within a frame.
     package static let ticksPerFrame: Int64 = 1_000
-    /// Samples in an AAC-LC frame.
+    /// Samples per AAC-LC frame.
     package static let samplesPerAudioFrame: Int64 = 1_024
-    /// The longest segment in seconds: beyond it players start so late that it must be a mistake.
+    /// The longest segment in seconds: with longer ones players would start so late that the value must be a mistake.
     package static let longestSegment = 60
 
-    /// - Parameters left `nil`: the default for the frame rate, see ``defaultFrames(fps:)``.
+    /// - Parameters left `nil` take the default for the frame rate, see ``defaultFrames(fps:)``.
     /// - Throws: ``MediaError/Code/rejected``, naming the field and the remedy.
     package init(
         fps: Int, gopFrames: Int? = nil, segmentGops: Int = 2, partFrames: Int? = nil, sampleRate: Int = 48_000
@@ -46,7 +47,8 @@ package struct OutputGrid: Sendable, Hashable {
                 "a segment of \(gop * segmentGops) frames at \(fps) fps is longer than \(Self.longestSegment) s",
                 fix: "lower gopFrames or segmentGops")
         }
-        // Every GOP must start a part (or every part a GOP), or independent parts would fall out of step.
+        // Every GOP must start a part (or every part a GOP), or parts that should be independent would begin between
+        // key frames.
         guard part >= 1, (gop * segmentGops) % part == 0, gop % part == 0 || part % gop == 0 else {
             throw refuse(
                 "partFrames \(part) does not divide gopFrames \(gop), nor is it whole GOPs that divide a segment",
@@ -62,8 +64,8 @@ package struct OutputGrid: Sendable, Hashable {
         self.sampleRate = sampleRate
     }
 
-    /// GOP and part for a frame rate: about one second and half a second. 16 frames at 25 and 30 fps and 32 at 50 and 60
-    /// fps are a whole number of AAC frames at 48 kHz too, so both media are cut at the same instant.
+    /// GOP and part length for a frame rate: about one second and half a second. 16 frames at 25 and 30 fps and 32 at
+    /// 50 and 60 fps are also a whole number of AAC frames at 48 kHz, so audio and video are cut at the same instant.
     package static func defaultFrames(fps: Int) -> (gop: Int, part: Int) {
         switch fps {
         case 41...: (64, 32)
@@ -75,11 +77,11 @@ package struct OutputGrid: Sendable, Hashable {
 
     private static func defaultPart(gopFrames: Int) -> Int { gopFrames.isMultiple(of: 2) ? gopFrames / 2 : gopFrames }
 
-    /// Frames in a whole segment.
+    /// Frames per full-length segment.
     package var segmentFrames: Int { self.gopFrames * self.segmentGops }
-    /// Parts in a whole segment.
+    /// Parts per full-length segment.
     package var partsPerSegment: Int { self.segmentFrames / self.partFrames }
-    /// Length of a whole segment.
+    /// Duration of a full-length segment.
     package var segmentDuration: MediaDuration {
         MediaDuration(ticks: Int64(self.segmentFrames), timescale: Int32(self.fps))
     }
@@ -92,15 +94,16 @@ package struct OutputGrid: Sendable, Hashable {
         }
     }
 
-    /// `EXT-X-TARGETDURATION` in whole seconds; at least 1; the same in every playlist for the life of the room.
+    /// `EXT-X-TARGETDURATION` in whole seconds; at least 1; the same in every playlist for the lifetime of the room.
     ///
-    /// Spec: rfc8216bis §4.4.3.1: no `EXTINF`, rounded to the nearest integer, may exceed it. The longest segment is
-    /// an audio one: a frame of sound belongs to the slot it starts in, so a slot may hold one frame's overhang.
+    /// Spec: rfc8216bis §4.4.3.1: no `EXTINF`, rounded to the nearest integer, may exceed it. The longest segment is an
+    /// audio segment: an audio frame belongs to the slot it starts in, so the segment may extend past the slot by up to
+    /// one frame.
     package var targetDuration: Int {
         Int(max(1, self.segmentDuration.roundedSeconds, self.longestAudio(frames: self.segmentFrames).roundedSeconds))
     }
 
-    /// `PART-TARGET`: no part is longer.
+    /// `PART-TARGET`: the longest possible part.
     package var partTarget: MediaDuration {
         max(
             MediaDuration(ticks: Int64(self.partFrames), timescale: Int32(self.fps)),

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A part of a segment: a piece that can be published before the segment is whole.
+/// A part of a segment, which can be published before the segment is complete.
 ///
 /// Spec: rfc8216bis §4.4.4.9 (`EXT-X-PART`).
 package struct Part: Sendable, Hashable {
@@ -8,7 +8,7 @@ package struct Part: Sendable, Hashable {
     /// Start in ticks of the track's timescale since the room's origin.
     package let start: Int64
     package let duration: MediaDuration
-    /// Begins with an IDR picture; always true for sound.
+    /// Contains an IDR frame; always true for audio.
     package let independent: Bool
     package let gap: Bool
     /// Size in bytes.
@@ -25,7 +25,7 @@ package struct Part: Sendable, Hashable {
         self.byteCount = byteCount
     }
 
-    /// `DURATION` in units of 10 µs: the rounded end less the rounded start, as in ``Segment/listedDuration``.
+    /// `DURATION` in units of 10 µs: the rounded end minus the rounded start, as in ``Segment/listedDuration``.
     package var listedDuration: Int64 {
         let timescale = Int64(self.duration.timescale)
         let end = TimeMath.rescale(self.start &+ self.duration.ticks, from: timescale, to: 100_000)

@@ -1,22 +1,22 @@
-/// How far a media playlist is, and what follows from it for a request.
+/// The end of a media playlist, and how a request for the playlist is answered because of it.
 package struct PlaylistPosition: Sendable, Hashable {
     /// The answer to a playlist request.
     package enum Decision: Sendable, Hashable {
-        /// With the playlist as it is now.
+        /// Answer with the current playlist.
         case serve
-        /// Not yet: decide again when the playlist has changed.
+        /// Wait; decide again when the playlist has changed.
         case hold
-        /// 400, for this reason.
+        /// Answer 400 with this reason.
         case refuse(String)
     }
 
-    /// Number of the segment that is not whole yet.
+    /// Number of the first segment that is not complete yet.
     package let nextMediaSequence: Int64
-    /// Listed parts of it.
+    /// Number of listed parts of that segment.
     package let partCount: Int
-    /// Listed parts of the last whole segment.
+    /// Number of listed parts of the last complete segment.
     package let lastPartCount: Int
-    /// `EXT-X-ENDLIST` is there.
+    /// Whether the playlist has `EXT-X-ENDLIST`.
     package let isEnded: Bool
 
     package init(nextMediaSequence: Int64, partCount: Int, lastPartCount: Int, isEnded: Bool) {
@@ -26,19 +26,19 @@ package struct PlaylistPosition: Sendable, Hashable {
         self.isEnded = isEnded
     }
 
-    /// Media sequence number of the newest segment, whole or not.
+    /// Media sequence number of the newest segment, complete or not.
     package var lastMediaSequence: Int64 {
         self.partCount > 0 ? self.nextMediaSequence : self.nextMediaSequence &- 1
     }
 
-    /// For the other playlists' rendition reports.
+    /// The rendition report about this playlist, for the other playlists.
     package func report(uri: String) -> RenditionReport {
         let last = self.partCount > 0 ? self.partCount : self.lastPartCount
         return RenditionReport(
             uri: uri, lastMediaSequence: max(0, self.lastMediaSequence), lastPart: last > 0 ? last - 1 : nil)
     }
 
-    /// Spec: rfc8216bis §6.2.5.2 (blocking playlist reload).
+    /// Decides how to answer a blocking reload. Spec: rfc8216bis §6.2.5.2.
     ///
     /// - Parameter advancePartLimit: See ``ServerControl/advancePartLimit``.
     package func decide(_ directives: ReloadDirectives, advancePartLimit: Int64) -> Decision {
@@ -50,7 +50,7 @@ package struct PlaylistPosition: Sendable, Hashable {
         }
         guard let part = directives.part else { return number < self.nextMediaSequence ? .serve : .hold }
         if number < self.nextMediaSequence {
-            // A part behind a whole segment's last one is the first part of the segment that follows.
+            // A part number after a complete segment's last part means the first part of the next segment.
             let isBehind = number == self.nextMediaSequence &- 1 && part >= Int64(self.lastPartCount)
             return isBehind && self.partCount == 0 ? .hold : .serve
         }

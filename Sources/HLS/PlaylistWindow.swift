@@ -1,49 +1,50 @@
 package import MediaTypes
 
-/// The segments of one media playlist: what is listed, in which numbers, and what may be deleted when.
+/// The segments of one media playlist: which are listed, with which numbers, and when removed ones may be deleted.
 ///
 /// Invariants:
 /// (1) Media sequence numbers are consecutive from ``mediaSequence`` to ``nextMediaSequence``, and neither ever falls.
 /// (2) No listed segment is longer than the target duration, rounded (rfc8216bis §4.4.3.1).
-/// (3) Segments leave from the head only, in order, and never so that less than three target durations stay
-///     (§6.2.2); an event playlist loses none.
-/// (4) The discontinuity sequence counts the tagged segments that have left, so the number of every segment that stays is
-///     the same before and after (§6.2.2).
-/// (5) What has left is kept until every player that may still know it is past it (§6.2.2), see ``takeExpired(at:)``.
+/// (3) Segments are removed only from the start, in order, and at least three target durations stay listed (§6.2.2). An
+///     event playlist removes none.
+/// (4) The discontinuity sequence counts the removed segments that had a discontinuity tag, so the number of every
+///     remaining segment is the same before and after a removal (§6.2.2).
+/// (5) A removed segment is kept until every player that may still know it has moved past it (§6.2.2), see
+///     ``takeExpired(at:)``.
 package struct PlaylistWindow: Sendable {
-    /// What may leave.
+    /// Which segments may be removed.
     package enum Style: Sendable, Hashable {
-        /// Slides: at least this many seconds stay listed.
+        /// Sliding window: at least this many seconds stay listed.
         case live(windowSeconds: Int)
-        /// Only grows. Spec: §4.4.3.5 `EXT-X-PLAYLIST-TYPE:EVENT`.
+        /// The playlist only grows. Spec: §4.4.3.5 `EXT-X-PLAYLIST-TYPE:EVENT`.
         case event
     }
 
     package let style: Style
-    /// Whole seconds; frozen.
+    /// Whole seconds; never changes.
     package let targetDuration: Int
-    /// Nanoseconds that a removed segment is kept beyond the rule; at least one target duration.
+    /// Nanoseconds that a removed segment is kept longer than the specification requires; at least one target duration.
     package let slack: Int64
     package private(set) var segments: [Segment] = []
     package private(set) var nextMediaSequence: Int64
     package private(set) var discontinuitySequence: Int64
     package private(set) var retired: [RetiredSegment]
-    /// The longest this playlist has ever been, in nanoseconds.
+    /// The longest duration this playlist has ever had, in nanoseconds.
     package private(set) var longestDuration: Int64
     package private(set) var isEnded = false
-    /// More segments than this do not stay listed, whatever the style's seconds say; `nil`: those alone count. See
-    /// ``limit(to:)``.
+    /// Upper limit of listed segments, which overrides the seconds of the style; `nil`: no limit. See ``limit(to:)``.
     package private(set) var mostSegments: Int?
-    /// Entries that have left the I-frame playlist beside this one; `nil`: there is none. See ``Segment/iFrameCount``.
+    /// Number of entries that have left the matching I-frame playlist; `nil`: there is no such playlist. See
+    /// ``Segment/iFrameCount``.
     package private(set) var iFrameSequence: Int64?
-    /// Listed nanoseconds. Kept, not summed: a list of a day is asked for its length with every segment, and a successor adds
-    /// all of them at once.
+    /// Duration of all listed segments in nanoseconds. Stored and not summed, because it is read with every segment, a
+    /// playlist may span a day, and a restarted worker adds all segments at once.
     package private(set) var duration: Int64 = 0
 
     /// - Parameters:
     ///   - slackSeconds: See ``slack``.
-    ///   - nextMediaSequence: Number of the first segment to come.
-    ///   - retired: What a worker before this one took from the list and had not deleted yet.
+    ///   - nextMediaSequence: Number of the first segment to be added.
+    ///   - retired: Segments that a previous worker removed from the list and had not deleted yet.
     package init(
         style: Style, targetDuration: Int, slackSeconds: Int = 0, nextMediaSequence: Int64 = 0,
         discontinuitySequence: Int64 = 0, retired: [RetiredSegment] = [], longestDuration: Int64 = 0,
@@ -62,15 +63,16 @@ package struct PlaylistWindow: Sendable {
     /// Number of the first listed segment.
     package var mediaSequence: Int64 { self.segments.first?.mediaSequence ?? self.nextMediaSequence }
 
-    /// Where nothing is listed yet: the first segment has this number. Keeps (1): a number below the next one changes nothing.
+    /// Sets the number of the first segment, if nothing is listed yet. Keeps (1): a number below the next one changes
+    /// nothing.
     package mutating func begin(at mediaSequence: Int64) {
         if self.segments.isEmpty { self.nextMediaSequence = max(self.nextMediaSequence, mediaSequence) }
     }
 
     /// Adds the next segment. Amortized O(1).
     ///
-    /// - Throws: ``MediaError/Code/internal`` for a number out of order, a segment longer than the target duration, or an
-    ///   ended playlist: nothing is changed then.
+    /// - Throws: ``MediaError/Code/internal`` for a number out of order, a segment longer than the target duration, or
+    ///   an ended playlist. The window is unchanged then.
     package mutating func append(_ segment: Segment) throws(MediaError) {
         func refuse(_ what: String) -> MediaError {
             MediaError(.internal, what, at: "playlist[\(segment.uri)]", fix: "report it: the segmenter broke its grid")
@@ -89,7 +91,7 @@ package struct PlaylistWindow: Sendable {
         self.longestDuration = max(self.longestDuration, self.duration)
     }
 
-    /// Lists the parts of a segment that a worker before this one has listed, as long as they are near the end.
+    /// Lists the parts of a segment that a previous worker listed, if the segment is near enough to the end.
     package mutating func list(_ parts: [Part], of mediaSequence: Int64) {
         guard let index = self.segments.lastIndex(where: { $0.mediaSequence == mediaSequence && !$0.gap }) else {
             return
@@ -98,15 +100,15 @@ package struct PlaylistWindow: Sendable {
         self.dropPassedParts()
     }
 
-    /// Lists segments whose bytes are lost as gaps.
+    /// Marks segments whose bytes are lost as gaps.
     package mutating func lose(_ uris: Set<String>) {
         for index in self.segments.indices where uris.contains(self.segments[index].uri) {
             self.segments[index] = self.segments[index].lost
         }
     }
 
-    /// Takes the parts from segments that end more than three target durations before the end of the list: players use
-    /// them near the live edge alone, and they must stay up to there (§6.2.2).
+    /// Removes the parts of segments that end more than three target durations before the end of the list: players use
+    /// parts only near the live edge, and they must be listed up to that distance (§6.2.2).
     private mutating func dropPassedParts() {
         let near = 3 * Int64(self.targetDuration) &* TimeMath.nanoseconds
         var distance: Int64 = 0
@@ -119,7 +121,7 @@ package struct PlaylistWindow: Sendable {
         }
     }
 
-    /// How many segments may leave from the head and still leave the window (and three target durations) listed.
+    /// How many segments can be removed from the start while the window (and three target durations) stay listed.
     package var removableCount: Int {
         guard case .live(let seconds) = self.style, !self.isEnded else { return 0 }
         let keep = max(Int64(seconds), 3 * Int64(self.targetDuration)) &* TimeMath.nanoseconds
@@ -135,28 +137,29 @@ package struct PlaylistWindow: Sendable {
         return count
     }
 
-    /// Keeps so many segments listed at most, as far as (3) allows; `nil`: the window as it was.
+    /// Limits the number of listed segments, as far as (3) allows; `nil` lifts the limit.
     ///
-    /// While it is limited, what has left goes three target durations later: players that load the list on time are past it
-    /// by then. Those that paused are not, which is the price of the space.
+    /// While the limit is set, removed segments may be deleted after three target durations. Players that reload the
+    /// playlist on time have moved past them by then. Players that paused have not and may get a 404: the price of the
+    /// space.
     package mutating func limit(to most: Int?) {
         self.mostSegments = most
         if most != nil { self.hurry(to: self.hurriedTime) }
     }
 
-    /// What has left the list goes at a media time, in nanoseconds, or before.
+    /// Lets removed segments be deleted at a media time (in nanoseconds) at the latest.
     package mutating func hurry(to mediaTime: Int64) {
         self.retired = self.retired.map { $0.leaving(at: min($0.deleteAt, mediaTime)) }
     }
 
-    /// Nanoseconds of media time.
+    /// Three target durations after the last segment was published: nanoseconds of media time.
     private var hurriedTime: Int64 {
         (self.segments.last?.publishedAt ?? 0) &+ 3 * Int64(self.targetDuration) &* TimeMath.nanoseconds
     }
 
-    /// Takes `count` segments from the head; they become ``retired``.
+    /// Removes `count` segments from the start; they become ``retired``.
     ///
-    /// - Returns: `false` where the rules (3) forbid it; nothing is changed then.
+    /// - Returns: `false` if (3) forbids it; nothing is changed then.
     @discardableResult
     package mutating func removeFirst(_ count: Int) -> Bool {
         guard count >= 0, count <= self.removableCount else { return false }
@@ -176,16 +179,16 @@ package struct PlaylistWindow: Sendable {
         return true
     }
 
-    /// The last segment is in: nothing is added or removed any more.
+    /// Ends the playlist: nothing is added or removed any more.
     package mutating func end() { self.isEnded = true }
 
-    /// Takes out the names whose time is over: segments first, then initialization segments that nothing listed or
-    /// retired refers to any more.
+    /// Removes and returns the names of files that may be deleted: segments first, then initialization segments that no
+    /// listed or retired segment refers to.
     ///
     /// - Parameters:
     ///   - mediaTime: Nanoseconds since the room's origin. Media time, not the machine's clock: a job that runs faster
     ///     than real time deletes the same files at the same points, and a stopped worker deletes nothing.
-    ///   - current: The initialization segment of what comes next; never among the names.
+    ///   - current: The initialization segment of the next segments; never among the names.
     package mutating func takeExpired(at mediaTime: Int64, current: InitializationSegment? = nil) -> [String] {
         let expired = self.retired.filter { $0.deleteAt <= mediaTime }
         guard !expired.isEmpty else { return [] }
@@ -199,10 +202,10 @@ package struct PlaylistWindow: Sendable {
 }
 
 extension PlaylistWindow {
-    /// A window as a worker before this one left it.
+    /// Restores the window that a previous worker left.
     ///
     /// - Parameter segments: In order; the first one's number becomes the media sequence.
-    /// - Throws: As ``append(_:)``.
+    /// - Throws: The errors of ``append(_:)``.
     package init(
         style: Style, targetDuration: Int, slackSeconds: Int, segments: [Segment], nextMediaSequence: Int64,
         discontinuitySequence: Int64, retired: [RetiredSegment], longestDuration: Int64,

@@ -22,7 +22,7 @@ extension ProgramDate {
             fraction = digits
             for _ in 0..<(9 - (bytes.count - 21)) { fraction *= 10 }
         }
-        // The inverse of `civil(daysSinceEpoch:)`: guess the day, then check that it prints the same.
+        // The inverse of `civil(daysSinceEpoch:)`: computes the day, then checks that it prints the same.
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = shiftedYear / 400
         let yearOfEra = shiftedYear - era * 400

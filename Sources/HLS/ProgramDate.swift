@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Wall-clock time as playlists write it.
+/// Formats wall-clock time as playlists write it.
 package enum ProgramDate {
     /// `YYYY-MM-DDThh:mm:ss.SSSZ`, to the nearest millisecond.
     ///
@@ -16,8 +16,8 @@ package enum ProgramDate {
         return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T\(clock).\(pad(milliseconds - seconds * 1_000, 3))Z"
     }
 
-    /// Year, month and day of a day number, by counting in 400-year eras that start on 1 March: a leap day is then the
-    /// last day of its year and needs no case of its own.
+    /// Year, month and day of a day number. Counts in 400-year eras that start on 1 March: a leap day is then the last
+    /// day of its year and needs no special case.
     static func civil(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468  // 0000-03-01
         let era = self.floorDivide(shifted, 146_097)

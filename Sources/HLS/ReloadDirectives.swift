@@ -2,27 +2,27 @@
 ///
 /// Spec: rfc8216bis §6.2.5 (`_HLS_msn`, `_HLS_part`, `_HLS_skip`).
 package struct ReloadDirectives: Sendable, Hashable {
-    /// Hold until this segment, or a part of it, is there.
+    /// Wait until this segment, or a part of it, is listed.
     package var mediaSequence: Int64?
-    /// Hold until this part of the segment is there.
+    /// Wait until this part of the segment is listed.
     package var part: Int64?
     /// Answer with a delta update.
     package var skips = false
     /// Leave out older date ranges too (`_HLS_skip=v2`).
     package var skipsDateRanges = false
-    /// What is wrong with the request, for people; `nil` if nothing is.
+    /// Why the request is invalid, as text for humans; `nil` if it is valid.
     package var fault: String?
 
-    /// Nothing asked: the playlist as it is.
+    /// No directives: the current playlist is requested.
     package init() {}
 
-    /// - Parameter query: Decoded pairs. Names that are no directive are somebody else's.
+    /// - Parameter query: Decoded pairs. Other names are ignored.
     package init(query: [(name: String, value: String)]) {
         var seen: Set<String> = []
         for (name, value) in query {
             guard ["_HLS_msn", "_HLS_part", "_HLS_skip"].contains(name) else { continue }
             guard seen.insert(name).inserted else {
-                self.fault = "\(name) is there twice"
+                self.fault = "\(name) is given twice"
                 continue
             }
             switch name {
@@ -38,13 +38,13 @@ package struct ReloadDirectives: Sendable, Hashable {
         }
     }
 
-    /// Does not ask to wait.
+    /// Whether the request can be answered without waiting.
     package var isImmediate: Bool { self.mediaSequence == nil && self.part == nil }
 
-    /// A decimal-integer (§4.2): digits alone, at most 2^63-1 here.
+    /// Parses a decimal-integer (§4.2): only digits, at most 2^63-1.
     private mutating func number(_ text: String, _ name: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int64(text) else {
-            self.fault = self.fault ?? "\(name) is not a number of 0 to \(Int64.max)"
+            self.fault = self.fault ?? "\(name) is not a number from 0 to \(Int64.max)"
             return nil
         }
         return value

@@ -1,12 +1,12 @@
-/// How far another media playlist of the presentation is, so that a player can switch to it without loading it first.
+/// The end of another media playlist of the presentation, so that a player can switch to it without loading it first.
 ///
 /// Spec: rfc8216bis §4.4.5.4 (`EXT-X-RENDITION-REPORT`).
 package struct RenditionReport: Sendable, Hashable {
-    /// Relative to the playlist it stands in.
+    /// Relative to the playlist that contains the report.
     package let uri: String
     /// Media sequence number of the newest segment with a part.
     package let lastMediaSequence: Int64
-    /// Index of that segment's newest part; `nil` where it lists none.
+    /// Index of that segment's newest part; `nil` if it lists none.
     package let lastPart: Int?
 
     package init(uri: String, lastMediaSequence: Int64, lastPart: Int?) {

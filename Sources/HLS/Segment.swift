@@ -4,35 +4,36 @@ import MediaTypes
 ///
 /// Spec: rfc8216bis §3, §4.4.4.
 package struct Segment: Sendable, Hashable {
-    /// Media sequence number: never falls, never names another resource.
+    /// Media sequence number: never decreases, never names another resource.
     package let mediaSequence: Int64
     package let uri: String
-    /// Start in ticks of ``duration``'s timescale since the room's origin. `EXTINF` is computed from it, so that lengths
-    /// rounded one by one never add up to a drift.
+    /// Start in ticks of ``duration``'s timescale since the room's origin. `EXTINF` is computed from it, so that the
+    /// rounding errors of durations never add up to a drift.
     package let start: Int64
     package let duration: MediaDuration
     /// Wall-clock time of the first sample: nanoseconds since the Unix epoch.
     package let programDate: Int64
-    /// The initialization segment that goes with it.
+    /// The initialization segment of this segment.
     package let map: InitializationSegment
     /// The first segment after a break in time or coding.
     package let discontinuity: Bool
     package let key: SegmentKey?
-    /// Listed but not there: players skip over it.
+    /// Listed but not available: players skip over it.
     package let gap: Bool
     package let parts: [Part]
     /// Size in bytes; 0 for a gap.
     package let byteCount: Int
-    /// Starts with an IDR picture; always true for sound.
+    /// Starts with an IDR frame; always true for audio.
     package let independent: Bool
     /// When it was first listed: nanoseconds of media time since the room's origin.
     package let publishedAt: Int64
-    /// Pictures of it that an I-frame playlist lists, in order; empty without one.
+    /// Key frames that the I-frame playlist lists, in order; empty without an I-frame playlist.
     package let keyFrames: [KeyFrame]
-    /// It is these bytes of the resource. Spec: §4.4.4.2 (`EXT-X-BYTERANGE`). `nil`: all of it.
+    /// The byte range of the resource that is the segment; `nil`: the whole resource. Spec: §4.4.4.2
+    /// (`EXT-X-BYTERANGE`).
     package let byteRange: Range<Int>?
 
-    /// - Parameter publishedAt: The end of the segment if `nil`, which is when a worker that keeps up publishes it.
+    /// - Parameter publishedAt: `nil`: the end of the segment, which is when a worker that keeps up publishes it.
     package init(
         mediaSequence: Int64, uri: String, start: Int64, duration: MediaDuration, programDate: Int64,
         map: InitializationSegment, discontinuity: Bool = false, key: SegmentKey? = nil, gap: Bool = false,
@@ -71,7 +72,7 @@ package struct Segment: Sendable, Hashable {
             publishedAt: self.publishedAt, keyFrames: self.keyFrames, byteRange: self.byteRange)
     }
 
-    /// The same segment, whose bytes are lost: its number and its name stay.
+    /// The same segment as a gap, because its bytes are lost; number and name stay the same.
     package var lost: Segment {
         Segment(
             mediaSequence: self.mediaSequence, uri: self.uri, start: self.start, duration: self.duration,
@@ -80,8 +81,8 @@ package struct Segment: Sendable, Hashable {
             keyFrames: self.keyFrames.map(\.absent), byteRange: self.byteRange)
     }
 
-    /// `EXTINF` in units of 10 µs: the rounded end less the rounded start, so that the sum over any run of segments is
-    /// within half a unit of the truth.
+    /// `EXTINF` in units of 10 µs: the rounded end minus the rounded start, so that the sum over any run of segments is
+    /// within half a unit of the exact duration.
     package var listedDuration: Int64 {
         let timescale = Int64(self.duration.timescale)
         let end = TimeMath.rescale(self.start &+ self.duration.ticks, from: timescale, to: 100_000)

@@ -4,13 +4,13 @@
 package struct SegmentKey: Sendable, Hashable {
     /// Encryption methods.
     package enum Method: String, Sendable, Hashable {
-        /// Whole segments, AES-128-CBC.
+        /// AES-128-CBC over whole segments.
         case aes128 = "AES-128"
     }
 
     package let method: Method
     package let uri: String
-    /// 16 bytes; `nil` leaves the IV to the media sequence number.
+    /// 16 bytes; `nil`: players derive the IV from the media sequence number.
     package let initializationVector: [UInt8]?
 
     package init(method: Method, uri: String, initializationVector: [UInt8]? = nil) {

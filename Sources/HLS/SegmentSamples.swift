@@ -6,7 +6,7 @@ package struct SegmentSamples: Sendable, Hashable {
         /// Ticks of the track's timescale.
         package let duration: UInt32
         package let size: UInt32
-        /// From decoding to composition time, in ticks.
+        /// Composition time minus decoding time, in ticks.
         package let offset: Int32
         package let isSync: Bool
     }
@@ -14,13 +14,13 @@ package struct SegmentSamples: Sendable, Hashable {
     package struct Fragment: Sendable, Hashable {
         package let decodeTime: Int64
         package var samples: [Sample]
-        /// Where the samples lie in the segment, one after the other.
+        /// Byte range of the samples in the segment; they are contiguous.
         package let data: Range<Int>
     }
 
     package private(set) var fragments: [Fragment] = []
 
-    /// - Returns: `nil` for bytes that are no fragments of one track, or whose samples lie elsewhere.
+    /// - Returns: `nil` for bytes that are not fragments of one track, or whose samples lie outside.
     package init?(_ bytes: [UInt8]) {
         let reader = BoxReader(bytes: bytes)
         guard let boxes = reader.boxes(in: 0..<bytes.count) else { return nil }
@@ -51,7 +51,7 @@ package struct SegmentSamples: Sendable, Hashable {
             position += 4
         }
         let rowSize = 4 * [0x100, 0x200, 0x400, 0x800].filter { flags & $0 != 0 }.count
-        // A row for each, or as many as could lie there.
+        // The table must have room for a row per sample; without rows, a fixed limit applies.
         guard Int(count) <= (rowSize > 0 ? (trun.body.upperBound - position) / rowSize : 1 << 16) else { return nil }
         func field(_ flag: UInt64, _ standard: UInt32) -> UInt32 {
             guard flags & flag != 0 else { return standard }

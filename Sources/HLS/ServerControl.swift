@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// What a low-latency media playlist declares about itself and its server. A function of the grid alone, so that it is the
-/// same in every playlist and never changes while a URL lives: players that saw one value stop at another.
+/// What a low-latency media playlist declares about itself and its server. It depends only on the grid, so it is the
+/// same in every playlist and never changes during the life of a URL: players stop when a value changes.
 ///
 /// Spec: rfc8216bis §4.4.3.7 (`EXT-X-PART-INF`), §4.4.3.8 (`EXT-X-SERVER-CONTROL`).
 package struct ServerControl: Sendable, Hashable {
     /// `EXT-X-TARGETDURATION`, whole seconds.
     package let targetDuration: Int
-    /// `PART-TARGET` in milliseconds, rounded up: no part is longer.
+    /// `PART-TARGET` in milliseconds, rounded up: the longest possible part.
     package let partTarget: Int64
 
     package init(grid: OutputGrid) {
@@ -17,28 +17,28 @@ package struct ServerControl: Sendable, Hashable {
             1, TimeMath.rescale(target.ticks, from: Int64(target.timescale), to: 1_000, rounding: .up))
     }
 
-    /// `PART-HOLD-BACK` in hundredths of a second: three part targets, which §4.4.3.8 recommends and Apple's authoring
-    /// specification requires (14.3); rounded up.
+    /// `PART-HOLD-BACK` in hundredths of a second, rounded up: three part targets, which §4.4.3.8 recommends and
+    /// Apple's authoring specification requires (14.3).
     package var partHoldBack: Int64 { (3 * self.partTarget + 9) / 10 }
 
-    /// `CAN-SKIP-UNTIL` in seconds: the least §4.4.3.8 allows, since the shorter the boundary the smaller a delta update.
+    /// `CAN-SKIP-UNTIL` in seconds: the minimum of §4.4.3.8, since a shorter boundary makes delta updates smaller.
     package var canSkipUntil: Int { 6 * self.targetDuration }
 
-    /// Seconds a request may be held (§6.2.5.2).
+    /// Longest time in seconds for which a request waits (§6.2.5.2).
     package var longestHold: Int { 3 * self.targetDuration }
 
-    /// The Advance Part Limit (§6.2.5.2): parts a request may lie ahead of the last one.
+    /// The Advance Part Limit (§6.2.5.2): how many parts ahead of the last one a request may be.
     package var advancePartLimit: Int64 {
         self.partTarget >= 1_000 ? 3 : (3_000 + self.partTarget - 1) / self.partTarget
     }
 
-    /// The first tag, ended by a line feed: of a list without parts.
+    /// `EXT-X-SERVER-CONTROL`, ended by a line feed; used alone in a playlist without parts.
     var controlTag: String {
         "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK="
             + "\(AttributeText.decimal(self.partHoldBack, digits: 2)),CAN-SKIP-UNTIL=\(self.canSkipUntil).0,CAN-SKIP-DATERANGES=YES\n"
     }
 
-    /// The two tags, each line ended by a line feed.
+    /// Both tags, each line ended by a line feed.
     var tags: String {
         self.controlTag + "#EXT-X-PART-INF:PART-TARGET=\(AttributeText.decimal(self.partTarget, digits: 3))\n"
     }

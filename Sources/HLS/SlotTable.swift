@@ -1,39 +1,39 @@
 package import MediaTypes
 
-/// Where the segments of a room begin: on the grid, until one is cut short.
+/// The start of every segment of a room: on the grid, until a segment is cut short.
 ///
-/// Every slot behind a cut begins a grid's length behind the one before it, so that a room that is never cut lies on the
-/// grid. None is longer than the grid's: nothing a player must never see change is moved by a cut.
+/// After a cut, every slot begins one full segment length after the previous one; a room without cuts stays on the
+/// grid. No slot is longer than on the grid, so a cut never changes the values that must stay constant for players.
 package struct SlotTable: Sendable, Hashable {
     private struct Cut: Sendable, Hashable {
         var slot: Int64
         var frame: Int64
-        /// An earlier cut replaces it.
+        /// A cut at an earlier frame replaces this one.
         var isPlanned = false
     }
 
-    /// Cuts that are known: three hours of segments of ten seconds, and no segment is open for longer.
+    /// Number of cuts that are remembered: three hours of segments of ten seconds, longer than any segment stays open.
     private static let remembered = 1_024
 
     package let grid: OutputGrid
-    /// Rising in both.
+    /// Rising in slot and frame.
     private var cuts: [Cut] = []
 
     package init(grid: OutputGrid) { self.grid = grid }
 
-    /// A slot begins with a frame of the one that would hold it.
+    /// Cuts the slot that contains the frame: the next slot begins with it.
     ///
-    /// - Parameter frame: Behind all cuts before.
-    /// - Returns: The slot that begins with it; `nil` for a frame in the past.
+    /// - Parameter frame: Not before any earlier cut.
+    /// - Returns: The slot that begins with the frame; `nil` for a frame in the past.
     @discardableResult
     package mutating func cut(at frame: Int64) -> Int64? {
         self.cuts.removeAll { $0.isPlanned && $0.frame > frame }
         return self.add(frame, isPlanned: false)
     }
 
-    /// Slots begin with these frames, unless a cut at an earlier one comes first.
+    /// Plans cuts at these frames. A ``cut(at:)`` at an earlier frame discards them.
     ///
-    /// - Parameter frames: Rising, and behind all cuts before.
+    /// - Parameter frames: Rising, and not before any earlier cut.
     package mutating func plan(cuts frames: [Int64]) {
         for frame in frames { self.add(frame, isPlanned: true) }
     }
@@ -51,11 +51,11 @@ package struct SlotTable: Sendable, Hashable {
     }
 
     private func lastCut(where isBefore: (Cut) -> Bool) -> Int? {
-        // The newest few are asked for.
+        // Searched from the end: callers mostly ask for the newest ones.
         self.cuts.lastIndex(where: isBefore)
     }
 
-    /// The slot that holds a frame.
+    /// The slot that contains a frame.
     package func slot(ofFrame frame: Int64) -> Int64 {
         let length = Int64(self.grid.segmentFrames)
         guard let index = self.lastCut(where: { $0.frame <= frame }) else { return max(0, frame) / length }
@@ -71,20 +71,20 @@ package struct SlotTable: Sendable, Hashable {
         return self.cuts.indices.contains(next) ? min(frame, self.cuts[next].frame) : frame
     }
 
-    /// Frames of the slot, as far as it is known where it ends.
+    /// Frames of the slot, as far as its end is known.
     package func frames(ofSlot slot: Int64) -> Range<Int64> {
         let first = self.firstFrame(ofSlot: slot)
         return first..<max(first, self.firstFrame(ofSlot: slot + 1))
     }
 
-    /// First frame of the part; of a part that a cut has left nothing of, the next slot's.
+    /// First frame of the part; if a cut has removed the part entirely, the first frame of the next slot.
     package func firstFrame(ofPart part: Int64) -> Int64 {
         let slot = self.grid.slot(ofPart: part)
         let ahead = (part - slot * Int64(self.grid.partsPerSegment)) * Int64(self.grid.partFrames)
         return min(self.firstFrame(ofSlot: slot) + ahead, self.firstFrame(ofSlot: slot + 1))
     }
 
-    /// Number of the part that holds the instant; see ``OutputGrid/part(at:of:)``.
+    /// Number of the part that contains the instant; see ``OutputGrid/part(at:of:)``.
     package func part(at ticks: Int64, of kind: TrackKind) -> Int64 {
         guard !self.cuts.isEmpty else { return self.grid.part(at: ticks, of: kind) }
         let frame =
@@ -98,13 +98,13 @@ package struct SlotTable: Sendable, Hashable {
         return slot * Int64(self.grid.partsPerSegment) + min(index, Int64(self.grid.partsPerSegment) - 1)
     }
 
-    /// The first tick that lies in the part; see ``OutputGrid/startOfPart(_:of:)``.
+    /// The first tick of the part; see ``OutputGrid/startOfPart(_:of:)``.
     package func startOfPart(_ part: Int64, of kind: TrackKind) -> Int64 {
         guard !self.cuts.isEmpty else { return self.grid.startOfPart(part, of: kind) }
         return self.grid.ticks(ofFrame: self.firstFrame(ofPart: part), kind)
     }
 
-    /// The part that follows, of this slot or the next.
+    /// The next part that exists, in this slot or the next.
     package func partAfter(_ part: Int64) -> Int64 {
         guard !self.cuts.isEmpty else { return part + 1 }
         let next = (self.grid.slot(ofPart: part) + 1) * Int64(self.grid.partsPerSegment)

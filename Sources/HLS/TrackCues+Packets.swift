@@ -1,9 +1,9 @@
 import MediaKernels
 package import MediaTypes
 
-/// The same for packets that go out as they are, without parts: to CDNs, and to viewers over HTTP.
+/// Cues for packets that are sent without being cut into parts: RTMP to CDNs, and HTTP-FLV to viewers.
 extension TrackCues {
-    /// The picture goes nowhere: what it and those before it had to say is let go of, so that nothing piles up.
+    /// Drops the cues of a frame that is not sent, and of those before it, so that they do not pile up.
     ///
     /// - Parameters: See ``carrying(_:fps:step:)``.
     package mutating func passing(_ packet: CodedPacket, fps: Int, step: Int64) {
@@ -12,12 +12,12 @@ extension TrackCues {
         self.forget(before: frame, step: max(1, step))
     }
 
-    /// The picture with what it has to say; pictures come in decoding order.
+    /// The frame with its SEI units inserted; call it in decoding order.
     ///
     /// - Parameters:
-    ///   - packet: H.264 with lengths of four bytes, whose `pts` 0 is frame 0 of the program.
-    ///   - fps: Frames of the program a second.
-    ///   - step: Frames from one picture of the track to the next.
+    ///   - packet: H.264 with four-byte NAL lengths; `pts` 0 is frame 0 of the program.
+    ///   - fps: Frames of the program per second.
+    ///   - step: Program frames from one frame of the track to the next.
     package mutating func carrying(_ packet: CodedPacket, fps: Int, step: Int64) -> CodedPacket {
         guard self.plan != nil, packet.kind == .video, packet.timescale > 0 else { return packet }
         let frame = TimeMath.rescale(packet.pts, from: Int64(packet.timescale), to: Int64(max(1, fps)))

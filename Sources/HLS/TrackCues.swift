@@ -1,10 +1,10 @@
-/// What happens with a picture of the program, on its way into the media of every rendition.
+/// Metadata for one frame of the program, to be carried in every rendition.
 package struct ProgramCue: Sendable, Hashable {
-    /// The picture, counted from the room's origin.
+    /// Frame number, counted from the room's origin.
     package let frame: Int64
-    /// For the fragment that holds it.
+    /// Timed metadata for the fragment that contains the frame.
     package let message: EventMessage
-    /// For the coded picture; `nil` where pictures carry none.
+    /// Text for the coded frame's SEI; `nil` if frames carry none.
     package let userData: String?
 
     package init(frame: Int64, message: EventMessage, userData: String? = nil) {
@@ -14,14 +14,14 @@ package struct ProgramCue: Sendable, Hashable {
     }
 }
 
-/// The cues of one track that its media has not reached.
+/// The cues of one track that its media has not reached yet.
 ///
-/// Invariants: (1) each goes out once; (2) with the part and the picture its frame lies in, or with the next ones where those
-/// are gone already.
+/// Invariants: (1) each cue is sent once; (2) with the part and the frame it belongs to, or with the next ones if those
+/// are already sent.
 package struct TrackCues: Sendable {
-    /// Cues that may wait; the oldest give way.
+    /// Cues that may wait; beyond that the oldest are dropped.
     private static let mostWaiting = 1_024
-    /// H.264 reorders no more pictures (§A.3.1, `MaxDpbFrames`).
+    /// The most frames that H.264 reorders (§A.3.1, `MaxDpbFrames`).
     private static let deepestReorder: Int64 = 16
 
     private var messages: [(frame: Int64, message: EventMessage)] = []
@@ -30,7 +30,7 @@ package struct TrackCues: Sendable {
 
     package init() {}
 
-    /// - Parameter hasMessages: The track's fragments carry them.
+    /// - Parameter hasMessages: Whether the track's fragments carry timed metadata.
     package mutating func add(_ cue: ProgramCue, hasMessages: Bool) {
         if hasMessages {
             let place = self.messages.firstIndex { $0.frame > cue.frame } ?? self.messages.endIndex
@@ -44,16 +44,16 @@ package struct TrackCues: Sendable {
         }
     }
 
-    /// Lets go of what no picture from `frame` on says.
+    /// Drops everything that no frame from `frame` on needs, given the deepest reordering.
     mutating func forget(before frame: Int64, step: Int64) {
         let oldest = frame - Self.deepestReorder * step
         self.texts.removeAll { $0.frame < oldest }
         self.plan?.forget(before: oldest)
     }
 
-    /// The messages of a part.
+    /// Removes and returns the messages of a part.
     ///
-    /// - Parameter isBefore: The frame lies before the part's end.
+    /// - Parameter isBefore: Whether a frame is before the part's end.
     mutating func takeMessages(_ isBefore: (Int64) -> Bool) -> [EventMessage] {
         guard !self.messages.isEmpty else { return [] }
         let count = self.messages.firstIndex { !isBefore($0.frame) } ?? self.messages.count
@@ -61,9 +61,9 @@ package struct TrackCues: Sendable {
         return self.messages.prefix(count).map(\.message)
     }
 
-    /// The NAL units of a picture; pictures come in decoding order.
+    /// Removes and returns the NAL units of a frame; call it in decoding order.
     ///
-    /// - Parameter step: Frames from one picture of the track to the next.
+    /// - Parameter step: Program frames from one frame of the track to the next.
     package mutating func takeUnits(at frame: Int64, isKey: Bool, step: Int64) -> [[UInt8]] {
         guard let plan = self.plan else { return [] }
         let oldest = frame - Self.deepestReorder * step

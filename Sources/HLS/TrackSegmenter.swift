@@ -2,49 +2,50 @@ package import MediaTypes
 
 /// Cuts the coded packets of one track into parts and segments on the grid.
 ///
-/// Times of the packets count from the room's origin in any timescale in which a frame (video) or a sample (audio) is
-/// exact, such as `fps`, `fps × 1000`, the sample rate; video is put on the nearest frame.
+/// Packet times count from the room's origin in any timescale in which a frame (video) or a sample (audio) is exact,
+/// such as `fps`, `fps × 1000` or the sample rate. Video is moved to the nearest frame.
 ///
 /// Invariants:
-/// (1) A sample is in the part its ``GridSample/time`` lies in: sound by its start, pictures by their decoding time, which
-///     for an IDR picture is the time it is shown. With a closed GOP that is the same cut in every rendition, whatever
-///     number of pictures its encoder reorders.
-/// (2) Video parts are contiguous: a part starts and ends on the grid; where a picture is missing, its predecessor is shown
-///     for longer, at the head of a part its successor from the part's start. Parts and slots without any sample are not
-///     filled: time jumps over them.
+/// (1) A sample belongs to the part that contains its ``GridSample/time``: audio by its start, video by its decoding
+///     time, which for an IDR frame is its presentation time. With closed GOPs every rendition is therefore cut at the
+///     same frames, however many frames its encoder reorders.
+/// (2) Video parts are contiguous: a part starts and ends on the grid. If a frame is missing, the previous one is shown
+///     longer; at the start of a part the next one is shown from the part's start. Parts and slots without any sample
+///     are not filled: time jumps over them.
 /// (3) Decoding times rise strictly. A packet that does not advance is dropped and counted.
-/// (4) Slots come out in order, each exactly once, from the first tick's to the last that had a sample.
+/// (4) Every slot comes out exactly once, in order, from the slot of the first tick to the last slot that had a sample.
 package struct TrackSegmenter: Sendable {
-    /// What a packet has completed.
+    /// A part or segment that a packet has completed.
     package enum Output: Sendable {
         case part(FinishedPart)
         case segment(FinishedSegment)
     }
 
-    /// A jump over more slots than this, half an hour at 2 s, is damage, not a hole.
+    /// A jump over more slots than this (half an hour at 2 s) is damage, not a gap; the packet is dropped.
     private static let longestJump: Int64 = 1_024
     /// Largest part in bytes; sizes inside a fragment are 32 bits.
     private static let largestPart = 1 << 30
 
-    /// H.264 reorders no more pictures (§A.3.1, `MaxDpbFrames`).
+    /// The most frames that H.264 reorders (§A.3.1, `MaxDpbFrames`).
     private static let deepestReorder: Int64 = 16
-    /// Larger frame numbers are cut to this one, which is out of range.
+    /// Larger frame numbers are clamped to this one, which is out of range.
     private static let lastFrame = OutputGrid.lastTick / OutputGrid.ticksPerFrame + 1
 
     package let kind: TrackKind
     package let grid: OutputGrid
-    /// Ticks from one picture to the next: a frame of the grid, or two of a track with every second picture.
+    /// Ticks from one frame of the track to the next: one frame of the grid, or two for a track at half the frame rate.
     private let ticksPerPicture: Int64
-    /// Packets that could not be used: before the first tick or the first IDR picture, not advancing, or out of range.
+    /// Number of dropped packets: before the first tick or the first IDR frame, with a time that does not advance, or
+    /// out of range.
     package private(set) var droppedPackets = 0
-    /// End of the last sample shown, in ticks of the track's timescale; `nil` before the first.
+    /// End of the last sample's presentation, in ticks of the track's timescale; `nil` before the first.
     package private(set) var endTime: Int64?
 
-    /// Key frames at the start of a part get fragments of their own.
+    /// Key frames at the start of a part get their own fragment.
     private let isolatesKeys: Bool
     /// Where the slots begin.
     private var slots: SlotTable
-    /// What happens with the pictures that are still to come.
+    /// Metadata for the frames that are still to come.
     package var cues = TrackCues()
     private let firstTime: Int64
     private var currentPart: Int64
@@ -53,18 +54,19 @@ package struct TrackSegmenter: Sendable {
     private var parts: [FinishedPart] = []
     private var lastTime: Int64?
     private var lastDTS: Int64?
-    /// Time of the first picture.
+    /// Presentation time of the first frame.
     private var firstShown: Int64?
-    /// Pictures so far whose `dts` lies before ``firstShown``.
+    /// Number of frames so far whose `dts` is before ``firstShown``.
     private var picturesAhead: Int64 = 0
-    /// Ticks; known with the first picture whose `dts` is not before ``firstShown``.
+    /// Ticks; known from the first frame on whose `dts` is not before ``firstShown``.
     private var reorderDelay: Int64?
 
     /// - Parameters:
-    ///   - firstTick: Frame the run starts at, counted from the room's origin; rounded down to a segment's start.
+    ///   - firstTick: First frame of the run, counted from the room's origin; rounded down to the start of a segment.
     ///   - slots: Where the segments begin; `nil`: on the grid.
-    ///   - frameStep: Frames of the grid from one picture of the track to the next; a part has a whole number of pictures.
-    ///   - isolatesKeys: For an I-frame playlist: a part that begins with a key frame has that in a fragment of its own.
+    ///   - frameStep: Frames of the grid from one frame of the track to the next; a part has a whole number of the
+    ///     track's frames.
+    ///   - isolatesKeys: For an I-frame playlist: a key frame at the start of a part gets a fragment of its own.
     package init(
         kind: TrackKind, grid: OutputGrid, firstTick: Int64, slots: SlotTable? = nil, frameStep: Int = 1,
         isolatesKeys: Bool = false
@@ -80,9 +82,9 @@ package struct TrackSegmenter: Sendable {
         self.firstTime = slots.startOfPart(self.currentPart, of: kind)
     }
 
-    /// The next packet in decoding order.
+    /// Adds the next packet in decoding order.
     ///
-    /// - Returns: What it completed, in order; mostly nothing.
+    /// - Returns: The parts and segments it completed, in order; usually none.
     package mutating func append(_ packet: CodedPacket) -> [Output] {
         guard var sample = self.place(packet) else {
             self.droppedPackets += 1
@@ -101,7 +103,7 @@ package struct TrackSegmenter: Sendable {
         self.openBytes += sample.range.count
         let shownUntil = max(sample.pts, sample.time) + sample.nominal
         self.endTime = max(self.endTime ?? 0, self.kind == .video ? sample.pts + sample.nominal : shownUntil)
-        // Nothing can follow in this part: do not wait for the next packet to say so.
+        // If nothing can follow in this part, close it now instead of waiting for the next packet.
         let next = self.slots.partAfter(self.currentPart)
         if sample.time + sample.nominal >= self.slots.startOfPart(next, of: self.kind) {
             self.advance(to: next, &output)
@@ -109,10 +111,10 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
-    /// No packet follows: the last part and segment, mostly shorter than the others.
+    /// Ends the track: returns the last part and segment, which are usually shorter than the others.
     ///
-    /// - Parameter end: For sound: ticks of its timescale at which the pictures end; frames that start there or later are
-    ///   cut off. `nil` cuts nothing.
+    /// - Parameter end: For audio: the end of the video in ticks of the audio timescale; frames that start at or after
+    ///   it are cut off. `nil` cuts nothing.
     package mutating func finish(cuttingAt end: Int64? = nil) -> [Output] {
         var output: [Output] = []
         if !self.samples.isEmpty {
@@ -129,9 +131,9 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
-    /// Takes over the next part of the track from a worker before this one; only before the first packet.
+    /// Takes over the next part of the track from a previous worker; only before the first packet.
     ///
-    /// - Returns: The part, and the segment it completes; nothing for a part that is not the next.
+    /// - Returns: The part, and the segment it completes; empty if the part is not the next one.
     package mutating func restore(_ part: FinishedPart) -> [Output] {
         guard part.number == self.currentPart, self.samples.isEmpty, self.lastDTS == nil else { return [] }
         self.parts.append(part)
@@ -142,12 +144,12 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
-    /// Slots begin with these frames unless a ``cut(at:)`` comes first; only before the first packet. See ``SlotTable/plan(cuts:)``.
+    /// Plans cuts at these frames; only before the first packet. See ``SlotTable/plan(cuts:)``.
     package mutating func plan(cuts frames: [Int64]) { self.slots.plan(cuts: frames) }
 
-    /// A slot begins with a frame no packet of which, or of a later one, has come.
+    /// Begins a new slot at a frame. No packet of this frame or a later one may have been added.
     ///
-    /// - Returns: What ends before it.
+    /// - Returns: The part and segments that end before the frame.
     package mutating func cut(at frame: Int64) -> [Output] {
         guard let slot = self.slots.cut(at: frame), let last = self.lastTime else { return [] }
         let first = slot * Int64(self.grid.partsPerSegment)
@@ -159,9 +161,10 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
-    /// The next packet is another stream's first, an IDR picture.
+    /// Prepares for packets of another stream; the next one must be an IDR frame.
     ///
-    /// - Parameter isPlaced: Its `dts` are decoding times of which that of an IDR picture is the time it is shown.
+    /// - Parameter isPlaced: Whether the `dts` of the new stream are decoding times in which that of an IDR frame equals
+    ///   its presentation time.
     package mutating func beginStream(isPlaced: Bool) {
         self.lastDTS = nil
         self.firstShown = nil
@@ -171,7 +174,7 @@ package struct TrackSegmenter: Sendable {
 
     // MARK: Placing
 
-    /// The packet on the track's timeline; `nil` if it cannot be used.
+    /// Places the packet on the track's timeline; `nil` if it cannot be used.
     private mutating func place(_ packet: CodedPacket) -> GridSample? {
         guard packet.kind == self.kind, packet.timescale > 0, packet.count > 0,
             self.openBytes + packet.count <= Self.largestPart
@@ -205,10 +208,11 @@ package struct TrackSegmenter: Sendable {
             memory: packet.memory, range: packet.range, time: time, pts: pts, nominal: nominal, isKey: packet.isKey)
     }
 
-    /// Reordering encoders send as many pictures ahead as they reorder, with a `dts` before the first IDR picture's time;
-    /// from there on `dts` is the times shown, sorted. Moved by that number of frames it is a decoding time that is never
-    /// later than the picture's turn, however many pictures are missing. Counted, not taken from the first difference of
-    /// `pts` and `dts`, which a picture missing at the start makes larger.
+    /// An encoder that reorders by n frames starts with n frames whose `dts` is before the first IDR frame's `pts`;
+    /// from then on the `dts` are the presentation times in sorted order. Adding n frames to `dts` gives a decoding
+    /// time that is never later than the frame's presentation, even if frames are missing. n is counted and not taken
+    /// from the first difference between `pts` and `dts`, because a missing frame at the start makes that difference
+    /// larger.
     private mutating func decodingTime(pts: Int64, dts: Int64, isKey: Bool) -> Int64 {
         let first = self.firstShown ?? pts
         self.firstShown = first
@@ -268,10 +272,10 @@ package struct TrackSegmenter: Sendable {
         output.append(.part(part))
     }
 
-    /// Keeps (2): the first sample starts with the part, the last one ends with it.
+    /// Keeps (2): the first sample starts with the part and the last one ends with it.
     private static func fit(_ samples: inout [GridSample], start: Int64, end: Int64) {
         if samples[0].time > start {
-            // Shown from the part's start instead of leaving a hole, if it is the first one shown.
+            // Shown from the part's start instead of leaving a hole, if it is the first frame shown.
             if samples[0].pts == samples[0].time { samples[0].pts = start }
             samples[0].time = start
         }

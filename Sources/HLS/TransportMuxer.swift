@@ -1,9 +1,10 @@
 package import MediaTypes
 
-/// Something to be carried by a transport stream. Times are ticks of 90 kHz on the room's timeline, not wrapped.
+/// An access unit, audio frame or metadata to be carried by MPEG-TS. Times are ticks of 90 kHz on the room's timeline,
+/// not wrapped.
 package struct StreamUnit: Sendable {
     package enum Content: Sendable {
-        /// An access unit: NAL units behind lengths of four bytes.
+        /// An access unit: NAL units with four-byte lengths.
         case picture(isKey: Bool)
         /// An AAC frame, without a header.
         case sound
@@ -14,7 +15,7 @@ package struct StreamUnit: Sendable {
     package let content: Content
     package let bytes: [UInt8]
     package let pts: Int64
-    /// Not behind ``pts``.
+    /// Not after ``pts``.
     package let dts: Int64
 
     package init(_ content: Content, _ bytes: [UInt8], pts: Int64, dts: Int64? = nil) {
@@ -25,28 +26,29 @@ package struct StreamUnit: Sendable {
     }
 }
 
-/// Makes the media segments of one rendition as an MPEG-2 transport stream: pictures, sound and metadata in one.
+/// Writes the media segments of one rendition as an MPEG-2 transport stream with video, audio and metadata.
 ///
-/// Life: ``segment(_:parameters:isDiscontinuous:)`` once for each segment, in order. Every segment begins with a program
-/// association and a program map table; continuity counters go on from segment to segment.
+/// Call ``segment(_:parameters:isDiscontinuous:)`` once for each segment, in order. Every segment begins with a program
+/// association and a program map table; continuity counters run on from segment to segment.
 ///
 /// Invariants:
-/// (1) What is returned is whole packets of 188 bytes.
-/// (2) Clock references are at most ``longestClockGap`` apart, on the pictures' stream, or the sound's where there are none.
-/// (3) Units go out in the order of their decoding times. Those of pictures rise, and the clock never falls, but where time
-///     does not go on.
-/// (4) A clock reference comes before the first unit, and where time does not go on the first packet of each stream says so:
-///     another worker's counters need not have been ours.
+/// (1) The result is whole packets of 188 bytes.
+/// (2) Clock references are at most ``longestClockGap`` apart. They are on the video stream, or on the audio stream if
+///     there is no video.
+/// (3) Units are written in the order of their decoding times. Except at a discontinuity, decoding times of video rise
+///     and the clock never decreases.
+/// (4) A clock reference precedes the first unit. At a discontinuity the first packet of each stream has the
+///     discontinuity indicator, since another worker's continuity counters may differ.
 ///
 /// Spec: ISO/IEC 13818-1 §2.4; RFC 8216bis §3.1.1; Apple, Timed Metadata for HTTP Live Streaming.
 package struct TransportMuxer: Sendable {
-    /// What a segment's elementary streams are.
+    /// The elementary streams of a segment.
     package struct Parameters: Sendable, Hashable {
-        /// `nil`: no pictures.
+        /// `nil` without video.
         package let video: AVCConfiguration?
-        /// `nil`: no sound.
+        /// `nil` without audio.
         package let audio: AudioSpecificConfig?
-        /// Timed metadata has a stream.
+        /// Whether there is a stream for timed metadata.
         package let hasMetadata: Bool
 
         package init(video: AVCConfiguration?, audio: AudioSpecificConfig?, hasMetadata: Bool) {
@@ -56,17 +58,17 @@ package struct TransportMuxer: Sendable {
         }
     }
 
-    /// Ticks a second.
+    /// Ticks per second.
     package static let timescale: Int64 = 90_000
-    /// Added to every time: decoding times and the clock before the first one stay positive.
+    /// Added to every time, so that decoding times and the clock stay positive before the first unit.
     package static let timeOffset: Int64 = 10 * Self.timescale
-    /// Ticks from the clock to the decoding of what comes with it: room for a rate buffer, as other muxers leave it.
+    /// Ticks by which the clock precedes the decoding times: room for a decoder's buffer, as in other muxers.
     private static let clockLead: Int64 = Self.timescale * 7 / 10
     /// Ticks; §2.7.2 allows 100 ms.
     package static let longestClockGap: Int64 = Self.timescale * 9 / 100
-    /// AAC frames in an elementary stream packet: 85 ms at 48 kHz.
+    /// AAC frames per PES packet: 85 ms at 48 kHz.
     private static let framesPerPacket = 4
-    /// Bytes of an elementary stream packet with a length of 16 bits and a header of eight.
+    /// Largest metadata payload of a PES packet: a 16-bit length and eight header bytes.
     private static let longestMetadata = 0xFFFF - 8
     // Packet identifiers.
     private static let tables: UInt16 = 0
@@ -76,18 +78,18 @@ package struct TransportMuxer: Sendable {
     private static let metadata: UInt16 = 0x102
 
     private var writer = TransportPacketWriter()
-    /// Of the last clock reference, in ticks with the offset.
+    /// The last clock reference, in ticks including the offset.
     private var lastClock: Int64?
-    /// Decoding time of the last picture.
+    /// Decoding time of the last video frame.
     private var lastPicture: Int64?
 
     package init() {}
 
-    /// The bytes of the next segment.
+    /// Returns the bytes of the next segment.
     ///
     /// - Parameters:
-    ///   - units: In any order; those of one kind in the order of decoding.
-    ///   - isDiscontinuous: Time does not go on from the segment before.
+    ///   - units: In any order; those of one kind in decoding order.
+    ///   - isDiscontinuous: Time does not continue from the previous segment.
     package mutating func segment(
         _ units: [StreamUnit], parameters: Parameters, isDiscontinuous: Bool = false
     ) -> [UInt8] {
@@ -118,7 +120,7 @@ package struct TransportMuxer: Sendable {
         return self.writer.take()
     }
 
-    /// Keeps (2) where pictures are further apart. A hole of more than some seconds is no stream to be kept going.
+    /// Keeps (2) if video frames are further apart. Gaps of 60 seconds or more are not filled.
     private mutating func fillClock(upTo clock: Int64, pid: UInt16) {
         guard let last = self.lastClock, clock > last, clock &- last < 60 * Self.timescale else { return }
         var next = last
@@ -141,7 +143,7 @@ package struct TransportMuxer: Sendable {
     private mutating func packets(_ units: [StreamUnit], _ parameters: Parameters) -> [StreamPacket] {
         var packets: [StreamPacket] = []
         var frames: [StreamUnit] = []
-        // One and a half of them.
+        // One and a half AAC frames.
         let longestFrame = 1_536 * Self.timescale / Int64(max(1, parameters.audio?.sampleRate ?? 1))
         func closeSound() {
             guard let first = frames.first, let audio = parameters.audio else { return }
@@ -159,8 +161,8 @@ package struct TransportMuxer: Sendable {
             case .picture(let isKey):
                 guard let video = parameters.video else { continue }
                 let payload = AnnexBPicture.bytes(unit.bytes, isKey: isKey, video)
-                // Pictures that turn out to be reordered further than those before begin to be decoded earlier: but not
-                // before what is written already.
+                // If frames turn out to be reordered further than before, their decoding begins earlier, but not before
+                // that of a frame already written.
                 var dts = unit.dts
                 if let last = self.lastPicture, dts <= last, unit.pts > last { dts = last &+ 1 }
                 self.lastPicture = dts
@@ -171,12 +173,12 @@ package struct TransportMuxer: Sendable {
                         isRandomAccess: isKey))
             case .sound:
                 guard parameters.audio != nil, unit.bytes.count <= ADTSHeader.longestPayload else { continue }
-                // A frame that does not follow the one before has its own time.
+                // A frame that does not follow the previous one needs its own time.
                 if let last = frames.last, unit.pts <= last.pts || unit.pts &- last.pts > longestFrame { closeSound() }
                 frames.append(unit)
                 if frames.count == Self.framesPerPacket { closeSound() }
             case .metadata:
-                // A length of 0, for what is too long, is the pictures' alone.
+                // Only video may use a length of 0, which stands for longer payloads.
                 guard parameters.hasMetadata, unit.bytes.count <= Self.longestMetadata else { continue }
                 packets.append(
                     StreamPacket(
@@ -186,11 +188,11 @@ package struct TransportMuxer: Sendable {
             }
         }
         closeSound()
-        // Stable: what comes at the same time stays in its order.
+        // A stable sort: packets with the same time keep their order.
         return packets.enumerated().sorted { ($0.element.dts, $0.offset) < ($1.element.dts, $1.offset) }.map(\.element)
     }
 
-    /// Spec: §2.4.3.6. A stream of pictures alone may leave its length out.
+    /// A PES packet. Spec: §2.4.3.6. Only a video stream may leave its length out.
     private static func packet(
         _ stream: UInt8, _ payload: [UInt8], pts: Int64, dts: Int64, isBounded: Bool
     ) -> [UInt8] {
@@ -202,7 +204,7 @@ package struct TransportMuxer: Sendable {
         bytes += [0, 0, 1, stream]
         let shown = isBounded && length <= 0xFFFF ? length : 0
         bytes += [UInt8(truncatingIfNeeded: shown >> 8), UInt8(truncatingIfNeeded: shown)]
-        // Aligned: the payload begins with an access unit.
+        // Alignment flag: the payload begins with an access unit.
         bytes += [0x84, hasDTS ? 0xC0 : 0x80, UInt8(header)]
         self.add(pts &+ Self.timeOffset, mark: hasDTS ? 3 : 2, to: &bytes)
         if hasDTS { self.add(dts &+ Self.timeOffset, mark: 1, to: &bytes) }
@@ -210,7 +212,7 @@ package struct TransportMuxer: Sendable {
         return bytes
     }
 
-    /// A time of 33 bits between marker bits. Spec: §2.4.3.7.
+    /// Writes a 33-bit time with marker bits. Spec: §2.4.3.7.
     private static func add(_ time: Int64, mark: UInt8, to bytes: inout [UInt8]) {
         let value = UInt64(bitPattern: time) & 0x1_FFFF_FFFF
         bytes.append(mark << 4 | UInt8(truncatingIfNeeded: value >> 29) & 0x0E | 1)
@@ -248,7 +250,7 @@ package struct TransportMuxer: Sendable {
         return self.section(table: 2, extension: 1, body)
     }
 
-    /// Spec: §2.4.4.3, §2.4.4.8: a section that is valid now, the only one of its table.
+    /// Spec: §2.4.4.3, §2.4.4.8: a section that applies now and is the only one of its table.
     private static func section(table: UInt8, extension number: UInt16, _ body: [UInt8]) -> [UInt8] {
         let length = body.count + 9
         var bytes: [UInt8] = [table, 0xB0 | UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
@@ -260,14 +262,14 @@ package struct TransportMuxer: Sendable {
     }
 }
 
-/// A picture between start codes, as a transport stream carries it: delimited, with its parameter sets where decoding can
-/// begin. Spec: ISO/IEC 13818-1 §2.14.1, ISO/IEC 14496-10 Annex B.
+/// Converts an access unit to Annex B for MPEG-TS: with an access unit delimiter, and with parameter sets at key
+/// frames. Spec: ISO/IEC 13818-1 §2.14.1, ISO/IEC 14496-10 Annex B.
 enum AnnexBPicture {
     private static let startCode: [UInt8] = [0, 0, 0, 1]
-    /// Access unit delimiter: any kind of slice.
+    /// Access unit delimiter that allows any slice type.
     private static let delimiter: [UInt8] = [0, 0, 0, 1, 0x09, 0xF0]
 
-    /// - Parameter unit: NAL units behind lengths of four bytes; what does not fit is left out.
+    /// - Parameter unit: NAL units with four-byte lengths; units with a wrong length are left out.
     static func bytes(_ unit: [UInt8], isKey: Bool, _ configuration: AVCConfiguration) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(unit.count + 256)
@@ -283,7 +285,7 @@ enum AnnexBPicture {
             let length = unit[position..<(position + 4)].reduce(0) { $0 << 8 | Int($1) }
             position += 4
             guard length > 0, length <= unit.count - position else { break }
-            // Delimiters and parameter sets are ours.
+            // This type writes delimiters and parameter sets itself.
             if ![7, 8, 9].contains(unit[position] & 0x1F) {
                 bytes += self.startCode
                 bytes += unit[position..<(position + length)]
@@ -297,12 +299,12 @@ enum AnnexBPicture {
 /// The header in front of an AAC frame. Spec: ISO/IEC 14496-3 §1.A.2.2.
 enum ADTSHeader {
     static let size = 7
-    /// 13 bits of length.
+    /// The frame length has 13 bits.
     static let longestPayload = 0x1FFF - Self.size
 
     static func bytes(for configuration: AudioSpecificConfig, payload: Int) -> [UInt8] {
         let length = payload + Self.size
-        // AAC-LC where the type has no two bits here: that is the core of the others.
+        // AAC-LC, the core of the other types, if the object type does not fit in two bits.
         let profile = UInt8((1...4).contains(configuration.objectType) ? configuration.objectType - 1 : 1)
         let rate = UInt8(AudioSpecificConfig.sampleRates.firstIndex(of: configuration.sampleRate) ?? 3)
         let channels = UInt8(configuration.channels == 8 ? 7 : min(7, max(0, configuration.channels)))

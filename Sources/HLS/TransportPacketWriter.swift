@@ -1,7 +1,7 @@
-/// Writes the packets of an MPEG-2 transport stream: 188 bytes each, continuity counted over everything that is written.
+/// Writes the 188-byte packets of an MPEG-2 transport stream and counts continuity across all of them.
 ///
-/// Payload is copied in runs of up to 184 bytes into one array of the segment's size, on a thread that no picture waits for;
-/// a room of all renditions makes one or two megabytes a second.
+/// The payload is copied in runs of up to 184 bytes into one array per segment. This happens on a thread that is not on
+/// the video path; a room with all renditions writes one or two megabytes per second.
 ///
 /// Spec: ISO/IEC 13818-1 §2.4.3.
 package struct TransportPacketWriter: Sendable {
@@ -10,27 +10,27 @@ package struct TransportPacketWriter: Sendable {
     /// §2.4.3.2.
     private static let syncByte: UInt8 = 0x47
 
-    /// What stands in a packet's adaptation field. Spec: §2.4.3.4.
+    /// The content of a packet's adaptation field. Spec: §2.4.3.4.
     struct Adaptation: Sendable {
         /// Decoding can begin here.
         var isRandomAccess = false
-        /// Time does not go on from the packets before.
+        /// Time does not continue from the previous packets.
         var isDiscontinuous = false
-        /// In units of 90 kHz, 33 bits.
+        /// In ticks of 90 kHz, 33 bits.
         var clock: Int64?
 
         var isEmpty: Bool { !self.isRandomAccess && !self.isDiscontinuous && self.clock == nil }
-        /// Without the byte that tells its length.
+        /// Without the length byte.
         var size: Int { 1 + (self.clock == nil ? 0 : 6) }
     }
 
     package private(set) var bytes: [UInt8] = []
-    /// The number of the next packet with payload, by packet identifier.
+    /// Continuity counter of the next packet with payload, by packet identifier.
     private var counters: [UInt16: UInt8] = [:]
 
     package init() {}
 
-    /// Hands out what was written; numbers go on.
+    /// Returns and clears the written bytes; continuity counters run on.
     mutating func take() -> [UInt8] {
         defer { self.bytes = [] }
         return self.bytes
@@ -38,7 +38,7 @@ package struct TransportPacketWriter: Sendable {
 
     mutating func reserve(_ count: Int) { self.bytes.reserveCapacity(count) }
 
-    /// A section of program information in a packet of its own, filled up. Spec: §2.4.4.1.
+    /// Writes a section of program information in a packet of its own, padded. Spec: §2.4.4.1.
     mutating func section(_ section: [UInt8], pid: UInt16) {
         let room = Self.packetSize - Self.headerSize - 1
         guard section.count <= room else { return }
@@ -48,16 +48,16 @@ package struct TransportPacketWriter: Sendable {
         self.bytes.append(contentsOf: repeatElement(0xFF, count: room - section.count))
     }
 
-    /// A clock reference in a packet without payload, which counts for nothing. Spec: §2.4.3.3.
+    /// Writes a clock reference in a packet without payload; the continuity counter does not advance. Spec: §2.4.3.3.
     mutating func clock(_ clock: Int64, pid: UInt16, isDiscontinuous: Bool = false) {
         self.header(pid: pid, begins: false, adaptation: true, payload: false)
         self.adaptation(
             Adaptation(isDiscontinuous: isDiscontinuous, clock: clock), size: Self.packetSize - Self.headerSize - 1)
     }
 
-    /// An elementary stream packet, over as many packets as it takes.
+    /// Writes a PES packet over as many packets as it needs.
     ///
-    /// - Parameter adaptation: Of the first of them.
+    /// - Parameter adaptation: Adaptation field of the first packet.
     mutating func stream(_ packet: [UInt8], pid: UInt16, adaptation first: Adaptation) {
         var position = 0
         while position < packet.count {
@@ -66,7 +66,7 @@ package struct TransportPacketWriter: Sendable {
             let left = packet.count - position
             let room = Self.packetSize - Self.headerSize - wanted
             let count = min(left, room)
-            // What is missing to a whole packet is stuffing, which stands in the adaptation field.
+            // The last packet is padded with stuffing in its adaptation field.
             let field = Self.packetSize - Self.headerSize - count
             self.header(pid: pid, begins: isFirst, adaptation: field > 0, payload: true)
             if field > 0 { self.adaptation(wanted > 0 ? first : Adaptation(), size: field - 1) }
@@ -81,12 +81,12 @@ package struct TransportPacketWriter: Sendable {
         self.bytes.append(Self.syncByte)
         self.bytes.append((begins ? 0x40 : 0) | UInt8(truncatingIfNeeded: pid >> 8) & 0x1F)
         self.bytes.append(UInt8(truncatingIfNeeded: pid))
-        // Without payload the number is that of the packet before.
+        // A packet without payload repeats the counter of the previous packet.
         let number = payload ? counter : (counter &- 1) & 0x0F
         self.bytes.append((adaptation ? 0x20 : 0) | (payload ? 0x10 : 0) | number)
     }
 
-    /// - Parameter size: Bytes behind the one that tells the length.
+    /// - Parameter size: Bytes after the length byte.
     private mutating func adaptation(_ field: Adaptation, size: Int) {
         self.bytes.append(UInt8(truncatingIfNeeded: size))
         guard size > 0 else { return }
@@ -104,7 +104,7 @@ package struct TransportPacketWriter: Sendable {
     }
 }
 
-/// The checksum of program information. Spec: ISO/IEC 13818-1 Annex A.
+/// The CRC of program information. Spec: ISO/IEC 13818-1 Annex A.
 enum TransportChecksum {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index) << 24) { value, _ in

@@ -1,15 +1,15 @@
 package import MediaTypes
 
-/// Reads the fragments of a rendition back as units of a transport stream: the pictures, the sound and what happens, as they
-/// were published, without an encoder.
+/// Reads the published fragments of a rendition back as units of a transport stream (video, audio, timed metadata),
+/// without an encoder.
 package enum TransportReading {
-    /// A track's segment.
+    /// The units of a track's segment.
     ///
     /// - Parameters:
-    ///   - timescale: Ticks a second of the track.
-    ///   - reorder: Ticks of it by which decoding comes before the picture's turn: fragments say when an IDR picture is shown,
-    ///     transport streams when it is decoded, which is never after it is shown.
-    /// - Returns: `nil` for bytes that are no fragments of one track.
+    ///   - timescale: Ticks per second of the track.
+    ///   - reorder: Ticks that decoding times are moved back. In fragments an IDR frame's decoding time equals its
+    ///     presentation time; in transport streams no frame may be decoded after its presentation time.
+    /// - Returns: `nil` for bytes that are not fragments of one track.
     package static func units(
         _ bytes: [UInt8], kind: TrackKind, timescale: Int64, reorder: Int64 = 0
     ) -> [StreamUnit]? {
@@ -33,8 +33,8 @@ package enum TransportReading {
         return units
     }
 
-    /// The largest lead of a decoding time over the time its picture is shown, in the track's ticks: what `reorder` must be at
-    /// least.
+    /// The largest amount by which a decoding time is later than the frame's presentation time, in the track's ticks:
+    /// the minimum for `reorder`.
     package static func reorder(of bytes: [UInt8]) -> Int64 {
         let samples = SegmentSamples(bytes)?.fragments.flatMap(\.samples) ?? []
         return samples.reduce(0) { max($0, -Int64($1.offset)) }
@@ -50,7 +50,7 @@ package enum TransportReading {
                 let ticks = reader.u64(start + 8).flatMap({ Int64(exactly: $0) }), ticks < 1 << 56
             else { return nil }
             let texts = bytes[min(start + 24, box.body.upperBound)..<box.body.upperBound]
-            // Behind two texts that end with 0.
+            // The payload follows two zero-terminated strings.
             guard let scheme = texts.firstIndex(of: 0), let value = texts[(scheme + 1)...].firstIndex(of: 0),
                 String(decoding: texts[..<scheme], as: UTF8.self) == EventMessage.id3Scheme
             else { return nil }
@@ -59,7 +59,7 @@ package enum TransportReading {
         }
     }
 
-    /// What an initialization segment of ours says, for a transport stream's own way of saying it.
+    /// Reads the codec configuration from an initialization segment that this worker's code wrote.
     package static func configuration(_ bytes: [UInt8]) -> (
         video: AVCConfiguration?, audio: AudioSpecificConfig?
     ) {

@@ -1,14 +1,15 @@
 package import MediaTypes
 
-/// What the pictures say of the program: who lies where in them, and a text of the operator's.
+/// The SEI content of the video frames: the layout of the sources in the frame, and an application text.
 ///
-/// The body is one JSON object in the layout that players of mixed streams know: `canvas` (`w`, `h`, `bgnd`), `regions`
-/// (`uid`, `alpha`, `zorder`, `volume`, `x`, `y`, `w`, `h`), `ver`, `ts` (milliseconds since the Unix epoch), `app_data`.
+/// The body is one JSON object in the format that players of mixed streams know: `canvas` (`w`, `h`, `bgnd`), `regions`
+/// (`uid`, `alpha`, `zorder`, `volume`, `x`, `y`, `w`, `h`), `ver`, `ts` (milliseconds since the Unix epoch),
+/// `app_data`.
 package struct UserDataPlan: Sendable, Hashable {
-    /// Version of the layout.
+    /// Version of the format.
     private static let version = "20190611"
 
-    /// What is on air from a frame on.
+    /// The layout on air from a frame on.
     private struct Row: Sendable, Hashable {
         var frame: Int64
         var layout: [JSONValue.Member]
@@ -16,11 +17,11 @@ package struct UserDataPlan: Sendable, Hashable {
 
     /// 16 bytes.
     package let identifier: [UInt8]
-    /// Frames from one to the next; 0: none but with ``followsIDR``.
+    /// Frames from one SEI to the next; 0: only with ``followsIDR`` and events.
     package let interval: Int64
-    /// Every IDR picture has it.
+    /// Every IDR frame has the SEI.
     package let followsIDR: Bool
-    /// `app_data` where no event gives another.
+    /// `app_data` of frames without an event.
     package let extraInfo: String
     /// Date of frame 0: nanoseconds since the Unix epoch.
     package let origin: Int64
@@ -38,34 +39,34 @@ package struct UserDataPlan: Sendable, Hashable {
         self.fps = Int64(max(1, fps))
     }
 
-    /// From a frame on another layout is on air.
+    /// Sets the layout that is on air from a frame on.
     ///
-    /// - Parameter isScheduled: Somebody named the frame; otherwise it takes back what was to come even later.
+    /// - Parameter isScheduled: The caller named the frame. Otherwise layouts scheduled for later frames are discarded.
     package mutating func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool) {
         self.rows.removeAll { isScheduled ? $0.frame == frame : $0.frame >= frame }
         let place = self.rows.firstIndex { $0.frame > frame } ?? self.rows.endIndex
         self.rows.insert(Row(frame: frame, layout: layout), at: place)
     }
 
-    /// Layouts that are on air or wait for their picture.
+    /// Number of layouts that are on air or scheduled.
     package var layoutCount: Int { self.rows.count }
 
-    /// A picture without an event has one all the same.
+    /// Whether a frame without an event has the SEI.
     ///
-    /// - Parameter step: Frames from one picture of the track to the next.
+    /// - Parameter step: Program frames from one frame of the track to the next.
     func isDue(at frame: Int64, isKey: Bool, step: Int64) -> Bool {
         if self.followsIDR, isKey { return true }
         guard self.interval > 0, frame >= 0 else { return false }
         return frame / self.interval != (frame - step) / self.interval || frame < step
     }
 
-    /// Lets go of what no picture from `frame` on shows.
+    /// Drops layouts that no frame from `frame` on shows.
     mutating func forget(before frame: Int64) {
         guard let last = self.rows.lastIndex(where: { $0.frame <= frame }), last > 0 else { return }
         self.rows.removeFirst(last)
     }
 
-    /// - Parameter event: `app_data` of this one; `nil`: ``extraInfo``.
+    /// - Parameter event: `app_data` of this unit; `nil`: ``extraInfo``.
     func unit(at frame: Int64, event: String?) -> [UInt8] {
         let date = self.origin &+ TimeMath.scale(frame, by: TimeMath.nanoseconds, over: self.fps)
         let layout = self.rows.last { $0.frame <= frame } ?? self.rows.first

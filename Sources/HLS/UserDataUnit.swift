@@ -1,4 +1,4 @@
-/// A NAL unit with something of the application's in it: `user_data_unregistered` under a UUID.
+/// Builds a NAL unit with application data: an SEI `user_data_unregistered` message under a UUID.
 ///
 /// Spec: ITU-T H.264 §7.3.2.3 (SEI), §D.1.6 (`user_data_unregistered`), §7.4.1.1 (emulation prevention).
 package enum UserDataUnit {
@@ -28,7 +28,7 @@ package enum UserDataUnit {
         return [Self.header] + Self.escaped(payload)
     }
 
-    /// No three bytes of it look like a start code.
+    /// Inserts emulation prevention bytes, so that no three bytes look like a start code.
     static func escaped(_ payload: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(payload.count + 4)

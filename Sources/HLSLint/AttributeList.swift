@@ -8,13 +8,13 @@ struct AttributeList: Sendable, Hashable {
     private(set) var members: [String: Value] = [:]
     private(set) var faults: [PlaylistFault] = []
 
-    /// Reads as much as can be read; the rest is in ``faults``.
+    /// Reads as much as possible; errors are in ``faults``.
     init(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         var position = 0
         while position < bytes.count {
             guard let equals = bytes[position...].firstIndex(of: 0x3D) else {
-                self.fault("no = behind \(Self.string(bytes[position...]))")
+                self.fault("no = after \(Self.string(bytes[position...]))")
                 return
             }
             let name = Self.string(bytes[position..<equals])
@@ -23,7 +23,7 @@ struct AttributeList: Sendable, Hashable {
                 && name.utf8.allSatisfy {
                     (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
                 }
-            if !isName { self.fault("\"\(name)\" is no attribute name") }
+            if !isName { self.fault("\"\(name)\" is not an attribute name") }
             position = equals + 1
             let value: Value
             if position < bytes.count, bytes[position] == 0x22 {
@@ -37,13 +37,13 @@ struct AttributeList: Sendable, Hashable {
                 let end = bytes[position...].firstIndex(of: 0x2C) ?? bytes.count
                 value = Value(text: Self.string(bytes[position..<end]), isQuoted: false)
                 if value.text.contains(" ") || value.text.contains("\"") {
-                    self.fault("\(name) has a blank or a quote")
+                    self.fault("\(name) has a space or a quote")
                 }
                 position = end
             }
             if value.text.isEmpty { self.fault("\(name) is empty") }
             if self.members.updateValue(value, forKey: name) != nil {
-                self.faults.append(PlaylistFault(.attributeRepeated, "\(name) is there twice"))
+                self.faults.append(PlaylistFault(.attributeRepeated, "\(name) is given twice"))
             }
             guard position < bytes.count else { return }
             guard bytes[position] == 0x2C, position + 1 < bytes.count else {
@@ -60,10 +60,10 @@ struct AttributeList: Sendable, Hashable {
 
     /// A quoted string.
     func quoted(_ name: String) -> String? { self.members[name].flatMap { $0.isQuoted ? $0.text : nil } }
-    /// An enumerated string, or any other value without quotes.
+    /// A value without quotes, such as an enumerated string.
     func plain(_ name: String) -> String? { self.members[name].flatMap { $0.isQuoted ? nil : $0.text } }
     func integer(_ name: String) -> Int64? { self.plain(name).flatMap { PlaylistScalars.integer($0) } }
-    /// Decimal seconds, or any decimal, times 10^9.
+    /// A decimal value, such as seconds, times 10^9.
     func nanoseconds(_ name: String) -> Int64? { self.plain(name).flatMap { PlaylistScalars.nanoseconds($0) } }
     func isYes(_ name: String) -> Bool { self.plain(name) == "YES" }
     /// `WIDTHxHEIGHT`.
@@ -75,7 +75,7 @@ struct AttributeList: Sendable, Hashable {
     }
 }
 
-/// A mistake in a playlist's text.
+/// An error in a playlist's text.
 struct PlaylistFault: Sendable, Hashable {
     let rule: Rule
     let what: String

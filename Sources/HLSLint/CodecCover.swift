@@ -1,19 +1,20 @@
-/// Whether one format of pictures or sound stands for another one.
+/// Whether a codec string covers another one: whether a player that can play the first can play the second.
 package enum CodecCover {
-    /// Baseline, main, high: a decoder of a later one decodes the earlier ones as encoders write them. Spec: ITU-T H.264
-    /// Annex A.2.
+    /// Baseline, main, high: a decoder of a later profile decodes the earlier ones as encoders use them. Spec: ITU-T
+    /// H.264 Annex A.2.
     private static let profiles = [66, 77, 100]
-    /// AAC-LC, HE-AAC, HE-AAC v2: a decoder of a later one decodes the earlier ones, and a stream of a later one mostly says
-    /// of its core alone what it is. Spec: ISO/IEC 14496-3 §1.6.5 (implicit, and backward compatible explicit signaling).
+    /// AAC-LC, HE-AAC, HE-AAC v2: a decoder of a later type decodes the earlier ones, and a stream of a later type
+    /// often only signals its core. Spec: ISO/IEC 14496-3 §1.6.5 (implicit, and backward compatible explicit
+    /// signaling).
     private static let sounds = ["mp4a.40.2", "mp4a.40.5", "mp4a.40.29"]
 
-    /// A name of HE-AAC, with or without parametric stereo.
+    /// Whether a codec string means HE-AAC, with or without parametric stereo.
     static func isHighEfficiency(_ codec: String) -> Bool { self.sounds.dropFirst().contains(codec.lowercased()) }
 
     static func isAAC(_ codec: String) -> Bool { self.sounds.contains(codec.lowercased()) }
 
-    /// Whether whoever can play `declared` can play `found`: RFC 6381 `avc1.PPCCLL`, of no higher profile and level, or
-    /// `mp4a.40.N`. What players choose by is the worst that comes.
+    /// Whether a player that can play `declared` can play `found`: RFC 6381 `avc1.PPCCLL` with no higher profile and
+    /// level, or `mp4a.40.N`. Players decide by the declared codec, so it must cover all media of the variant.
     package static func covers(_ declared: String, _ found: String) -> Bool {
         if let limit = self.sounds.firstIndex(of: declared.lowercased()) {
             return self.sounds.firstIndex(of: found.lowercased()).map { $0 <= limit } ?? false

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// One broken rule: what is wrong and where.
+/// A violation of a rule: what is wrong and where.
 package struct Finding: Sendable, Hashable {
     package let rule: Rule
     /// What is wrong, in one sentence without trailing period.
@@ -14,7 +14,7 @@ package struct Finding: Sendable, Hashable {
     /// Nanoseconds of the driver's clock.
     package let at: Int64
 
-    /// Two lines for people: what and where, then the remedy.
+    /// Two lines of text: what and where, then the remedy.
     ///
     /// - Parameter start: The driver's clock when the run began.
     package func text(since start: Int64) -> String {
@@ -41,10 +41,10 @@ package struct Finding: Sendable, Hashable {
     }
 }
 
-/// Findings as they come: the first few of a kind in a playlist are kept, the others counted, so that a stream that is
-/// wrong for a day costs no more memory than one that is wrong for a minute.
+/// Collects findings. It keeps the first few of each rule in a playlist and counts the others, so that a stream that is
+/// wrong for a day needs no more memory than one that is wrong for a minute.
 struct FindingLog: Sendable {
-    /// Kept of one rule in one playlist.
+    /// How many findings of one rule in one playlist are kept.
     private static let keptPerRule = 10
 
     private struct Key: Hashable {
@@ -68,7 +68,7 @@ struct FindingLog: Sendable {
             Finding(rule: rule, what: what, playlist: playlist, mediaSequence: segment, part: part, at: now))
     }
 
-    /// Once per playlist, however often it is seen.
+    /// Adds a finding only if the rule has none in the playlist yet.
     mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, at now: Int64) {
         guard self.counts[Key(rule: rule, playlist: playlist)] == nil else { return }
         self.add(rule, what, in: playlist, at: now)

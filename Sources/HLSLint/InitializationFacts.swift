@@ -1,30 +1,31 @@
 import MediaTypes
 
-/// What an initialization segment says. Spec: rfc8216bis §3.1.2, ISO/IEC 14496-12 §8.
+/// The content of an initialization segment. Spec: rfc8216bis §3.1.2, ISO/IEC 14496-12 §8.
 struct InitializationFacts: Sendable {
     struct Track: Sendable {
         let id: UInt32
         let timescale: Int64
         let isVideo: Bool
-        /// Four characters of the sample entry.
+        /// Four-character code of the sample entry.
         let entry: String
-        /// RFC 6381; `nil` where the codec is not known here.
+        /// RFC 6381 string; `nil` for an unknown codec.
         let codec: String?
         let width: Int64
         let height: Int64
-        /// Bytes of a NAL unit's length; 0: no NAL units.
+        /// Size of a NAL unit's length field in bytes; 0 if the samples are not NAL units.
         let lengthSize: Int
-        /// `AVCDecoderConfigurationRecord` of clear H.264 samples; empty for everything else.
+        /// `AVCDecoderConfigurationRecord` of unencrypted H.264 samples; empty for everything else.
         let configuration: [UInt8]
-        /// The samples are encrypted: their bytes cannot be judged.
+        /// The samples are encrypted, so their bytes cannot be checked.
         let isProtected: Bool
-        /// Audio channels; `nil` where the entry does not say how many, or the codec is not known here.
+        /// Number of audio channels; `nil` if the sample entry does not tell, or the codec is unknown.
         let channels: Int64?
-        /// The audio is AAC-LC for certain: no spectral band replication can be in it, not even without a signal.
+        /// The audio is certainly AAC-LC: the frames cannot contain spectral band replication, not even with implicit
+        /// signaling.
         let isPlainAAC: Bool
-        /// What the edit list takes off composition times, in ticks. Spec: ISO/IEC 14496-12 §8.6.6.
+        /// Ticks that the edit list subtracts from composition times. Spec: ISO/IEC 14496-12 §8.6.6.
         let presentationShift: Int64
-        /// Defaults of `trex`.
+        /// Defaults from `trex`.
         let defaultDuration: UInt32
         let defaultSize: UInt32
         let defaultFlags: UInt32
@@ -33,7 +34,7 @@ struct InitializationFacts: Sendable {
     private(set) var tracks: [Track] = []
     private(set) var faults: [PlaylistFault] = []
 
-    /// - Returns: `nil` for bytes that are no boxes or have no track.
+    /// - Returns: `nil` for bytes that are not boxes or have no track.
     init?(_ bytes: [UInt8]) {
         let reader = BoxReader(bytes: bytes)
         guard let top = reader.boxes(in: 0..<bytes.count), let moov = top.first(where: { $0.type == "moov" }),
@@ -74,11 +75,11 @@ struct InitializationFacts: Sendable {
         return result
     }
 
-    /// - Parameters: Offsets of the duration in a header of version 0 and 1, from its body.
+    /// - Parameters: Offsets of the duration in a header of version 0 and of version 1, relative to its body.
     private mutating func checkDuration(_ reader: BoxReader, _ box: BoxReader.Box, at short: Int, _ long: Int) {
         let isLong = reader.u8(box.body.lowerBound) == 1
         let duration = reader.number(box.body.lowerBound + (isLong ? long + 4 : short + 4), isLong ? 8 : 4) ?? 0
-        // All ones: not known.
+        // All ones: the duration is unknown.
         if duration != 0, duration != (isLong ? .max : UInt64(UInt32.max)) {
             self.faults.append(PlaylistFault(.mapNotEmpty, "\(box.type) has the duration \(duration)"))
         }
@@ -118,7 +119,7 @@ struct InitializationFacts: Sendable {
         for index in 0..<Int(min(count, 4)) {
             let entry = list.body.lowerBound + 8 + index * (isLong ? 20 : 12)
             guard let time = reader.number(entry + (isLong ? 8 : 4), isLong ? 8 : 4) else { return 0 }
-            // All ones: an empty edit.
+            // All ones mark an empty edit.
             if time == (isLong ? UInt64.max : UInt64(UInt32.max)) { continue }
             return time < 1 << 40 ? Int64(time) : 0
         }
@@ -135,9 +136,9 @@ struct InitializationFacts: Sendable {
     }
 }
 
-/// What a sample entry says. Spec: ISO/IEC 14496-12 §12, ISO/IEC 14496-15 §5.4, ISO/IEC 14496-14 §5.6; RFC 6381.
+/// The content of a sample entry. Spec: ISO/IEC 14496-12 §12, ISO/IEC 14496-15 §5.4, ISO/IEC 14496-14 §5.6; RFC 6381.
 struct SampleEntryFacts: Sendable {
-    /// Four characters; of protected samples those of what they were before (ISO/IEC 14496-12 §8.12.2).
+    /// Four-character code; for protected samples that of the original format (ISO/IEC 14496-12 §8.12.2).
     let entry: String
     var codec: String?
     var width: Int64 = 0
@@ -208,19 +209,19 @@ struct SampleEntryFacts: Sendable {
     }
 }
 
-/// What an `AudioSpecificConfig` says of its channels, and whether spectral band replication may be in the frames.
-/// Spec: ISO/IEC 14496-3 §1.6.2.1, §1.6.5, §4.4.1.
+/// The channels in an `AudioSpecificConfig`, and whether the frames may contain spectral band replication. Spec:
+/// ISO/IEC 14496-3 §1.6.2.1, §1.6.5, §4.4.1.
 struct AudioFacts: Sendable, Hashable {
-    /// `nil` where the frames themselves describe their channels.
+    /// `nil` if the frames themselves describe their channels.
     let channels: Int64?
-    /// AAC-LC that no decoder takes for HE-AAC: the record says that there is no replication, or the core's rate leaves no
-    /// room for it.
+    /// AAC-LC that no decoder takes for HE-AAC: the configuration rules out replication, or the core's sample rate is
+    /// too high for it.
     let isPlain: Bool
 
-    /// Cores above this rate are never doubled: 48 kHz is the highest rate of HE-AAC in use.
+    /// Cores above this sample rate are never doubled: 48 kHz is the highest rate of HE-AAC in use.
     private static let highestCore = 24_000
 
-    /// - Returns: `nil` where the bytes end early or hold a reserved value.
+    /// - Returns: `nil` if the bytes end early or contain a reserved value.
     init?(_ bytes: [UInt8]) {
         var reader = BitReader(bytes)
         guard let short = reader.bits(5) else { return nil }
@@ -239,7 +240,7 @@ struct AudioFacts: Sendable, Hashable {
         self.isPlain = Self.replication(&reader, hasLayout: layout != 0).map { !$0 } ?? (rate > Self.highestCore)
     }
 
-    /// `sbrPresentFlag` of the extension behind the core's configuration; `nil` where there is no extension.
+    /// `sbrPresentFlag` of the extension after the core's configuration; `nil` without an extension.
     private static func replication(_ reader: inout BitReader, hasLayout: Bool) -> Bool? {
         guard hasLayout, reader.flag() != nil, let depends = reader.flag() else { return nil }
         if depends { _ = reader.bits(14) }

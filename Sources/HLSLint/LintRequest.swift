@@ -1,11 +1,11 @@
-/// Something the linter wants fetched; the driver fetches it and hands the reply back.
+/// A request of the linter; the driver performs it and passes the reply back.
 package struct LintRequest: Sendable, Hashable {
     enum Purpose: Sendable, Hashable {
-        /// What was given on the command line: a multivariant or a media playlist.
+        /// The URL from the command line: a multivariant or a media playlist.
         case entry
         case multivariant
         case playlist(Int)
-        /// A request that must be refused.
+        /// A request that the server must reject.
         case probe(Int, Rule)
         case map(Int, MediaList.Map)
         case key(Int, String)
@@ -14,14 +14,14 @@ package struct LintRequest: Sendable, Hashable {
         case hint(Int, String)
         case retainedSegment(Int, Int64)
         case retainedPart(Int, String, Int64, Int)
-        /// Nothing is fetched: a segment is to be decoded.
+        /// Nothing is fetched: the driver decodes a segment.
         case decoding(Int, Int64)
     }
 
     let purpose: Purpose
-    /// http(s) URL or local path.
+    /// An http(s) URL or a local path.
     package let url: String
-    /// HEAD instead of GET: only whether it is there.
+    /// HEAD instead of GET: only checks that the object exists.
     package var isHead = false
     /// First byte and number of bytes.
     package var range: (start: Int64, count: Int64)? {
@@ -29,12 +29,12 @@ package struct LintRequest: Sendable, Hashable {
     }
     private var rangeStart: Int64?
     private var rangeCount: Int64?
-    /// Nanoseconds of the driver's clock.
+    /// Earliest time of the request: nanoseconds of the driver's clock.
     package var notBefore: Int64 = 0
-    /// Of a blocking reload.
+    /// Position that a blocking reload waits for.
     var asked: MediaList.Edge?
     var asksDelta = false
-    /// What is to be decoded instead of fetched: the reply's ``LintReply/failure`` says what a decoder found damaged.
+    /// Samples to decode instead of fetching something; the decoder reports damage in ``LintReply/failure``.
     package private(set) var samples: LintSamples?
 
     init(_ purpose: Purpose, _ url: String, samples: LintSamples) {
@@ -59,7 +59,7 @@ package struct LintRequest: Sendable, Hashable {
         return PlaylistScalars.integer(pieces[1]).map { ($0, count) }
     }
 
-    /// It polls a playlist: dropped when the time is up, while media that is listed is still fetched.
+    /// Whether it polls a playlist. Polls are dropped at the end of the run, while listed media is still fetched.
     package var isPoll: Bool {
         switch self.purpose {
         case .multivariant, .playlist, .probe, .hint, .retainedSegment, .retainedPart: true
@@ -67,22 +67,22 @@ package struct LintRequest: Sendable, Hashable {
         }
     }
 
-    /// Requests with the same key go one after the other.
+    /// Whether the server may hold the request until the media exists: a hinted part or a blocking reload.
     package var isWaiting: Bool {
         if case .hint = self.purpose { return true }
         return self.asked != nil
     }
 }
 
-/// What came back.
+/// The reply to a request.
 package struct LintReply: Sendable {
-    /// HTTP status; 200 and 404 for local files; 0 where there was no answer.
+    /// HTTP status; 200 and 404 for local files; 0 without a reply.
     package var status: Int
-    /// Why there was no answer.
+    /// Why there was no reply.
     package var failure: String?
     /// Lower-case names.
     package var headers: [String: String]
-    /// Decoded of any content encoding.
+    /// After decoding any content encoding.
     package var body: [UInt8]
     /// Nanoseconds of the driver's clock.
     package var sentAt: Int64
@@ -103,5 +103,5 @@ package struct LintReply: Sendable {
     }
 
     var isGood: Bool { self.status == 200 || self.status == 206 }
-    var reason: String { self.failure ?? "it is answered \(self.status)" }
+    var reason: String { self.failure ?? "the status is \(self.status)" }
 }

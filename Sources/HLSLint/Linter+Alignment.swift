@@ -1,12 +1,12 @@
-/// What renditions of one presentation owe each other. Spec: rfc8216bis §6.2.4.
+/// Checks what renditions of one presentation must have in common. Spec: rfc8216bis §6.2.4.
 extension Linter {
-    /// The playlist the others are held to: the first one.
+    /// The playlist that the others are compared with: the first one.
     private var reference: Int { 0 }
 
     mutating func checkAgainstOthers(_ list: MediaList, _ index: Int, at now: Int64) {
         for other in self.histories where other.index != index && !other.isEnded {
             guard let known = other.list, !list.isEnded else { continue }
-            // Each pair is told once, of the later playlist.
+            // Each pair is reported once, for the later playlist.
             let url = self.histories[max(index, other.index)].url
             if known.targetSeconds != list.targetSeconds {
                 self.addOnce(.targetDiffers, "another playlist has another target duration", in: url, at: now)
@@ -25,7 +25,7 @@ extension Linter {
         }
     }
 
-    /// A range that another playlist has had for a target duration must be here too.
+    /// A range that another playlist has had for a target duration must be in this one too.
     private mutating func compareDateRanges(
         _ list: MediaList, _ index: Int, _ other: PlaylistHistory, at now: Int64
     ) {
@@ -35,12 +35,12 @@ extension Linter {
                 self.histories[index].list != nil
             else { continue }
             self.addOnce(
-                .dateRangesDiffer, "\(range.id) is listed in \(other.name) and not here", in: self.histories[index].url,
+                .dateRangesDiffer, "\(range.id) is listed in \(other.name) but not here", in: self.histories[index].url,
                 at: now)
         }
     }
 
-    /// The other playlist must not fall behind by more than a target duration beyond what the polls explain.
+    /// The other playlist may be behind by at most two target durations plus the time since it was last read.
     private mutating func compareEdges(_ list: MediaList, _ index: Int, _ other: PlaylistHistory, at now: Int64) {
         guard let known = other.list, let mine = Self.end(list), let theirs = Self.end(known), !known.isEnded,
             let at = other.known?.at
@@ -53,7 +53,7 @@ extension Linter {
         }
     }
 
-    /// Date of the end of the last whole segment.
+    /// Date of the end of the last complete segment.
     private static func end(_ list: MediaList) -> Int64? {
         guard let last = list.segments.last, let date = last.date else { return nil }
         return date &+ last.duration
@@ -61,7 +61,8 @@ extension Linter {
 
     // MARK: Segments
 
-    /// Compares a segment whose bytes have come with the reference's segment that starts with it, or all others' with it.
+    /// Compares a received segment with the matching segment of the reference playlist; a segment of the reference is
+    /// compared with all others.
     mutating func align(_ index: Int, _ number: Int64, at now: Int64) {
         self.checkMixedUp(index, number, at: now)
         if index == self.reference {
@@ -85,11 +86,12 @@ extension Linter {
         if let same = records[number], let off = distance(same), off < half { return number }
         let best = records.compactMap { entry in distance(entry.value).map { (off: $0, number: entry.key) } }
             .min { $0.off < $1.off }
-        // One that starts half its own length away or more is another one, and its own has not come.
+        // A segment that starts half its own duration away or more does not match; the matching one has not arrived
+        // yet.
         guard let best, best.off < half, let record = records[best.number], let found = record.digest?.main,
             best.off < UInt64(max(0, record.listed.duration) / 2)
         else { return nil }
-        // Where segments are short, the one it lies next to may belong to the one before: its own has not come.
+        // With short segments, the nearest one may match the previous segment; the matching one has not arrived yet.
         let hasNearer = self.histories[index].records.contains { entry in
             entry.key != number
                 && entry.value.digest?.main.map { ($0.startTime &- found.startTime).magnitude < best.off } ?? false
@@ -97,13 +99,13 @@ extension Linter {
         return hasNearer ? nil : best.number
     }
 
-    /// The bytes of a segment of video are in no other rendition, unless the two are the same all along.
+    /// No other rendition may have the bytes of a video segment, unless the two renditions are identical throughout.
     private mutating func checkMixedUp(_ index: Int, _ number: Int64, at now: Int64) {
         guard self.histories[index].records[number]?.digest?.main?.isVideo == true else { return }
         for other in self.histories where other.index != index && !other.isIFrames {
             guard let match = self.nearest(to: index, number, in: other.index) else { continue }
             let shift = match &- number
-            // The segment itself, and those beside it, which may have waited for one that differs.
+            // The segment and its neighbors, whose check may have waited for a segment that differs.
             for place in [number, number &- 1, number &+ 1] {
                 guard self.isSame(index, place, other.index, place &+ shift) == true,
                     [place &- 1, place &+ 1].contains(where: {
@@ -120,7 +122,7 @@ extension Linter {
         }
     }
 
-    /// Whether two segments of video have the same bytes; `nil` where one is not known, or both are one resource.
+    /// Whether two video segments have the same bytes; `nil` if one is unknown, or both have the same URL.
     private func isSame(_ index: Int, _ number: Int64, _ other: Int, _ match: Int64) -> Bool? {
         guard let mine = self.histories[index].records[number], let theirs = self.histories[other].records[match],
             let first = mine.digest, let second = theirs.digest, first.main?.isVideo == true,
@@ -130,7 +132,7 @@ extension Linter {
         return first.bytes == second.bytes
     }
 
-    /// The same frames are presented at the same times.
+    /// The same frames must be presented at the same times.
     private mutating func compareFrameTimes(
         _ index: Int, _ number: Int64, _ span: MediaDigest.Span, with other: Int, _ reference: MediaDigest.Span,
         at now: Int64
@@ -140,7 +142,7 @@ extension Linter {
         guard off.magnitude > UInt64(min(span.frame, reference.frame) / 2) else { return }
         self.add(
             .frameTimesDiffer,
-            "its first frame is presented \(Self.seconds(off)) from that in \(self.histories[other].name) (tfdt plus cts)",
+            "it presents its first frame \(Self.seconds(off)) after \(self.histories[other].name) does (tfdt plus cts)",
             index, segment: number, at: now)
     }
 
@@ -152,13 +154,13 @@ extension Linter {
         else { return }
         let name = self.histories[other].name
         let off = span.startTime &- reference.startTime
-        // Sound is cut at the frame that starts at or behind the pictures' boundary.
+        // Audio is cut at the frame that starts at or after the video boundary.
         let slack =
             span.isVideo && reference.isVideo
             ? min(span.frame, reference.frame) / 2 : max(50_000_000, max(span.frame, reference.frame))
         if off.magnitude > UInt64(slack) {
             self.add(
-                .boundariesDiffer, "it starts \(Self.seconds(off)) from segment \(match) of \(name)", index,
+                .boundariesDiffer, "it starts \(Self.seconds(off)) after segment \(match) of \(name)", index,
                 segment: number, at: now)
             return
         }
@@ -176,7 +178,7 @@ extension Linter {
         let shift = (date &- span.startTime) &- (known &- reference.startTime)
         if shift.magnitude > UInt64(Self.dateSlack) {
             self.add(
-                .datesDiffer, "the same media time has a date \(Self.seconds(shift)) from that in \(name)", index,
+                .datesDiffer, "the same media time has a date \(Self.seconds(shift)) later than in \(name)", index,
                 segment: number, at: now)
         }
     }

@@ -7,7 +7,7 @@ extension Linter {
         if !list.dateRanges.isEmpty,
             !(list.segments + [list.open].compactMap { $0 }).contains(where: { $0.date != nil })
         {
-            self.addOnce(.dateRangeUndated, "there are date ranges and no date", in: url, at: now)
+            self.addOnce(.dateRangeUndated, "there are date ranges but no date", in: url, at: now)
         }
         for range in list.dateRanges {
             self.checkDateRange(range, url, at: now)
@@ -32,7 +32,8 @@ extension Linter {
                 Self.date(known.attributes["END-DATE"])
                 ?? known.attributes["DURATION"].flatMap { PlaylistScalars.nanoseconds($0.text) }.map { start &+ $0 }
             if (end ?? start) > firstDate {
-                self.addOnce(.dateRangeRemoved, "\(id) is gone and still overlaps what is listed", in: url, at: now)
+                self.addOnce(
+                    .dateRangeRemoved, "\(id) was removed but still overlaps the listed media", in: url, at: now)
             }
         }
     }
@@ -45,11 +46,11 @@ extension Linter {
         func fault(_ what: String) { self.addOnce(.dateRangeValue, "\(range.id): \(what)", in: url, at: now) }
         let attributes = range.attributes
         let start = Self.date(attributes["START-DATE"])
-        if attributes["START-DATE"] != nil, start == nil { fault("START-DATE is no date") }
+        if attributes["START-DATE"] != nil, start == nil { fault("START-DATE is not a date") }
         let duration = attributes["DURATION"].map { PlaylistScalars.nanoseconds($0.text) }
-        if let duration, duration == nil { fault("DURATION is no number of seconds") }
+        if let duration, duration == nil { fault("DURATION is not a number of seconds") }
         if attributes["PLANNED-DURATION"].map({ PlaylistScalars.nanoseconds($0.text) == nil }) ?? false {
-            fault("PLANNED-DURATION is no number of seconds")
+            fault("PLANNED-DURATION is not a number of seconds")
         }
         if let end = attributes["END-DATE"] {
             if let end = Self.date(end), let start {
@@ -58,13 +59,13 @@ extension Linter {
                     fault("END-DATE and DURATION do not agree")
                 }
             } else {
-                fault("END-DATE is no date")
+                fault("END-DATE is not a date")
             }
         }
         if attributes["END-ON-NEXT"] != nil {
             if attributes["CLASS"] == nil { fault("END-ON-NEXT needs a CLASS") }
             if attributes["DURATION"] != nil || attributes["END-DATE"] != nil {
-                fault("END-ON-NEXT stands beside DURATION or END-DATE")
+                fault("END-ON-NEXT is used together with DURATION or END-DATE")
             }
         }
         for (name, value) in attributes where name.hasPrefix("X-") && !value.isQuoted {
@@ -79,10 +80,11 @@ extension Linter {
 
     mutating func checkReports(_ list: MediaList, _ index: Int, _ request: LintRequest, _ reply: LintReply) {
         let now = reply.receivedAt
-        // What others said of this list must be true of what was asked for after that.
+        // Edges that other playlists reported before this request must be reached in this reply.
         for claim in self.histories[index].claims where claim.at <= reply.sentAt && list.edge < claim.edge {
             self.add(
-                .reportWrong, "\(claim.by) reports \(Self.text(claim.edge)), this list ends at \(Self.text(list.edge))",
+                .reportWrong,
+                "\(claim.by) reports \(Self.text(claim.edge)), this playlist ends at \(Self.text(list.edge))",
                 index, at: now)
         }
         self.histories[index].claims.removeAll { $0.at <= reply.sentAt }
@@ -95,18 +97,18 @@ extension Linter {
         for other in self.histories
         where other.index != index && !other.isEnded && other.failures == 0 && !other.isIFrames {
             guard let report = reported[Location.withoutQuery(other.url)] else {
-                self.addOnce(.reportMissing, "nothing is reported of \(other.name)", in: url, at: now)
+                self.addOnce(.reportMissing, "there is no report for \(other.name)", in: url, at: now)
                 continue
             }
             guard let number = report.lastNumber else {
-                self.addOnce(.reportWrong, "the report of \(other.name) has no LAST-MSN", in: url, at: now)
+                self.addOnce(.reportWrong, "the report for \(other.name) has no LAST-MSN", in: url, at: now)
                 continue
             }
             let edge = MediaList.Edge(number: number, part: report.lastPart ?? -1)
             if self.histories[other.index].claims.count < 16 {
                 self.histories[other.index].claims.append((edge, now, self.histories[index].name))
             }
-            // One part behind is within the rule; only what was known before this list was asked for counts.
+            // A report may be one part behind; only edges that were known before this request count.
             guard let known = other.known, known.at <= reply.sentAt else { continue }
             let least =
                 known.edge.part > 0
@@ -115,7 +117,7 @@ extension Linter {
             if edge < least {
                 self.add(
                     .reportWrong,
-                    "\(other.name) was at \(Self.text(known.edge)) before and is reported at \(Self.text(edge))",
+                    "\(other.name) was at \(Self.text(known.edge)) before but is reported at \(Self.text(edge))",
                     index, at: now)
             }
         }

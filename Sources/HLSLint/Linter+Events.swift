@@ -1,7 +1,8 @@
-/// Event messages: in the segment their time lies in, once in a rendition, the same in all of them.
+/// Checks event messages: each is in the segment that contains its time, once per rendition, and the same in all
+/// renditions.
 /// Spec: ISO/IEC 23009-1 §5.10.3.3, ISO/IEC 23000-19 §7.4.5.
 extension Linter {
-    /// Events of a rendition that are remembered, to tell one that comes again.
+    /// Most events of a rendition to remember, to detect repeats.
     private static let rememberedEvents = 4_096
 
     mutating func checkEvents(_ digest: MediaDigest, _ index: Int, _ number: Int64, at now: Int64) {
@@ -9,16 +10,17 @@ extension Linter {
         let target = self.histories[index].list?.targetDuration ?? 0
         let end = span.startTime &+ span.duration
         for event in digest.events {
-            // A late one may stand in the segment behind its own.
+            // A late event may be in the segment after its own.
             if event.time >= end || event.time < span.startTime &- target {
                 self.add(
-                    .eventBroken, "\(event.name) is \(Self.seconds(event.time &- span.startTime)) from its start",
+                    .eventBroken,
+                    "\(event.name) is \(Self.seconds(event.time &- span.startTime)) after the segment's start",
                     index,
                     segment: number, at: now)
             }
             let key = "\(event.scheme) \(event.id)"
             if let other = self.histories[index].events[key], other != number {
-                self.add(.eventRepeated, "\(event.name) is in segment \(other), too", index, segment: number, at: now)
+                self.add(.eventRepeated, "\(event.name) is also in segment \(other)", index, segment: number, at: now)
             }
             if self.histories[index].events.count >= Self.rememberedEvents {
                 self.histories[index].events = self.histories[index].events.filter { $0.value &+ 256 > number }
@@ -27,7 +29,7 @@ extension Linter {
         }
     }
 
-    /// Pictures of the same time say the same.
+    /// Matching segments of video renditions must have the same events.
     mutating func compareEvents(
         _ index: Int, _ number: Int64, _ mine: MediaDigest, with other: Int, _ theirs: MediaDigest, at now: Int64
     ) {
@@ -36,7 +38,7 @@ extension Linter {
         guard let event = difference.min(by: { $0.id < $1.id }) else { return }
         self.add(
             .eventsDiffer,
-            "\(event.name) is not the same in \(self.histories[other].name) (\(mine.events.count) events here, "
+            "\(event.name) differs in \(self.histories[other].name) (\(mine.events.count) events here, "
                 + "\(theirs.events.count) there)", index, segment: number, at: now)
     }
 }

@@ -1,15 +1,16 @@
-/// Which media is fetched when, and how long it must stay. Spec: rfc8216bis §6.2.1, §6.2.2.
+/// Decides which media is fetched when, and checks how long it stays available. Spec: rfc8216bis §6.2.1, §6.2.2.
 extension Linter {
-    /// Makes `list` the known one.
+    /// Makes `list` the known version of the playlist.
     ///
-    /// - Returns: Requests for everything that is new in it, and for what has left it, at the end of its time.
+    /// - Returns: Requests for all new media, and for media that has left the playlist, at the end of its retention
+    ///   time.
     mutating func adopt(_ list: MediaList, _ index: Int, _ reply: LintReply) -> [LintRequest] {
         let now = reply.receivedAt
         let old = self.histories[index].list
         if old == nil { self.histories[index].joinedNext = list.nextNumber }
         self.histories[index].list = list
         self.histories[index].known = (list.edge, now)
-        // What it lacks may have left at any time since.
+        // Media that this version lacks may have left at any time since the previous version.
         let before = self.histories[index].adoptedAt ?? now
         self.histories[index].adoptedAt = now
         self.histories[index].longest = max(self.histories[index].longest, list.duration)
@@ -29,7 +30,7 @@ extension Linter {
             position &+= segment.duration
             if !segment.parts.isEmpty {
                 if segment.number < previous {
-                    // Known whole already; its parts too.
+                    // A complete segment that is known already, with its parts.
                 } else {
                     self.histories[index].records[segment.number]?.listed = segment
                 }
@@ -61,7 +62,7 @@ extension Linter {
         ]
     }
 
-    /// Parts that are listed and have not come as hints.
+    /// Fetches listed parts that did not arrive as hints.
     private mutating func fetchParts(
         _ segment: MediaList.Segment, _ index: Int, _ now: Int64, isOpen: Bool
     ) -> [LintRequest] {
@@ -82,7 +83,7 @@ extension Linter {
                 self.histories[index].hintsAsked.remove(part.uri)
             }
             let isKnown = self.histories[index].records[segment.number]?.parts[place] != nil
-            // Asked for as a hint: it is on its way.
+            // Requested as a hint: its reply is still to come.
             if isKnown || self.histories[index].hintsAsked.contains(key) { continue }
             self.histories[index].hintsAsked.insert(key)
             requests.append(
@@ -92,7 +93,7 @@ extension Linter {
         return requests
     }
 
-    /// Hinted parts and maps, as a player asks for them: at once.
+    /// Fetches hinted parts and maps at once, as a player does.
     private mutating func follow(_ list: MediaList, _ index: Int, _ reply: LintReply) -> [LintRequest] {
         guard list.blocksReload, !list.isEnded, !reply.isLocal else { return [] }
         var requests: [LintRequest] = []
@@ -106,7 +107,7 @@ extension Linter {
         return requests
     }
 
-    // MARK: What has left
+    // MARK: Media that has left the playlist
 
     private mutating func retain(
         from old: MediaList?, seen before: Int64, to new: MediaList, _ index: Int, _ now: Int64

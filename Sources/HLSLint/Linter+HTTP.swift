@@ -1,6 +1,6 @@
-/// How objects are served. Spec: rfc8216bis §4, appendix B.1; Apple's authoring specification 10.
+/// Checks how objects are served. Spec: rfc8216bis §4, appendix B.1; Apple's authoring specification 10.
 extension Linter {
-    /// Shorter texts gain nothing by compression.
+    /// Compression does not help for shorter texts, in bytes.
     private static let worthCompressing = 300
 
     mutating func checkPlaylistHeaders(_ reply: LintReply, _ url: String, target: Int64?, isLive: Bool) {
@@ -8,7 +8,7 @@ extension Linter {
         let now = reply.receivedAt
         let type = Self.mediaType(reply)
         if type != "application/vnd.apple.mpegurl", type != "audio/mpegurl" {
-            self.addOnce(.contentType, "a playlist is served as \(type.isEmpty ? "nothing" : type)", in: url, at: now)
+            self.addOnce(.contentType, "a playlist is served as \(type.isEmpty ? "no type" : type)", in: url, at: now)
         }
         if reply.headers["content-encoding"] != "gzip", reply.body.count > Self.worthCompressing {
             self.addOnce(.gzipMissing, "it is served without compression", in: url, at: now)
@@ -18,7 +18,7 @@ extension Linter {
         }
         if isLive, let target, let age = Self.maxAge(control), age > target {
             self.addOnce(
-                .cachingLong, "it may be cached for \(age) s, a new one comes every \(target) s", in: url, at: now)
+                .cachingLong, "it may be cached for \(age) s but changes every \(target) s", in: url, at: now)
         }
     }
 
@@ -31,7 +31,7 @@ extension Linter {
         ]
         let type = Self.mediaType(reply)
         if !allowed.contains(type) {
-            self.addOnce(.contentType, "media is served as \(type.isEmpty ? "nothing" : type)", in: url, at: now)
+            self.addOnce(.contentType, "media is served as \(type.isEmpty ? "no type" : type)", in: url, at: now)
         }
         if reply.headers["cache-control"] == nil {
             self.addOnce(.cachingMissing, "media has no Cache-Control", in: url, at: now)

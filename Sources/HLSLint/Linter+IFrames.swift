@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// I-frame playlists: every entry is a picture that can be shown alone. Spec: rfc8216bis §4.4.3.6, §4.4.6.3; Apple's
-/// authoring specification 6.
+/// Checks I-frame playlists: every entry must be a frame that can be decoded alone. Spec: rfc8216bis §4.4.3.6,
+/// §4.4.6.3; Apple's authoring specification 6.
 extension Linter {
     mutating func checkIFrameList(_ list: MediaList, _ index: Int, at now: Int64) {
         let history = self.histories[index]
         if history.isIFrames, !list.isIFramesOnly {
             self.addOnce(
-                .iFrameList, "EXT-X-I-FRAME-STREAM-INF names it and it has no EXT-X-I-FRAMES-ONLY", in: history.url,
+                .iFrameList, "EXT-X-I-FRAME-STREAM-INF names it but it has no EXT-X-I-FRAMES-ONLY", in: history.url,
                 at: now)
         }
         if list.isIFramesOnly, list.hasParts {
@@ -15,7 +15,7 @@ extension Linter {
         }
     }
 
-    /// An entry's bytes.
+    /// Checks the bytes of an entry.
     mutating func receivedIFrame(_ reply: LintReply, _ request: LintRequest, _ index: Int, _ number: Int64) {
         guard let record = self.histories[index].records[number] else { return }
         let now = reply.receivedAt
@@ -25,7 +25,7 @@ extension Linter {
         }
         guard let map = record.listed.map else {
             return self.addOnce(
-                .mapMissing, "key frames are fragmented MP4 and there is no EXT-X-MAP", in: self.histories[index].url,
+                .mapMissing, "key frames are fragmented MP4 but there is no EXT-X-MAP", in: self.histories[index].url,
                 segment: number, at: now)
         }
         let content: [UInt8]?
@@ -38,7 +38,7 @@ extension Linter {
         case (.known(let facts), .clear(let bytes)):
             content = bytes
             self.checkIFrame(bytes, record.listed, facts, index, at: now)
-        // Nobody has the key, or the map cannot be read.
+        // The key is not available, or the map cannot be read.
         default: content = nil
         }
         self.checkMediaHeaders(reply, record.listed.uri, index)
@@ -56,21 +56,21 @@ extension Linter {
             self.add(.iFrameRange, "\(segment.uri): \(what)", index, segment: segment.number, at: now)
         }
         if let range = segment.byteRange.flatMap({ LintRequest.range($0) }), Int64(bytes.count) != range.count {
-            return fault("\(range.count) bytes from \(range.start) are listed, \(bytes.count) came")
+            return fault("\(range.count) bytes from \(range.start) are listed, \(bytes.count) were received")
         }
         guard Self.beginsFragment(bytes) else { return fault("its bytes do not begin with a fragment's boxes") }
         let digest = MediaDigest(Self.closed(bytes), facts)
         guard let span = digest.main, span.isVideo, span.sampleCount > 0 else {
-            return fault("its bytes are no moof and mdat of pictures")
+            return fault("its bytes are not a moof and mdat with video frames")
         }
-        guard span.startsIndependent else { return fault("its first picture is no IDR picture") }
+        guard span.startsIndependent else { return fault("its first frame is not an IDR frame") }
         self.histories[index].records[segment.number]?.iFrameStart = span.startTime
         if self.histories[index].frame == 0 || span.frame < self.histories[index].frame {
             self.histories[index].frame = span.frame
         }
     }
 
-    /// EXTINF is the distance to the next picture that is listed.
+    /// EXTINF must be the distance to the next listed frame.
     private mutating func checkDistance(_ index: Int, _ number: Int64, at now: Int64) {
         for first in [number &- 1, number] {
             guard let one = self.histories[index].records[first], let start = one.iFrameStart,
@@ -81,18 +81,19 @@ extension Linter {
             guard off.magnitude > UInt64(self.histories[index].frame + 1_000_000) else { continue }
             self.add(
                 .extinfWrong,
-                "EXTINF is \(Self.seconds(one.listed.duration)), the next picture comes \(Self.seconds(end &- start)) later",
+                "EXTINF is \(Self.seconds(one.listed.duration)), the next frame is \(Self.seconds(end &- start)) later",
                 index, segment: first, at: now)
         }
     }
 
-    /// Spec: §3.1.2: the range holds the `moof`.
+    /// Spec: §3.1.2: the range must contain the `moof`.
     private static func beginsFragment(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 8 else { return false }
         return ["moof", "styp", "emsg", "prft", "sidx"].contains(String(decoding: bytes[4..<8], as: UTF8.self))
     }
 
-    /// The range may end behind the first picture although its `mdat` goes on (§3.1.2): as if it ended there.
+    /// The range may end after the first frame although its `mdat` is longer (§3.1.2): shortens the `mdat` to the
+    /// range.
     private static func closed(_ bytes: [UInt8]) -> [UInt8] {
         let reader = BoxReader(bytes: bytes)
         var position = 0
@@ -110,7 +111,7 @@ extension Linter {
 
     // MARK: The multivariant playlist
 
-    /// What the whole run tells of the I-frame playlists.
+    /// Checks of the I-frame playlists that need the whole run.
     mutating func finishIFrames(at now: Int64) {
         for attributes in self.multivariant?.iFrameVariants ?? [] {
             guard let uri = attributes.quoted("URI") else { continue }
@@ -122,7 +123,7 @@ extension Linter {
             guard let history = self.histories.first(where: { $0.url == url }), history.hasVideo else { continue }
             if let declared = attributes.resolution("RESOLUTION") {
                 if declared != (history.width, history.height) {
-                    fault(.resolutionWrong, "the pictures are \(history.width)x\(history.height)")
+                    fault(.resolutionWrong, "the frames are \(history.width)x\(history.height)")
                 }
             } else {
                 fault(.resolutionMissing, "it has no RESOLUTION")
@@ -134,7 +135,7 @@ extension Linter {
                 }
             }
             if let rate = attributes.integer("BANDWIDTH"), Self.exceeds(history.meter.peak, rate, percent: 125) {
-                fault(.bandwidthExceeded, "BANDWIDTH is \(rate), the peak bit rate \(history.meter.peak)")
+                fault(.bandwidthExceeded, "BANDWIDTH is \(rate), the peak bit rate is \(history.meter.peak)")
             }
         }
     }

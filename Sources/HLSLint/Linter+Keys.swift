@@ -1,17 +1,17 @@
-/// Opens a segment: bytes, key and vector in, clear bytes out; `nil` where they do not fit. What is not whole is blocks of one
-/// without padding at their end.
+/// Decrypts a segment: bytes, key and initialization vector in, clear bytes out; `nil` if they do not fit. If `isWhole`
+/// is false, the bytes are whole blocks of a segment without padding at their end.
 package typealias LintCipher =
     @Sendable (_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8], _ isWhole: Bool) -> [UInt8]?
 
 /// Encrypted segments and parts. Spec: rfc8216bis §4.4.4.4, §5.2, §6.3.6.
 extension Linter {
-    /// Bytes of an AES-128 key, and of its vectors.
+    /// Size of an AES-128 key and of an initialization vector in bytes.
     private static let keySize = 16
 
-    /// What EXT-X-KEY says of how a whole segment is opened.
+    /// The parameters of EXT-X-KEY for decrypting a whole segment.
     struct Lock: Sendable, Hashable {
         let uri: String
-        /// `nil`: the media sequence number is it.
+        /// `nil`: the media sequence number is the initialization vector.
         let vector: [UInt8]?
 
         /// - Returns: `nil` for another method or another key format.
@@ -54,7 +54,7 @@ extension Linter {
             self.histories[index].keys[uri] = .known(reply.body)
         } else {
             self.histories[index].keys[uri] = .failed
-            // Keys need not be for everybody: a directory has none, and a key server may want to know who asks.
+            // A key may require authorization, and a local directory may not have it: this is not a finding.
             if reply.isGood {
                 self.add(.keyWrong, "\(Self.bare(uri)) has \(reply.body.count) bytes", index, at: reply.receivedAt)
             } else if !reply.isLocal, reply.status != 401, reply.status != 403 {
@@ -74,9 +74,9 @@ extension Linter {
         case unread
     }
 
-    /// The bytes of a segment or part as they were before they were encrypted.
+    /// Decrypts a segment or part.
     ///
-    /// - Parameter isSure: It is known which key it is encrypted with.
+    /// - Parameter isSure: It is known which key was used.
     mutating func opened(
         _ reply: LintReply, _ segment: MediaList.Segment, _ index: Int, isSure: Bool
     ) -> Opened {
@@ -89,26 +89,26 @@ extension Linter {
             if let clear = cipher(reply.body, key, lock.vector(of: segment.number), true) { return .clear(clear) }
             if isSure {
                 self.add(
-                    .keyWrong, "its \(reply.body.count) bytes cannot be opened with \(Self.bare(lock.uri))", index,
+                    .keyWrong, "its \(reply.body.count) bytes cannot be decrypted with \(Self.bare(lock.uri))", index,
                     segment: segment.number, at: reply.receivedAt)
             }
             return .unread
         }
     }
 
-    /// A range of an encrypted segment as it is asked for: whole blocks, and the one before them, which is the vector of the
-    /// first. Spec: §6.3.6.
+    /// The bytes to request for a range of an encrypted segment: whole blocks, plus the block before them, which is the
+    /// initialization vector of the first. Spec: §6.3.6.
     struct BlockRange: Sendable, Hashable {
         private static let blockSize: Int64 = 16
-        /// First byte that is asked for, and how many.
+        /// First byte to request, and number of bytes.
         let start: Int64
         let count: Int64
-        /// The first block is the vector.
+        /// Whether the first block is the initialization vector.
         let hasVector: Bool
-        /// Clear bytes that are listed, among those behind the vector.
+        /// The listed bytes, as a range of the decrypted bytes after the vector.
         let listed: Range<Int>
 
-        /// - Parameter byteRange: As EXT-X-BYTERANGE has it, with an offset.
+        /// - Parameter byteRange: As in EXT-X-BYTERANGE, with an offset.
         init?(_ byteRange: String) {
             guard let range = LintRequest.range(byteRange), range.count > 0, range.start >= 0,
                 range.start < 1 << 40, range.count < 1 << 40
@@ -125,7 +125,7 @@ extension Linter {
         var text: String { "\(self.count)@\(self.start)" }
     }
 
-    /// How the range of an I-frame playlist's entry is asked for.
+    /// The byte range to request for an entry of an I-frame playlist.
     func wideRange(_ segment: MediaList.Segment, _ index: Int) -> String? {
         guard let range = segment.byteRange else { return nil }
         guard self.histories[index].list?.isIFramesOnly == true, !segment.key.isEmpty, self.cipher != nil,
@@ -134,7 +134,7 @@ extension Linter {
         return BlockRange(range)?.text ?? range
     }
 
-    /// The clear bytes of an entry of an I-frame playlist.
+    /// The decrypted bytes of an entry of an I-frame playlist.
     func openedRange(_ reply: LintReply, _ segment: MediaList.Segment, _ index: Int) -> Opened {
         if segment.key.isEmpty { return .clear(reply.body) }
         guard let cipher = self.cipher, let lock = Lock(segment.key),

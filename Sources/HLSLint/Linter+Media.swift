@@ -1,4 +1,4 @@
-/// Maps, segments and parts as bytes. Spec: rfc8216bis §3.1.2, §4.4.4.
+/// Checks the bytes of maps, segments and parts. Spec: rfc8216bis §3.1.2, §4.4.4.
 extension Linter {
     mutating func receivedMap(_ reply: LintReply, _ index: Int, _ map: MediaList.Map) -> [LintRequest] {
         let now = reply.receivedAt
@@ -44,7 +44,7 @@ extension Linter {
         return []
     }
 
-    /// The bytes as a digest; `nil` where the map has not come: then the reply waits for it.
+    /// Digests the bytes; `nil` if the map or key has not arrived: then the reply is kept until it does.
     private mutating func digest(
         _ reply: LintReply, _ request: LintRequest, _ segment: MediaList.Segment?, _ index: Int, isSure: Bool = true,
         keepsSamples: Bool = false
@@ -87,7 +87,7 @@ extension Linter {
         }
         if record.listed.map == nil, Self.isFragmented(reply.body) {
             self.addOnce(
-                .mapMissing, "segments are fragmented MP4 and there is no EXT-X-MAP", in: self.histories[index].url,
+                .mapMissing, "segments are fragmented MP4 but there is no EXT-X-MAP", in: self.histories[index].url,
                 segment: number, at: now)
         }
         guard var digest = self.digest(reply, request, record.listed, index, keepsSamples: self.decodes) else {
@@ -113,7 +113,7 @@ extension Linter {
         return [LintRequest(.decoding(index, number), record.listed.uri, samples: coded)]
     }
 
-    /// What a decoder says of a segment.
+    /// Takes a decoder's result for a segment.
     mutating func receivedDecoding(_ reply: LintReply, _ index: Int, _ number: Int64) {
         guard let damage = reply.failure else { return }
         self.add(.sliceDamaged, damage, index, segment: number, at: reply.receivedAt)
@@ -139,7 +139,7 @@ extension Linter {
         }
         let isPromised = self.multivariant?.isIndependent == true || self.histories[index].list?.isIndependent == true
         if isPromised, span.isVideo, !span.startsIndependent {
-            self.add(.idrMissing, "it does not begin with an IDR picture", index, segment: number, at: now)
+            self.add(.idrMissing, "it does not begin with an IDR frame", index, segment: number, at: now)
         }
         if span.isVideo, self.histories[index].frame == 0 || span.frame < self.histories[index].frame {
             self.histories[index].frame = span.frame
@@ -147,7 +147,8 @@ extension Linter {
         self.checkDrift(span, record, index, at: now)
     }
 
-    /// Over every run of segments the sum of EXTINF is within a frame of the truth, and dates follow media time.
+    /// Over every run of segments the sum of EXTINF must be within a frame of the media's duration, and dates must
+    /// follow media time.
     private mutating func checkDrift(
         _ span: MediaDigest.Span, _ record: PlaylistHistory.Record, _ index: Int, at now: Int64
     ) {
@@ -160,7 +161,7 @@ extension Linter {
             if drift.high &- drift.low > span.frame, before <= span.frame {
                 self.add(
                     .extinfDrift,
-                    "sums of EXTINF are up to \(Self.seconds(drift.high &- drift.low)) off the media's times",
+                    "sums of EXTINF are up to \(Self.seconds(drift.high &- drift.low)) off the media's timeline",
                     index, segment: record.listed.number, at: now)
             }
             self.histories[index].drift = drift
@@ -173,7 +174,7 @@ extension Linter {
             if (offset &- dates.offset).magnitude > UInt64(Self.dateSlack) {
                 self.add(
                     .dateWrong,
-                    "its date is \(Self.seconds(offset &- dates.offset)) off where the media's time puts it",
+                    "its date is \(Self.seconds(offset &- dates.offset)) off the media's timeline",
                     index, segment: record.listed.number, at: now)
             }
         } else if number >= self.histories[index].dates?.number ?? .min {
@@ -181,7 +182,7 @@ extension Linter {
         }
     }
 
-    /// Decode times and fragment numbers go on from segment to segment.
+    /// Decode times and fragment numbers must continue from segment to segment.
     private mutating func checkNeighbors(_ index: Int, _ number: Int64, at now: Int64) {
         for (one, other) in [(number &- 1, number), (number, number &+ 1)] {
             guard let before = self.histories[index].records[one], let after = self.histories[index].records[other],
@@ -194,36 +195,36 @@ extension Linter {
                     let gap = span.startTime &- last.nanoseconds(last.end)
                     self.add(
                         .decodeTimeBroken,
-                        "it starts at \(span.start), the segment before ends at \(last.end) (\(Self.seconds(gap)) between)",
+                        "it starts at \(span.start), the previous one ends at \(last.end) (\(Self.seconds(gap)) apart)",
                         index, segment: other, at: now)
                 }
                 self.checkPresentation(last, span, index, other, at: now)
             }
             if let low = first.lastSequence, let high = second.firstSequence, high <= low {
                 self.add(
-                    .sequenceBroken, "its first fragment is number \(high), the one before is \(low)", index,
+                    .sequenceBroken, "its first fragment is number \(high), the previous one is \(low)", index,
                     segment: other, at: now)
             }
         }
     }
 
-    /// The first frame of a segment is presented one frame after the last one before it.
+    /// The first frame of a segment must be presented one frame after the last frame of the previous segment.
     private mutating func checkPresentation(
         _ last: MediaDigest.Span, _ span: MediaDigest.Span, _ index: Int, _ number: Int64, at now: Int64
     ) {
         guard span.isVideo, span.isEven, last.isEven, span.timescale == last.timescale else { return }
-        // What comes before a discontinuity may have been cut off anywhere, and is not judged.
+        // Media before a discontinuity may have been cut anywhere, so it is not checked.
         if (last.shownDuration &- last.duration).magnitude > UInt64(last.frame / 2) {
             self.add(
                 .frameTimesBroken,
-                "its frames are presented over \(Self.seconds(last.shownDuration)) and last \(Self.seconds(last.duration))",
+                "its frames are presented over \(Self.seconds(last.shownDuration)) but last \(Self.seconds(last.duration))",
                 index, segment: number &- 1, at: now)
         }
         let off = span.shownTime &- last.shownTime &- last.shownDuration
         guard off.magnitude > UInt64(span.frame / 2) else { return }
         self.add(
             .frameTimesBroken,
-            "its first frame is presented \(Self.seconds(off &+ last.frame)) after the last one of the segment before",
+            "its first frame is presented \(Self.seconds(off &+ last.frame)) after the previous segment's last one",
             index, segment: number, at: now)
     }
 
@@ -238,7 +239,7 @@ extension Linter {
         guard let segment, segment.parts.indices.contains(place) else { return }
         let part = segment.parts[place]
         guard reply.isGood else {
-            // Of a worker that is gone: its successor's part has another name.
+            // If a new worker has taken over, its part has another name.
             guard Location.resolve(part.uri, against: self.histories[index].url) == request.url else { return }
             self.add(
                 .resourceMissing, "\(part.uri): \(reply.reason)", index, segment: number, part: place,
@@ -254,7 +255,7 @@ extension Linter {
         }
     }
 
-    /// A hinted part may come before or after the list that names it.
+    /// Takes a hinted part, which may arrive before or after the playlist version that lists it.
     private mutating func receivedHint(_ reply: LintReply, _ request: LintRequest, _ index: Int, _ uri: String) {
         guard reply.isGood else {
             self.histories[index].hintFailures[uri] = reply.reason
@@ -263,7 +264,7 @@ extension Linter {
         }
         self.noteHint(uri, index, at: reply.receivedAt)
         let list = self.histories[index].list
-        // Coded like the newest that is listed, unless a map is hinted too.
+        // Assume the map of the newest listed segment, unless a map is hinted too.
         var segment = list?.open ?? list?.segments.last
         if let hint = list?.hints.first(where: { $0.type == "MAP" }),
             list?.hints.contains(where: { $0.uri == uri }) == true
@@ -271,7 +272,7 @@ extension Linter {
             segment?.map = MediaList.Map(uri: hint.uri, byteRange: nil)
         }
         guard let digest = self.digest(reply, request, segment, index, isSure: false) else { return }
-        // Of a key that is not listed yet: fetched again as a part.
+        // Encrypted with a key that is not listed yet: fetched again as a part.
         if segment?.key.isEmpty == false, digest.spans.isEmpty {
             self.histories[index].hintsAsked.remove(uri)
             return
@@ -279,7 +280,7 @@ extension Linter {
         self.checkMediaHeaders(reply, uri, index)
         self.histories[index].openParts[uri] = digest
         if self.histories[index].openParts.count > 256 { self.histories[index].openParts.removeAll() }
-        // Its segment may be whole already.
+        // Its segment may be complete already.
         for segment in (list?.segments ?? []).suffix(2) {
             guard let place = segment.parts.firstIndex(where: { $0.uri == uri }),
                 self.histories[index].records[segment.number] != nil
@@ -306,19 +307,19 @@ extension Linter {
             }
             if part.isIndependent, !span.hasIndependent {
                 self.add(
-                    .independentUntrue, "it says INDEPENDENT=YES and has no IDR picture", index, segment: number,
+                    .independentUntrue, "it has INDEPENDENT=YES but no IDR frame", index, segment: number,
                     part: place, at: now)
             }
             if !part.isIndependent, span.isVideo, span.hasIndependent {
                 self.add(
-                    .independentUnmarked, "it has an IDR picture and does not say INDEPENDENT=YES", index,
+                    .independentUnmarked, "it has an IDR frame but no INDEPENDENT=YES", index,
                     segment: number, part: place, at: now)
             }
         }
         self.compareWithParts(index, number, at: now)
     }
 
-    /// The bytes of a clear segment are those of its parts.
+    /// The bytes of an unencrypted segment must be those of its parts.
     private mutating func compareWithParts(_ index: Int, _ number: Int64, at now: Int64) {
         guard let record = self.histories[index].records[number], let whole = record.digest,
             !record.listed.parts.isEmpty, !record.isComparedWithParts,
@@ -342,7 +343,7 @@ extension Linter {
 
     // MARK: Bandwidth
 
-    /// Feeds the meter in the order of the list.
+    /// Feeds the meter in playlist order.
     mutating func measure(_ index: Int) {
         let target = self.histories[index].list?.targetDuration ?? 1
         guard var next = self.histories[index].meteredNext ?? self.histories[index].records.keys.min() else { return }
@@ -355,7 +356,7 @@ extension Linter {
             } else if self.histories[index].records[next &+ 8]?.digest == nil {
                 break
             } else {
-                // It never came.
+                // It never arrived.
                 self.histories[index].meter.interrupt()
             }
             next &+= 1

@@ -1,6 +1,7 @@
-/// The multivariant playlist against what it promises. Spec: rfc8216bis §4.4.6, Apple's authoring specification 1 and 9.
+/// Checks the multivariant playlist against the media. Spec: rfc8216bis §4.4.6, Apple's authoring specification 1 and
+/// 9.
 extension Linter {
-    /// Averages are judged over a minute or more: Apple speaks of the long run.
+    /// Least duration for which averages are checked, in nanoseconds: Apple's rule is about the long-term average.
     private static let longestRun: Int64 = 60_000_000_000
 
     mutating func checkMultivariant(_ list: MultivariantList, at now: Int64) {
@@ -10,7 +11,7 @@ extension Linter {
         for rendition in list.renditions {
             let type = rendition.plain("TYPE") ?? ""
             let name = "\(type) \(rendition.quoted("GROUP-ID") ?? "") \(rendition.quoted("NAME") ?? "")"
-            if !names.insert(name).inserted { fault(.groupNameRepeated, "\(name) is there twice") }
+            if !names.insert(name).inserted { fault(.groupNameRepeated, "\(name) is given twice") }
             if type != "VIDEO", rendition.quoted("LANGUAGE") == nil {
                 fault(.languageMissing, "\(name) has no LANGUAGE")
             }
@@ -26,7 +27,7 @@ extension Linter {
                 guard let group = attributes.quoted(type) else { continue }
                 let isThere = list.renditions.contains { $0.plain("TYPE") == type && $0.quoted("GROUP-ID") == group }
                 if !isThere {
-                    fault(.groupMissing, "\(variant.uri) names the \(type) group \"\(group)\", which is not there")
+                    fault(.groupMissing, "\(variant.uri) names the \(type) group \"\(group)\", which does not exist")
                 }
             }
             if attributes.plain("CLOSED-CAPTIONS") == "NONE" {
@@ -34,10 +35,10 @@ extension Linter {
                 if !Self.isSoundOnly(attributes) { withNone += 1 }
             }
         }
-        // Of variants without pictures nobody expects captions.
+        // Audio-only variants need no captions attribute.
         let withPictures = list.variants.count { !Self.isSoundOnly($0.attributes) }
         if saysNone > 0, withNone < withPictures {
-            fault(.captionsMixed, "\(withNone) of \(withPictures) variants with pictures say CLOSED-CAPTIONS=NONE")
+            fault(.captionsMixed, "\(withNone) of \(withPictures) variants with video have CLOSED-CAPTIONS=NONE")
         }
     }
 
@@ -47,7 +48,7 @@ extension Linter {
         return codecs.split(separator: ",").allSatisfy { codec in sound.contains { codec.lowercased().hasPrefix($0) } }
     }
 
-    /// What only the whole run can tell.
+    /// Runs the checks that need the whole run.
     package mutating func finish(at now: Int64) {
         guard let list = self.multivariant else { return }
         self.finishIFrames(at: now)
@@ -71,20 +72,21 @@ extension Linter {
         }
     }
 
-    /// CHANNELS is what the initialization segments say. Spec: rfc8216bis §4.4.6.1.
+    /// CHANNELS must match the initialization segments. Spec: rfc8216bis §4.4.6.1.
     private mutating func checkChannels(_ rendition: AttributeList, at now: Int64) {
         guard let text = rendition.quoted("CHANNELS"), let uri = rendition.quoted("URI") else { return }
         let url = Location.resolve(uri, against: self.url)
         guard let history = self.histories.first(where: { $0.url == url }), let most = history.channels.max() else {
             return
         }
-        // Behind the slash stands how they are coded.
+        // The part after the slash describes the coding.
         guard let declared = text.split(separator: "/").first.flatMap({ PlaylistScalars.integer($0) }) else {
             return self.addOnce(
-                .channelsWrong, "\(uri): CHANNELS is \"\(text)\", which is no number of channels", in: self.url, at: now
+                .channelsWrong, "\(uri): CHANNELS is \"\(text)\", which is not a number of channels", in: self.url,
+                at: now
             )
         }
-        // Parametric stereo makes two channels of one, and need not be signaled.
+        // Parametric stereo makes two channels of one, and may be unsignaled.
         if declared == 2, most == 1, !history.isPlainAAC, history.codecs.contains(where: CodecCover.isAAC) { return }
         if declared != most {
             self.addOnce(
@@ -103,14 +105,14 @@ extension Linter {
             let declared = Set(text.split(separator: ",").map { $0.lowercased() })
             let found = sound.reduce(history.codecs) { $0.union($1.codecs) }
             for codec in found.sorted() where !declared.contains(where: { Self.stands($0, for: codec.lowercased()) }) {
-                fault(.codecsWrong, "CODECS is \"\(text)\" and the media is \(codec)")
+                fault(.codecsWrong, "CODECS is \"\(text)\" but the media is \(codec)")
             }
             for codec in declared.sorted() where !found.isEmpty && sound.allSatisfy({ !$0.codecs.isEmpty }) {
-                // HE-AAC is no name for audio that is AAC-LC for certain.
+                // HE-AAC must not be declared for audio that is certainly AAC-LC.
                 let isHighEfficiency = CodecCover.isHighEfficiency(codec)
                 let candidates = ([history] + sound).filter { !isHighEfficiency || !$0.isPlainAAC }.flatMap(\.codecs)
                 if !candidates.contains(where: { Self.stands(codec, for: $0.lowercased()) }) {
-                    fault(.codecsWrong, "CODECS names \(codec), which no media is")
+                    fault(.codecsWrong, "CODECS names \(codec), which no media has")
                 }
             }
         }
@@ -119,17 +121,17 @@ extension Linter {
             if declared != (history.width, history.height) {
                 fault(
                     .resolutionWrong,
-                    "RESOLUTION is \(declared.width)x\(declared.height), the pictures are \(history.width)x\(history.height)"
+                    "RESOLUTION is \(declared.width)x\(declared.height), the frames are \(history.width)x\(history.height)"
                 )
             }
         } else {
-            fault(.resolutionMissing, "it has pictures and no RESOLUTION")
+            fault(.resolutionMissing, "it has video but no RESOLUTION")
         }
         guard let rate = attributes.nanoseconds("FRAME-RATE") else {
-            return fault(.frameRateMissing, "it has pictures and no FRAME-RATE")
+            return fault(.frameRateMissing, "it has video but no FRAME-RATE")
         }
         guard history.frame > 0 else { return }
-        // Thousandths of a frame a second.
+        // Frames per 1,000 seconds.
         let measured = (1_000_000_000_000 + history.frame / 2) / history.frame
         if (measured - rate / 1_000_000).magnitude > UInt64(measured / 50) {
             fault(
@@ -138,17 +140,17 @@ extension Linter {
         }
     }
 
-    /// What is declared is what is there, or the same with more in it.
+    /// Whether a declared codec is the found one, or covers it.
     static func stands(_ declared: String, for found: String) -> Bool {
         self.matches(declared, found) || CodecCover.covers(declared, found)
     }
 
-    /// Sample entries whose parameters are not read here are told by their first four characters.
+    /// Sample entries whose parameters are not read here are compared by their first four characters.
     private static func matches(_ declared: String, _ found: String) -> Bool {
         declared == found || found.utf8.count == 4 && declared.hasPrefix(found)
     }
 
-    /// A measured rate is more than so much of the declared one. Either may be any number.
+    /// Whether a measured rate is more than `percent` of the declared one. Both may be any number.
     static func exceeds(_ measured: Int64, _ declared: Int64, percent: Int64) -> Bool {
         Int128(measured) * 100 > Int128(declared) * Int128(percent)
     }
@@ -164,7 +166,7 @@ extension Linter {
             Self.exceeds(peak, declared, percent: isLive ? 125 : 110)
         {
             self.addOnce(
-                .bandwidthExceeded, "\(variant.uri): BANDWIDTH is \(declared), the peak segment bit rate \(peak)",
+                .bandwidthExceeded, "\(variant.uri): BANDWIDTH is \(declared), the peak segment bit rate is \(peak)",
                 in: self.url, at: now)
         }
         guard history.meter.totalDuration >= Self.longestRun else { return }
@@ -172,7 +174,8 @@ extension Linter {
             Self.exceeds(average, declared, percent: 110)
         {
             self.addOnce(
-                .averageBandwidthExceeded, "\(variant.uri): AVERAGE-BANDWIDTH is \(declared), the average \(average)",
+                .averageBandwidthExceeded,
+                "\(variant.uri): AVERAGE-BANDWIDTH is \(declared), the average is \(average)",
                 in: self.url, at: now)
         }
     }

@@ -1,11 +1,12 @@
 import MediaTypes
 
-/// A server that gives no answer at all, as while a worker is replaced by its successor.
+/// Handles a server that does not reply at all, for example while a worker is replaced.
 ///
-/// For a short time that is told and is no finding: what counts is that the presentation goes on where it was. Segments and
-/// parts, their numbers, names and times are held to what was seen before; what was asked for meanwhile is asked for again.
+/// A short outage is reported but is not a finding, as long as the presentation then continues where it was. Segments
+/// and parts, their numbers, names and times are compared with those from before the outage; requests that failed in
+/// between are repeated.
 extension Linter {
-    /// Nobody answered for a while.
+    /// A time without replies.
     package struct Outage: Sendable, Hashable {
         /// Nanoseconds of the driver's clock.
         package let from: Int64
@@ -18,15 +19,15 @@ extension Linter {
         }
     }
 
-    /// A request without an answer after this long was held by a server that is there.
+    /// A request that had no reply after this long was held by a running server.
     private static let longestHeld: Int64 = 30_000_000_000
-    /// What is remembered of outages in a long run.
+    /// Most outages to remember in a long run.
     private static let keptOutages = 1_000
     private static let retryPause: Int64 = 200_000_000
 
-    /// Takes a reply that tells of no presentation because no server was there.
+    /// Handles a reply that failed because no server was running.
     ///
-    /// - Returns: What to ask again, and not before when; `nil` for a reply that is to be judged.
+    /// - Returns: Requests to repeat later; `nil` for a reply that must be checked normally.
     mutating func duringOutage(_ reply: LintReply, _ request: LintRequest) -> [LintRequest]? {
         let now = reply.receivedAt
         let isSilent = reply.status == 0 && !reply.isLocal && now &- reply.sentAt < Self.longestHeld
@@ -53,15 +54,15 @@ extension Linter {
         again.notBefore = now &+ Self.retryPause
         switch request.purpose {
         case .entry: return nil
-        // What had to be there up to then has had its time.
+        // The retention time of these objects has passed meanwhile.
         case .probe, .retainedPart: return []
         case .playlist(let index):
-            // It has ended, and its server with it.
+            // The playlist has ended, and its server has stopped.
             if self.histories[index].isEnded {
                 self.histories[index].isSettled = true
                 return []
             }
-            // Another list was seen to end, which this one missed: nobody will answer any more.
+            // Another playlist has ended, and this one's end was missed: the server has stopped.
             if self.histories.contains(where: \.isEnded) {
                 self.histories[index].failures = Self.mostFailures
                 return []
@@ -71,7 +72,7 @@ extension Linter {
         }
     }
 
-    /// The first list after an outage has come: times that are waited for count from now on.
+    /// Restarts all timers with the first playlist version after an outage.
     mutating func resume(_ index: Int, _ reply: LintReply) {
         guard let since = self.histories[index].awaySince, reply.sentAt >= since else { return }
         let now = reply.receivedAt

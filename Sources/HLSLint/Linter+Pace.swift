@@ -1,16 +1,16 @@
-/// Whether a live presentation keeps up with the clock. Spec: rfc8216bis §6.2.1, §6.2.5.2.
+/// Checks whether a live presentation keeps up with real time. Spec: rfc8216bis §6.2.1, §6.2.5.2.
 extension Linter {
-    /// Answers in a row that are all late by more than ``smallLateness``.
+    /// Number of consecutive replies that are all late by more than ``smallLateness``.
     private static let lateAnswers = 8
     private static let smallLateness: Int64 = 250_000_000
-    /// Segments in a row that all take longer than they last, by however little.
+    /// Number of consecutive segments that all take longer than their duration, by however little.
     private static let slowSegments = 4
-    /// An ended playlist is read again for this many target durations.
+    /// An ended playlist is re-read for this many target durations.
     private static let readsOfEnd: Int64 = 3
 
     // MARK: The end
 
-    /// Reads an ended playlist on for a while: an end that is taken back comes with a later text.
+    /// Keeps reading an ended playlist for a while, to detect an end that is revoked.
     mutating func noteEnd(_ list: MediaList, _ index: Int, at now: Int64) {
         guard list.isEnded else {
             self.histories[index].endedAt = nil
@@ -27,7 +27,7 @@ extension Linter {
 
     // MARK: Listed media against the clock
 
-    /// Wall time may not run away from the media that is listed: a player's buffer empties by as much.
+    /// Wall-clock time must not run ahead of the listed media: a player's buffer would shrink by the difference.
     mutating func checkPace(_ list: MediaList, _ index: Int, at now: Int64) {
         guard !list.isIFramesOnly, let pace = self.histories[index].pace, pace.next >= list.mediaSequence else {
             self.histories[index].pace = (least: now, listed: 0, next: list.nextNumber)
@@ -41,13 +41,13 @@ extension Linter {
         self.histories[index].isSlow = true
         self.add(
             .updateSlow,
-            "\(Self.seconds(listed)) of media were listed, \(Self.seconds(ahead &- least)) less than the time that passed",
+            "\(Self.seconds(listed)) of media were listed, \(Self.seconds(ahead &- least)) less than the elapsed time",
             index, segment: list.nextNumber &- 1, at: now)
     }
 
-    /// A segment that is listed comes in less time than it lasts.
+    /// A listed segment must be received in less time than its duration.
     mutating func checkSpeed(_ reply: LintReply, _ record: PlaylistHistory.Record, _ index: Int) {
-        // What was listed at first is fetched all at once.
+        // Segments of the first playlist version are all fetched at once.
         guard !reply.isLocal, record.listed.number >= self.histories[index].joinedNext ?? .max else { return }
         let took = reply.receivedAt &- reply.sentAt
         let late = took &- record.listed.duration
@@ -61,8 +61,8 @@ extension Linter {
 
     // MARK: Blocking reloads
 
-    /// A blocking reload is answered when the part it asks for can be had: when the hinted part has come, or another
-    /// playlist reports it.
+    /// A blocking reload must be answered when the requested part is available: when the hinted part has arrived, or
+    /// another playlist reports it.
     mutating func checkHold(_ list: MediaList, _ index: Int, _ request: LintRequest, _ reply: LintReply) {
         guard let asked = request.asked, !list.isEnded, !reply.isLocal, list.edge >= asked else { return }
         let segment = list.open?.number == asked.number ? list.open : list.segments.last { $0.number == asked.number }
@@ -83,12 +83,12 @@ extension Linter {
         guard isAlwaysLate || late > (list.partTarget ?? 0) &+ Self.timingSlack else { return }
         self.add(
             .reloadLate,
-            "\(Self.query(request.url)) is answered \(Self.seconds(late)) after the part could be had", index,
+            "\(Self.query(request.url)) is answered \(Self.seconds(late)) after the part was available", index,
             segment: asked.number, part: Int(exactly: asked.part), at: reply.receivedAt)
         self.histories[index].holds = []
     }
 
-    /// Remembers when a hinted part was whole.
+    /// Remembers when a hinted part had fully arrived.
     mutating func noteHint(_ uri: String, _ index: Int, at now: Int64) {
         if self.histories[index].hintTimes.count >= 64 { self.histories[index].hintTimes = [:] }
         self.histories[index].hintTimes[uri] = now

@@ -1,7 +1,7 @@
 package import MediaTypes
 
 extension Linter {
-    /// The run as one JSON object: `url`, `playlists` with what was seen, `outages`, `findingCount`, `findings`.
+    /// The run as one JSON object: `url`, `playlists` with counters, `outages`, `findingCount`, `findings`.
     package var report: JSONValue {
         let playlists = self.summary.map { line in
             JSONValue.object([

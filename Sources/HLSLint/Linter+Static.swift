@@ -1,4 +1,4 @@
-/// What a media playlist must be, whatever stood in it before.
+/// Checks of a media playlist that do not depend on earlier versions.
 extension Linter {
     mutating func checkStatic(_ list: MediaList, _ index: Int, at now: Int64) {
         let url = self.histories[index].url
@@ -20,10 +20,10 @@ extension Linter {
             }
         }
         if list.isEnded, !list.hints.isEmpty {
-            self.addOnce(.hintAfterEnd, "a hint stands in a list that has ended", in: url, at: now)
+            self.addOnce(.hintAfterEnd, "the playlist has ended but has a hint", in: url, at: now)
         }
         if !list.isEnded, list.hasParts, !list.hints.contains(where: { $0.type == "PART" }) {
-            self.addOnce(.hintMissing, "there is no hint of the next part", in: url, at: now)
+            self.addOnce(.hintMissing, "there is no hint for the next part", in: url, at: now)
         }
         for name in list.dateRanges where name.attributes["START-DATE"] == nil {
             self.addOnce(.dateRangeIncomplete, "\(name.id) has no START-DATE", in: url, at: now)
@@ -40,7 +40,7 @@ extension Linter {
 
     private mutating func checkSegment(_ segment: MediaList.Segment, _ list: MediaList, _ index: Int, at now: Int64) {
         let number = segment.number
-        // Halves count as more: AAS 7.7 has no room above half a second.
+        // Halves round up: AAS 7.7 allows less than half a second more.
         if let target = list.targetSeconds, (segment.duration + 500_000_000) / 1_000_000_000 > target {
             self.add(
                 .targetExceeded, "EXTINF \(Self.seconds(segment.duration)) rounds to more than \(target) s", index,
@@ -48,7 +48,7 @@ extension Linter {
         }
         guard !segment.parts.isEmpty else { return }
         let sum = segment.parts.reduce(0) { $0 &+ $1.duration }
-        // Each is rounded for itself.
+        // Each duration is rounded separately.
         if !segment.isGap, (sum &- segment.duration).magnitude > UInt64(segment.parts.count + 1) * 1_000_000 {
             self.add(
                 .partSum, "the parts last \(Self.seconds(sum)), EXTINF is \(Self.seconds(segment.duration))", index,
@@ -57,7 +57,7 @@ extension Linter {
         guard let target = list.partTarget, !segment.isGap else { return }
         for (place, part) in segment.parts.dropLast().enumerated() {
             let isExempt = part.isGap || segment.parts[place + 1].isGap || part.isIndependent && !self.isSound(index)
-            // A gap segment's parts end where it broke off.
+            // The parts of a gap segment end where it was interrupted.
             if !isExempt, part.duration * 100 < target * 85 {
                 self.add(
                     .partShort, "DURATION \(Self.seconds(part.duration)) is less than 85 % of \(Self.seconds(target))",
@@ -69,7 +69,7 @@ extension Linter {
         }
     }
 
-    /// Every frame of sound is independent, which excuses no short part.
+    /// Whether the playlist is audio-only: every audio frame is independent, which does not excuse a short part.
     private func isSound(_ index: Int) -> Bool {
         !self.histories[index].hasVideo && !self.histories[index].codecs.isEmpty
     }
@@ -103,10 +103,10 @@ extension Linter {
         }
         guard list.hasParts else { return }
         guard let partTarget = list.partTarget else {
-            return self.addOnce(.partTargetMissing, "there are parts and no EXT-X-PART-INF", in: url, at: now)
+            return self.addOnce(.partTargetMissing, "there are parts but no EXT-X-PART-INF", in: url, at: now)
         }
         guard let back = list.control.nanoseconds("PART-HOLD-BACK") else {
-            return self.addOnce(.partHoldBackMissing, "there are parts and no PART-HOLD-BACK", in: url, at: now)
+            return self.addOnce(.partHoldBackMissing, "there are parts but no PART-HOLD-BACK", in: url, at: now)
         }
         if back < 3 * partTarget {
             self.addOnce(
@@ -117,7 +117,7 @@ extension Linter {
 
     // MARK: Dates
 
-    /// Dates go on as EXTINF says.
+    /// Dates must advance by EXTINF.
     private mutating func checkDates(_ list: MediaList, _ index: Int, at now: Int64) {
         let all = list.segments + [list.open].compactMap { $0 }
         if !list.isEnded, !all.isEmpty, !all.contains(where: { $0.date != nil }) {
@@ -134,7 +134,7 @@ extension Linter {
             if isWrong {
                 self.addOnce(
                     .dateWrong,
-                    "the date is \(Self.seconds(step)) after the one before, EXTINF says \(Self.seconds(before.duration))",
+                    "the date is \(Self.seconds(step)) after the previous, EXTINF is \(Self.seconds(before.duration))",
                     in: self.histories[index].url, segment: after.number, at: now)
             }
         }

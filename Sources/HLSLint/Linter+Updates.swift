@@ -1,4 +1,4 @@
-/// What may change from one text of a media playlist to the next. Spec: rfc8216bis §6.2.1, §6.2.2.
+/// Checks what changed between two versions of a media playlist. Spec: rfc8216bis §6.2.1, §6.2.2.
 extension Linter {
     mutating func checkUpdate(from old: MediaList, to new: MediaList, _ index: Int, at now: Int64) {
         self.checkFrozen(from: old, to: new, index, at: now)
@@ -16,7 +16,8 @@ extension Linter {
         }
         if new.edge < old.edge {
             self.add(
-                .segmentsWithdrawn, "the list ended at \(Self.text(old.edge)) and ends at \(Self.text(new.edge))",
+                .segmentsWithdrawn,
+                "the playlist ended at \(Self.text(old.edge)) and now ends at \(Self.text(new.edge))",
                 index,
                 at: now)
         }
@@ -26,7 +27,8 @@ extension Linter {
             }
             if !new.isEnded, new.duration < 3 * new.targetDuration {
                 self.add(
-                    .windowShort, "only \(Self.seconds(new.duration)) stay listed", index, segment: new.mediaSequence,
+                    .windowShort, "only \(Self.seconds(new.duration)) are still listed", index,
+                    segment: new.mediaSequence,
                     at: now)
             }
         }
@@ -49,8 +51,8 @@ extension Linter {
                 .typeChanged, "EXT-X-PLAYLIST-TYPE went from \(old.type ?? "none") to \(new.type ?? "none")", index,
                 at: now)
         }
-        if old.isEnded, !new.isEnded { self.add(.endlistRemoved, "EXT-X-ENDLIST is gone", index, at: now) }
-        // Behind the end nobody waits any more.
+        if old.isEnded, !new.isEnded { self.add(.endlistRemoved, "EXT-X-ENDLIST was removed", index, at: now) }
+        // Nothing more is requested after the end.
         guard !new.isEnded else { return }
         if old.serverControl != new.serverControl {
             self.add(
@@ -72,15 +74,15 @@ extension Linter {
         guard first != .max else { return }
         let before = old.segments.drop { $0.number < first }
         let after = new.segments.drop { $0.number < first }
-        // From the end of each segment to the end of the list.
+        // Distance from the end of each segment to the end of the playlist.
         var distance = after.reduce(0) { $0 &+ $1.duration }
         let near = 3 * new.targetDuration
         for (one, other) in zip(before, after) {
             distance &-= other.duration
             if one.uri != other.uri || one.byteRange != other.byteRange {
                 self.add(
-                    .numberReused, "it was \(one.uri) and is \(other.uri)", index, segment: one.number, at: now)
-                // The numbers are off by some: the rest would say the same.
+                    .numberReused, "it was \(one.uri) and now is \(other.uri)", index, segment: one.number, at: now)
+                // The numbers are shifted: all other segments would give the same finding.
                 return
             }
             if one.discontinuityNumber != other.discontinuityNumber {
@@ -109,11 +111,13 @@ extension Linter {
         if let date = old.date, let other = new.date, date != other {
             return "its date moved by \(self.seconds(other - date))"
         }
-        // The tag before the first listed segment may stay or go.
-        if old.hasDiscontinuity != new.hasDiscontinuity, !isFirst { return "its discontinuity came or went" }
+        // The tag before the first listed segment may be kept or removed.
+        if old.hasDiscontinuity != new.hasDiscontinuity, !isFirst {
+            return "its discontinuity tag was added or removed"
+        }
         if old.map != new.map { return "its map went from \(old.map?.uri ?? "none") to \(new.map?.uri ?? "none")" }
         if old.key != new.key { return "its key changed" }
-        if old.isGap != new.isGap { return new.isGap ? "it became a gap" : "it is a gap no more" }
+        if old.isGap != new.isGap { return new.isGap ? "it became a gap" : "it is no longer a gap" }
         return nil
     }
 
@@ -121,10 +125,11 @@ extension Linter {
         _ old: [MediaList.Part], _ new: [MediaList.Part], isNear: Bool, _ index: Int, segment: Int64, at now: Int64
     ) {
         if new.count < old.count {
-            // Parts may go once they are far from the end, all at a time.
+            // Parts may be removed once they are far from the end, but only all of a segment at once.
             if isNear || !new.isEmpty {
                 self.add(
-                    .partsWithdrawn, "\(old.count) parts were listed and \(new.count) are", index, segment: segment,
+                    .partsWithdrawn, "\(old.count) parts were listed, now there are \(new.count)", index,
+                    segment: segment,
                     at: now)
             }
             return
@@ -133,13 +138,13 @@ extension Linter {
             self.add(
                 .partChanged,
                 one.uri != other.uri
-                    ? "it was \(one.uri) and is \(other.uri)"
-                    : "\(one.uri) went from \(Self.seconds(one.duration)) to \(Self.seconds(other.duration)), or its marks changed",
+                    ? "it was \(one.uri) and now is \(other.uri)"
+                    : "\(one.uri) went from \(Self.seconds(one.duration)) to \(Self.seconds(other.duration)), or its attributes changed",
                 index, segment: segment, part: place, at: now)
         }
     }
 
-    /// The segment that was not whole.
+    /// Compares the segment that was incomplete.
     private mutating func compareOpen(_ old: MediaList, _ new: MediaList, _ index: Int, at now: Int64) {
         guard let open = old.open else { return }
         let later = new.open?.number == open.number ? new.open : new.segments.first { $0.number == open.number }
@@ -151,24 +156,26 @@ extension Linter {
             )
         }
         if open.hasDiscontinuity != later.hasDiscontinuity {
-            self.add(.segmentChanged, "its discontinuity came or went", index, segment: open.number, at: now)
+            self.add(
+                .segmentChanged, "its discontinuity tag was added or removed", index, segment: open.number, at: now)
         }
     }
 
-    /// The part that followed is the one that was hinted.
+    /// The next part must be the one that was hinted.
     private mutating func checkHint(_ old: MediaList, _ new: MediaList, _ index: Int, at now: Int64) {
         guard let hint = old.hints.first(where: { $0.type == "PART" }), !hint.isRange else { return }
         let all = new.segments + [new.open].compactMap { $0 }
         for segment in all where segment.number >= old.edge.number {
             let skipped = segment.number == old.edge.number ? Int(clamping: old.edge.part + 1) : 0
             guard let part = segment.parts.dropFirst(skipped).first else {
-                // Whole without another part, or parts already gone: the next one tells.
+                // The segment is complete without another part, or its parts are already removed: the next segment
+                // tells.
                 if segment.parts.isEmpty, segment.uri != "" { return }
                 continue
             }
             if part.uri != hint.uri {
                 self.add(
-                    .hintBroken, "\(hint.uri) was hinted and \(part.uri) came", index, segment: segment.number,
+                    .hintBroken, "\(hint.uri) was hinted but \(part.uri) followed", index, segment: segment.number,
                     part: skipped, at: now)
             }
             return
@@ -204,7 +211,8 @@ extension Linter {
         }
         if new.edge > old.edge {
             let pause = now - history.edgeAt
-            // The first wait began somewhere in a part; a list is read again only when the reply before has been judged.
+            // The first wait began somewhere within a part, and a playlist is read again only after the previous reply
+            // was checked.
             if let target = new.partTarget, new.hasParts, request.asked != nil, pause > 2 * target + Self.timingSlack {
                 self.add(
                     .partLate, "no new part for \(Self.seconds(pause)), the part target is \(Self.seconds(target))",
@@ -217,13 +225,13 @@ extension Linter {
 
     // MARK: Delta updates
 
-    /// Puts the skipped segments of a delta update back in. Spec: §6.2.5.1.
+    /// Merges a delta update with the skipped segments. Spec: §6.2.5.1.
     ///
-    /// - Returns: `false` where they are not known; the list is of no use then.
+    /// - Returns: `false` if they are unknown; the playlist cannot be used then.
     mutating func merge(_ list: inout MediaList, _ index: Int, at now: Int64) -> Bool {
         guard let old = self.histories[index].list else {
             self.addOnce(
-                .deltaUnmergeable, "the first list is a delta update", in: self.histories[index].url, at: now)
+                .deltaUnmergeable, "the first reply is a delta update", in: self.histories[index].url, at: now)
             return false
         }
         let end = list.mediaSequence &+ list.skipped
@@ -235,7 +243,7 @@ extension Linter {
                 index, at: now)
             return false
         }
-        // The tags of what is skipped still hold behind it.
+        // The tags of skipped segments still apply after them.
         var map = kept.last?.map
         let shift = (kept.last?.discontinuityNumber ?? list.discontinuitySequence) &- list.discontinuitySequence
         for place in list.segments.indices {
@@ -272,7 +280,8 @@ extension Linter {
                 at: now)
         } else if !wasDelta, skippable > 0 {
             self.add(
-                .deltaWrong, "a full list answers _HLS_skip=YES, \(skippable) segments end before the skip boundary",
+                .deltaWrong,
+                "a full playlist answers _HLS_skip=YES although \(skippable) segments end before the skip boundary",
                 index,
                 at: now)
         }

@@ -1,22 +1,22 @@
-/// Judges an HLS presentation from outside: replies in, findings and further requests out. No clock, no socket, no file:
-/// the driver has them.
+/// Checks an HLS presentation from outside: replies in, findings and further requests out. It has no clock, no socket
+/// and no file; the driver has them.
 ///
-/// A run: ``begin(at:)`` gives the first request, each reply goes to ``received(_:for:)``, which gives what to fetch next
-/// and not before when; ``finish(at:)`` makes the checks that need the whole run. Everything that is read comes from
-/// outside and is checked before it is used.
+/// ``begin(at:)`` returns the first request. Each reply is passed to ``received(_:for:)``, which returns the next
+/// requests and their earliest times. ``finish(at:)`` runs the checks that need the whole run. All input is untrusted
+/// and validated before use.
 package struct Linter: Sendable {
-    /// Waiting for an update is measured through a network and by a machine that has other work.
+    /// Tolerance for waiting times, in nanoseconds: they are measured through a network and on a busy machine.
     static let timingSlack: Int64 = 500_000_000
-    /// Dates are written in milliseconds by clocks that are read here and there: an AAC frame.
+    /// Tolerance for dates, in nanoseconds: they are rounded to milliseconds and may be up to one AAC frame off.
     static let dateSlack: Int64 = 21_400_000
-    /// Replies kept until their initialization segment has come; more are dropped and fetched no more.
+    /// Most replies to keep until their initialization segment or key has arrived; further replies are dropped.
     static let longestWait = 64
-    /// Failed reads of a playlist in a row: it is gone.
+    /// A playlist counts as gone after this many consecutive failed reads.
     static let mostFailures = 20
 
     let url: String
     let cipher: LintCipher?
-    /// The driver has a decoder: every segment of H.264 is handed to it.
+    /// The driver has a decoder: every H.264 segment is passed to it.
     let decodes: Bool
     var log = FindingLog()
     var histories: [PlaylistHistory] = []
@@ -24,18 +24,18 @@ package struct Linter: Sendable {
     private var multivariantBytes: [UInt8] = []
     private var said: Set<String> = []
     package private(set) var startedAt: Int64 = 0
-    /// Nanoseconds for which a server may give no answer at all.
+    /// Longest time in nanoseconds that a server may be without any reply.
     let longestOutage: Int64
-    /// No answer has come since.
+    /// Start of the current time without replies.
     var silentSince: Int64?
     package internal(set) var outages: [Outage] = []
 
     /// - Parameters:
-    ///   - url: Of a multivariant or media playlist: http, https or a local path.
-    ///   - longestOutage: Nanoseconds for which the server may give no answer at all, as while a worker is replaced; a
-    ///     longer time is a finding.
+    ///   - url: URL of a multivariant or media playlist: http, https or a local path.
+    ///   - longestOutage: Nanoseconds for which the server may send no reply at all, for example while a worker is
+    ///     replaced; a longer time is a finding.
     ///   - decodes: Asks the driver to decode every H.264 segment (``LintRequest/samples``).
-    ///   - cipher: Opens segments that are encrypted as a whole; `nil`: they are not read.
+    ///   - cipher: Decrypts segments that are encrypted as a whole; `nil`: their content is not checked.
     package init(
         url: String, longestOutage: Int64 = 5_000_000_000, decodes: Bool = false, cipher: LintCipher? = nil
     ) {
@@ -46,22 +46,22 @@ package struct Linter: Sendable {
     }
 
     package var findings: [Finding] { self.log.findings }
-    /// With those that were too many to keep.
+    /// Number of findings, including those that were not kept.
     package var findingCount: Int { self.log.total }
     package var playlistCount: Int { self.histories.count }
     package var segmentCount: Int { self.histories.reduce(0) { $0 + $1.segmentCount } }
     package var partCount: Int { self.histories.reduce(0) { $0 + $1.partCount } }
     package var byteCount: Int64 { self.histories.reduce(0) { $0 &+ $1.byteCount } }
-    /// Segments and the like that are remembered: stays level in a long run.
+    /// Number of remembered segments; it stays constant in a long run.
     package var recordCount: Int { self.histories.reduce(0) { $0 + $1.records.count } }
-    /// Every playlist has ended: nothing changes any more.
+    /// Whether every playlist has ended, so that nothing changes any more.
     package var isEnded: Bool { !self.histories.isEmpty && self.histories.allSatisfy(\.isOver) }
-    /// Some playlist still changes.
+    /// Whether a playlist can still change.
     package var isLive: Bool { self.histories.contains { !$0.isEnded } }
-    /// Nothing could be read at all.
+    /// Whether no playlist could be read.
     package var isEmpty: Bool { self.histories.allSatisfy { $0.list == nil } }
 
-    /// One line a playlist: what was seen of it.
+    /// One entry per playlist with its counters.
     package var summary: [(playlist: String, segments: Int, parts: Int, peak: Int64, average: Int64)] {
         self.histories.map { ($0.name, $0.segmentCount, $0.partCount, $0.meter.peak, $0.meter.average) }
     }
@@ -79,7 +79,8 @@ package struct Linter: Sendable {
         case .playlist(let index): return self.receivedPlaylist(reply, request, index)
         case .probe(let index, let rule):
             if reply.status != 400, !self.histories[index].isEnded, reply.failure == nil {
-                self.add(rule, "\(Self.query(request.url)) is answered \(reply.status)", index, at: reply.receivedAt)
+                self.add(
+                    rule, "\(Self.query(request.url)) returned status \(reply.status)", index, at: reply.receivedAt)
             }
             return []
         case .map(let index, let map): return self.receivedMap(reply, index, map)
@@ -92,14 +93,15 @@ package struct Linter: Sendable {
             let record = self.histories[index].records.removeValue(forKey: number)
             if !reply.isGood, let record {
                 self.add(
-                    .segmentGone, "\(record.listed.uri): \(reply.reason) before its time", index, segment: number,
+                    .segmentGone, "\(record.listed.uri): \(reply.reason) before its retention time", index,
+                    segment: number,
                     at: reply.receivedAt)
             }
             return []
         case .retainedPart(let index, let uri, let number, let part):
             if !reply.isGood {
                 self.add(
-                    .partGone, "\(uri): \(reply.reason) before its time", index, segment: number, part: part,
+                    .partGone, "\(uri): \(reply.reason) before its retention time", index, segment: number, part: part,
                     at: reply.receivedAt)
             }
             return []
@@ -114,7 +116,7 @@ package struct Linter: Sendable {
         self.log.add(rule, what, in: self.histories[index].url, segment: segment, part: part, at: now)
     }
 
-    /// Once, however often the same is seen again.
+    /// Adds a finding once, even if it occurs again.
     mutating func addOnce(_ rule: Rule, _ what: String, in playlist: String, segment: Int64? = nil, at now: Int64) {
         guard self.said.count < 10_000, self.said.insert("\(rule.rawValue) \(playlist) \(what)").inserted else {
             return
@@ -130,7 +132,8 @@ package struct Linter: Sendable {
         let now = reply.receivedAt
         guard reply.isGood else {
             if (300..<400).contains(reply.status), let target = reply.headers["location"] {
-                self.addOnce(.redirected, "it is answered \(reply.status) to \(target)", in: self.url, at: now)
+                self.addOnce(
+                    .redirected, "it redirects with status \(reply.status) to \(target)", in: self.url, at: now)
                 return []
             }
             self.addOnce(.resourceMissing, reply.reason, in: self.url, at: now)
@@ -166,7 +169,7 @@ package struct Linter: Sendable {
     private mutating func receivedAgain(_ reply: LintReply) -> [LintRequest] {
         let now = reply.receivedAt
         if reply.isGood, reply.body != self.multivariantBytes {
-            self.addOnce(.multivariantChanged, "its text is another than at the start", in: self.url, at: now)
+            self.addOnce(.multivariantChanged, "its text has changed since the start", in: self.url, at: now)
         }
         return self.isEnded ? [] : [LintRequest(.multivariant, self.url, notBefore: now &+ 10_000_000_000)]
     }
@@ -176,7 +179,7 @@ package struct Linter: Sendable {
     private mutating func receivedPlaylist(_ reply: LintReply, _ request: LintRequest, _ index: Int) -> [LintRequest] {
         let now = reply.receivedAt
         guard reply.isGood else {
-            // What has ended may be taken away.
+            // The files of an ended playlist may be removed.
             if self.histories[index].isEnded, request.asked == nil {
                 self.histories[index].isSettled = true
                 return []
@@ -200,7 +203,7 @@ package struct Linter: Sendable {
         if isEarly, !list.isEnded {
             self.add(
                 .reloadTooEarly,
-                "\(Self.query(request.url)) is answered with a list that ends at \(Self.text(list.edge))",
+                "\(Self.query(request.url)) returned a playlist that ends at \(Self.text(list.edge))",
                 index, at: now)
         }
         let isFirst = history.list == nil
@@ -232,7 +235,8 @@ package struct Linter: Sendable {
         if request.asked != nil {
             self.add(.reloadUnanswered, "\(Self.query(request.url)): \(reply.reason)", index, at: now)
         } else if (300..<400).contains(reply.status) {
-            self.addOnce(.redirected, "it is answered \(reply.status)", in: self.histories[index].url, at: now)
+            self.addOnce(
+                .redirected, "it redirects with status \(reply.status)", in: self.histories[index].url, at: now)
         } else {
             self.addOnce(.resourceMissing, reply.reason, in: self.histories[index].url, at: now)
         }
@@ -240,7 +244,7 @@ package struct Linter: Sendable {
         return [LintRequest(.playlist(index), self.histories[index].url, notBefore: now &+ 1_000_000_000)]
     }
 
-    /// Requests no server may answer otherwise than with 400.
+    /// Requests that every server must answer with 400.
     private func probes(_ list: MediaList, _ index: Int) -> [LintRequest] {
         let url = self.histories[index].url
         return [
@@ -258,7 +262,8 @@ package struct Linter: Sendable {
             let pause = min(max(list.targetDuration / 3, 200_000_000), 2_000_000_000)
             return LintRequest(.playlist(index), history.url, notBefore: reply.receivedAt &+ pause)
         }
-        // Full lists without waiting come now and then: their headers are looked at, and delta updates are held to them.
+        // Every eighth request is a full reload without blocking: it checks the headers, and the full playlist
+        // validates delta updates.
         if history.reloads % 8 == 7 { return LintRequest(.playlist(index), history.url) }
         let asked =
             list.open.map { MediaList.Edge(number: $0.number, part: Int64($0.parts.count)) }
@@ -267,7 +272,7 @@ package struct Linter: Sendable {
         let asksDelta = list.skipBoundary != nil && history.reloads % 2 == 1
         if asksDelta { parameters += "&_HLS_skip=YES" }
         var request = LintRequest(.playlist(index), Location.adding(parameters, to: history.url))
-        // A server that does not wait is not asked without a pause.
+        // A server that does not block is polled with a pause.
         if isEarly { request.notBefore = reply.receivedAt &+ 200_000_000 }
         request.asked = asked
         request.asksDelta = asksDelta

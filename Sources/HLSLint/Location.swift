@@ -1,6 +1,6 @@
-/// URLs and file paths of a presentation.
+/// Resolves URLs and file paths of a presentation.
 package enum Location {
-    /// A reference as it stands in a playlist, seen from that playlist. Spec: RFC 3986 §5.2, for http, https and paths.
+    /// Resolves a reference in a playlist against the playlist's URL. Spec: RFC 3986 §5.2, for http, https and paths.
     static func resolve(_ reference: String, against base: String) -> String {
         if self.isRemote(reference) { return reference }
         let bare = self.withoutQuery(base)
@@ -27,7 +27,7 @@ package enum Location {
 
     static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
 
-    /// Scheme with authority, and path.
+    /// Splits a URL into scheme with authority, and path.
     private static func split(_ url: String) -> (origin: String, path: String)? {
         guard self.isRemote(url), let slashes = url.firstRange(of: "//")?.upperBound else { return nil }
         guard let path = url[slashes...].firstIndex(of: "/") else { return (url, "/") }

@@ -3,7 +3,7 @@ import MediaTypes
 extension MediaDigest {
     /// An event message. Spec: ISO/IEC 23009-1 §5.10.3.3, ISO/IEC 23000-19 §7.4.5.
     struct Event: Sendable, Hashable {
-        /// Scheme and value: ids are unique below them.
+        /// Scheme and value; ids are unique within them.
         let scheme: String
         let id: UInt32
         /// Nanoseconds on the media's timeline.
@@ -13,19 +13,20 @@ extension MediaDigest {
         var name: String { "event \(self.id) of \(self.scheme)" }
     }
 
-    /// Most events of one segment that are kept.
+    /// Most events of one segment to keep.
     static let mostEvents = 256
 
     mutating func readEvents(_ reader: BoxReader, _ boxes: [BoxReader.Box]) {
         let lastFragment = boxes.lastIndex { $0.type == "moof" } ?? -1
         for (index, box) in boxes.enumerated() where box.type == "emsg" && self.events.count < Self.mostEvents {
             guard let event = Self.event(reader, box) else {
-                self.fault(.eventBroken, "an emsg of \(box.range.count) bytes cannot be read, or is not of version 1")
+                self.fault(
+                    .eventBroken, "an emsg of \(box.range.count) bytes cannot be read, or does not have version 1")
                 continue
             }
-            if index > lastFragment { self.fault(.eventBroken, "\(event.name) stands behind the last moof") }
+            if index > lastFragment { self.fault(.eventBroken, "\(event.name) comes after the last moof") }
             if self.events.contains(where: { $0.scheme == event.scheme && $0.id == event.id }) {
-                self.fault(.eventRepeated, "\(event.name) is there twice")
+                self.fault(.eventRepeated, "\(event.name) is given twice")
             }
             self.events.append(event)
         }

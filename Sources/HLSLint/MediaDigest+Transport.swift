@@ -1,19 +1,19 @@
-/// Segments of an MPEG-2 transport stream. Spec: rfc8216bis §3.1.1; ISO/IEC 13818-1 §2.4.3.
+/// Reads segments that are MPEG-2 transport streams. Spec: rfc8216bis §3.1.1; ISO/IEC 13818-1 §2.4.3.
 extension MediaDigest {
     private static let packetSize = 188
     private static let syncByte: UInt8 = 0x47
 
-    /// The bytes begin as packets do, and as nothing else that a segment without a map may be.
+    /// Whether the bytes begin like packets; no other segment without a map begins so.
     static func isTransport(_ bytes: [UInt8]) -> Bool { bytes.first == Self.syncByte }
 
-    /// Whole packets, tables before media, and numbers without a hole.
+    /// Checks for whole packets, tables before media, and continuity counters without a hole.
     init(transport bytes: [UInt8]) {
         self.init(unread: bytes)
         guard bytes.count.isMultiple(of: Self.packetSize) else {
-            self.fault(.segmentUnreadable, "its \(bytes.count) bytes are no whole packets of \(Self.packetSize)")
+            self.fault(.segmentUnreadable, "its \(bytes.count) bytes are not whole packets of \(Self.packetSize)")
             return
         }
-        // By packet identifier: the number of the last packet.
+        // Last continuity counter by packet identifier.
         var counters: [Int: UInt8] = [:]
         var map: Int?
         for start in stride(from: 0, to: bytes.count, by: Self.packetSize) {
@@ -23,12 +23,12 @@ extension MediaDigest {
                 return
             }
             let identifier = Int(packet[start + 1] & 0x1F) << 8 | Int(packet[start + 2])
-            // Stuffing.
+            // Null packets.
             if identifier == 0x1FFF { continue }
             if identifier == 0, map == nil { map = Self.mapIdentifier(packet) }
-            // Below are tables that say other things.
+            // Identifiers below 0x20 are other tables.
             if identifier >= 0x20, map == nil || (counters[map ?? 0] == nil && identifier != map) {
-                self.fault(.segmentUnreadable, "packets of media come before the tables that say what they are")
+                self.fault(.segmentUnreadable, "media packets come before the tables that describe them")
                 return
             }
             if let fault = Self.hole(in: packet, after: counters[identifier]) {
@@ -39,21 +39,22 @@ extension MediaDigest {
         if map == nil { self.fault(.segmentUnreadable, "it has no program association table") }
     }
 
-    /// The packet identifier of the first program's map, of a table that fits into its packet.
+    /// The packet identifier of the first program's map table, if the association table fits into the packet.
     private static func mapIdentifier(_ packet: ArraySlice<UInt8>) -> Int? {
         let start = packet.startIndex
         var position = start + 4
         if packet[start + 3] & 0x20 != 0 { position += 1 + Int(packet[start + 4]) }
-        // Behind the pointer and the eight bytes of the section's head: number and identifier.
+        // Skips the pointer and the eight bytes of the section header; then program number and identifier follow.
         guard position < packet.endIndex else { return nil }
         position += 1 + Int(packet[position]) + 8
-        // Number 0 is no program but the network.
+        // Program number 0 is the network information table.
         while position + 4 <= packet.endIndex, packet[position] == 0, packet[position + 1] == 0 { position += 4 }
         guard position + 4 <= packet.endIndex else { return nil }
         return Int(packet[position + 2] & 0x1F) << 8 | Int(packet[position + 3])
     }
 
-    /// What is wrong with a packet's number; a packet may be there twice, and a discontinuity may be marked.
+    /// What is wrong with a packet's continuity counter. A packet may be repeated once, and a discontinuity may be
+    /// signaled.
     private static func hole(in packet: ArraySlice<UInt8>, after last: UInt8?) -> String? {
         let start = packet.startIndex
         let control = packet[start + 3] >> 4 & 3
@@ -61,6 +62,6 @@ extension MediaDigest {
         guard let last, !(hasField && packet[start + 5] & 0x80 != 0) else { return nil }
         let number = packet[start + 3] & 0x0F
         let next = control & 1 != 0 ? (last + 1) & 0x0F : last
-        return number == next || number == last ? nil : "continuity \(number) where \(next) is next"
+        return number == next || number == last ? nil : "the continuity counter is \(number), \(next) was expected"
     }
 }

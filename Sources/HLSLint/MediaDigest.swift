@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// What is kept of a segment or part once it has been read: a few hundred bytes instead of the media.
+/// The facts that are kept of a segment or part after reading: a few hundred bytes instead of the media.
 struct MediaDigest: Sendable, Hashable {
-    /// One track's samples. Times are ticks of ``timescale``.
+    /// The samples of one track. Times are ticks of ``timescale``.
     struct Span: Sendable, Hashable {
         let track: UInt32
         let isVideo: Bool
@@ -10,19 +10,19 @@ struct MediaDigest: Sendable, Hashable {
         /// Decoding time of the first sample and end of the last.
         var start: Int64
         var end: Int64
-        /// The first sample is an IDR picture; always true for sound.
+        /// The first sample is an IDR frame; always true for audio.
         var startsIndependent: Bool
-        /// Some sample is an IDR picture.
+        /// At least one sample is an IDR frame.
         var hasIndependent: Bool
-        /// The duration most samples have; 0: none.
+        /// The most frequent sample duration; 0 without samples.
         var commonDuration: Int64 = 0
         var durations: [Int64: Int] = [:]
         var sampleCount = 0
-        /// First and last time at which a sample is presented: decoding time plus composition offset, less the edit list's
+        /// First and last presentation time of a sample: decoding time plus composition offset, minus the edit list's
         /// shift.
         var firstShown: Int64 = 0
         var lastShown: Int64 = 0
-        /// All samples last equally long, but for rounding.
+        /// All samples have the same duration, apart from rounding.
         var isEven = false
 
         func nanoseconds(_ ticks: Int64) -> Int64 {
@@ -33,7 +33,7 @@ struct MediaDigest: Sendable, Hashable {
         var duration: Int64 { self.nanoseconds(self.end &- self.start) }
         /// The length of a frame in nanoseconds.
         var frame: Int64 { self.nanoseconds(max(1, self.commonDuration)) }
-        /// When the first sample is presented, and how long all of them are.
+        /// Presentation time of the first sample, and the presented duration of all samples.
         var shownTime: Int64 { self.nanoseconds(self.firstShown) }
         var shownDuration: Int64 { self.nanoseconds(self.lastShown &- self.firstShown &+ self.commonDuration) }
     }
@@ -45,15 +45,15 @@ struct MediaDigest: Sendable, Hashable {
     var fragments = 0
     var faults: [PlaylistFault] = []
     var events: [Event] = []
-    /// The video samples, for a decoder; taken out before the digest is kept.
+    /// The video samples for a decoder; removed before the digest is kept.
     var coded: LintSamples?
-    /// When video samples are presented, while the bytes are read.
+    /// Presentation times of video samples, used while the bytes are read.
     private var shown: [Int64] = []
 
-    /// The track all times are told by: pictures if there are any.
+    /// The track whose times are used for the segment: video if there is any.
     var main: Span? { self.spans.first { $0.isVideo } ?? self.spans.first }
 
-    /// Bytes that are not read: encrypted, or of another container.
+    /// For bytes that are not read: encrypted, or in another container.
     init(unread bytes: [UInt8]) { self.bytes = ByteDigest(bytes) }
 
     /// - Parameter keepsSamples: Fills ``coded``.
@@ -129,14 +129,14 @@ struct MediaDigest: Sendable, Hashable {
             return self.fault(.mapUnreadable, "the initialization segment has no track \(id)")
         }
         if flags & 0x2_0000 == 0 || flags & 1 != 0 {
-            self.fault(.addressing, "tfhd does not say default-base-is-moof, or has a base of its own")
+            self.fault(.addressing, "tfhd does not have default-base-is-moof, or has its own base data offset")
         }
         guard let tfdt = children.first(where: { $0.type == "tfdt" }),
             let time = reader.number(
                 tfdt.body.lowerBound + 4, reader.u8(tfdt.body.lowerBound) == 1 ? 8 : 4)
         else { return self.fault(.decodeTimeMissing, "track \(id) has no tfdt") }
         guard time < 1 << 60 else {
-            return self.fault(.decodeTimeBroken, "the decode time \(time) is a negative one that wrapped")
+            return self.fault(.decodeTimeBroken, "the decode time \(time) is a negative value that wrapped")
         }
         var defaults = Defaults(duration: track.defaultDuration, size: track.defaultSize, flags: track.defaultFlags)
         var position = tfhd.body.lowerBound + 8 + (flags & 1 != 0 ? 8 : 0) + (flags & 2 != 0 ? 4 : 0)
@@ -200,7 +200,7 @@ struct MediaDigest: Sendable, Hashable {
             if track.isVideo, isIDR != isSync {
                 self.fault(
                     .syncFlagUntrue,
-                    "a sample is \(isSync ? "" : "not ")flagged sync and is \(isIDR ? "an" : "no") IDR picture")
+                    "a sample is \(isSync ? "" : "not ")flagged sync and is \(isIDR ? "an" : "no") IDR frame")
             }
             if track.isVideo {
                 if let fault = Self.damage(reader, range, track) { self.fault(.sliceDamaged, fault) }
@@ -226,7 +226,7 @@ struct MediaDigest: Sendable, Hashable {
         if count > 0, let media,
             data < media.lowerBound || data &+ total > media.upperBound
         {
-            self.fault(.addressing, "samples lie outside the mdat that follows")
+            self.fault(.addressing, "samples are outside the mdat that follows")
         } else if media == nil {
             self.fault(.segmentUnreadable, "no mdat follows the moof")
         }
@@ -237,7 +237,7 @@ struct MediaDigest: Sendable, Hashable {
                 sampleCount: Int(count), firstShown: firstShown, lastShown: lastShown))
     }
 
-    /// Puts a run of samples behind those before it.
+    /// Appends a run of samples to the previous ones.
     private mutating func add(_ run: Span) {
         guard run.sampleCount > 0 else { return }
         guard let index = self.spans.firstIndex(where: { $0.track == run.track }) else {
@@ -247,7 +247,7 @@ struct MediaDigest: Sendable, Hashable {
         if self.spans[index].end != run.start {
             self.fault(
                 .decodeTimeBroken,
-                "a fragment starts at \(run.start) where the one before ends at \(self.spans[index].end)")
+                "a fragment starts at \(run.start) but the previous one ends at \(self.spans[index].end)")
         }
         self.spans[index].end = run.end
         self.spans[index].hasIndependent = self.spans[index].hasIndependent || run.hasIndependent
@@ -257,7 +257,7 @@ struct MediaDigest: Sendable, Hashable {
         self.spans[index].lastShown = max(self.spans[index].lastShown, run.lastShown)
     }
 
-    /// Whether a sample has an IDR slice; `nil` where its coding is not read. Spec: ITU-T H.264 §7.4.1, H.265 §7.4.2.
+    /// Whether a sample has an IDR slice; `nil` if its codec is not read. Spec: ITU-T H.264 §7.4.1, H.265 §7.4.2.
     private static func isIDR(_ reader: BoxReader, _ sample: Range<Int>, _ track: InitializationFacts.Track) -> Bool? {
         let isAVC = track.entry.hasPrefix("avc")
         guard track.lengthSize > 0, isAVC || track.entry.hasPrefix("h"), sample.upperBound <= reader.bytes.count else {

@@ -1,4 +1,4 @@
-/// A media playlist as it was read. Durations and dates are nanoseconds. Spec: rfc8216bis §4.4.
+/// A parsed media playlist. Durations and dates are nanoseconds. Spec: rfc8216bis §4.4.
 struct MediaList: Sendable, Hashable {
     struct Map: Sendable, Hashable {
         let uri: String
@@ -23,9 +23,9 @@ struct MediaList: Sendable, Hashable {
         /// Discontinuity sequence number.
         var discontinuityNumber: Int64 = 0
         var date: Int64?
-        /// `nil`: none, or in a delta update the one of the segment before.
+        /// `nil`: none, or in a delta update the one of the previous segment.
         var map: Map?
-        /// The attributes of EXT-X-KEY in force; empty: clear.
+        /// The attributes of the EXT-X-KEY that applies; empty: not encrypted.
         var key = ""
         var isGap = false
         var byteRange: String?
@@ -35,7 +35,7 @@ struct MediaList: Sendable, Hashable {
     struct Hint: Sendable, Hashable {
         let type: String
         let uri: String
-        /// The hint is a byte range of the URI.
+        /// Whether the hint is a byte range of the URI.
         let isRange: Bool
     }
 
@@ -60,19 +60,19 @@ struct MediaList: Sendable, Hashable {
     var isEnded = false
     var isIndependent = false
     var isIFramesOnly = false
-    /// The text behind the colon; `nil`: no such tag.
+    /// The text after the colon; `nil` without this tag.
     var serverControl: String?
     var control = AttributeList("")
     /// PART-TARGET.
     var partTarget: Int64?
     var skipped: Int64 = 0
     var segments: [Segment] = []
-    /// Of the segment that is not whole yet; its URI is empty.
+    /// The incomplete segment; its URI is empty.
     var open: Segment?
     var hints: [Hint] = []
     var reports: [Report] = []
     var dateRanges: [DateRange] = []
-    /// Of a delta update: IDs that left since.
+    /// IDs that were removed, in a delta update.
     var removedDateRanges: [String] = []
     var faults: [PlaylistFault] = []
 
@@ -84,13 +84,13 @@ struct MediaList: Sendable, Hashable {
     /// CAN-SKIP-UNTIL.
     var skipBoundary: Int64? { self.control.nanoseconds("CAN-SKIP-UNTIL") }
 
-    /// The newest part, or the newest segment where there are no parts.
+    /// The newest part, or the newest segment if there are no parts.
     var edge: Edge {
         if let open { return Edge(number: open.number, part: Int64(open.parts.count) - 1) }
         return Edge(number: self.nextNumber &- 1, part: Int64(self.segments.last?.parts.count ?? 0) - 1)
     }
 
-    /// A place in the list: -1 for the part where a segment has none listed.
+    /// A position in the playlist; part -1 if the segment lists no parts.
     struct Edge: Sendable, Hashable, Comparable {
         var number: Int64
         var part: Int64

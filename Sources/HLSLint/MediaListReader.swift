@@ -1,4 +1,4 @@
-/// Reads a media playlist's lines. Goes on behind a mistake and writes it down.
+/// Parses a media playlist's lines. Continues after an error and records it.
 struct MediaListReader {
     private var list = MediaList()
     private var seen: Set<Substring> = []
@@ -7,20 +7,20 @@ struct MediaListReader {
     private var discontinuities: Int64 = 0
     private var hasAnySegment = false
     private var dateRangeTexts: [String: [String: AttributeList.Value]] = [:]
-    // Of the segment in the making.
+    // The segment being read.
     private var next = MediaList.Segment(number: 0, uri: "", duration: 0)
     private var hasDuration = false
     private var mentionsMedia = false
     private var segmentRange = RangeEnd()
     private var partRange = RangeEnd()
 
-    /// Where the range before ended, and of what.
+    /// The end of the previous byte range and its resource.
     private struct RangeEnd {
         var uri = ""
         var byte: Int64 = 0
     }
 
-    /// Tags that a media playlist has once. Spec: §4.4.3.
+    /// Tags that a media playlist may have only once. Spec: §4.4.3.
     private static let once: Set<Substring> = [
         "EXT-X-VERSION", "EXT-X-TARGETDURATION", "EXT-X-MEDIA-SEQUENCE", "EXT-X-DISCONTINUITY-SEQUENCE",
         "EXT-X-ENDLIST", "EXT-X-PLAYLIST-TYPE", "EXT-X-I-FRAMES-ONLY", "EXT-X-PART-INF", "EXT-X-SERVER-CONTROL",
@@ -33,7 +33,7 @@ struct MediaListReader {
         for line in text.lines {
             if let (name, value) = PlaylistLines.tag(line) {
                 if Self.once.contains(name), !reader.seen.insert(name).inserted {
-                    reader.fault(.tagRepeated, "\(name) is there twice")
+                    reader.fault(.tagRepeated, "\(name) is given twice")
                 }
                 reader.take(name, value)
             } else {
@@ -106,7 +106,7 @@ struct MediaListReader {
         case "EXT-X-DEFINE": self.need(AttributeList(value).members["QUERYPARAM"] == nil ? 8 : 11)
         case "EXT-X-STREAM-INF", "EXT-X-MEDIA", "EXT-X-I-FRAME-STREAM-INF", "EXT-X-SESSION-DATA", "EXT-X-SESSION-KEY",
             "EXT-X-CONTENT-STEERING":
-            self.fault(.tagLevel, "\(name) belongs into the multivariant playlist")
+            self.fault(.tagLevel, "\(name) belongs in the multivariant playlist")
         default: break
         }
     }
@@ -119,7 +119,7 @@ struct MediaListReader {
 
     private mutating func mustPrecede(_ name: Substring) {
         if self.hasAnySegment || self.mentionsMedia || self.seen.contains("EXT-X-SKIP") {
-            self.fault(.tagOrder, "\(name) stands behind EXT-X-SKIP or a segment")
+            self.fault(.tagOrder, "\(name) comes after EXT-X-SKIP or a segment")
         }
     }
 
@@ -157,7 +157,7 @@ struct MediaListReader {
         let attributes = self.attributes(value, "EXT-X-KEY", required: ["METHOD"])
         self.key = attributes.plain("METHOD") == "NONE" ? "" : String(value)
         if self.key.isEmpty, attributes.members.count > 1 {
-            self.fault(.tagValue, "EXT-X-KEY has METHOD=NONE and other attributes")
+            self.fault(.tagValue, "EXT-X-KEY has METHOD=NONE with other attributes")
         }
         if attributes.members["IV"] != nil { self.need(2) }
         let isOfSamples = attributes.plain("METHOD")?.hasPrefix("SAMPLE-AES") == true
@@ -215,7 +215,7 @@ struct MediaListReader {
 
     // MARK: Segments
 
-    /// A URI line: the segment in the making is whole.
+    /// A URI line: completes the segment being read.
     private mutating func close(_ uri: String) {
         if !self.hasDuration { self.fault(.attributeMissing, "\(uri.prefix(80)) has no EXTINF") }
         self.next.byteRange = Self.placed(self.next.byteRange, of: uri, behind: &self.segmentRange)
@@ -225,7 +225,8 @@ struct MediaListReader {
         self.hasAnySegment = true
     }
 
-    /// A range with its offset, which may be left out behind a range of the same resource. Spec: §4.4.4.2, §4.4.4.9.
+    /// Adds the offset to a byte range, which may be omitted after a range of the same resource. Spec: §4.4.4.2,
+    /// §4.4.4.9.
     private static func placed(_ text: String?, of uri: String, behind last: inout RangeEnd) -> String? {
         guard let text, let range = LintRequest.range(text) else {
             last = RangeEnd()
@@ -255,7 +256,7 @@ struct MediaListReader {
         if !self.next.parts.isEmpty { self.list.open = self.placed("") }
         if self.list.targetSeconds == nil { self.fault(.targetMissing, "there is no EXT-X-TARGETDURATION") }
         if self.discontinuities > 0, !self.list.hasDiscontinuitySequence {
-            self.fault(.discontinuitySequenceMissing, "there is a discontinuity and no EXT-X-DISCONTINUITY-SEQUENCE")
+            self.fault(.discontinuitySequenceMissing, "there is a discontinuity but no EXT-X-DISCONTINUITY-SEQUENCE")
         }
         return self.list
     }

@@ -1,4 +1,4 @@
-/// The multivariant playlist as it was read. Spec: rfc8216bis §4.4.6.
+/// A parsed multivariant playlist. Spec: rfc8216bis §4.4.6.
 struct MultivariantList: Sendable, Hashable {
     struct Variant: Sendable, Hashable {
         let uri: String
@@ -38,7 +38,7 @@ struct MultivariantList: Sendable, Hashable {
                 self.iFrameVariants.append(self.attributes(value, name, ["URI", "BANDWIDTH"]))
             case "EXT-X-SESSION-DATA": _ = self.attributes(value, name, ["DATA-ID"])
             case _ where Self.mediaTags.contains(name):
-                self.faults.append(PlaylistFault(.tagLevel, "\(name) belongs into a media playlist"))
+                self.faults.append(PlaylistFault(.tagLevel, "\(name) belongs in a media playlist"))
             default: break
             }
         }

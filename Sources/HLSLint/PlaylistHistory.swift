@@ -1,18 +1,18 @@
-/// What is remembered of one media playlist: its last text, a digest of each segment that is listed or must still be
-/// there, and the extremes that rules need. Grows with the window, not with time.
+/// The remembered state of one media playlist: its last version, a digest of each segment that is listed or must still
+/// be available, and the extremes that rules need. Its size depends on the window, not on the duration of the run.
 struct PlaylistHistory: Sendable {
     struct Record: Sendable {
         var listed: MediaList.Segment
-        /// When it was first listed, or an estimate from its distance to the end for what was there at first.
+        /// When it was first listed; for segments of the first version, an estimate from the distance to the end.
         var seenAt: Int64
-        /// Sum of EXTINF from the first record to its start.
+        /// Sum of EXTINF from the first record to the start of this segment.
         var position: Int64
         var digest: MediaDigest?
-        /// By index.
+        /// By index in the segment.
         var parts: [Int: MediaDigest] = [:]
         var isComparedWithParts = false
         var isGone = false
-        /// Of an entry of an I-frame playlist: decoding time of its picture, in nanoseconds.
+        /// For an entry of an I-frame playlist: decoding time of its frame, in nanoseconds.
         var iFrameStart: Int64?
     }
 
@@ -30,18 +30,18 @@ struct PlaylistHistory: Sendable {
 
     let index: Int
     var url: String
-    /// EXT-X-I-FRAME-STREAM-INF names it.
+    /// Whether EXT-X-I-FRAME-STREAM-INF names it.
     var isIFrames = false
     /// By URI.
     var keys: [String: KeyState] = [:]
-    /// Which segment an event is in, by scheme and id.
+    /// The segment of each event, by scheme and id.
     var events: [String: Int64] = [:]
     var list: MediaList?
     var records: [Int64: Record] = [:]
-    /// Parts of the segment that is not whole, by URI.
+    /// Parts of the incomplete segment, by URI.
     var openParts: [String: MediaDigest] = [:]
     var maps: [MediaList.Map: MapState] = [:]
-    /// Segments and parts whose map has not come yet.
+    /// Replies with segments and parts whose map or key has not arrived yet.
     var waiting: [(request: LintRequest, reply: LintReply)] = []
     var firstAt: Int64 = 0
     var segmentAt: Int64 = 0
@@ -51,35 +51,35 @@ struct PlaylistHistory: Sendable {
     var reloads = 0
     var failures = 0
     var hintsAsked: Set<String> = []
-    /// Hints that were not answered with a part, and why.
+    /// Hints that were not answered with a part, and the reason.
     var hintFailures: [String: String] = [:]
-    /// What other playlists said this one has, and when.
+    /// Edges of this playlist that other playlists reported, and when.
     var claims: [(edge: MediaList.Edge, at: Int64, by: String)] = []
-    /// Edge of the last reply, and when that reply came.
+    /// Edge of the last reply, and its time.
     var known: (edge: MediaList.Edge, at: Int64)?
     var dateRanges: [String: (attributes: [String: AttributeList.Value], seenAt: Int64)] = [:]
     var meter = PeakMeter()
     var meteredNext: Int64?
-    /// Media time less listed time, and date less media time, with the discontinuity number they hold for.
+    /// Media time minus listed time, and date minus media time, with the discontinuity number for which they apply.
     var drift: (number: Int64, low: Int64, high: Int64)?
     var dates: (number: Int64, offset: Int64)?
     var segmentCount = 0
     var partCount = 0
     var byteCount: Int64 = 0
     var hasVideo = false
-    /// Of the pictures, in nanoseconds.
+    /// Frame duration of the video, in nanoseconds.
     var frame: Int64 = 0
     var width: Int64 = 0
     var height: Int64 = 0
     var codecs: Set<String> = []
-    /// Audio channels, of all initialization segments so far.
+    /// Channel counts of all initialization segments so far.
     var channels: Set<Int64> = []
-    /// Its audio is AAC-LC for certain.
+    /// Whether its audio is certainly AAC-LC.
     var isPlainAAC = false
 
-    /// Nobody answers since, and no list has come yet.
+    /// Start of an outage, until the first playlist version after it.
     var awaySince: Int64?
-    /// When the last list came.
+    /// When the last playlist version arrived.
     var adoptedAt: Int64?
 
     init(index: Int, url: String, isIFrames: Bool = false) {
@@ -88,32 +88,32 @@ struct PlaylistHistory: Sendable {
         self.isIFrames = isIFrames
     }
 
-    /// When EXT-X-ENDLIST was first seen; it must stay, and the list as it is.
+    /// When EXT-X-ENDLIST was first seen; after that the playlist must not change.
     var endedAt: Int64?
-    /// It was read without EXT-X-ENDLIST before.
+    /// Whether it was read without EXT-X-ENDLIST before.
     var wasLive = false
-    /// The segment behind those that were listed when it was first read.
+    /// The segment after those that were listed at the first read.
     var joinedNext: Int64?
-    /// The end has been read again for as long as it can be taken back.
+    /// The end has been re-read for as long as it could be revoked.
     var isSettled = false
 
     var isEnded: Bool { self.list?.isEnded == true }
-    /// Nothing more is to be learned from it.
+    /// Whether no further reads are needed.
     var isOver: Bool { self.isEnded && self.isSettled || self.failures >= Linter.mostFailures }
 
-    /// When a hinted part came whole, by URI.
+    /// When a hinted part had fully arrived, by URI.
     var hintTimes: [String: Int64] = [:]
-    /// How much later than its part a blocking reload was answered, of the last replies in a row.
+    /// Delays of the last consecutive blocking reloads after their parts were available.
     var holds: [Int64] = []
-    /// The least that wall time was ahead of the media listed since, and the number of the next segment.
+    /// The smallest lead of wall-clock time over the media listed since, and the number of the next segment.
     var pace: (least: Int64, listed: Int64, next: Int64)?
     var isSlow = false
-    /// Segments in a row that took longer than they last.
+    /// Number of consecutive segments that took longer than their duration.
     var slowInRow = 0
     var name: String { Location.withoutQuery(self.url).split(separator: "/").last.map(String.init) ?? self.url }
 }
 
-/// The peak segment bit rate by its definition: the highest rate of any contiguous run of segments whose duration lies
+/// The peak segment bit rate by its definition: the highest rate of any contiguous run of segments whose duration is
 /// between half the target duration and one and a half of it plus half a second. Spec: rfc8216bis §4.1, §4.4.6.2.
 struct PeakMeter: Sendable {
     private var recent: [(duration: Int64, bytes: Int64)] = []

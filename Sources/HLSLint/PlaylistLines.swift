@@ -1,4 +1,4 @@
-/// A playlist's lines, after the rules on its text. Spec: rfc8216bis §4.1.
+/// Splits a playlist into lines and checks its text. Spec: rfc8216bis §4.1.
 struct PlaylistLines: Sendable {
     /// Lines that are neither empty nor comments.
     let lines: [String]
@@ -18,14 +18,15 @@ struct PlaylistLines: Sendable {
             faults.append(PlaylistFault(.playlistEncoding, "it has the control character \(code)"))
         }
         if let last = body.last, last != 0x0A {
-            faults.append(PlaylistFault(.playlistTorn, "the last line has no end: it may be torn"))
+            faults.append(
+                PlaylistFault(.playlistTorn, "the last line is not terminated: the playlist may be truncated"))
         }
         var lines: [String] = []
         for line in body.split(separator: 0x0A, omittingEmptySubsequences: true) {
             let line = line.last == 0x0D ? line.dropLast() : line
             guard let first = line.first, let last = line.last else { continue }
             if first == 0x20 || last == 0x20 {
-                faults.append(PlaylistFault(.playlistEncoding, "a line begins or ends with a blank"))
+                faults.append(PlaylistFault(.playlistEncoding, "a line begins or ends with a space"))
             }
             lines.append(String(decoding: line, as: UTF8.self))
         }
@@ -36,7 +37,7 @@ struct PlaylistLines: Sendable {
         self.faults = faults
     }
 
-    /// A multivariant playlist lists variants.
+    /// Whether it lists variants, which makes it a multivariant playlist.
     var isMultivariant: Bool {
         self.lines.contains { $0.hasPrefix("#EXT-X-STREAM-INF:") || $0.hasPrefix("#EXT-X-I-FRAME-STREAM-INF:") }
     }

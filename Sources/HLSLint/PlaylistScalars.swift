@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// The scalar forms of playlists, read exactly.
+/// Parses the scalar forms of playlists exactly.
 enum PlaylistScalars {
-    /// `decimal-integer`: 0…2^63-1 here, which is what a media sequence number can reach in this universe.
+    /// Parses a `decimal-integer`: 0…2^63-1 here, more than a media sequence number ever reaches.
     static func integer(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty, text.utf8.count <= 19, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
@@ -10,10 +10,10 @@ enum PlaylistScalars {
         return Int64(text)
     }
 
-    /// Seconds in decimal as whole nanoseconds; digits beyond the ninth are dropped. Spec: §4.2.
+    /// Parses decimal seconds as whole nanoseconds; digits after the ninth are dropped. Spec: §4.2.
     ///
-    /// - Returns: `nil` for anything but digits with one point at most, or 10^7 s and more: sums and products of a few of them
-    /// stay in 64 bits.
+    /// - Returns: `nil` for anything but digits with at most one point, and for 10^7 s or more: sums and products of a
+    ///   few of them fit in 64 bits.
     static func nanoseconds(_ text: some StringProtocol, signed: Bool = false) -> Int64? {
         var digits = Substring(text)
         var sign: Int64 = 1
@@ -35,9 +35,10 @@ enum PlaylistScalars {
         return sign * (seconds * TimeMath.nanoseconds + fraction)
     }
 
-    /// `YYYY-MM-DDThh:mm:ss[.s…](Z|±hh:mm|±hhmm)` as nanoseconds since the Unix epoch. Spec: §4.4.4.6, ISO 8601.
+    /// Parses `YYYY-MM-DDThh:mm:ss[.s…](Z|±hh:mm|±hhmm)` as nanoseconds since the Unix epoch. Spec: §4.4.4.6, ISO 8601.
     ///
-    /// - Returns: `nil` for another form, and for years before 1970 and after 2200: the difference of two dates stays in 64 bits.
+    /// - Returns: `nil` for another form, and for years before 1970 or after 2200: the difference of two dates fits in
+    ///   64 bits.
     static func date(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A,
@@ -84,7 +85,8 @@ enum PlaylistScalars {
         return (first == 0x2B ? 1 : -1) * (hours * 3_600 + minutes * 60)
     }
 
-    /// Days since 1970-01-01 of the proleptic Gregorian calendar; years that begin in March put the leap day last.
+    /// Days since 1970-01-01 of the proleptic Gregorian calendar. Years begin in March, so that the leap day is the
+    /// last one.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

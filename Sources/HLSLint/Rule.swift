@@ -1,4 +1,4 @@
-/// A rule a presentation can break. The raw value is the rule's id: stable, for people and machines.
+/// A rule that a presentation can break. The raw value is the rule's id, which is stable.
 package enum Rule: String, Sendable, Hashable, CaseIterable {
     // The text of a playlist.
     case playlistEncoding = "playlist-encoding"

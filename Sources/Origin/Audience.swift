@@ -2,15 +2,15 @@ import MediaTypes
 import NIOCore
 import Synchronization
 
-/// Who is there: content that notes when a playlist was last asked for.
+/// Content that records when a playlist was last requested, to tell whether the room has viewers.
 final class Audience: OriginContent {
     private let content: any OriginContent
-    /// Nanoseconds of the system's monotonic clock; 0 before the first.
+    /// Time of the last playlist request in nanoseconds of the system's monotonic clock; 0 before the first.
     private let lastList = Atomic<UInt64>(0)
 
     init(_ content: any OriginContent) { self.content = content }
 
-    /// Nanoseconds since a playlist was asked for; `nil`: none has been.
+    /// Nanoseconds since the last playlist request; `nil` before the first.
     var sinceList: Int64? {
         let last = self.lastList.load(ordering: .relaxed)
         guard last != 0 else { return nil }

@@ -1,15 +1,15 @@
-/// The part of an object that a `Range` field asks for.
+/// The part of an object that a `Range` field requests.
 ///
-/// Spec: RFC 9110 §14.1.2 (byte ranges), §14.2 (a field that cannot be understood is ignored).
+/// Spec: RFC 9110 §14.1.2 (byte ranges), §14.2 (an invalid field is ignored).
 package enum ByteRange: Sendable, Hashable {
-    /// Send all: no range, several ranges, another unit, or a field that is not well formed.
+    /// Send everything: no range, several ranges, another unit, or a malformed field.
     case whole
     /// Send these bytes (206). Not empty, within the object.
     case part(Range<Int>)
     /// No byte of the range exists (416).
     case unsatisfiable
 
-    /// - Parameter size: Bytes of the object, zero or more.
+    /// - Parameter size: Size of the object in bytes, zero or more.
     package init(field: String?, size: Int) {
         guard let field, let equals = field.firstIndex(of: "="),
             field[..<equals].filter({ $0 != " " }).lowercased() == "bytes"
@@ -35,7 +35,7 @@ package enum ByteRange: Sendable, Hashable {
         }
     }
 
-    /// Saturates: a number beyond `Int` is beyond every object too.
+    /// Saturates: a number beyond `Int` is also beyond the end of every object.
     private static func position(_ digits: some StringProtocol) -> Int? {
         digits.isEmpty ? nil : Int(digits) ?? Int.max
     }

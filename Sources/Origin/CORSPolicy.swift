@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// Which pages of other origins may play this room.
+/// Which web pages of other origins may play this room.
 ///
 /// Spec: Fetch §3.3 (CORS protocol).
 package struct CORSPolicy: Sendable, Hashable {
@@ -11,13 +11,13 @@ package struct CORSPolicy: Sendable, Hashable {
 
     private let rule: Rule
 
-    /// - Parameter allowOrigins: Origins as browsers send them, such as `https://player.example`; `*` admits every page, an
-    ///   empty list none.
+    /// - Parameter allowOrigins: Origins as browsers send them, such as `https://player.example`; `*` allows every
+    ///   page, an empty list none.
     package init(allowOrigins: [String]) {
         self.rule = allowOrigins.contains("*") ? .everyone : .listed(Set(allowOrigins.map(Self.normalized)))
     }
 
-    /// What of an `Origin` field the answer depends on; empty for nothing.
+    /// The part of an `Origin` field that the response depends on; empty if it does not depend on it.
     package func key(origin: String?) -> String {
         switch self.rule {
         case .everyone: ""
@@ -25,14 +25,14 @@ package struct CORSPolicy: Sendable, Hashable {
         }
     }
 
-    /// The fields for a response to a request with this `Origin` field.
+    /// The CORS fields for a response to a request with this `Origin` field.
     package func fields(origin: String?) -> HTTPFields {
         var fields: HTTPFields = [:]
         switch self.rule {
         case .everyone:
             fields[.accessControlAllowOrigin] = "*"
         case .listed(let origins):
-            // A cache must not hand the answer for one page to another.
+            // A cache must not send the response for one page to another.
             if !origins.isEmpty { fields[.vary] = "Origin" }
             guard let origin, origins.contains(Self.normalized(origin)) else { return fields }
             fields[.accessControlAllowOrigin] = origin
@@ -41,10 +41,10 @@ package struct CORSPolicy: Sendable, Hashable {
         return fields
     }
 
-    /// Whether a page may open a WebSocket here, which no browser keeps it from (RFC 6455 §10.2): one of this listener itself, one
-    /// that may read replies, and who names no origin and so is no page.
+    /// Whether a page may open a WebSocket here; browsers do not enforce this themselves (RFC 6455 §10.2). Allowed are
+    /// pages of this listener, pages that may read replies, and clients that send no origin and so are not web pages.
     ///
-    /// - Parameter authority: Of the request.
+    /// - Parameter authority: Authority of the request.
     package func admits(origin: String?, authority: String?) -> Bool {
         guard let origin else { return true }
         switch self.rule {
@@ -56,8 +56,8 @@ package struct CORSPolicy: Sendable, Hashable {
         }
     }
 
-    /// The further fields for a preflight request. Fields of a player that need leave: `Range`, and what it tells of itself
-    /// (CTA-5004 §2: Common Media Client Data in fields).
+    /// Additional fields for a preflight response. They allow the fields of a player that need permission: `Range`, and
+    /// client data (CTA-5004 §2: Common Media Client Data in fields).
     package static let preflight: HTTPFields = [
         .accessControlAllowMethods: "GET, HEAD, OPTIONS",
         .accessControlAllowHeaders: "Range, If-None-Match, CMCD-Object, CMCD-Request, CMCD-Session, CMCD-Status",

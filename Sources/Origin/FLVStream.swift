@@ -4,26 +4,27 @@ package import Push
 import HTTPTypes
 import Synchronization
 
-/// One viewer of a rendition over HTTP-FLV or WebSocket-FLV: a file header, the tags since the last IDR picture, then each tag as it comes.
+/// One viewer of a rendition over HTTP-FLV or WebSocket-FLV: sends a file header, the tags since the last IDR frame,
+/// then each new tag.
 ///
-/// Tags are shared by all viewers. A viewer who is too slow loses whole groups of pictures; one who goes on losing them is
-/// sent away, and costs nothing from then on.
+/// Tags are shared by all viewers. A viewer that is too slow loses whole GOPs. A viewer that keeps losing them is
+/// disconnected.
 package final class FLVStream: ReplyStream, LiveReader {
     private struct State {
         var queue = TagQueue()
         var isBegun = false
         var isOver = false
         var isTooSlow = false
-        /// Asked, and got nothing: it is to be told when there is more.
+        /// The connection asked for data and got none: `more` must be called when there is some.
         var isIdle = false
         var more: (@Sendable () -> Void)?
-        /// Nanoseconds at which something had to go, lately.
+        /// Times in nanoseconds of recent drops.
         var overruns: [Int64] = []
     }
 
-    /// So often within the span of time, and the viewer's network is not going to carry it.
+    /// A viewer with this many drops within the time span is disconnected.
     static let mostOverruns = 4
-    /// Nanoseconds.
+    /// Length of the time span in nanoseconds.
     static let overrunSpan: Int64 = 60_000_000_000
 
     private let feed: LiveFeed
@@ -31,7 +32,7 @@ package final class FLVStream: ReplyStream, LiveReader {
 
     package init(_ feed: LiveFeed) { self.feed = feed }
 
-    // MARK: The viewer's side
+    // MARK: Called by the connection
 
     package func next() -> ReplyStreamPiece {
         self.state.withLock { state in
@@ -62,7 +63,7 @@ package final class FLVStream: ReplyStream, LiveReader {
         self.feed.remove(self)
     }
 
-    // MARK: The feed's side
+    // MARK: Called by the feed
 
     package func receive(_ tags: [LiveTag], now: Int64) {
         let (more, isHopeless) = self.state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
@@ -97,7 +98,7 @@ package final class FLVStream: ReplyStream, LiveReader {
 }
 
 extension FLVStream {
-    /// The rendition that a path of the viewers' listener names, `live/NAME.flv`.
+    /// The rendition in a path of the playback listener, `live/NAME.flv`.
     static func rendition(_ path: String) -> String? {
         guard path.hasPrefix("live/"), path.hasSuffix(".flv"), path.utf8.count > "live/.flv".utf8.count else {
             return nil
@@ -106,7 +107,7 @@ extension FLVStream {
         return name.contains("/") ? nil : String(name)
     }
 
-    /// The reply that goes on for as long as the rendition is on air.
+    /// A reply that lasts as long as the rendition is on air.
     static func reply(_ feed: LiveFeed) -> ListenerReply {
         ListenerReply(
             .ok, fields: [.contentType: feed.hasVideo ? "video/x-flv" : "audio/x-flv", .cacheControl: "no-store"],

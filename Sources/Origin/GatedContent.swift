@@ -2,14 +2,14 @@ package import MediaTypes
 import NIOCore
 import Synchronization
 
-/// Content whose requests wait while a worker is about to publish: a successor from its start on, any other one from its first frame
-/// until its first playlist can be had.
+/// Content that holds requests while a worker is about to publish: a worker that continues a room from its start on,
+/// any other worker from its first frame until its first playlist is available.
 ///
-/// A name that is not found ends some players for good.
+/// Without this, requests would get a 404, after which some players stop permanently.
 package final class GatedContent: OriginContent {
     private struct Waiter {
         let request: OriginRequest
-        /// Nanoseconds of the clock.
+        /// Time of the request in nanoseconds of the clock.
         let since: Int64
         let answer: @Sendable (OriginAnswer) -> Void
     }
@@ -20,9 +20,9 @@ package final class GatedContent: OriginContent {
         var waiters: [Waiter] = []
     }
 
-    /// Requests that may wait at once; more are answered 503.
+    /// Most requests that may wait; further ones are answered 503.
     private static let longestQueue = 10_000
-    /// Nanoseconds a request may wait: a successor is there within a fraction of it.
+    /// Longest wait in nanoseconds: a new worker takes a fraction of it to start.
     private static let longestWait: Int64 = 5_000_000_000
 
     private let content: any OriginContent
@@ -30,22 +30,22 @@ package final class GatedContent: OriginContent {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - content: Answers once ``open()`` has been called.
-    ///   - isOpen: It answers from the beginning on, until ``hold()``.
+    ///   - content: Answers requests once ``open()`` has been called.
+    ///   - isOpen: Answers from the beginning, until ``hold()``.
     package init(_ content: any OriginContent, isOpen: Bool = false, clock: any MonotonicClock) {
         self.content = content
         self.clock = clock
         self.state.withLock { $0.isOpen = isOpen }
     }
 
-    /// From now on requests wait until ``open()``. From any thread.
+    /// Makes requests wait until ``open()``. Callable from any thread.
     package func hold() { self.state.withLock { $0.isOpen = false } }
 
     package var ended: Bool { self.content.ended }
-    /// A request waits.
+    /// Whether a request is waiting.
     package var isWaitedFor: Bool { self.state.withLock { !$0.waiters.isEmpty } }
 
-    /// From now on everything is answered; those who wait first. May be called twice, from any thread.
+    /// Answers all requests from now on, waiting ones first. May be called more than once, from any thread.
     package func open() {
         let waiters = self.state.withLock { state in
             state.isOpen = true

@@ -5,16 +5,16 @@ package import MediaTypes
 import NIOCore
 import Synchronization
 
-/// The live edge of a low-latency stream, in memory: playlists, parts and the newest segments, and the requests that wait
-/// for the next ones. What it does not hold comes from a second place, such as the directory.
+/// The live edge of a low-latency stream, in memory: playlists, parts and the newest segments, and the requests that
+/// wait for the next ones. Other objects come from a fallback, such as the directory.
 ///
 /// Spec: rfc8216bis §6.2.5.2 (blocking reload), §6.2.6 (preload hints).
 ///
-/// Requests that wait for the same are in one list. ``publish(_:)`` is the only thing that wakes: it looks at each list once,
-/// whatever its length, and hands over those that need not wait any longer as one piece of work, so that a thousand players
-/// cost the publisher one wake-up.
+/// Requests that wait for the same thing share a list. Only ``publish(_:)`` wakes requests: it checks each list once,
+/// whatever its length, and hands the requests that can be answered over as one task. So a thousand players cost the
+/// publisher one wake-up.
 package final class LiveContent: OriginContent {
-    /// What is waited for.
+    /// The playlist state or object that requests wait for.
     private struct Awaited: Hashable {
         let path: String
         let directives: ReloadDirectives
@@ -28,12 +28,12 @@ package final class LiveContent: OriginContent {
     private struct Waiter {
         let id: UInt64
         let request: OriginRequest
-        /// Nanoseconds of the clock.
+        /// Time of the request in nanoseconds of the clock.
         let since: Int64
         let answer: @Sendable (OriginAnswer) -> Void
     }
 
-    /// Where a woken request's answer is.
+    /// Source of a woken request's answer.
     private enum Source {
         case version(PlaylistVersion)
         case answer(OriginAnswer)
@@ -44,14 +44,14 @@ package final class LiveContent: OriginContent {
     private struct State {
         var versions: [String: PlaylistVersion] = [:]
         var objects: [String: OriginObject] = [:]
-        /// Each list in the order of its numbers.
+        /// Each list is in the order of ids.
         var waiters: [Awaited: [Waiter]] = [:]
         var waiterCount = 0
         var nextID: UInt64 = 0
         var isClosed = false
     }
 
-    /// Requests that may wait at once; more are answered 503. Each costs about a kilobyte.
+    /// Most requests that may wait; further ones are answered 503. Each needs about a kilobyte.
     private static let longestQueue = 10_000
 
     private let control: ServerControl
@@ -62,11 +62,11 @@ package final class LiveContent: OriginContent {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - playlistNames: Of the media playlists: they come from here or not at all, since a player that has seen the plain
-    ///     one stops at the numbers of this one.
-    ///   - clock: Tells how long a request has waited.
-    ///   - elsewhere: An object that is not at the live edge.
-    ///   - ended: The room is over.
+    ///   - playlistNames: Names of the media playlists. They are only served from here: a player that has seen the
+    ///     plain playlist of the directory would stop at the sequence numbers of this one.
+    ///   - clock: Measures how long a request has waited.
+    ///   - elsewhere: Looks up an object that is not at the live edge.
+    ///   - ended: Whether the room has ended.
     package init(
         control: ServerControl, playlistNames: Set<String>, clock: any MonotonicClock,
         elsewhere: @escaping @Sendable (String) -> OriginObject?, ended: @escaping @Sendable () -> Bool
@@ -80,10 +80,10 @@ package final class LiveContent: OriginContent {
 
     package var ended: Bool { self.isOver() }
 
-    /// Requests that wait now.
+    /// Number of waiting requests.
     package var waitingCount: Int { self.state.withLock { $0.waiterCount } }
 
-    /// Bytes held in memory; shared bytes count once.
+    /// Bytes in memory; shared bytes count once.
     package var heldBytes: Int {
         self.state.withLock { state in
             state.objects.values.reduce(0) { sum, object in
@@ -92,14 +92,14 @@ package final class LiveContent: OriginContent {
         }
     }
 
-    /// Texts of playlists in memory: every viewer's own token is put into one that all share.
+    /// Number of playlist texts in memory. Viewers' tokens are inserted into a text that all viewers share.
     package var textCount: Int { self.state.withLock { $0.versions.values.reduce(0) { $0 + $1.textCount } } }
 
     // MARK: Publishing
 
-    /// Shows what is new. Calls must not overlap. Returns without waiting for those it wakes.
+    /// Publishes an update. Calls must not overlap. Returns without waiting for the requests it wakes.
     package func publish(_ update: LiveUpdate) {
-        // Outside the lock: the only copy of the bytes on their way to any number of viewers.
+        // Outside the lock: this is the only copy of the bytes, however many viewers there are.
         let whole = update.added.compactMap { object -> (name: String, object: OriginObject)? in
             guard case .whole(let memory) = object.content else { return nil }
             return (object.name, Self.object([Self.buffer(memory)], object))
@@ -112,7 +112,7 @@ package final class LiveContent: OriginContent {
                     names.flatMap { state.objects[$0]?.body.sharedBuffers ?? [] }, object)
             }
             for name in update.removed { state.objects[name] = nil }
-            // All of them before any is made: each reports on the others.
+            // Collect all positions before rendering any playlist: each one reports on the others.
             let positions = Dictionary(
                 update.playlists.compactMap { name, playlist in playlist.reported.map { (name, $0) } },
                 uniquingKeysWith: { $1 })
@@ -130,7 +130,7 @@ package final class LiveContent: OriginContent {
         Self.wake(woken)
     }
 
-    /// Takes out the waiters that are waited for by what is there now.
+    /// Removes and returns the requests that can be answered now.
     private func takeSettled(_ state: inout State) -> [Woken] {
         var woken: [Woken] = []
         for awaited in Array(state.waiters.keys) {
@@ -142,7 +142,7 @@ package final class LiveContent: OriginContent {
         return woken
     }
 
-    /// Where the answer is; `nil`: the request has to wait.
+    /// The source of the answer; `nil`: the request has to wait.
     private func settled(_ awaited: Awaited, _ state: State) -> Source? {
         if let version = state.versions[awaited.path] {
             switch version.position.decide(awaited.directives, advancePartLimit: self.control.advancePartLimit) {
@@ -152,14 +152,14 @@ package final class LiveContent: OriginContent {
             }
         }
         if let object = state.objects[awaited.path] { return .answer(.object(object)) }
-        // The hinted part of a playlist (§6.2.6). A hint that has been given up leaves nothing to wait for.
+        // The hinted part of a playlist (§6.2.6). A request for a hint that is no longer listed does not wait.
         for version in state.versions.values where !version.position.isEnded {
             if version.playlist.edge?.hint == awaited.path { return nil }
         }
         return .answer(.missing)
     }
 
-    /// One piece of work for all clients of an event loop, away from the publisher's thread.
+    /// Runs one task for all clients of an event loop, off the publisher's thread.
     private static func wake(_ woken: [Woken]) {
         var loops: [ObjectIdentifier: any EventLoop] = [:]
         var groups: [ObjectIdentifier?: [Woken]] = [:]
@@ -212,7 +212,7 @@ package final class LiveContent: OriginContent {
     ) {
         let now = self.clock.now()
         let (id, source) = self.state.withLock { state -> (UInt64, Source?) in
-            // What was waited for may have come between the first look and this one.
+            // It may have been published between the first check and this one.
             if let source = self.settled(awaited, state) { return (0, source) }
             if state.isClosed { return (0, .answer(.late("the listener stops"))) }
             guard state.waiterCount < Self.longestQueue else { return (0, .answer(.late("too many requests wait"))) }
@@ -226,7 +226,7 @@ package final class LiveContent: OriginContent {
         request.client.whenGone { [weak self] in self?.drop(id, awaited) }
     }
 
-    /// The client has left.
+    /// Drops the request of a client that has disconnected.
     private func drop(_ id: UInt64, _ awaited: Awaited) {
         let waiter = self.state.withLock { state -> Waiter? in
             guard let index = state.waiters[awaited]?.firstIndex(where: { $0.id == id }) else { return nil }
@@ -235,13 +235,13 @@ package final class LiveContent: OriginContent {
             if state.waiters[awaited]?.isEmpty == true { state.waiters[awaited] = nil }
             return waiter
         }
-        waiter?.answer(.late("the client has left"))
+        waiter?.answer(.late("the client has disconnected"))
     }
 
-    /// Spec: §6.2.5.2: a request is held for no longer than three target durations.
+    /// Answers requests that have waited too long. Spec: §6.2.5.2: at most three target durations.
     package func expire() {
         let deadline = self.clock.now() &- Int64(self.control.longestHold) &* TimeMath.nanoseconds
-        self.takeAll("what was asked for did not come in time") { $0.since <= deadline }
+        self.takeAll("the requested object was not published in time") { $0.since <= deadline }
     }
 
     package func close() {
@@ -281,7 +281,7 @@ package final class LiveContent: OriginContent {
 }
 
 extension MediaPlaylist {
-    /// For the other playlists' reports; an I-frame playlist needs none (appendix B.1).
+    /// Position for the other playlists' reports; an I-frame playlist is not reported (appendix B.1).
     fileprivate var reported: PlaylistPosition? { self.isIFramesOnly ? nil : self.position }
 }
 

@@ -1,17 +1,17 @@
 package import HLS
 package import HTTPListener
 
-/// What a viewer asks for.
+/// A viewer's request.
 package struct OriginRequest: Sendable {
     /// Relative and decoded, such as `v720/s00001.m4s`; never with an empty, `.` or `..` component, a backslash or a control
     /// character.
     package var path: String
     package var directives: ReloadDirectives
-    /// The client takes `gzip`.
+    /// Whether the client accepts `gzip`.
     package var acceptsGzip: Bool
-    /// Goes with every URI of a playlist: percent-encoded, without `?`; empty for none.
+    /// Query to append to every URI in a playlist: percent-encoded, without `?`; empty for none.
     package var query: String
-    /// Who waits for the answer.
+    /// The client that waits for the answer.
     package var client: ClientPresence
 
     package init(
@@ -26,30 +26,31 @@ package struct OriginRequest: Sendable {
     }
 }
 
-/// What becomes of a request.
+/// The answer to a request.
 package enum OriginAnswer: Sendable {
     case object(OriginObject)
     /// 404.
     case missing
-    /// 400, for this reason.
+    /// 400 with this reason.
     case refused(String)
-    /// 503: what was waited for did not come in time, or too many wait already.
+    /// 503 with this reason: a wait timed out, or too many requests wait already.
     case late(String)
 }
 
-/// What the origin serves: the objects a packager has published, by name. Called from many threads.
+/// The content of the origin: the objects that a packager has published, by name. Called from many threads.
 package protocol OriginContent: Sendable {
-    /// Calls `answer` once: at once, or when what is about to be published is there, but after no longer than a time of its
-    /// own, and on the event loop of the request's client. Must not block. A client that has left may get no answer.
+    /// Calls `answer` once: immediately, or when a future object is published, or after a timeout of the
+    /// implementation; on the event loop of the request's client. Must not block. A client that has disconnected may
+    /// get no answer.
     func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void)
 
-    /// True once the room is over and nothing more will be published.
+    /// Whether the room has ended, so that nothing more will be published.
     var ended: Bool { get }
 
     /// Answers requests that have waited for too long. Called about twice a second.
     func expire()
 
-    /// Answers every request that waits: the listener stops.
+    /// Answers every waiting request, because the listener stops.
     func close()
 }
 

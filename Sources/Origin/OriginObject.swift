@@ -4,12 +4,12 @@ package import NIOCore
 package struct OriginObject: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
-        /// Bytes that all replies share, one buffer after the other.
+        /// Bytes that all replies share, as consecutive buffers.
         case buffers([ByteBuffer])
-        /// A file of `size` bytes that does not change any more; it may be deleted while it is sent.
+        /// A file of `size` bytes that no longer changes; it may be deleted while it is sent.
         case file(path: String, size: Int)
 
-        /// Bytes, zero or more.
+        /// Size in bytes, zero or more.
         package var count: Int {
             switch self {
             case .bytes(let bytes): bytes.count
@@ -20,17 +20,18 @@ package struct OriginObject: Sendable {
     }
 
     package var body: Body
-    /// Such as `application/vnd.apple.mpegurl`.
+    /// For example `application/vnd.apple.mpegurl`.
     package var contentType: String
-    /// Such as `public, max-age=31536000, immutable`.
+    /// For example `public, max-age=31536000, immutable`.
     package var cacheControl: String
-    /// Strong, with its quotes (RFC 9110 §8.8.3); `nil`: none.
+    /// Strong entity tag with its quotes (RFC 9110 §8.8.3); `nil` for none.
     package var entityTag: String?
-    /// There is a form for clients that take gzip and one for those that do not.
+    /// Whether the object exists in a gzip form and a plain form.
     package var variesByEncoding: Bool
-    /// This form is the compressed one.
+    /// Whether this is the gzip form.
     package var isGzip: Bool
-    /// For an object that many ask for; all copies of it share them, and none of its values above changes any more.
+    /// Shared response heads for an object with many requests. All copies of the object share them, so its values above
+    /// must not change any more.
     package var heads: SharedHeads?
 
     package init(

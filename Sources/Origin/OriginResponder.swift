@@ -4,24 +4,25 @@ import HTTPTypes
 import NIOCore
 package import Push
 
-/// Answers viewers' requests from what is published: a request in, a reply out.
+/// Answers viewers' requests from the published objects.
 package struct OriginResponder: Sendable {
     private let content: any OriginContent
     private let policy: CORSPolicy
-    /// `nil`: anybody may watch.
+    /// `nil`: anyone may watch.
     private let gate: PlaybackGate?
-    /// Renditions over HTTP-FLV and WebSocket-FLV; `nil`: none.
+    /// Renditions over HTTP-FLV and WebSocket-FLV; `nil` for none.
     private let live: LiveOutputs?
     private let page: [UInt8]
-    /// The page's policy.
+    /// Content security policy of the page.
     private let pagePolicy: String
     private let forms = PlaylistForms()
 
     /// - Parameters:
-    ///   - gate: Asked about every object; `nil`: anybody may watch. The page is open, since it shows nothing by itself.
-    ///   - live: Where `live/NAME.flv` comes from; `nil`: nowhere.
+    ///   - gate: Checks every object request; `nil`: anyone may watch. The page is always public, because it contains
+    ///     no media.
+    ///   - live: Source of `live/NAME.flv`; `nil` for none.
     ///   - playlist: File name of the multivariant playlist, for the page.
-    ///   - keyURI: Where players get keys; `nil`: here.
+    ///   - keyURI: URI of an external key server; `nil`: keys are served here.
     package init(
         content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: PlaybackGate? = nil,
         live: LiveOutputs? = nil, playlist: String = "index.m3u8", keyURI: String? = nil
@@ -34,15 +35,15 @@ package struct OriginResponder: Sendable {
         self.pagePolicy = ViewerPage.contentSecurityPolicy(keyURI: keyURI)
     }
 
-    /// Calls `answer` once, at once or when what is asked for is there.
+    /// Calls `answer` once, immediately or when the requested object is available.
     package func reply(to request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
         self.route(request) { reply in
-            // A shared head is complete.
+            // A shared head already has these fields.
             answer(reply.shared == nil ? self.completed(reply, for: request) : reply)
         }
     }
 
-    /// With the fields that every reply has.
+    /// Adds the fields that every reply has.
     private func completed(_ reply: ListenerReply, for request: ListenerRequest) -> ListenerReply {
         var reply = reply
         for field in self.policy.fields(origin: request.head.headerFields[.origin]) {
@@ -53,7 +54,7 @@ package struct OriginResponder: Sendable {
         return reply
     }
 
-    /// The same for those who can wait.
+    /// The async version.
     package func reply(to request: ListenerRequest) async -> ListenerReply {
         await withCheckedContinuation { continuation in
             self.reply(to: request) { continuation.resume(returning: $0) }
@@ -89,7 +90,7 @@ package struct OriginResponder: Sendable {
         self.content.answer(to: asked) { result in
             switch result {
             case .object(let object):
-                // A range is one of the bytes as they are.
+                // A range refers to the uncompressed bytes.
                 let form = self.forms.object(
                     object, query: asked.query, acceptsGzip: asked.acceptsGzip && fields[.range] == nil)
                 guard let form else {
@@ -97,7 +98,7 @@ package struct OriginResponder: Sendable {
                 }
                 answer(self.reply(with: form, to: request))
             case .missing: answer(self.missing)
-            // Not to be remembered: what is too far ahead now will be there later.
+            // Not cacheable: a request that is too far ahead now will be valid later.
             case .refused(let reason): answer(.plain(.badRequest, reason, fields: [.cacheControl: "no-store"]))
             case .late(let reason):
                 answer(
@@ -107,20 +108,20 @@ package struct OriginResponder: Sendable {
         }
     }
 
-    /// Over the WebSocket that the request asks for, or as the reply itself.
+    /// Replies over the WebSocket that the request asks for, or as an HTTP stream.
     private func reply(with feed: LiveFeed, to head: HTTPRequest) -> ListenerReply {
         switch WebSocketHandshake(head) {
         case .notAsked: return FLVStream.reply(feed)
         case .refused(let reply): return reply
         case .accepted(let fields):
             guard self.policy.admits(origin: head.headerFields[.origin], authority: head.authority) else {
-                return .plain(.forbidden, "not for pages of this origin", fields: [.cacheControl: "no-store"])
+                return .plain(.forbidden, "pages of this origin are not allowed", fields: [.cacheControl: "no-store"])
             }
             return ListenerReply(.switchingProtocols, fields: fields, body: .socket(FLVStream(feed)))
         }
     }
 
-    /// Spec: RFC 9110 §12.5.3.
+    /// Whether an Accept-Encoding field allows gzip. Spec: RFC 9110 §12.5.3.
     package static func acceptsGzip(_ field: String?) -> Bool {
         for item in (field ?? "").split(separator: ",") {
             let pieces = item.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
@@ -131,7 +132,7 @@ package struct OriginResponder: Sendable {
         return false
     }
 
-    /// A playlist that is not there yet may be there in a second; nobody may remember that it was not.
+    /// Not cacheable: a playlist that does not exist yet may exist a second later.
     private var missing: ListenerReply {
         .plain(
             .notFound, self.content.ended ? "the room has ended" : "no such object", fields: [.cacheControl: "no-store"]
@@ -149,7 +150,7 @@ package struct OriginResponder: Sendable {
 
     private func reply(with object: OriginObject, to request: ListenerRequest) -> ListenerReply {
         var fields = request.head.headerFields
-        // RFC 9110 §14.2: of GET alone a range may be asked for.
+        // RFC 9110 §14.2: only GET supports ranges.
         if request.head.method != .get { fields[.range] = nil }
         guard let heads = object.heads, fields[.range] == nil, fields[.ifNoneMatch] == nil else {
             return Self.reply(with: object, to: fields)
@@ -174,7 +175,7 @@ package struct OriginResponder: Sendable {
             if let known = request[.ifNoneMatch], Self.matches(known, tag) {
                 return ListenerReply(.notModified, fields: fields)
             }
-            // A range of another version than the client has would not fit what it has.
+            // A range of a newer version would not fit the bytes that the client already has.
             if let condition = request[.ifRange], condition != tag { range = nil }
         }
         switch ByteRange(field: range, size: size) {
@@ -188,7 +189,7 @@ package struct OriginResponder: Sendable {
         }
     }
 
-    /// Spec: RFC 9110 §13.1.2: weak comparison with any of the tags.
+    /// Whether an If-None-Match field matches a tag. Spec: RFC 9110 §13.1.2: weak comparison with any of the tags.
     private static func matches(_ field: String, _ tag: String) -> Bool {
         field.split(separator: ",").contains { item in
             let item = item.filter { $0 != " " }
@@ -196,7 +197,7 @@ package struct OriginResponder: Sendable {
         }
     }
 
-    /// The relative name in `path`, or `nil` where a content that reads a directory could be led out of it.
+    /// The relative name in `path`, or `nil` if it could lead out of a directory.
     package static func objectName(_ path: String) -> String? {
         let name = path.dropFirst()
         let isClean = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -217,7 +218,7 @@ extension OriginObject.Body {
         }
     }
 
-    /// Slices that share the buffers' bytes.
+    /// Slices of the buffers that share their bytes.
     private static func cut(_ buffers: [ByteBuffer], to range: Range<Int>) -> [ByteBuffer] {
         if range.lowerBound == 0, buffers.reduce(0, { $0 + $1.readableBytes }) == range.upperBound { return buffers }
         var result: [ByteBuffer] = []

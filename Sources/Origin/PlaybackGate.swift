@@ -2,35 +2,37 @@ import LibAV
 import MediaTypes
 import Synchronization
 
-/// Lets in whoever shows a URL that somebody with the secret has signed, for as long as it says and below the path it names.
+/// Admits requests whose URL is signed with one of the room's secrets, until the time and below the path that the URL
+/// states.
 ///
-/// A signed URL has three parameters: `exp`, the second of the Unix clock it is good until; `scope`, what the paths it is good
-/// for begin with, letter by letter, `/` if it is not there: `/720p` is `/720p.m3u8`, its segments and keys, and `/720p60.m3u8`
-/// too, `/live/` is all below it; `sig`, HMAC-SHA256 in hexadecimal digits over these lines, without a line break at the end:
+/// A signed URL has three parameters: `exp`, the Unix time in seconds at which it expires; `scope`, the prefix of the
+/// paths that it is valid for (`/` if it is missing); `sig`, the signature. The prefix is compared byte by byte:
+/// `/720p` covers `/720p.m3u8` with its segments and keys, but also `/720p60.m3u8`; `/live/` covers everything below
+/// it. The signature is HMAC-SHA256 in hexadecimal digits over these lines, without a line break at the end:
 ///
 ///     tandem-playback
 ///     ROOM
 ///     SCOPE
 ///     EXP
 ///
-/// Whoever opens a playlist is let into what is in it, since a playlist's URIs carry the query on.
+/// A client that can open a playlist can open everything it lists, because the playlist's URIs carry the query.
 package struct PlaybackGate: Sendable, CustomReflectable {
-    /// What is to be said of a request.
+    /// The result of checking a request.
     package enum Verdict: Sendable, Hashable {
         case open
-        /// A parameter is missing, twice there or cannot be read.
+        /// A parameter is missing, repeated or invalid.
         case unsigned
-        /// The signature is another one.
+        /// The signature is wrong.
         case forged
         case expired
-        /// It is good for another path.
+        /// The URL is valid for another path.
         case elsewhere
     }
 
-    /// The longest scope; it is a path of ours or the beginning of one.
+    /// The longest scope in bytes; a scope is a prefix of a path here.
     private static let longestScope = 256
 
-    /// Of all copies of a gate.
+    /// The secrets, shared by all copies of a gate.
     private final class Secrets: Sendable {
         let current: Mutex<[[UInt8]]>
         init(_ secrets: [[UInt8]]) { self.current = Mutex(secrets) }
@@ -40,11 +42,11 @@ package struct PlaybackGate: Sendable, CustomReflectable {
     private let secrets: Secrets
     private let now: @Sendable () -> Int64
 
-    /// A dump shows no secret.
+    /// Keeps the secrets out of dumps.
     package var customMirror: Mirror { Mirror(self, children: ["room": self.room]) }
 
     /// - Parameters:
-    ///   - secrets: At least one; a URL may be signed with any of them, so that one can follow another.
+    ///   - secrets: At least one; a URL may be signed with any of them, so that secrets can be rotated.
     ///   - now: Seconds since the Unix epoch.
     package init(room: String, secrets: [String], now: @escaping @Sendable () -> Int64) {
         self.now = now
@@ -52,13 +54,13 @@ package struct PlaybackGate: Sendable, CustomReflectable {
         self.secrets = Secrets(secrets.map { Array($0.utf8) })
     }
 
-    /// From now on these are the secrets, for all copies of this gate. At least one.
+    /// Replaces the secrets for all copies of this gate. At least one.
     package func renew(secrets: [String]) {
         let secrets = secrets.map { Array($0.utf8) }
         self.secrets.current.withLock { $0 = secrets }
     }
 
-    /// Of the scope every byte counts, and nothing else: it is the beginning of the path, whether or not that is a whole name.
+    /// Checks a request. The scope must be a byte prefix of the path; it need not end at a component.
     ///
     /// - Parameters:
     ///   - path: Decoded, with its leading slash.
@@ -75,7 +77,7 @@ package struct PlaybackGate: Sendable, CustomReflectable {
         let scope = scopes.first?.value ?? "/"
         guard scope.utf8.first == UInt8(ascii: "/"), scope.utf8.count <= Self.longestScope else { return .unsigned }
         let message = self.message(scope: scope, expiry: until)
-        // To the end, whichever is right.
+        // Checks all secrets, so that the time does not depend on which one matches.
         var isGenuine = false
         for secret in self.secrets.current.withLock({ $0 }) {
             let code = MessageAuthentication.hmacSHA256(key: secret, message: message)
@@ -86,9 +88,9 @@ package struct PlaybackGate: Sendable, CustomReflectable {
         return path.utf8.starts(with: scope.utf8) ? .open : .elsewhere
     }
 
-    /// The query of a signed URL, percent-encoded; signed with the first secret.
+    /// The query of a signed URL, percent-encoded and signed with the first secret.
     ///
-    /// - Parameter seconds: How long it is good from now on.
+    /// - Parameter seconds: How long the URL is valid from now on.
     package func query(scope: String, seconds: Int64) -> String {
         let expiry = self.now().addingReportingOverflow(seconds).partialValue
         guard let secret = self.secrets.current.withLock({ $0.first }) else { return "" }
@@ -104,12 +106,12 @@ package struct PlaybackGate: Sendable, CustomReflectable {
 }
 
 extension PlaybackGate.Verdict {
-    /// For a person who looks at the answer; `nil` for ``open``.
+    /// The reason as text for the client's user; `nil` for ``open``.
     var reason: String? {
         switch self {
         case .open: nil
         case .unsigned: "this URL is not signed"
-        case .forged: "the signature of this URL is not right"
+        case .forged: "the signature of this URL is wrong"
         case .expired: "this URL has expired"
         case .elsewhere: "this URL is signed for another path"
         }

@@ -1,8 +1,8 @@
 import LibAV
 import Synchronization
 
-/// Playlists that are published as plain bytes, such as the multivariant one, in the forms clients take: compressed, and
-/// with the query of who asks.
+/// Variants of playlists that are published as plain bytes, such as the multivariant one: compressed or not, and with
+/// each request's query.
 final class PlaylistForms: Sendable {
     private struct Form: Hashable {
         let fingerprint: UInt64
@@ -17,18 +17,18 @@ final class PlaylistForms: Sendable {
 
     private struct Made {
         var forms: [Form: Rendered] = [:]
-        /// Of all of them.
+        /// Size of all forms.
         var bytes = 0
     }
 
-    /// Forms kept, and their bytes; when there are more, all are made anew.
+    /// Most forms to keep, and their bytes; above either limit, all are dropped and made again.
     private static let mostForms = 64
     private static let mostBytes = 8 << 20
 
     private let made = Mutex(Made())
 
-    /// The object in the form the request asks for; anything but a playlist as it is. `nil` where the query would make it too
-    /// long.
+    /// The object in the form that the request needs; objects other than playlists unchanged. `nil` if the query would
+    /// make it too long.
     func object(_ object: OriginObject, query: String, acceptsGzip: Bool) -> OriginObject? {
         guard object.contentType == PlaylistVersion.contentType, !object.isGzip, !object.variesByEncoding,
             case .bytes(let plain) = object.body

@@ -3,8 +3,8 @@ import LibAV
 import NIOCore
 import Synchronization
 
-/// A media playlist as it is from one change to the next: each of its forms is made once, by the first request for it, and
-/// shared by all others.
+/// One version of a media playlist, between two changes. Each of its forms is made once, by the first request for it,
+/// and shared by all others.
 final class PlaylistVersion: Sendable {
     private struct Form: Hashable {
         let skips: Bool
@@ -13,28 +13,28 @@ final class PlaylistVersion: Sendable {
         let query: String
     }
 
-    /// What of the list a form has, whoever asks.
+    /// The segments and date ranges in a form, independent of the request's query.
     private struct Scope: Hashable {
         let skips: Bool
         let skipsDateRanges: Bool
     }
 
     private struct Text {
-        /// Without a query.
+        /// The text without a query.
         let plain: [UInt8]
-        /// Where a query goes; `nil` until somebody has one.
+        /// Offsets at which a query is inserted; `nil` until a request has one.
         var places: [Int]?
     }
 
-    /// Forms that are shared: viewers with a token each would otherwise fill the memory with one list each.
+    /// Most forms to share: viewers with individual tokens would otherwise fill the memory with one playlist each.
     private static let mostForms = 64
-    /// Bytes of forms with a query that are shared.
+    /// Most bytes of shared forms with a query.
     private static let mostBytes = 8 << 20
 
     private struct Rendered {
         let buffer: ByteBuffer
         let entityTag: String
-        /// Of replies to requests that waited, and to those that did not: caches keep them for different times.
+        /// Heads of replies to requests that waited, and to requests that did not: they have different cache lifetimes.
         let heads = SharedHeads()
         let immediateHeads = SharedHeads()
     }
@@ -52,13 +52,13 @@ final class PlaylistVersion: Sendable {
         self.reports = reports
     }
 
-    /// Texts that were put together so far: one for each part of the list that is asked for, however many ask.
+    /// Number of texts rendered so far: at most one per scope, however many requests there are.
     var textCount: Int { self.texts.withLock(\.count) }
 
-    /// The playlist as an answer; `nil` where the request's query would make it too long.
+    /// The playlist as an object; `nil` if the request's query would make it too long.
     ///
-    /// Spec: rfc8216bis appendix B.1 for the caching times: an answer to a blocking request is true for as long as the list
-    /// may name what it names, one to a plain request only until half a target duration has passed.
+    /// Spec: rfc8216bis appendix B.1 for the cache lifetimes: the answer to a blocking request stays valid while the
+    /// listed media is available, the answer to a plain request only for half a target duration.
     func object(for request: OriginRequest) -> OriginObject? {
         let skips = request.directives.skips && self.playlist.skippableCount > 0
         let form = Form(
@@ -82,7 +82,7 @@ final class PlaylistVersion: Sendable {
         return shared ?? self.render(form)
     }
 
-    /// A viewer with a token of its own costs a copy of the text, not a list.
+    /// Renders a form. A viewer with an individual token costs a copy of the text, not another rendering.
     private func render(_ form: Form) -> Rendered? {
         let (plain, places) = self.text(of: form)
         guard let text = QueryPassing.pass(form.query, into: plain, at: places) else { return nil }
@@ -111,7 +111,7 @@ final class PlaylistVersion: Sendable {
     /// Spec: rfc8216bis §4.
     static let contentType = "application/vnd.apple.mpegurl"
 
-    /// Of the bytes, not of a count: a later worker of the room must not give the same tag to another text.
+    /// A hash of the bytes, not a counter: a later worker of the room must not give the same tag to another text.
     static func entityTag(of bytes: [UInt8], isGzip: Bool) -> String {
         "\"\(String(self.fingerprint(bytes), radix: 36))\(isGzip ? "z" : "")\""
     }

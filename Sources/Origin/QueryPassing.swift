@@ -1,38 +1,39 @@
 import HTTPListener
 
-/// Carries what a viewer's request says beside its path on to everything the answer names: a token that opens the playlist
-/// must open what is in it.
+/// Appends the query of a viewer's playlist request to every URI in the playlist: a token that opens the playlist must
+/// also open everything it lists.
 ///
-/// Spec: rfc8216bis §6.2.5: the delivery directives are the playlist request's own and are not passed on; nor is what the
-/// player tells of itself with each request (CTA-5004 §2), which would give a segment another URI with each reload.
+/// Spec: rfc8216bis §6.2.5: delivery directives belong to the playlist request and are not passed on. Neither is the
+/// player's client data (CTA-5004 §2), which would give a segment another URI with each reload.
 enum QueryPassing {
-    /// RFC 3986 §3.4: what a query may hold besides unreserved characters.
+    /// RFC 3986 §3.4: characters that a query may contain besides unreserved ones.
     private static let written = Set("%!$&'()*+,;=:@/?".utf8)
-    /// Bytes of a query that goes on: it is in the list once for each URI, and tokens are far shorter.
+    /// Longest query in bytes that is passed on: it is in the playlist once for each URI, and tokens are far shorter.
     static let longest = 2_048
-    /// Bytes that a query may add to a list, at most: one of a day has tens of thousands of URIs.
+    /// Most bytes that a query may add to a playlist: after a day a playlist has tens of thousands of URIs.
     private static let mostAdded = 16 << 20
-    /// For a person who looks at the answer.
-    static let tooLong = "the query is too long to go with everything that the playlist names"
+    /// Text of the error response.
+    static let tooLong = "the query is too long to be added to every URI of the playlist"
 
-    /// The query of the URIs in a playlist: what of a request's goes on, as it was written, since one that is escaped in
-    /// another way is another one (RFC 3986 §2.2). It can end neither an attribute nor a line; empty for none.
+    /// The query for the URIs in a playlist: the part of the request's query that is passed on, as it was written,
+    /// because a different escaping would make it a different query (RFC 3986 §2.2). It cannot end an attribute or a
+    /// line; empty for none.
     static func query(of target: RequestTarget) -> String {
         zip(target.query, target.writtenQuery).filter { pair, _ in !self.isOwn(pair.name) }
             .map { _, text in self.encoded(text, keeping: self.written) }.joined(separator: "&")
     }
 
-    /// Of the playlist request alone.
+    /// Whether a parameter belongs only to the playlist request.
     private static func isOwn(_ name: String) -> Bool { name.hasPrefix("_HLS_") || name == "CMCD" }
 
-    /// A query of these pairs, with the same property.
+    /// A query of these pairs, escaped in the same safe way.
     static func query(_ pairs: [(name: String, value: String)]) -> String {
         pairs.map { name, value in
             value.isEmpty ? self.encoded(name) : "\(self.encoded(name))=\(self.encoded(value))"
         }.joined(separator: "&")
     }
 
-    /// Spec: RFC 3986 §2.3: everything but unreserved characters, and those to be kept, is escaped.
+    /// Percent-encodes everything but unreserved characters and those to keep. Spec: RFC 3986 §2.3.
     private static func encoded(_ text: String, keeping kept: Set<UInt8> = []) -> String {
         var result = ""
         for byte in text.utf8 {
@@ -47,14 +48,14 @@ enum QueryPassing {
         return result
     }
 
-    /// The playlist with `query` behind every URI in it; the URIs of a playlist of ours have none of their own.
+    /// Adds `query` to every URI in a playlist; the URIs in our playlists have no query of their own.
     ///
-    /// - Returns: `nil` where it would become too long by it.
+    /// - Returns: `nil` if the playlist would become too long.
     static func pass(_ query: String, into playlist: [UInt8]) -> [UInt8]? {
         query.isEmpty ? playlist : self.pass(query, into: playlist, at: self.places(in: playlist))
     }
 
-    /// The same where its places are known: a copy of the bytes.
+    /// The same with known offsets: a copy of the bytes.
     static func pass(_ query: String, into playlist: [UInt8], at places: [Int]) -> [UInt8]? {
         guard !query.isEmpty else { return playlist }
         let suffix = Array("?\(query)".utf8)
@@ -72,7 +73,7 @@ enum QueryPassing {
         return result
     }
 
-    /// Where in a playlist a query goes, rising: behind every URI.
+    /// The offsets in a playlist at which a query is inserted, rising: after every URI.
     static func places(in playlist: [UInt8]) -> [Int] {
         let attribute = Array("URI=\"".utf8)
         var places: [Int] = []
@@ -88,10 +89,10 @@ enum QueryPassing {
         return places
     }
 
-    /// A server of its own, such as one that has keys, is not told what opens ours.
+    /// Whether a URI leads to another server, such as a key server, which must not receive the viewer's token.
     private static func isElsewhere(_ uri: ArraySlice<UInt8>) -> Bool { uri.firstRange(of: Array("://".utf8)) != nil }
 
-    /// The name at `start` is a whole one: no other attribute's name ends with it there.
+    /// Whether the attribute name at `start` is complete, and not the end of another attribute's name.
     private static func isAttribute(_ line: ArraySlice<UInt8>, _ start: Int) -> Bool {
         guard start > line.startIndex else { return false }
         return line[start - 1] == UInt8(ascii: ":") || line[start - 1] == UInt8(ascii: ",")

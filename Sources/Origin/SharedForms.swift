@@ -1,28 +1,29 @@
-/// Forms of one text that are made once for all who ask, as long as there is room for them.
+/// A cache for the forms of one text. Each form is made once for all requests, as long as there is room.
 ///
-/// A value, held under a lock: what is not shared is not made in here, others would wait for it.
+/// A value that is protected by a lock. Forms that are not shared are made outside of it, because other requests would
+/// wait.
 package struct SharedForms<Key: Hashable & Sendable, Form: Sendable>: Sendable {
     private let most: Int
     private let mostBytes: Int
 
     private var forms: [Key: Form] = [:]
-    /// Of forms of a few.
+    /// Bytes of forms that only some requests need.
     private var bytes = 0
-    /// One had no room: the rest is made for each who asks.
+    /// A form had no room: further forms are made for each request.
     private var isFull = false
 
     /// - Parameters:
-    ///   - most: Forms that are shared.
-    ///   - mostBytes: Bytes of forms of a few that are shared.
+    ///   - most: Most forms to share.
+    ///   - mostBytes: Most bytes of forms that only some requests need.
     package init(most: Int, mostBytes: Int) {
         self.most = most
         self.mostBytes = mostBytes
     }
 
     /// - Parameters:
-    ///   - isForAll: Everybody may ask for it: it is shared whatever there is.
-    ///   - make: Makes it, and says how many bytes it has; `nil`: there is no such form.
-    /// - Returns: `nil` for what is not shared: whoever asks makes it, outside of the lock.
+    ///   - isForAll: Every request may need the form: it is shared without a limit.
+    ///   - make: Makes the form and returns it with its size in bytes; `nil` if it cannot be made.
+    /// - Returns: `nil` for a form that is not shared: the caller makes it, outside the lock.
     package mutating func form(
         _ key: Key, isForAll: Bool, make: () -> (form: Form, bytes: Int)?
     ) -> Form? {

@@ -1,9 +1,9 @@
 import HTTPListener
 import Synchronization
 
-/// The heads of the replies with an object whole: one for each origin that has a head of its own, made by its first reply.
+/// The shared heads of replies with a whole object: one for each origin that needs its own, made by the first reply.
 package final class SharedHeads: Sendable {
-    /// Heads kept; replies to further origins share none.
+    /// Most heads to keep; replies for further origins do not share a head.
     private static let most = 16
 
     private let heads = Mutex<[String: SharedHead]>([:])
@@ -11,9 +11,9 @@ package final class SharedHeads: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - key: What the head depends on besides the object; empty for nothing.
-    ///   - body: Of the reply.
-    ///   - make: The reply with all its fields.
+    ///   - key: The value besides the object that the head depends on; empty for none.
+    ///   - body: Body of the reply.
+    ///   - make: Makes the complete reply with all its fields.
     func reply(for key: String, body: ListenerReply.Body, make: () -> ListenerReply) -> ListenerReply {
         let head = self.heads.withLock { heads -> SharedHead? in
             if let head = heads[key] { return head }

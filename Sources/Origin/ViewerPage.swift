@@ -1,17 +1,19 @@
 import CPages
 
-/// The page at `/`: one self-contained document, put together from the embedded parts.
+/// The page at `/`: one self-contained document, assembled from embedded parts.
 package enum ViewerPage {
-    /// Nothing from elsewhere is loaded but keys; `blob:` is the media source of the page's own player.
+    /// The content security policy. Only keys may be loaded from another server; `blob:` is the media source of the
+    /// page's own player.
     ///
-    /// - Parameter keyURI: Where players get keys; `nil`: from where the page is.
+    /// - Parameter keyURI: URI of an external key server; `nil`: keys come from the page's own server.
     package static func contentSecurityPolicy(keyURI: String? = nil) -> String {
         let keys = keyURI.flatMap { self.origin(of: $0) }.map { " \($0)" } ?? ""
         return "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'\(keys); "
             + "media-src 'self' blob:; img-src data:; base-uri 'none'; form-action 'none'"
     }
 
-    /// Scheme, host and port of a URL as a policy names them, such as `https://keys.example`; `nil` for what has none, or more.
+    /// Scheme, host and port of a URL in the form of a content security policy, such as `https://keys.example`; `nil`
+    /// if the URL has none, or has other characters.
     package static func origin(of url: String) -> String? {
         guard let scheme = ["https://", "http://"].first(where: { url.hasPrefix($0) }) else { return nil }
         let authority = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -25,10 +27,10 @@ package enum ViewerPage {
     }
 
     /// - Parameters:
-    ///   - title: Of the room; any text.
+    ///   - title: Title of the room; any text.
     ///   - playlist: File name of the multivariant playlist.
     package static func html(title: String, playlist: String = "index.m3u8") -> String {
-        // The title is put in last: what it contains is never looked at again.
+        // The title is inserted last, so that its content is never replaced.
         String(cString: tandem_viewer_page_html())
             .replacing("/*style*/", with: String(cString: tandem_viewer_page_css()))
             .replacing("/*script*/", with: "\(self.player)\n\(String(cString: tandem_viewer_page_js()))")
@@ -36,7 +38,7 @@ package enum ViewerPage {
             .replacing("{{title}}", with: self.escaped(title))
     }
 
-    /// Scripts of the page's player, for other pages: `parseMultivariant`, `MSEPlayer`.
+    /// The scripts of the page's player, for other pages: `parseMultivariant`, `MSEPlayer`.
     package static var player: String {
         "\(String(cString: tandem_viewer_playlist_js()))\n\(String(cString: tandem_viewer_player_js()))"
     }

@@ -3,18 +3,18 @@ package import HTTPTypes
 import LibAV
 import MediaTypes
 
-/// What becomes of a request's wish to go on as a WebSocket.
+/// The result of a request's WebSocket handshake.
 ///
 /// Spec: RFC 6455 §4.2, without extensions and subprotocols.
 package enum WebSocketHandshake: Sendable {
-    /// It has none.
+    /// The request does not ask for a WebSocket.
     case notAsked
-    /// With these fields of a reply that switches protocols.
+    /// The fields of a reply that switches protocols.
     case accepted(HTTPFields)
     case refused(ListenerReply)
 
     private static let version = "13"
-    /// Bytes of the client's nonce.
+    /// Size of the client's nonce in bytes.
     private static let nonceSize = 16
     /// Appended to the key (§1.3).
     private static let identifier = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -29,7 +29,7 @@ package enum WebSocketHandshake: Sendable {
         guard fields[.secWebSocketVersion] == Self.version else {
             self = .refused(
                 .plain(
-                    .upgradeRequired, "only version \(Self.version) of the WebSocket protocol is spoken",
+                    .upgradeRequired, "only version \(Self.version) of the WebSocket protocol is supported",
                     fields: [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketVersion: Self.version]))
             return
         }
@@ -45,7 +45,7 @@ package enum WebSocketHandshake: Sendable {
         ])
     }
 
-    /// Whether the field's list has the word, in either case.
+    /// Whether the field's list contains the word, ignoring case.
     private static func lists(_ word: String, _ field: String?) -> Bool {
         (field ?? "").split(separator: ",").contains { $0.filter { $0 != " " && $0 != "\t" }.lowercased() == word }
     }

@@ -1,16 +1,18 @@
 package import MediaTypes
 
-/// A small file that this user alone may read, written by the worker that holds the room's claim.
+/// A small file that only this user can read, written by the worker that holds the room's claim.
 ///
-/// Each write makes a file of its own beside it, makes that durable, and moves it over the name while the claim is valid.
+/// Each write creates a temporary file beside it, makes that file durable and renames it to the final name while the
+/// claim is valid.
 package struct ClaimedFile: Sendable {
     private let claim: RoomClaim
     private let store: DirectoryStore
     private let name: String
-    /// Called on the writing thread after each step of a write. A test looks at the directory there, or keeps the worker from going on.
+    /// Called on the writing thread after each step of a write. Tests use it to inspect the directory or to stop the
+    /// worker at that step.
     private let reached: @Sendable (WriteStep) -> Void
 
-    /// Workers whose unfinished writes are looked for.
+    /// Number of previous workers whose temporary files are cleaned up.
     private static let pastWorkers: Int64 = 8
 
     package init(
@@ -26,18 +28,20 @@ package struct ClaimedFile: Sendable {
     /// Incarnation of the worker that holds the claim.
     package var incarnation: Int64 { self.claim.incarnation }
 
-    /// A file of the same claim whose name ends with `suffix` behind this one's.
+    /// A file under the same claim whose name is this file's name plus `suffix`.
     package func beside(_ suffix: String) -> ClaimedFile {
         ClaimedFile(self.name + suffix, in: self.store.directory, claim: self.claim)
     }
 
     package func read() -> [UInt8]? { self.store.read(self.name) }
 
-    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room: nothing is written then;
+    /// Replaces the file.
+    ///
+    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room; nothing is written then.
     ///   ``MediaError/Code/outputLost`` or ``MediaError/Code/diskFull``.
     package func write(_ bytes: [UInt8]) throws(MediaError) {
         let temporary = self.temporary(self.claim.incarnation)
-        // What may take long comes before the lock, which the output's writer takes for every segment.
+        // The slow part runs before taking the lock, which the output's writer takes for every segment.
         try self.store.stage(temporary, bytes, self.reached)
         do throws(MediaError) {
             try self.claim.whileValid { () throws(MediaError) in try self.store.move(temporary, to: self.name) }
@@ -50,12 +54,12 @@ package struct ClaimedFile: Sendable {
         self.reached(.directorySynchronized)
     }
 
-    /// Removes the file, as ``write(_:)`` writes it.
+    /// Removes the file, under the same claim as ``write(_:)``.
     package func remove() throws(MediaError) {
         try self.claim.whileValid { () throws(MediaError) in try self.store.remove(exactly: self.name) }
     }
 
-    /// Removes what workers before this one were killed over.
+    /// Removes temporary files of previous workers that were killed during a write.
     package func removeLeftovers() {
         let now = self.claim.incarnation
         for incarnation in max(1, now - Self.pastWorkers)..<max(1, now) {

@@ -1,20 +1,20 @@
 import HLS
 
-/// A segment slot that is ready to be published.
+/// A complete segment slot that is ready to be published.
 struct CompleteSlot: Sendable {
     let slot: Int64
-    /// By track index; `nil` where the track has nothing in the slot.
+    /// By track index; `nil` if the track has no media in the slot.
     var segments: [FinishedSegment?]
 
-    /// Tracks whose packets have another configuration from this slot on.
+    /// Configuration changes of tracks that apply from this slot on.
     var changes: [ConfigurationChange] = []
-    /// Frames of the slot; `nil`: the grid's.
+    /// Frames of the slot; `nil`: those of the grid.
     var frames: Range<Int64>?
-    /// Time is broken with it in every playlist, whether or not a configuration changes.
+    /// Every playlist has a discontinuity here, whether or not a configuration changes.
     var isBreak = false
-    /// Stands for a time in which no worker was there.
+    /// Filled with slate for a time in which no worker ran.
     var isSlate = false
-    /// Another slot is published together with this one.
+    /// Another slot is published right after this one, in the same batch.
     var isFollowed = false
 
     init(slot: Int64, segments: [FinishedSegment?]) {
@@ -22,7 +22,7 @@ struct CompleteSlot: Sendable {
         self.segments = segments
     }
 
-    /// No track has anything.
+    /// Whether no track has media in the slot.
     var isEmpty: Bool { self.segments.allSatisfy { $0?.gap ?? true } }
 }
 
@@ -30,7 +30,7 @@ struct CompleteSlot: Sendable {
 struct ConfigurationChange: Sendable, Hashable {
     let track: Int
     let initialization: [UInt8]
-    /// Its name, where the live edge has shown it already; otherwise the publication gives it one.
+    /// The name under which the live edge has already listed it; `nil`: the publication chooses one.
     var map: InitializationSegment?
 
     init(track: Int, initialization: [UInt8]) {

@@ -7,7 +7,7 @@ import MediaTypes
     import Musl
 #endif
 
-/// A directory that is held open.
+/// An open descriptor of an output directory.
 final class DirectoryPlace: HeldPlace {
     private let directory: String
     private let descriptor: Int32
@@ -20,7 +20,8 @@ final class DirectoryPlace: HeldPlace {
 
     deinit { close(self.descriptor) }
 
-    /// A path that cannot be looked at, for another reason than that nothing is there, is told by whoever writes.
+    /// Whether the path still leads to the open directory. If the path cannot be checked for a reason other than that
+    /// it is missing, the answer is true: the next write reports the error.
     var isCurrent: Bool {
         var (held, now) = (stat(), stat())
         guard fstat(self.descriptor, &held) == 0 else { return true }

@@ -7,13 +7,14 @@ package import MediaTypes
     import Musl
 #endif
 
-/// A store that is a directory: each object is written beside its place and moved over it.
+/// A store in a directory. Each object is written to a temporary file and renamed to its name.
 package struct DirectoryStore: SegmentStore {
-    /// The mode of files and directories before the process's mask.
+    /// Mode of files and directories before the process's umask.
     private static let fileMode: mode_t = 0o644
     private static let directoryMode: mode_t = 0o755
     private static let secretMode: mode_t = 0o600
-    /// How often the lock is tried, 10 ms apart: a holder that has not let go after a second is a stopped process.
+    /// How often the lock is tried, 10 ms apart. After that the lock is ignored: a process that holds it for more than a
+    /// second must have been stopped.
     private static let lockAttempts = 100
 
     package let directory: String
@@ -59,8 +60,8 @@ package struct DirectoryStore: SegmentStore {
         }
     }
 
-    /// A new file each time: a worker that was stopped in the middle of writing the same name still holds the old one, and must not
-    /// write into ours when it goes on.
+    /// Always creates a new file: a worker that was stopped while it wrote the same name still has the old file open,
+    /// and must not write into this one when it resumes.
     private func create(_ path: String, _ mode: mode_t) throws(MediaError) -> Int32 {
         unlink(path)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -68,7 +69,7 @@ package struct DirectoryStore: SegmentStore {
         return descriptor
     }
 
-    /// Writes the pieces and closes the file.
+    /// Writes the pieces, closes the file and returns the error number, if any.
     private static func finish(
         _ descriptor: Int32, _ pieces: [PacketMemory], durable: Bool, _ reached: (WriteStep) -> Void = { _ in }
     ) -> Int32? {
@@ -81,7 +82,7 @@ package struct DirectoryStore: SegmentStore {
         return failure
     }
 
-    /// Makes a durable file that this user alone may read, to be moved to its name later.
+    /// Creates a durable file that only this user can read, to be renamed later.
     ///
     /// - Parameter reached: Called after each step.
     func stage(_ name: String, _ bytes: [UInt8], _ reached: (WriteStep) -> Void) throws(MediaError) {
@@ -100,7 +101,7 @@ package struct DirectoryStore: SegmentStore {
         }
     }
 
-    /// Removes this name alone, no unfinished write of it; nothing happens where it is not there.
+    /// Removes only this name, not the temporary file of an unfinished write. Does nothing if the file does not exist.
     func remove(exactly name: String) throws(MediaError) {
         if unlink(self.full(name)) != 0, errno != ENOENT {
             throw self.lost("cannot remove \(self.full(name))", errno)
@@ -116,7 +117,7 @@ package struct DirectoryStore: SegmentStore {
     }
 
     package func remove(_ name: String) throws(MediaError) {
-        // What a worker was killed over while it wrote the name.
+        // The temporary file of a worker that was killed while it wrote this name.
         unlink(self.temporary(name))
         if unlink(self.full(name)) != 0, errno != ENOENT {
             throw self.lost("cannot remove \(self.full(name))", errno)
@@ -143,10 +144,10 @@ package struct DirectoryStore: SegmentStore {
 
     package func contains(_ name: String) -> Bool { access(self.full(name), F_OK) == 0 }
 
-    /// Directories above one that are looked at.
+    /// Most parent directories that ``lies(in:)`` checks.
     private static let deepest = 256
 
-    /// This directory is the other one, or lies in it, however either is written. Both are there.
+    /// Whether this directory is the other one or is inside it, however the paths are written. Both must exist.
     package func lies(in other: DirectoryStore) -> Bool {
         func identity(_ path: String) -> (device: UInt64, number: UInt64)? {
             var facts = stat()
@@ -158,7 +159,7 @@ package struct DirectoryStore: SegmentStore {
         for _ in 0..<Self.deepest {
             guard let here = identity(path) else { return false }
             if here == outer { return true }
-            // What is above the root is the root.
+            // The parent of the root is the root.
             if let below, below == here { return false }
             below = here
             path += "/.."
@@ -175,7 +176,7 @@ package struct DirectoryStore: SegmentStore {
     package func synchronize(_ names: [String]) throws(MediaError) {
         for name in names {
             let descriptor = open(self.full(name), O_RDONLY | O_CLOEXEC)
-            // One that has gone meanwhile need not survive.
+            // A file that was removed in the meantime does not have to be durable.
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
             guard fsync(descriptor) == 0 else { throw self.lost("cannot write \(self.full(name))", errno) }
@@ -188,7 +189,8 @@ package struct DirectoryStore: SegmentStore {
     package func hold() -> (any HeldPlace)? { DirectoryPlace(self.directory) }
 
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R {
-        // The lock is on the directory itself: no file to leave behind, and the kernel lets go of it with the process.
+        // The lock is on the directory itself: no lock file is left behind, and the kernel releases the lock when the
+        // process ends.
         let descriptor = open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return try body() }
         defer { close(descriptor) }
@@ -199,12 +201,12 @@ package struct DirectoryStore: SegmentStore {
         return try body()
     }
 
-    /// That a file has its name survives the machine once this returns.
+    /// Makes the directory entries durable: renames survive a crash of the machine once this returns.
     private func synchronizeDirectory() -> Int32? {
         let descriptor = open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
-        // Some file systems of other machines cannot, and say so.
+        // Some network file systems do not support this and return EINVAL.
         return fsync(descriptor) == 0 || errno == EINVAL ? nil : errno
     }
 
@@ -235,10 +237,10 @@ package struct DirectoryStore: SegmentStore {
             fix: "free space or restore the directory; the output keeps trying")
     }
 
-    /// The error number of a disk, or of a share of it, that is full.
+    /// Whether an error number means that the disk or a quota is full.
     package static func isFull(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
 }
 
-// Inside the type `read` and `write` are its own methods.
+// Inside the type, `read` and `write` mean its own methods.
 private let systemRead = read
 private let systemWrite = write

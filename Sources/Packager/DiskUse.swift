@@ -4,28 +4,28 @@
     import Musl
 #endif
 
-/// What files take on disk, in bytes of whole blocks, and what there is still, by file system.
+/// Disk usage of directories in bytes of whole blocks, and free space, by file system.
 package struct DiskUse: Sendable, Hashable {
-    /// What lies in a directory.
+    /// What a directory is used for.
     package struct Purpose: OptionSet, Sendable, Hashable {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// What live playlists list.
+        /// Segments of live playlists.
         package static let live = Purpose(rawValue: 1)
         package static let recording = Purpose(rawValue: 2)
         package static let clips = Purpose(rawValue: 4)
     }
 
-    /// A directory that is looked at; not those below it.
+    /// A directory to measure, without subdirectories unless ``isDeep`` is set.
     package struct Place: Sendable, Hashable {
         package let path: String
-        /// Empty: what lies in it counts, and whether its file system is full is nobody's concern.
+        /// Empty: its files count toward ``DiskUse/used``, but free space on its file system is not monitored.
         package let purpose: Purpose
-        /// Directories directly below it count, too.
+        /// Subdirectories directly below it count, too.
         package var isDeep = false
-        /// Only files count whose names begin so.
+        /// Only files whose names have this prefix count.
         package var prefix = ""
 
         package init(_ path: String, _ purpose: Purpose) {
@@ -34,15 +34,16 @@ package struct DiskUse: Sendable, Hashable {
         }
     }
 
-    /// A file system.
+    /// Usage and free space of one file system.
     package struct Volume: Sendable, Hashable {
-        /// Of all directories on it.
+        /// Purposes of all measured directories on it.
         package var purpose: Purpose
-        /// What lies in them; a file with several names counts once, for the directory that is looked at first.
+        /// Bytes of the files in those directories; a file with several names counts once, for the directory that is
+        /// measured first.
         package var used: Int64
-        /// What it still has for this user.
+        /// Bytes available to this user.
         package var free: Int64
-        /// The first directory on it that is looked at; empty: not known.
+        /// The first measured directory on it; empty if unknown.
         package let path: String
 
         package init(_ purpose: Purpose, used: Int64, free: Int64, path: String = "") {
@@ -53,20 +54,20 @@ package struct DiskUse: Sendable, Hashable {
         }
     }
 
-    /// Those that serve a purpose, in the order of the directories.
+    /// File systems with at least one purpose, in the order of the directories.
     package let volumes: [Volume]
-    /// What lies in all directories.
+    /// Bytes in all measured directories.
     package let used: Int64
 
-    /// - Parameter others: Bytes that lie in directories of no purpose, elsewhere.
+    /// - Parameter others: Bytes in directories without a purpose on other file systems.
     package init(_ volumes: [Volume], others: Int64 = 0) {
         self.volumes = volumes
         self.used = volumes.reduce(others) { $0 &+ $1.used }
     }
 
-    /// The same files with what the file systems have free now: a look that takes microseconds, however many files there are.
+    /// The same usage with the current free space. Takes microseconds, however many files there are.
     ///
-    /// - Parameter volume: As ``volume(of:)``.
+    /// - Parameter volume: See ``volume(of:)``.
     package func refreshed(
         volume: (_ path: String) -> (id: UInt64, free: Int64)? = { DiskUse.volume(of: $0) }
     ) -> DiskUse {
@@ -81,13 +82,13 @@ package struct DiskUse: Sendable, Hashable {
         let number: UInt64
     }
 
-    /// The unit of `st_blocks`, whatever the file system's own is.
+    /// The unit of `st_blocks`, independent of the file system's block size.
     private static let statBlock: Int64 = 512
 
-    /// Something in a directory.
+    /// An entry of a directory.
     package struct Entry: Sendable, Hashable {
         package let name: String
-        /// A directory, not a link to one.
+        /// A directory; a symbolic link to a directory is not one.
         package let isDirectory: Bool
         fileprivate var file: File?
         fileprivate var bytes: Int64 = 0
@@ -98,7 +99,7 @@ package struct DiskUse: Sendable, Hashable {
         }
     }
 
-    /// Names of what lies in an open directory, in order; the descriptor stays where it is.
+    /// Sorted names of the entries of an open directory; the descriptor's position does not change.
     static func names(in descriptor: Int32) -> [String] {
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { return [] }
@@ -109,7 +110,7 @@ package struct DiskUse: Sendable, Hashable {
         defer { closedir(directory) }
         var names: [String] = []
         while names.count < Self.mostEntries, let entry = readdir(directory) {
-            // The system ends it with a zero.
+            // The name ends with a zero byte.
             names.append(
                 withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -118,15 +119,15 @@ package struct DiskUse: Sendable, Hashable {
         return names.sorted()
     }
 
-    /// Entries of one directory that are looked at: a day of segments in ten renditions.
+    /// Most entries of one directory that are read: a day of segments in ten renditions.
     private static let mostEntries = 1_000_000
 
-    /// What lies in a directory, one after the other, in no order. Blocks where a disk hangs.
+    /// Calls `body` for each entry of a directory, in no particular order. Blocks if the disk hangs.
     ///
     /// - Parameters:
-    ///   - prefix: Of the names that are looked at; a system call is saved for each of the others.
-    ///   - body: Must leave the directory as it is.
-    /// - Returns: Whether it can be read.
+    ///   - prefix: Prefix of the names to visit; other entries cost no `stat` call.
+    ///   - body: Must not change the directory.
+    /// - Returns: Whether the directory can be read.
     @discardableResult
     package static func forEachEntry(of path: String, prefix: String = "", _ body: (Entry) -> Void) -> Bool {
         guard let directory = opendir(path) else { return false }
@@ -136,7 +137,7 @@ package struct DiskUse: Sendable, Hashable {
         while count < Self.mostEntries, let entry = readdir(directory) {
             count += 1
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                // The system ends it with a zero.
+                // The name ends with a zero byte.
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             var info = stat()
@@ -153,9 +154,9 @@ package struct DiskUse: Sendable, Hashable {
         return true
     }
 
-    /// Which file system a directory is on, and the bytes that has still for this user.
+    /// The file system of a directory, and the bytes it has left for this user.
     ///
-    /// The directory says it, not the files in it: those of an overlay name another device.
+    /// The device is that of the directory, not of the files in it: files on an overlay report another device.
     package static func volume(of path: String) -> (id: UInt64, free: Int64)? {
         var info = stat()
         var system = statvfs()
@@ -165,16 +166,16 @@ package struct DiskUse: Sendable, Hashable {
         return (UInt64(info.st_dev), isTooMuch ? .max : free)
     }
 
-    /// Looks at directories. Takes microseconds a file; blocks where a disk hangs.
+    /// Measures directories. Takes microseconds per file; blocks if a disk hangs.
     ///
-    /// - Parameter volume: As ``volume(of:)``.
-    /// - Returns: `nil` where none of them can be read.
+    /// - Parameter volume: See ``volume(of:)``.
+    /// - Returns: `nil` if no directory can be read.
     package static func measure(
         _ places: [Place], volume: (_ path: String) -> (id: UInt64, free: Int64)? = { DiskUse.volume(of: $0) }
     ) -> DiskUse? {
         var found: [(id: UInt64, volume: Volume)] = []
         var seen: Set<File> = []
-        /// - Returns: Names of directories in it.
+        /// - Returns: Names of the directories in it.
         func look(at path: String, _ place: Place) -> [String] {
             guard let (id, free) = volume(path) else { return [] }
             var directories: [String] = []

@@ -4,32 +4,32 @@ import MediaKernels
 import MediaTypes
 import Synchronization
 
-/// Writes the parts at the live edge down for a successor, before viewers are told of them.
+/// Stores the parts at the live edge, so that the next worker has them, before viewers see them.
 ///
-/// The live edge waits for no store: whoever keeps a part waits for it ``HLSOutputSettings/storePatience`` at most, once, and
-/// no more until the store has done all it was asked to. Parts that it could not take in time are lost with the worker; the
-/// ``EdgeMark`` then tells a successor which numbers viewers know.
+/// The live edge must not wait for a slow store. ``keep(_:_:_:)`` waits at most ``HLSOutputSettings/storePatience``.
+/// After a timeout it does not wait again until the store has finished all pending writes. Parts that are not stored in
+/// time are lost if the worker dies; the ``EdgeMark`` then tells the next worker which numbers viewers know.
 final class EdgeKeeper: Sendable {
     private struct State {
-        /// Writes that are not done.
+        /// Number of unfinished writes.
         var pending = 0
-        /// It was waited for in vain, and has not caught up.
+        /// A wait timed out, and the store has not caught up since.
         var isSlow = false
-        /// Objects that are there, or soon.
+        /// Names of objects that are in the store or being written.
         var names: Set<String>
-        /// Records so far, and the newest that the store has.
+        /// Number of records so far, and of the newest one that is in the store.
         var count = 0
         var written = 0
         /// See ``EdgeRecord/promised``.
         var promised: [Int64] = []
-        /// Their objects that the store has not taken.
+        /// Objects of the record that are not in the store yet.
         var unwritten: [String: PacketMemory] = [:]
-        /// The newest that is to be written.
+        /// The newest mark to be written.
         var mark: EdgeMark?
         var isMarking = false
     }
 
-    /// Writes that may wait for a store that hangs.
+    /// Most pending writes for a store that hangs.
     private static let mostPending = 8
 
     private let store: any SegmentStore
@@ -37,14 +37,14 @@ final class EdgeKeeper: Sendable {
     /// Nanoseconds.
     private let patience: Int64
     private let state: Mutex<State>
-    // One writer, in the order of the parts; a thread of its own would sleep for half a second at a time.
+    // One serial writer, in the order of the parts. A dedicated thread would sleep for half a second at a time.
     private let queue = DispatchQueue(label: "keep-edge")
-    // Beside the other one, which may hang.
+    // Separate from the other queue, which may hang.
     private let marks = DispatchQueue(label: "mark-edge")
 
     /// - Parameters:
-    ///   - names: What the worker before has kept, to be removed once it is not needed any more.
-    ///   - incarnation: This worker's.
+    ///   - names: Objects that the previous worker kept, to be removed when they are no longer needed.
+    ///   - incarnation: Incarnation of this worker.
     init(
         store: any SegmentStore, clock: any MonotonicClock, patience: Int64, names: Set<String>, incarnation: Int64
     ) {
@@ -52,8 +52,8 @@ final class EdgeKeeper: Sendable {
         self.clock = clock
         self.patience = patience
         self.state = Mutex(State(names: names))
-        // While there is space for it. One that is there stays until this worker has more to say: what it names may not be in the
-        // state file yet.
+        // Created early, while there is disk space. An existing file stays until this worker has something to write: it
+        // may name segments that are not in the state file yet.
         let mark = EdgeMark(incarnation: incarnation, tracks: [])
         self.marks.async {
             guard !store.contains(EdgeMark.name), let bytes = mark.bytes else { return }
@@ -61,9 +61,9 @@ final class EdgeKeeper: Sendable {
         }
     }
 
-    /// Makes `record` what a successor finds, with the parts and the initialization segments among `objects`.
+    /// Stores `record` for the next worker, with the parts and initialization segments among `objects`.
     ///
-    /// - Parameter mark: How far viewers are shown the edge after this: what is written where the record is not.
+    /// - Parameter mark: How far viewers have seen the edge after this; written if the record is not stored in time.
     func keep(_ record: EdgeRecord, _ objects: [LiveUpdate.Object], _ mark: @autoclosure () -> EdgeMark) {
         let names = record.names
         func isNamed(_ object: String) -> Bool {
@@ -89,11 +89,11 @@ final class EdgeKeeper: Sendable {
         if isNews, self.state.withLock({ $0.written < number }) { self.write(mark()) }
     }
 
-    /// Waits until it is written, where that does not take too long.
+    /// Writes the record and waits for it, at most for the patience.
     private func write(_ record: EdgeRecord, _ work: (waits: Bool, removed: Set<String>), _ number: Int) {
         let (since, done) = (self.clock.now(), DispatchSemaphore(value: 0))
         self.queue.async {
-            // Who was stopped in between may have a successor by now, whose file this is then.
+            // If this process was stopped in the meantime, a newer worker may own the file by now.
             let isWritten = self.clock.now() &- since < HLSPackager.longestPause && self.write(record, work.removed)
             self.state.withLock { state in
                 if isWritten { state.written = number }
@@ -108,7 +108,7 @@ final class EdgeKeeper: Sendable {
         }
     }
 
-    /// - Returns: Whether the store has all of it.
+    /// - Returns: Whether the store has the whole record.
     private func write(_ record: EdgeRecord, _ removed: Set<String>) -> Bool {
         defer { for name in removed { try? self.store.remove(name) } }
         do {
@@ -119,12 +119,12 @@ final class EdgeKeeper: Sendable {
             try self.store.put(EdgeRecord.name, bytes: Array(record.json.utf8))
             return true
         } catch {
-            // The segments tell of a store that fails; a successor does without the parts.
+            // Failed segment writes report the store; the next worker does without the parts.
             return false
         }
     }
 
-    /// Waits as long for a mark, and for none while another is being written.
+    /// Writes a mark and waits for it, at most for the patience. Does not wait if another mark is being written.
     private func write(_ mark: EdgeMark) {
         let isFree = self.state.withLock { state in
             state.mark = mark
@@ -150,7 +150,7 @@ final class EdgeKeeper: Sendable {
         }
     }
 
-    /// Nobody continues the room: takes everything away.
+    /// Removes all files: the room is not continued.
     func removeAll() {
         let names = self.state.withLock { state in
             defer { state.names = [] }
@@ -163,7 +163,7 @@ final class EdgeKeeper: Sendable {
         self.settle()
     }
 
-    /// Returns once everything is written.
+    /// Waits until everything is written.
     func settle() {
         self.marks.sync {}
         self.queue.sync {}

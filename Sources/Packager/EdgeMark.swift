@@ -1,24 +1,24 @@
 import MediaTypes
 
-/// How far viewers were shown the live edge while the store did not take the ``EdgeRecord`` in time.
+/// How far viewers have seen the live edge while the store did not take the ``EdgeRecord`` in time.
 ///
-/// It is written in place, into a file of a fixed size that exists already: a disk that is full, or too slow for new files, takes
-/// it all the same. A successor lists a number that the mark names and the record does not have as a gap.
+/// It is written in place into an existing file of a fixed size, which works even if the disk is full or too slow for
+/// new files. The next worker lists a number that the mark names and the record does not have as a gap.
 struct EdgeMark: Sendable, Hashable {
     struct Track: Sendable, Hashable {
         var name: String
-        /// The playlist listed the segments below as whole.
+        /// The playlist listed the segments below this number as complete.
         var whole: Int64
-        /// Listed parts of the segment with that number.
+        /// Number of listed parts of the segment with that number.
         var parts: Int
     }
 
     /// The file's name.
     static let name = "edge.mark"
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     private static let size = 4_096
 
-    /// The worker that showed them: it is in their names.
+    /// Incarnation of the worker that listed them; it is part of their names.
     var incarnation: Int64
     var tracks: [Track]
 
@@ -27,7 +27,7 @@ struct EdgeMark: Sendable, Hashable {
         self.tracks = tracks
     }
 
-    /// The file's content, padded with spaces; `nil` where that many tracks do not fit.
+    /// The file's content, padded with spaces; `nil` if the tracks do not fit.
     var bytes: [UInt8]? {
         let tracks = self.tracks.map { "[\"\($0.name)\",\($0.whole),\($0.parts)]" }.joined(separator: ",")
         var bytes = Array("{\"version\":1,\"incarnation\":\(self.incarnation),\"tracks\":[\(tracks)]}".utf8)

@@ -2,41 +2,44 @@ import HLS
 import MediaKernels
 import MediaTypes
 
-/// The live edge of an output: the same segments the directory lists, in the same numbers and under the same names, with
-/// their parts and as soon as they are there. It lives in memory, waits for no store and is not stopped by one that fails.
+/// The live edge of an output. It lists the same segments as the directory, with the same numbers and names, plus their
+/// parts, as soon as they exist. It is held in memory, does not wait for a store and keeps running if a store fails.
 ///
-/// Tracks are listed independently: an encoder that falls behind delays its own rendition alone. What holds them together:
-/// (1) The media sequence number of a slot is the same in every playlist, and in the directory: the first slot any track has
-///     media in is the run's first, for both.
-/// (2) A discontinuity is in the same slot of every playlist. A configuration that is told after another track has listed
-///     something of its slot therefore begins with the first slot nobody has listed anything of, here and in the directory.
-/// (3) Nothing is shown until every playlist has a segment, or as many as a room begins with.
-/// (4) A segment is listed as whole once the state file knows its number, or else with the next part. Before that the record
-///     for a successor has it, with its last part: a URI that a playlist ever listed keeps its bytes and its number.
+/// Tracks are listed independently: an encoder that falls behind delays only its own rendition. Rules across tracks:
+/// (1) The media sequence number of a slot is the same in every playlist, and in the directory: for both, the run
+///     starts with the first slot in which any track has media.
+/// (2) A discontinuity is in the same slot of every playlist. If a configuration change arrives after another track has
+///     listed part of its slot, the change therefore begins with the first slot that no track has listed anything of,
+///     here and in the directory.
+/// (3) Playlists are shown only when each of them has a segment (at the start of a room: the first few segments).
+/// (4) A segment is listed as complete once the state file has its number, or with the next part at the latest. Before
+///     that, the record for the next worker includes it with its last part: a URI that a playlist ever listed keeps its
+///     bytes and its number.
 struct EdgePublication: Sendable {
     let control: ServerControl
     private(set) var tracks: [EdgeTrack]
     private let isContinued: Bool
-    /// Segments of each playlist when it is shown first.
+    /// Number of segments in each playlist when it is first shown.
     private let firstListed: Int
     private var firstSlot: Int64?
     private var isShown = false
     private var isEnded = false
-    /// Tracks whose playlist has been shown.
+    /// Tracks whose playlist has been shown at least once.
     private var known: Set<Int> = []
-    /// Names new initialization segments as the directory does.
+    /// Names new initialization segments in the same way as the directory.
     private var naming: Publication
     private let isStored: @Sendable (String) -> Bool
     private var update = LiveUpdate()
-    /// What has happened to date ranges and is not listed yet; see ``list(_:)``.
+    /// Changes of date ranges that are not listed yet; see ``list(_:)``.
     private var laterChanges: [DateRange.Change] = []
-    /// Slots that were broken before any track listed something of them; the newest.
+    /// The newest slots that got a discontinuity before any track had listed part of them.
     private var broken: Set<Int64> = []
 
     /// - Parameters:
-    ///   - publication: As the run begins with it.
-    ///   - firstListed: Segments that each playlist lists when it is shown first, unless the room ends before.
-    ///   - isStored: A file has the segment of that name, and viewers can have it.
+    ///   - publication: The state at the start of the run.
+    ///   - firstListed: Number of segments that each playlist lists when it is first shown, unless the room ends
+    ///     earlier.
+    ///   - isStored: Whether the segment of that name is in a file that viewers can request.
     init(_ publication: Publication, firstListed: Int = 1, isStored: @escaping @Sendable (String) -> Bool) {
         self.control = ServerControl(grid: publication.grid)
         self.tracks = publication.tracks.map { track in
@@ -56,12 +59,12 @@ struct EdgePublication: Sendable {
             LiveUpdate.Object(name: map.uri, kind: kind, content: .whole(PacketMemory(bytes))))
     }
 
-    // MARK: What comes in
+    // MARK: Input
 
-    /// What a segmenter has completed.
+    /// Adds the parts and segments that a segmenter has completed.
     ///
-    /// - Parameter partsToo: Parts are listed as they come; otherwise with their segment, which may have been cut.
-    /// - Returns: The segments the directory lists, and the first slot of the run.
+    /// - Parameter partsToo: Lists parts as they come; otherwise together with their segment, which may have been cut.
+    /// - Returns: The segments for the directory to list, and the first slot of the run.
     mutating func receive(
         _ output: [TrackSegmenter.Output], track: Int, partsToo: Bool = true
     ) -> (segments: [FinishedSegment], firstSlot: Int64?) {
@@ -82,17 +85,17 @@ struct EdgePublication: Sendable {
         return (segments, self.firstSlot)
     }
 
-    /// Something of this run is listed.
+    /// Whether any media of this run is listed.
     var hasBegun: Bool { self.firstSlot != nil }
 
-    /// The state file knows all segments below a number. Keeps (4).
+    /// The state file now has all segments below a number. Keeps (4).
     mutating func noteRecorded(_ mediaSequence: Int64) {
         for index in self.tracks.indices {
             self.tracks[index].noteRecorded(mediaSequence, isStored: self.isStored, &self.update)
         }
     }
 
-    /// Keeps (1).
+    /// Fixes the first slot of the run. Keeps (1).
     mutating func begin(at slot: Int64) {
         guard self.firstSlot == nil else { return }
         self.firstSlot = slot
@@ -102,15 +105,15 @@ struct EdgePublication: Sendable {
         }
     }
 
-    /// The directory lists a gap for the track: nobody waits for it any longer.
+    /// The directory lists a gap for the track: the live edge stops waiting for it.
     mutating func giveUp(track: Int, slot: Int64) {
         guard self.tracks.indices.contains(track), self.firstSlot != nil, !self.isEnded else { return }
         self.tracks[track].giveUp(slot, isStored: self.isStored, &self.update)
     }
 
-    /// A track's configuration changes with a slot. Keeps (2).
+    /// Changes a track's configuration from a slot on. Keeps (2).
     ///
-    /// - Returns: The change with its name, and the slot it takes place in.
+    /// - Returns: The change with its name, and the slot in which it takes effect.
     mutating func change(_ change: ConfigurationChange, from slot: Int64) -> (ConfigurationChange, Int64) {
         guard self.tracks.indices.contains(change.track), !self.isEnded else { return (change, slot) }
         let before = self.naming.tracks[change.track].map
@@ -120,7 +123,7 @@ struct EdgePublication: Sendable {
         named.map = map
         guard map != before else { return (named, slot) }
         self.add(map, change.initialization, self.tracks[change.track].kind)
-        // A break that all playlists have already leaves the change to this track alone.
+        // If all playlists already have a discontinuity in the slot, only this track must be free of listed parts.
         let waiting = self.broken.contains(slot) ? [self.tracks[change.track]] : self.tracks
         let free = self.firstSlot == nil ? slot : waiting.reduce(slot) { max($0, $1.untouchedSlot) }
         if self.isContinued || free != self.firstSlot {
@@ -131,12 +134,12 @@ struct EdgePublication: Sendable {
         return (named, free)
     }
 
-    /// Slots begin elsewhere from now on.
+    /// Sets new slot boundaries.
     mutating func setSlots(_ slots: SlotTable) {
         for index in self.tracks.indices { self.tracks[index].slots = slots }
     }
 
-    /// Time is broken with a slot in every playlist: one nothing of which is listed anywhere.
+    /// Adds a discontinuity at a slot to every playlist. Does nothing if a track has already listed part of the slot.
     mutating func breakTime(at slot: Int64) {
         guard !self.isEnded, self.firstSlot == nil || self.tracks.allSatisfy({ $0.untouchedSlot <= slot }) else {
             return
@@ -147,9 +150,9 @@ struct EdgePublication: Sendable {
         for index in self.tracks.indices { self.tracks[index].breakTime(at: slot) }
     }
 
-    /// Something has happened to the date ranges: it is in every playlist's next text, but for a range that begins, and
-    /// what follows it. That is listed once the segment it begins in is whole in every playlist: hls.js (1.6.15) looks that
-    /// segment up among the whole ones, and stops loading where it does not find it.
+    /// Adds changes of date ranges to every playlist's next text. Exception: a range that begins, and all changes after
+    /// it, wait until the segment that contains its start is complete in every playlist. hls.js (1.6.15) looks that
+    /// segment up among the complete ones, and stops loading if it does not find it.
     mutating func list(_ changes: [DateRange.Change]) {
         guard !self.isEnded else { return }
         self.laterChanges += changes
@@ -168,7 +171,7 @@ struct EdgePublication: Sendable {
         }
     }
 
-    /// The set is the same in every playlist (§6.2.4): a range leaves all of them at once.
+    /// Removes past ranges from all playlists at the same time: the set must be the same in every playlist (§6.2.4).
     private mutating func dropPassedRanges() {
         guard let first = self.tracks.first, !first.dateRanges.isEmpty,
             let start = self.tracks.compactMap({ $0.track.window.segments.first?.programDate }).min()
@@ -179,12 +182,12 @@ struct EdgePublication: Sendable {
         for index in self.tracks.indices { self.tracks[index].removeRanges(passed, memory: memory) }
     }
 
-    /// Lists so many segments at most; see ``PlaylistWindow/limit(to:)``.
+    /// Limits the number of listed segments; see ``PlaylistWindow/limit(to:)``.
     mutating func limit(to most: Int?) {
         for index in self.tracks.indices { self.tracks[index].limit(to: most, isStored: self.isStored, &self.update) }
     }
 
-    /// Nothing follows.
+    /// Ends all playlists.
     mutating func end() {
         guard !self.isEnded else { return }
         self.isEnded = true
@@ -192,11 +195,11 @@ struct EdgePublication: Sendable {
         self.listChanges()
     }
 
-    // MARK: For a successor
+    // MARK: For the next worker
 
-    /// Goes on with what the worker before has shown of a track; before anything of it comes in.
+    /// Continues with the part of a track that the previous worker has shown; before any media of the track arrives.
     ///
-    /// - Parameter slot: Of the segment that comes next.
+    /// - Parameter slot: Slot of the next segment.
     mutating func resume(_ kept: KeptEdge, track: Int, from slot: Int64) {
         guard self.tracks.indices.contains(track) else { return }
         self.tracks[track].give(names: kept.names, from: slot)
@@ -206,7 +209,7 @@ struct EdgePublication: Sendable {
         }
     }
 
-    /// What a successor needs to know of the live edge.
+    /// The state of the live edge that the next worker needs.
     var record: EdgeRecord {
         EdgeRecord(tracks: self.tracks.map(\.record), recorded: self.tracks.map(\.recorded).min() ?? 0)
     }
@@ -214,11 +217,11 @@ struct EdgePublication: Sendable {
     /// How far viewers have been shown the live edge.
     func mark(_ incarnation: Int64) -> EdgeMark { EdgeMark(incarnation: incarnation, tracks: self.tracks.map(\.reach)) }
 
-    // MARK: What goes out
+    // MARK: Output
 
-    /// Everything that has changed since the last call; sound first.
+    /// All changes since the last call; audio tracks first.
     mutating func takeUpdate() -> LiveUpdate {
-        // Keeps (3). Where more than one is waited for they must be listed as whole: players count nothing else.
+        // Keeps (3). If more than one is required they must be listed as complete, because players count only those.
         let least = self.isEnded ? 1 : self.firstListed
         if !self.isShown,
             self.tracks.allSatisfy({ (least > 1 ? $0.track.window.segments.count : $0.segmentCount) >= least })

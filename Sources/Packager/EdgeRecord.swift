@@ -1,13 +1,14 @@
 import MediaTypes
 
-/// The parts that viewers of the live edge may ask for. Written down with every part, so that a successor shows the same
-/// parts under the same names and goes on with the one that was hinted at (rfc8216bis §6.2.2: a part stays for three target
-/// durations, §4.4.5.3: a hint is for something that comes).
+/// The parts that viewers of the live edge may request. It is stored with every part, so that the next worker lists the
+/// same parts under the same names and continues with the hinted one. Spec: rfc8216bis §6.2.2 (a part stays available
+/// for three target durations), §4.4.5.3 (a hinted part must follow).
 struct EdgeRecord: Sendable, Hashable {
-    /// A part. Its bytes are a piece of its segment, or an object of its own where the state file has no such segment.
+    /// A part. Its bytes are a range of its segment's file, or an object of its own if the state file does not have the
+    /// segment.
     struct Row: Sendable, Hashable {
         var mediaSequence: Int64
-        /// Place in its segment.
+        /// Index in its segment.
         var index: Int
         var name: String
         /// Ticks of the track's timescale since the room's origin.
@@ -15,15 +16,15 @@ struct EdgeRecord: Sendable, Hashable {
         var duration: Int64
         var byteCount: Int
         var independent: Bool
-        /// Its segment begins with a discontinuity.
+        /// Whether its segment begins with a discontinuity.
         var discontinuity: Bool
     }
 
-    /// A segment that the state file does not know and that the playlist lists as whole, or will with its next part. It keeps its
-    /// number and its name, whatever a successor has of it.
+    /// A segment that the state file does not have and that the playlist lists as complete, or will with its next part.
+    /// Number and name stay, whether or not the next worker has its bytes.
     struct Whole: Sendable, Hashable {
         var mediaSequence: Int64
-        /// The incarnation in its name.
+        /// The incarnation in its file name.
         var incarnation: Int64
         /// Ticks of the track's timescale since the room's origin.
         var start: Int64
@@ -36,25 +37,25 @@ struct EdgeRecord: Sendable, Hashable {
 
     struct Track: Sendable, Hashable {
         var name: String
-        /// Name of the initialization segment the last rows belong to.
+        /// Name of the initialization segment of the last rows.
         var map: String
-        /// Consecutive numbers, in order; the rows say what they consist of.
+        /// With consecutive numbers, in order; the rows list their parts.
         var whole: [Whole] = []
         /// In order.
         var rows: [Row]
-        /// Name of the part behind the last row.
+        /// Name of the part after the last row.
         var hint: String
     }
 
     /// The file's name.
     static let name = "edge.json"
-    /// Rows of a track: beyond this the file is damage.
+    /// Most rows per track: a file with more is damaged.
     private static let mostRows = 4_096
-    /// Whole segments of a track that are written down: half an hour of a state file that cannot be written.
+    /// Most complete segments per track: half an hour in which the state file cannot be written.
     static let mostWhole = 1_024
 
     var tracks: [Track]
-    /// The state file knows the segments below.
+    /// The state file has the segments below this number.
     var recorded: Int64
 
     init(tracks: [Track], recorded: Int64) {
@@ -62,7 +63,7 @@ struct EdgeRecord: Sendable, Hashable {
         self.recorded = recorded
     }
 
-    /// Names of the objects that belong to it.
+    /// Names of the part objects that belong to the record.
     var names: Set<String> {
         var names: Set<String> = []
         names.reserveCapacity(self.tracks.reduce(0) { $0 + $1.rows.count })
@@ -72,7 +73,7 @@ struct EdgeRecord: Sendable, Hashable {
         return names
     }
 
-    /// For each track: viewers may know the segments below by their names.
+    /// For each track: viewers may know the names of the segments below this number.
     var promised: [Int64] {
         self.tracks.map { track in max(self.recorded, track.whole.last.map { $0.mediaSequence + 1 } ?? 0) }
     }
@@ -98,7 +99,7 @@ struct EdgeRecord: Sendable, Hashable {
             }.joined(separator: ",") + "\n]\n}\n"
     }
 
-    /// - Returns: `nil` where it is damaged: what it named is lost then, and nothing else.
+    /// - Returns: `nil` if the file is damaged: only the parts it named are lost then.
     init?(json bytes: [UInt8]) {
         guard let root = JSONParser.parse(bytes, limit: StateFile.mostBytes).faultless,
             root[key: "version"]?.integer == 1,
@@ -113,7 +114,7 @@ struct EdgeRecord: Sendable, Hashable {
                 let rows = object[key: "rows"]?.array, rows.count <= Self.mostRows
             else { return nil }
             let read = rows.compactMap { $0.array.flatMap(Row.init(row:)) }
-            // A worker of an older version writes none.
+            // Files of older versions do not have this member.
             let whole = object[key: "whole"] == nil ? [] : object[key: "whole"]?.array ?? [JSONNode(.null)]
             let segments = whole.compactMap { $0.array.flatMap(Whole.init(row:)) }
             guard read.count == rows.count, segments.count == whole.count, segments.count <= Self.mostWhole else {

@@ -1,15 +1,15 @@
 import HLS
 
 extension EdgeTrack {
-    /// Tells one text of an I-frame playlist from the next.
+    /// Identifies a version of the I-frame playlist's text.
     struct ShownIFrames: Sendable, Hashable {
         let first: Int64
         let next: Int64
         let isEnded: Bool
     }
 
-    /// The I-frame playlist; `nil` where it says what it said when it was taken last, or there is none. It goes on with
-    /// whole segments alone (rfc8216bis appendix B.1: such lists have no parts).
+    /// The I-frame playlist; `nil` if it has not changed since it was last taken, or if the track has none. It only
+    /// contains complete segments (rfc8216bis appendix B.1: such playlists have no parts).
     mutating func takeIFrames(_ control: ServerControl) -> (name: String, playlist: MediaPlaylist)? {
         guard self.track.hasIFrames else { return nil }
         let window = self.track.window

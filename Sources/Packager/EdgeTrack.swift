@@ -1,56 +1,57 @@
 import HLS
 import MediaTypes
 
-/// One track at the live edge: its window, the parts of the segment in the making, and what is still held in memory.
+/// One track at the live edge: its window, the parts of the open segment, and the media that is still in memory.
 struct EdgeTrack: Sendable {
     /// A segment whose bytes are in memory.
     private struct Held {
         let mediaSequence: Int64
         let name: String
         var rows: [EdgeRecord.Row]
-        /// Names of parts that the previous worker listed for this segment and that others have replaced.
+        /// Names of parts that the previous worker listed for this segment and that other parts have replaced.
         var replaced: [String] = []
-        /// Nanoseconds of media time; set once the playlist no longer names its parts.
+        /// Nanoseconds of media time at which its parts are released; set once the playlist no longer names them.
         var leavesAt: Int64?
     }
 
-    /// A configuration from a slot on.
+    /// A configuration that applies from a slot on.
     private struct Change {
         let slot: Int64
         let map: InitializationSegment
         let bytes: [UInt8]
     }
 
-    /// Segments kept in memory beyond their time because no file has them: 64 are two minutes of a failing disk.
+    /// Most segments kept in memory beyond their time because no file has them: 64 are two minutes of a failing disk.
     private static let longestUnstored = 64
 
     private(set) var track: TrackPublication
     let grid: OutputGrid
-    /// Where slots begin.
+    /// Slot boundaries.
     var slots: SlotTable
     let origin: Int64
     let incarnation: Int64
-    /// Slot of the segment in the making.
+    /// Slot of the open segment.
     private(set) var slot: Int64 = 0
-    /// These slots are gaps whatever comes: their packets belong to a configuration they cannot name.
+    /// Slots that are gaps in any case: their packets have a new configuration, but the slots are listed under the old
+    /// one.
     private var unnamed: Range<Int64> = 0..<0
     private var finished: [FinishedPart] = []
     private(set) var parts: [Part] = []
     private var changes: [Change] = []
     private var held: [Held] = []
-    /// Slots that begin with a discontinuity; the same in all tracks.
+    /// Slots that begin with a discontinuity; the same for all tracks.
     private var discontinuities: Set<Int64> = []
     private(set) var isChanged = false
-    /// The segment in the making has all its parts, and waits for the state file to know its number.
+    /// The open segment has all its parts and waits until the state file has its number.
     private(set) var isWhole = false
-    /// The state file knows the segments below.
+    /// The state file has the segments below this number.
     private(set) var recorded: Int64 = 0
     private(set) var dateRanges = DateRangeList()
-    /// Names the worker before this one has told viewers, by the number of the part.
+    /// Part names that the previous worker has listed, by part number.
     private var givenNames: [Int64: String] = [:]
-    /// See ``KeptEdge/replaced``; until their segment is whole.
+    /// Parts of the open segment as in ``KeptEdge/replaced``.
     private var replaced: [String] = []
-    /// What the I-frame playlist said when it was taken last.
+    /// Version of the I-frame playlist that was last taken.
     var shownIFrames: ShownIFrames?
 
     init(track: TrackPublication, grid: OutputGrid, origin: Int64, incarnation: Int64) {
@@ -63,14 +64,14 @@ struct EdgeTrack: Sendable {
 
     var kind: TrackKind { self.track.kind }
     var playlistName: String { self.track.names.playlist }
-    /// Segments that are listed, or will be with the next part.
+    /// Number of segments that are listed, or will be with the next part.
     var segmentCount: Int { self.track.window.segments.count + (self.isWhole ? 1 : 0) }
-    /// The first slot nothing of which is listed.
+    /// The first slot of which nothing is listed.
     var untouchedSlot: Int64 { self.parts.isEmpty ? self.slot : self.slot + 1 }
 
     mutating func begin(at slot: Int64, discontinuity: Bool, continuing: Bool) {
         self.slot = slot
-        // The first segment of a room continues nothing.
+        // The first segment of a room has no discontinuity.
         self.discontinuities = self.discontinuities.filter { $0 > slot || (continuing && $0 == slot) }
         if discontinuity { self.discontinuities.insert(slot) }
         self.applyChanges()
@@ -78,11 +79,12 @@ struct EdgeTrack: Sendable {
 
     // MARK: Configurations
 
-    /// - Parameter packets: The slot the track's packets have it from; those before `slot` become gaps.
+    /// - Parameter packets: The slot from which the track's packets have the new configuration; slots before `slot`
+    ///   become gaps.
     mutating func change(to map: InitializationSegment, bytes: [UInt8], from slot: Int64, packets: Int64) {
         if packets < slot { self.unnamed = packets..<slot }
         self.changes.append(Change(slot: slot, map: map, bytes: bytes))
-        // The next part may be of it.
+        // The next part may have this configuration.
         self.isChanged = self.isChanged || self.isWhole
         self.applyChanges()
     }
@@ -102,7 +104,7 @@ struct EdgeTrack: Sendable {
 
     // MARK: Date ranges
 
-    /// Takes over what is listed when the run begins.
+    /// Takes over the ranges that are listed when the run begins.
     mutating func resume(_ ranges: DateRangeList) { self.dateRanges = ranges }
 
     mutating func list(_ change: DateRange.Change) {
@@ -111,7 +113,7 @@ struct EdgeTrack: Sendable {
         self.isChanged = true
     }
 
-    /// The segment with a date is whole. Dates are written in milliseconds.
+    /// Whether the segment that contains a date is complete. Dates are written in milliseconds.
     func isWhole(_ date: Int64) -> Bool {
         guard let last = self.track.window.segments.last else { return false }
         return date < last.programDate &+ last.duration.nanoseconds &- 1_000_000
@@ -122,7 +124,7 @@ struct EdgeTrack: Sendable {
         self.isChanged = true
     }
 
-    /// Of the end of what is listed.
+    /// Date of the end of the listed media.
     private var endDate: Int64 {
         let timescale = Int64(self.track.timescale)
         let end =
@@ -134,7 +136,7 @@ struct EdgeTrack: Sendable {
     // MARK: Media
 
     mutating func append(_ part: FinishedPart, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
-        // Players must not wait for a part because of a store that is slow or fails.
+        // Players must not wait for a part because of a slow or failing store.
         if self.isWhole, self.grid.slot(ofPart: part.number) > self.slot { self.close(asGap: false, isStored, &update) }
         guard self.grid.slot(ofPart: part.number) == self.slot, !self.isGap(self.slot),
             part.number > self.finished.last?.number ?? -1
@@ -151,9 +153,9 @@ struct EdgeTrack: Sendable {
         self.isChanged = true
     }
 
-    /// The segment in the making is whole.
+    /// Completes the open segment.
     ///
-    /// - Parameter segment: Its remaining parts; one without any makes it a gap.
+    /// - Parameter segment: The whole segment; parts that are not listed yet are added. Without parts it becomes a gap.
     mutating func close(_ segment: FinishedSegment, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
         guard segment.slot == self.slot else { return }
         for part in segment.parts { self.append(part, isStored: isStored, &update) }
@@ -166,20 +168,20 @@ struct EdgeTrack: Sendable {
         self.close(asGap: isGap, isStored, &update)
     }
 
-    /// The state file knows all segments below a number.
+    /// The state file now has all segments below a number.
     mutating func noteRecorded(_ mediaSequence: Int64, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
         self.recorded = max(self.recorded, mediaSequence)
         guard self.isWhole, self.track.window.nextMediaSequence < self.recorded else { return }
         self.close(asGap: false, isStored, &update)
     }
 
-    /// No more comes for the slot: it is listed as a gap.
+    /// Lists the slot as a gap: no more media comes for it.
     mutating func giveUp(_ slot: Int64, isStored: (String) -> Bool, _ update: inout LiveUpdate) {
         if self.isWhole { self.close(asGap: false, isStored, &update) }
         while self.slot <= slot { self.close(asGap: true, isStored, &update) }
     }
 
-    /// Nothing follows at all.
+    /// Ends the track.
     mutating func end(isStored: (String) -> Bool, _ update: inout LiveUpdate) {
         if !self.parts.isEmpty { self.close(asGap: false, isStored, &update) }
         self.track.window.end()
@@ -198,7 +200,7 @@ struct EdgeTrack: Sendable {
             segment = self.track.segment(
                 start: first.start, end: last.end, parts: self.parts, like: segment, origin: self.origin,
                 keyFrames: KeyFrame.all(in: self.finished))
-            // An encrypted segment is a run of its own, not its parts one after the other.
+            // An encrypted segment is encrypted as one run; it is not the concatenation of its parts.
             let content =
                 self.track.keys.map { keys in
                     LiveUpdate.Content.whole(
@@ -208,7 +210,7 @@ struct EdgeTrack: Sendable {
         } else if !self.parts.isEmpty {
             segment = segment.with(parts: self.parts)
         }
-        // It fits by construction; if it did not, a gap of the slot's length would.
+        // It fits by construction. If it does not, a gap with the slot's length is listed.
         do { try self.track.window.append(segment) } catch {
             try? self.track.window.append(
                 self.track.segment(
@@ -232,25 +234,26 @@ struct EdgeTrack: Sendable {
         self.retire(isStored, &update)
     }
 
-    // MARK: For a successor
+    // MARK: For the next worker
 
-    /// Parts that come, under names their viewers know already.
+    /// Sets the names of coming parts that viewers already know.
     ///
-    /// - Parameter slot: Of the segment that comes next.
+    /// - Parameter slot: Slot of the next segment.
     mutating func give(names: [Int64: String], from slot: Int64) {
         self.givenNames = names
-        // The hint is listed before the first part comes.
+        // The hint is listed before the first part arrives.
         self.slot = slot
     }
 
-    /// Keeps a replaced part available as long as its segment's other parts: viewers may have read its URI from the previous worker.
+    /// Keeps a replaced part available as long as its segment's other parts: viewers may have read its URI from the
+    /// previous worker.
     mutating func keep(replaced part: FinishedPart, name: String, of mediaSequence: Int64, _ update: inout LiveUpdate) {
         let memory = self.track.sealed(part.memory, of: mediaSequence)
         update.added.append(LiveUpdate.Object(name: name, kind: self.kind, content: .whole(memory)))
         self.replaced.append(name)
     }
 
-    /// The name of a part of the segment in the making, or of the first one after it.
+    /// The name of a part of the open segment, or of the first one after it.
     private func nextPartName(_ mediaSequence: Int64, index: Int) -> String {
         let ahead = mediaSequence - self.track.window.nextMediaSequence
         let number = (self.slot + ahead) * Int64(self.grid.partsPerSegment) + Int64(index)
@@ -258,9 +261,9 @@ struct EdgeTrack: Sendable {
             ?? self.track.names.part(mediaSequence, index: index, incarnation: self.incarnation)
     }
 
-    /// The parts viewers may ask for, and the one they are told comes next.
+    /// The parts that viewers may request, and the hinted one.
     var record: EdgeRecord.Track {
-        // One array and no others: this is made with every part, on the ladder's thread.
+        // Built with a single allocation, because it runs with every part on the encoder's thread.
         var rows: [EdgeRecord.Row] = []
         rows.reserveCapacity(self.held.reduce(self.parts.count) { $0 + $1.rows.count })
         for segment in self.held { rows.append(contentsOf: segment.rows) }
@@ -270,7 +273,7 @@ struct EdgeTrack: Sendable {
             name: self.track.names.track, map: self.track.map.uri, whole: self.whole, rows: rows, hint: self.nextHint)
     }
 
-    /// The segments that no state file names and that are listed as whole, or will be with the next part.
+    /// The segments that are not in the state file and that are listed as complete, or will be with the next part.
     private var whole: [EdgeRecord.Whole] {
         let window = self.track.window
         let count = Int(
@@ -296,7 +299,7 @@ struct EdgeTrack: Sendable {
         self.track.given[mediaSequence] ?? self.incarnation
     }
 
-    /// How far viewers have been shown the track.
+    /// How far viewers have seen the track.
     var reach: EdgeMark.Track {
         EdgeMark.Track(
             name: self.track.names.track, whole: self.track.window.nextMediaSequence, parts: self.parts.count)
@@ -321,7 +324,7 @@ struct EdgeTrack: Sendable {
         }
     }
 
-    /// Shows the parts of whole segments as the worker before did.
+    /// Lists the parts of complete segments as the previous worker did.
     mutating func resume(_ kept: KeptSegment, _ update: inout LiveUpdate) {
         self.track.window.list(
             kept.rows.map { row in
@@ -338,7 +341,7 @@ struct EdgeTrack: Sendable {
         self.isChanged = true
     }
 
-    /// The part that comes next.
+    /// Name of the next part.
     private var nextHint: String {
         let number = self.track.window.nextMediaSequence
         return self.isWhole
@@ -355,8 +358,8 @@ struct EdgeTrack: Sendable {
         self.retire(isStored, &update)
     }
 
-    /// Parts stay for three target durations after the playlist stopped naming them (§6.2.2), segments until a file has
-    /// them.
+    /// Releases memory: parts after three target durations in which the playlist did not name them (§6.2.2), segments
+    /// once a file has them.
     private mutating func retire(_ isStored: (String) -> Bool, _ update: inout LiveUpdate) {
         guard let last = self.track.window.segments.last else { return }
         let timescale = Int64(last.duration.timescale)
@@ -367,7 +370,7 @@ struct EdgeTrack: Sendable {
         {
             self.held[index].leavesAt = now &+ stay
         }
-        // A configuration that comes back names its map again: it is here already.
+        // A configuration that comes back uses its initialization segment again, which must stay.
         let expired = Set(self.track.window.takeExpired(at: now, current: self.track.map))
             .subtracting(self.changes.map(\.map.uri))
         var kept: [Held] = []
@@ -391,7 +394,7 @@ struct EdgeTrack: Sendable {
 
     // MARK: The playlist
 
-    /// The playlist as it is now; marks it as taken.
+    /// Returns the current playlist and marks it as taken.
     mutating func takePlaylist(_ control: ServerControl) -> MediaPlaylist {
         self.isChanged = false
         let window = self.track.window
@@ -406,8 +409,8 @@ struct EdgeTrack: Sendable {
         } else if !self.isWhole, !window.isEnded, let last = window.segments.last,
             self.discontinuities.contains(self.slot) || last.map != self.track.map || last.key != key
         {
-            // hls.js (1.6.15) keeps the map, the key and the discontinuity a segment was first known with, and the hint of its
-            // first part makes it known.
+            // hls.js (1.6.15) keeps the map, the key and the discontinuity with which it first learned of a segment,
+            // and it learns of it through the hint of the first part.
             open = LiveEdge.OpenSegment(
                 programDate: self.endDate, map: self.track.map,
                 discontinuity: self.discontinuities.contains(self.slot), key: key, parts: [])

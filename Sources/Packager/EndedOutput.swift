@@ -1,16 +1,16 @@
 import HLS
 package import MediaTypes
 
-/// The directory of an output: its files, and the notes that workers leave there for one another.
+/// The directory of an output: its files, and the notes that workers leave in it for later workers.
 package protocol OutputDirectory: Sendable {
-    /// The bytes of a file of the output; `nil` where it is not there any more. Blocks.
+    /// The bytes of a file of the output; `nil` if it no longer exists. Blocks.
     func bytes(ofFile name: String) -> [UInt8]?
 
-    /// Notes of this worker for its successor.
+    /// Stores a note for the next worker.
     ///
     /// - Parameters:
-    ///   - name: A plain name that begins with a dot and is nobody else's.
-    ///   - durable: Must survive a crash of the machine once this returns.
+    ///   - name: A plain, unique name that begins with a dot.
+    ///   - durable: The note survives a crash of the machine once this returns.
     func keep(note bytes: [UInt8], named name: String, durable: Bool) throws(MediaError)
     func note(named name: String) -> [UInt8]?
     func removeNote(named name: String)
@@ -18,19 +18,19 @@ package protocol OutputDirectory: Sendable {
 
 extension HLSPackager: OutputDirectory {}
 
-/// An output whose room has ended, as its directory tells of it: for stores elsewhere that have not all of it yet.
+/// An output whose room has ended, read from its directory, for uploads that are not complete yet.
 package struct EndedOutput: OutputDirectory {
     private let store: any SegmentStore
     private let state: StateFile
     private let settings: HLSOutputSettings
     private let keys: RoomKeys?
 
-    /// Looks into a directory, and changes nothing there.
+    /// Opens a directory for reading; changes nothing in it.
     ///
-    /// - Parameter settings: As the room had them; of the grid the room's own counts.
-    /// - Returns: `nil` where no room has ended.
-    /// - Throws: ``MediaError/Code/invalidData`` for a damaged state file, ``MediaError/Code/rejected`` where what is listed
-    ///   cannot be opened with these settings.
+    /// - Parameter settings: The settings of the room; the grid is taken from the state file.
+    /// - Returns: `nil` if the directory has no ended room.
+    /// - Throws: ``MediaError/Code/invalidData`` for a damaged state file, ``MediaError/Code/rejected`` if listed media
+    ///   cannot be decrypted with these settings.
     package static func open(
         _ settings: HLSOutputSettings, store: (any SegmentStore)? = nil
     ) throws(MediaError) -> EndedOutput? {
@@ -43,35 +43,36 @@ package struct EndedOutput: OutputDirectory {
             keys: try HLSPackager.claimKeys(settings, isBegun: true, store))
     }
 
-    /// Which worker a room has had last, as the state file of its directory says; `nil` where it says nothing.
+    /// Incarnation of the last worker of a room, from the state file of its directory; `nil` without a readable state
+    /// file.
     package static func lastIncarnation(inDirectory directory: String) -> Int64? {
         guard let bytes = DirectoryStore(directory: directory).read(StateFile.name) else { return nil }
         return (try? StateFile(json: bytes, path: StateFile.name))?.incarnation
     }
 
-    /// Listed numbers that are a gap in at least one track.
+    /// Number of listed media sequence numbers that are a gap in at least one track.
     package var lostSegments: Int {
         Set(self.state.tracks.flatMap { $0.entries.filter(\.gap).map(\.mediaSequence) }).count
     }
 
-    /// All that it lists.
+    /// Everything that the output lists.
     ///
-    /// - Parameter kinds: What the tracks carry, by their names.
-    /// - Throws: ``MediaError/Code/invalidData`` where a playlist or a track is not what the state file says.
+    /// - Parameter kinds: Kinds of the tracks, by name.
+    /// - Throws: ``MediaError/Code/invalidData`` if a playlist or a track does not match the state file.
     package func listing(_ kinds: [String: TrackKind]) throws(MediaError) -> OutputListing {
         let grid = try self.grid()
         let origin = self.state.origin ?? 0
         guard let multivariant = self.store.read(self.state.multivariantName) else {
-            throw self.damaged("\(self.state.multivariantName) is not there")
+            throw self.damaged("\(self.state.multivariantName) is missing")
         }
         var tracks: [OutputListing.Track] = []
         for track in self.state.tracks {
-            guard let kind = kinds[track.name] else { throw self.damaged("\(track.name) is none of the room's tracks") }
+            guard let kind = kinds[track.name] else { throw self.damaged("the room has no track \(track.name)") }
             let names = TrackNames(track: track.name)
             let segments = track.segments(
                 timescale: grid.timescale(of: kind), origin: origin, store: self.store, keys: self.keys)
             guard segments.last.map({ $0.mediaSequence + 1 == self.state.nextMediaSequence }) ?? true else {
-                throw self.damaged("it contradicts itself")
+                throw self.damaged("its segment numbers are inconsistent")
             }
             tracks.append(
                 OutputListing.Track(
@@ -100,14 +101,15 @@ package struct EndedOutput: OutputDirectory {
                 fps: grid.fps, gopFrames: grid.gopFrames, segmentGops: grid.segmentGops, partFrames: grid.partFrames,
                 sampleRate: grid.sampleRate)
         } catch {
-            throw self.damaged("its grid is none")
+            throw self.damaged("its grid is invalid")
         }
     }
 
     private func damaged(_ what: String) -> MediaError {
         MediaError(
-            .invalidData, "\(self.settings.directory)/\(StateFile.name) does not fit what lies beside it: \(what)",
-            at: "hls", fix: "take the outputs that are not done out of the room's file, or restore the directory")
+            .invalidData,
+            "\(self.settings.directory)/\(StateFile.name) does not match the files in its directory: \(what)",
+            at: "hls", fix: "remove the unfinished outputs from the pipeline file, or restore the directory")
     }
 
     package func bytes(ofFile name: String) -> [UInt8]? {

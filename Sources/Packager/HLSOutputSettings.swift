@@ -1,44 +1,44 @@
 package import HLS
 package import MediaTypes
 
-/// One HLS output of a room: where it goes and how it is listed.
+/// Settings of one HLS output of a room.
 package struct HLSOutputSettings: Sendable, Hashable {
-    /// Whether segments leave the playlists.
+    /// Whether segments are removed from the playlists.
     package enum PlaylistType: String, Sendable, Hashable, CaseIterable { case live, event }
 
-    /// The directory; made with its parents if it is not there.
+    /// The directory; created with its parents if it does not exist.
     package var directory: String
     /// File name of the multivariant playlist.
     package var multivariantName: String
     package var grid: OutputGrid
-    /// Seconds that stay listed at least; below three target durations those count. Ignored for event playlists.
+    /// Least seconds that stay listed; at least three target durations. Ignored for event playlists.
     package var windowSeconds: Int
     package var playlistType: PlaylistType
-    /// Seconds a segment that is no longer listed stays beyond what players may need; at least one target duration.
+    /// Seconds that an unlisted segment is kept longer than players may need it; at least one target duration.
     package var deleteGraceSeconds: Int
-    /// For the players' user interface.
+    /// Title for the players' user interface.
     package var title: String?
-    /// What players know the room by, whatever its address; `nil`: nothing.
+    /// Identifies the room to players independently of its URL; `nil` leaves the tag out.
     package var contentID: String?
-    /// Start anew in a directory whose room has ended: what the ended session left is removed. A room that has not ended is
-    /// continued all the same.
+    /// Starts a new session in a directory whose room has ended; files of the ended session are removed. A room that
+    /// has not ended is continued even if this is set.
     package var newSession: Bool
-    /// What the multivariant playlist offers, in its order; `nil`: every rendition with every sound, and sound alone where
-    /// there are no pictures.
+    /// The variants of the multivariant playlist, in its order; `nil`: every rendition with every audio track, or
+    /// audio-only variants if there is no video.
     package var variants: [Variant]?
-    /// `receive` blocks while the store is behind, and no track is ever given up: for jobs that run as fast as they can.
-    /// Otherwise a track that is two segments behind the others is listed as a gap.
+    /// `receive` blocks while the store is behind, and no track is ever given up: for jobs that run faster than real
+    /// time. If it is false, a track that is two segments behind the others is listed as a gap.
     package var waitsForStore: Bool
-    /// Nanoseconds a part may wait for the store to keep it for a successor before viewers get it all the same. With what
-    /// encoders hold back a part is out 150 ms after its last picture even then.
+    /// Nanoseconds that a part may wait to be stored for the next worker before viewers get it anyway. With the
+    /// encoders' delay, a part is available at most 150 ms after its last frame.
     package var storePatience: Int64 = 50_000_000
-    /// Every rendition with pictures has an I-frame playlist too.
+    /// Every video rendition has an I-frame playlist too.
     package var iFramePlaylists = false
-    /// The short segments a room begins with: its playlists are shown first when they list
-    /// ``OpeningSegments/listed`` segments, or when the room ends. A successor does not begin with them. `nil`: playlists are
-    /// shown with the first segment, which is as long as any.
+    /// The short segments at the start of a room. Playlists are first shown when they list ``OpeningSegments/listed``
+    /// segments, or when the room ends. Later workers of the room do not use them. `nil`: playlists are shown with the
+    /// first segment, which has the full length.
     package var opening: OpeningSegments?
-    /// `nil`: segments are clear.
+    /// `nil`: segments are not encrypted.
     package var encryption: EncryptionSettings?
 
     package init(
@@ -59,9 +59,9 @@ package struct HLSOutputSettings: Sendable, Hashable {
         self.variants = variants
     }
 
-    /// What is played together, by track names.
+    /// Tracks that are played together, by name.
     package struct Variant: Sendable, Hashable {
-        /// `nil`: sound alone.
+        /// `nil` for an audio-only variant.
         package var video: String?
         package var audio: String?
 

@@ -2,19 +2,20 @@ import HLS
 package import MediaTypes
 
 extension HLSPackager {
-    /// Where a run begins.
+    /// The start of a run on the timeline.
     struct Plan {
-        /// Slot the segmenters begin with.
+        /// First slot of the segmenters.
         var firstSlot: Int64
         var firstTick: Int64
-        /// Frames that slate is stamped for, from the start of `firstSlot` to `firstTick`.
+        /// Frames that are filled with slate, from the start of `firstSlot` to `firstTick`.
         var fill: Range<Int64>?
-        /// Where the slots begin. The first one of a successor is shorter if the worker before ended between two segments of the grid.
+        /// Slot boundaries. The first slot of a later worker is shorter if the previous worker ended between two
+        /// segments of the grid.
         var slots: SlotTable
-        /// Starts of slots that are not the grid's.
+        /// Starts of slots that are not on the grid.
         var cuts: [Int64] = []
 
-        /// Begins no earlier than with a frame that viewers have seen the picture before of.
+        /// Moves the start of the run to `frame` or later, if viewers have already seen the frames before it.
         mutating func reach(_ frame: Int64, unit: Int) {
             guard let fill = self.fill, frame > fill.upperBound else { return }
             self.firstTick = (frame + Int64(unit) - 1) / Int64(unit) * Int64(unit)
@@ -22,27 +23,28 @@ extension HLSPackager {
         }
     }
 
-    /// Workers of the room whose leavings are looked for.
+    /// Number of previous workers of the room whose leftover files are removed.
     static let orphanedRuns: Int64 = 8
-    /// Segments of one of them; a store that says it holds everything must not be asked for ever.
+    /// Most leftover segments per worker: limits the loop for a store that reports every name as present.
     private static let mostOrphans: Int64 = 4_096
-    /// Seconds of an outage that are filled at most, whatever the window: all of it is stamped and written before anything is
-    /// shown, a quarter of a megabyte a second with a usual ladder, and no player waits for so long.
+    /// Longest outage in seconds that is filled with slate, whatever the window. All of the slate is written before
+    /// anything is shown (a quarter of a megabyte per second with a usual set of renditions), and no player waits
+    /// longer than that.
     static let longestFill: Int64 = 300
 
-    /// Frames of a ``Slate`` for this output: a part, so that players can join it at any of them, or else a GOP or a whole
-    /// segment that renditions of half the rate divide too.
+    /// Length of a ``Slate`` for this output in frames: a part, so that players can join at each repetition, or else a
+    /// GOP or a whole segment. It is even, so that renditions at half the frame rate can use it.
     package var slateFrames: Int {
         let grid = self.settings.grid
         let choices = [min(grid.partFrames, grid.gopFrames), grid.gopFrames]
         return choices.first { $0.isMultiple(of: 2) } ?? grid.segmentFrames
     }
 
-    /// A worker before this one has published in this room.
+    /// Whether a previous worker has published in this room.
     package var hasPublishedBefore: Bool { self.claimed.nextMediaSequence > 0 }
 
-    /// A worker before this one has published in this room, and the time since then is short enough to be filled, no longer than
-    /// the window nor than five minutes: its viewers are still there.
+    /// Whether this worker can continue the playlists seamlessly: a previous worker has published in this room, and the
+    /// outage is not longer than the window nor longer than five minutes, so that its viewers are still there.
     ///
     /// - Parameter now: Nanoseconds since the Unix epoch.
     package func canContinue(at now: Int64) -> Bool {
@@ -52,24 +54,24 @@ extension HLSPackager {
         return self.frame(at: now, origin) - self.claimed.nextFrame <= longest * Int64(self.settings.grid.fps)
     }
 
-    /// The last frame that has begun.
+    /// The last frame that has begun at a time.
     private func frame(at now: Int64, _ origin: Int64) -> Int64 {
         let elapsed = max(0, now.subtractingReportingOverflow(origin).partialValue)
         return TimeMath.scale(elapsed, by: Int64(self.settings.grid.fps), over: TimeMath.nanoseconds, rounding: .down)
     }
 
-    /// Fixes the run's place on the room's timeline. A fresh room begins now, with frame 0.
+    /// Fixes the start of the run on the room's timeline. A new room begins now, with frame 0.
     ///
-    /// A successor keeps the origin. Where it ``canContinue(at:)``, slate fills the slots since the last published one up to
-    /// the last GOP that has begun, and the run begins with that: its first frames are overdue, and the live edge is where
-    /// it would be had nobody been away. The first segments and parts are published when this returns. Otherwise it begins
-    /// with the first segment slot that starts now or later and that nobody has published, after a discontinuity; behind an
-    /// outage that is longer than the window with an initialization segment of its own, too.
+    /// A later worker keeps the origin. If it ``canContinue(at:)``, slate fills the slots from the last published one
+    /// to the last GOP that has begun, and the run begins with that GOP. Its first frames are overdue, so the live edge
+    /// is where it would be without the outage. The first segments and parts are published when this returns.
+    /// Otherwise, or without slate, the run begins after a discontinuity, with the first unpublished segment slot that
+    /// starts now or later. If it cannot continue, it also gets a new initialization segment.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds since the Unix epoch.
-    ///   - slate: One that fits every track; `nil` fills nothing.
-    /// - Throws: ``MediaError/Code/outputLost`` where the state cannot be written, ``MediaError/Code/superseded``,
+    ///   - slate: Must have one entry per track to be used; `nil` fills nothing.
+    /// - Throws: ``MediaError/Code/outputLost`` if the state cannot be written, ``MediaError/Code/superseded``,
     ///   ``MediaError/Code/invalidData`` for a state or a codec configuration that cannot be used.
     package func begin(now: Int64, slate: Slate? = nil) throws(MediaError) -> Beginning {
         let origin = self.claimed.origin ?? now
@@ -88,7 +90,7 @@ extension HLSPackager {
         if plan.fill == nil
             || !zip(publication.tracks, shown).allSatisfy({ self.fits($1, $0.kind, plan) })
         {
-            // It ends with what viewers know; nothing of it goes on.
+            // The previous worker's media ends with what viewers know; nothing of it is continued.
             if plan.fill != nil {
                 shown = publication.tracks.map {
                     self.shown(of: $0, in: leavings, from: publication.nextMediaSequence, closes: true)
@@ -124,26 +126,26 @@ extension HLSPackager {
         for index in shown.indices {
             changes.merge(publication.resume(shown[index], track: index, from: plan.firstSlot), uniquingKeysWith: +)
         }
-        // Behind a cut the worker before may have ended between two segments of the grid.
+        // After a cut the previous worker may have ended between two segments of the grid.
         if plan.fill != nil { publication.resume(at: plan.slots.firstFrame(ofSlot: plan.firstSlot)) }
         let breaks = Set(
             shown.flatMap { shown in
                 shown.segments.indices.filter { shown.segments[$0].discontinuity }.map { plan.firstSlot + Int64($0) }
             } + kept.compactMap { $0.isBreak ? $0.slot : nil })
-        // Frames of which some track has slate.
+        // Frames that are slate in at least one track.
         let starts = zip(kept, shown).map { kept, shown in
             max(kept.end, plan.slots.firstFrame(ofSlot: plan.firstSlot + Int64(shown.segments.count)))
         }
         let filled = plan.fill.map { fill in
             min(fill.upperBound, max(fill.lowerBound, starts.min() ?? 0))..<fill.upperBound
         }
-        // What the worker before showed ends where its pictures do.
+        // Ranges of the previous worker end where its frames end.
         if !isCleared {
             publication.resumeRanges(self.claimed.dateRanges, firstTick: filled?.lowerBound ?? plan.firstTick)
         }
-        // Again where they were known: the worker before may have been killed over it.
+        // Keeps known ranges again: the previous worker may have been killed before it kept them.
         for range in publication.dateRanges.ranges {
-            // What lasts is still open, and whoever begins to keep now does not know of it.
+            // Lasting ranges are still open, and a recording that begins now does not know them yet.
             let change: DateRange.Change
             if let end = range.end { change = .closed(id: range.id, end: end) } else { change = .opened(range) }
             self.keeper?.keep(change)
@@ -203,7 +205,7 @@ extension HLSPackager {
                 intake.slots.plan(cuts: planned)
                 intake.collector?.slots = intake.slots
             }
-            // Of a slot that is not whole yet.
+            // For a slot that is not complete yet.
             let next = plan.firstSlot + Int64(slots.count)
             for slot in breaks where slot >= next { intake.collector?.breakTime(at: slot) }
             for (slot, changes) in changes where slot >= next {
@@ -224,7 +226,7 @@ extension HLSPackager {
             for (slot, changes) in changes.sorted(by: { $0.key < $1.key }) {
                 for change in changes { _ = edge.change(change, from: slot) }
             }
-            // A gap alone begins nothing.
+            // A gap alone does not begin the run.
             if shown.contains(where: { !$0.segments.isEmpty }) { edge.begin(at: plan.firstSlot) }
             for track in output.indices { _ = edge.receive(output[track], track: track) }
             intake.edge = edge
@@ -233,7 +235,7 @@ extension HLSPackager {
         }
         for event in events { self.report(event) }
         guard result == .done else {
-            throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "let it")
+            throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "stop this worker")
         }
         return Beginning(origin: origin, firstTick: plan.firstTick)
     }
@@ -256,7 +258,7 @@ extension HLSPackager {
             })
     }
 
-    /// Publishes what viewers of the worker before know, as it is; this run goes on behind a break.
+    /// Publishes unchanged what viewers of the previous worker know; this run continues after a discontinuity.
     private func close(
         _ shown: [ShownTrack], in publication: inout Publication, besides record: EdgeRecord
     ) throws(MediaError) {
@@ -275,7 +277,7 @@ extension HLSPackager {
         self.removeOrphans(besides: record)
         for slot in slots {
             guard writer.commit(slot) == .done else {
-                throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "let it")
+                throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "stop this worker")
             }
         }
         for event in writer.takeEvents() { self.report(event) }
@@ -286,11 +288,11 @@ extension HLSPackager {
     private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?, _ publication: Publication) -> Plan {
         let grid = self.settings.grid
         let frames = Int64(grid.segmentFrames)
-        // A successor numbers its slots as if it had cut the room's first ones itself, so that no number falls.
+        // A later worker numbers its slots as if it had made the opening cuts itself, so that no number decreases.
         var slots = SlotTable(grid: grid)
         var cuts = self.settings.opening?.cuts ?? []
         slots.plan(cuts: cuts)
-        // Never a slot that is published already, even if the clock was set back.
+        // Never a slot that is already published, even if the clock was set back.
         let next = (publication.nextFrame + frames - 1) / frames * frames
         guard let slate, let unit = slate.unit(grid, trackCount: self.tracks.count).map(Int64.init),
             self.canContinue(at: now)
@@ -302,10 +304,10 @@ extension HLSPackager {
         let end = max(next, self.frame(at: now, origin) / unit * unit)
         var first = publication.nextFrame
         if !first.isMultiple(of: Int64(slate.frames)) {
-            // Slate cannot begin there.
+            // Slate cannot begin at this frame.
             first = next
         } else if slots.firstFrame(ofSlot: slots.slot(ofFrame: first)) != first {
-            // The worker before ended behind a cut: one shorter slot, then the grid.
+            // The previous worker ended after a cut: one shorter slot, then the grid.
             cuts += [first, next]
             slots.plan(cuts: [first, next])
         }
@@ -313,7 +315,7 @@ extension HLSPackager {
             firstSlot: slots.slot(ofFrame: first), firstTick: end, fill: first..<end, slots: slots, cuts: cuts)
     }
 
-    /// The slots all tracks have filled; published as one.
+    /// The slots that all tracks have filled; published together.
     private func slots(_ output: [[TrackSegmenter.Output]], _ plan: Plan, slateFrom frame: Int64) -> [CompleteSlot] {
         let segments = output.map { items in
             items.compactMap { item -> FinishedSegment? in if case .segment(let segment) = item { segment } else { nil }
@@ -330,7 +332,7 @@ extension HLSPackager {
         }
     }
 
-    /// What the workers before wrote and did not live to list.
+    /// Removes files that previous workers wrote and were killed before listing.
     private func removeOrphans(besides record: EdgeRecord) {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return }
@@ -340,8 +342,8 @@ extension HLSPackager {
         for track in self.claimed.tracks {
             let names = TrackNames(track: track.name)
             for incarnation in max(1, before - Self.orphanedRuns)...before {
-                // Two slots at least: the one being published and the one that was held. A worker that was killed while
-                // it filled slots has left more.
+                // At least two slots: the one being published and the one that was held back. A worker that was killed
+                // while it filled slots has left more.
                 var number = next
                 while number < next + 2 || self.store.contains(names.segment(number, incarnation: incarnation)) {
                     try? self.store.remove(names.segment(number, incarnation: incarnation))

@@ -2,7 +2,7 @@ import HLS
 package import MediaTypes
 
 extension HLSPackager {
-    /// What a track's packets become with a cut.
+    /// A new configuration of a track that takes effect with a cut.
     package struct Recoding: Sendable {
         package var track: Int
         package var parameters: CodecParameters
@@ -18,17 +18,18 @@ extension HLSPackager {
         }
     }
 
-    /// The slot that is open ends before a frame, in every track, and the next begins with it: an IDR picture in every
-    /// rendition. Called before any packet of the frame, or of a later one, comes.
+    /// Ends the open slot of every track before a frame; the next slot begins with that frame, which must be an IDR
+    /// frame in every rendition. Call it before any packet of this frame or a later one arrives.
     ///
     /// - Parameters:
-    ///   - isBreak: Every playlist has an `EXT-X-DISCONTINUITY` there.
-    ///   - recoding: A track that has another configuration from there on. It is known together with the cut: hls.js
-    ///     (1.6.15) keeps the map a segment was first announced with, if only by the hint of its first part.
+    ///   - isBreak: Every playlist gets an `EXT-X-DISCONTINUITY` there.
+    ///   - recoding: A track that has another configuration from there on. It is announced together with the cut:
+    ///     hls.js (1.6.15) keeps the map with which it first learned of a segment, even if only through the hint of the
+    ///     first part.
     package func cut(at tick: Int64, isBreak: Bool, recoding: Recoding? = nil) {
         var change: ConfigurationChange?
         if let recoding, self.tracks.indices.contains(recoding.track) {
-            // One that cannot be written is refused again, and told, when its packets come.
+            // A configuration that cannot be written is rejected again, and reported, when its packets arrive.
             let bytes = try? self.initialization(
                 of: recoding.track, recoding.parameters, width: recoding.width, height: recoding.height)
             change = bytes.map { ConfigurationChange(track: recoding.track, initialization: $0) }
@@ -51,7 +52,8 @@ extension HLSPackager {
         }
     }
 
-    /// The track's next packet is another stream's first, an IDR picture; the track's calling thread says so.
+    /// Announces that the track's next packet is the first of another stream, an IDR frame. Call it on the track's
+    /// thread.
     ///
     /// - Parameter isPlaced: See ``TrackSegmenter/beginStream(isPlaced:)``.
     package func beginStream(track: Int, isPlaced: Bool) {

@@ -2,37 +2,37 @@ import HLS
 import MediaTypes
 
 extension HLSPackager {
-    /// What comes from the ladder until the writer takes it.
+    /// Media and changes on their way from the encoders to the writer.
     struct Intake {
-        /// Where slots begin.
+        /// Slot boundaries.
         var slots: SlotTable
         var collector: SlotCollector?
         /// Set by ``finish(endlist:)``.
         var endlist: Bool?
-        /// Frame after the last picture, until the ranges have been told of it.
+        /// Frame after the last video frame, until the date ranges have been ended there.
         var pictureEnd: Int64?
         /// The writer has stopped.
         var isOver = false
-        /// Somebody else may serve the room: the writer is to look.
+        /// Another worker may serve the room: the writer must check.
         var isDoubtful = false
         /// Threads blocked in ``receive(track:_:)``.
         var waiting = 0
-        /// Takes what happens at the live edge; `nil`: nobody.
+        /// Receives the changes at the live edge; `nil` without listeners.
         var viewers: (@Sendable (LiveUpdate) -> Void)?
         var edge: EdgePublication?
-        /// Keeps the parts at the edge for a successor.
+        /// Stores the parts at the live edge for the next worker.
         var keeper: EdgeKeeper?
         private var kept: EdgeRecord?
-        /// This worker's; set with the keeper.
+        /// Incarnation of this worker; set with the keeper.
         var incarnation: Int64 = 0
-        /// Is told of every part that is out; `nil`: nobody.
+        /// Called for every part that viewers can request.
         var watcher: (@Sendable (_ track: Int, _ frames: Range<Int64>) -> Void)?
         var marks = MarkBoard()
-        /// What the directory has not listed yet.
+        /// Changes of date ranges that the directory has not listed yet.
         var rangeChanges: [DateRange.Change] = []
-        /// Bit rates, by track, that the writer has yet to be told.
+        /// New bit rates by track, to be passed to the writer.
         var rates: [Int: BitRates] = [:]
-        /// Segments that are listed at most, and whether the writer has yet to be told.
+        /// Most segments to list, and whether this limit still has to be passed to the writer.
         var mostSegments: Int?
         var isLimitNew = false
 
@@ -44,14 +44,14 @@ extension HLSPackager {
             self.edge?.list(changes)
         }
 
-        /// A track's configuration changes with the slot of a picture, in the directory and at the live edge alike.
+        /// Changes a track's configuration from the slot of a frame on, in the directory and at the live edge.
         mutating func change(_ change: ConfigurationChange, firstTick: Int64) {
             let slot = self.slots.slot(ofFrame: firstTick)
             let (named, from) = self.edge?.change(change, from: slot) ?? (change, slot)
             self.collector?.change(named, from: from)
         }
 
-        /// Nothing follows: what is open ends with the last picture.
+        /// Ends the live edge: open ranges end with the last frame.
         mutating func endEdge() {
             if let end = self.pictureEnd.take() { self.list(self.marks.end(at: end)) }
             self.edge?.end()
@@ -63,13 +63,13 @@ extension HLSPackager {
             return self.rangeChanges
         }
 
-        /// The directory's state knows the segments below a number.
+        /// The directory's state file now has the segments below a number.
         mutating func noteRecorded(_ mediaSequence: Int64) {
             self.edge?.noteRecorded(mediaSequence)
             self.showEdge()
         }
 
-        /// Under the lock, so that updates go out in the order they were made.
+        /// Called with the lock held, so that updates are sent in the order they were made.
         mutating func showEdge() {
             guard let viewers = self.viewers, let update = self.edge?.takeUpdate(), !update.isEmpty else { return }
             if let keeper = self.keeper, let edge = self.edge, case let record = edge.record, record != self.kept {
@@ -79,7 +79,7 @@ extension HLSPackager {
             viewers(update)
         }
 
-        /// Viewers may know the track's segment of that number by its name.
+        /// Whether viewers may know the name of the track's segment with that number.
         func isPromised(_ track: Int, _ mediaSequence: Int64) -> Bool {
             guard let promised = self.kept?.promised, promised.indices.contains(track) else { return false }
             return mediaSequence < promised[track]

@@ -2,7 +2,7 @@ import HLS
 import MediaKernels
 import MediaTypes
 
-/// The parts of a whole segment that a worker before this one has shown.
+/// The parts of a complete segment that a previous worker has shown.
 struct KeptSegment: Sendable {
     let mediaSequence: Int64
     let name: String
@@ -11,32 +11,32 @@ struct KeptSegment: Sendable {
     let memories: [PacketMemory]
 }
 
-/// What a worker before this one has shown of a track at the live edge.
+/// The media of a track that a previous worker has shown at the live edge.
 struct KeptEdge: Sendable {
-    /// Segments the state file lists, in order.
+    /// Segments that the state file lists, in order.
     var segments: [KeptSegment] = []
-    /// The parts behind them, in order, from the first of the first slot on.
+    /// The parts after them, in order, beginning with the first part of a slot.
     var parts: [FinishedPart] = []
     /// Parts that the previous worker listed after ``parts`` and that this worker has to replace.
     var replaced: [(part: FinishedPart, name: String, mediaSequence: Int64)] = []
-    /// Names of ``parts`` and of the part that was hinted at, by number.
+    /// Names of ``parts`` and of the hinted part, by part number.
     var names: [Int64: String] = [:]
-    /// Frame behind the last; 0 where there is none.
+    /// Frame after the last part; 0 without parts.
     var end: Int64 = 0
-    /// Slot of the first of them.
+    /// Slot of the first part.
     var slot: Int64 = 0
-    /// It begins with a discontinuity.
+    /// Whether that slot begins with a discontinuity.
     var isBreak = false
 }
 
 extension HLSPackager {
-    /// Reads what the worker before has kept of a track, as far as it fits this run: parts that lie on the grid without a
-    /// hole, of the initialization segment this run goes on with, up to a frame at which slate can begin and before which no frame is
-    /// missing.
+    /// Reads the parts of a track that the previous worker has stored, as far as they fit this run: parts on the grid
+    /// without a hole, with the initialization segment that this run continues, up to a frame at which slate can begin
+    /// and before which no frame is missing.
     ///
     /// - Parameters:
-    ///   - shown: Comes before it, from the first slot of the plan on.
-    ///   - next: Media sequence number of that slot.
+    ///   - shown: The segments before them, from the first slot of the plan on.
+    ///   - next: Media sequence number of that first slot.
     func kept(
         of track: TrackPublication, in leavings: EdgeLeavings, behind shown: ShownTrack, _ plan: Plan,
         number next: Int64, _ slate: Slate
@@ -58,7 +58,7 @@ extension HLSPackager {
         return self.continued(kept, rows, old.hint, track, plan.slots, number: next + count, slate)
     }
 
-    /// With the parts of the segments that are not whole.
+    /// Adds the parts of the segments that are not complete.
     private func continued(
         _ before: KeptEdge, _ rows: [EdgeRecord.Row], _ hint: String, _ track: TrackPublication, _ slots: SlotTable,
         number next: Int64, _ slate: Slate
@@ -85,12 +85,13 @@ extension HLSPackager {
             kept.names[number] = row.name
             number = slots.partAfter(number)
         }
-        // One of a record that was written in time.
+        // The hint counts only if it fits the last row: then the record was written in time.
         if isWhole, hint.hasSuffix("-\(next + (number - first) / perSlot).\((number - first) % perSlot).m4s") {
             kept.names[number] = hint
         }
-        // Slate of more than a part begins where a whole one fits; and none behind a part that ends with a B-frame in flight, as a
-        // publisher's may: that frame would be missing, and the one after it there twice.
+        // Slate of more than a part can only begin on a multiple of its length. It also cannot begin after a part in
+        // which reordered frames are still outstanding, as in passed-through streams: one frame would be missing and
+        // the next one shown twice.
         while let last = kept.parts.last,
             !slots.firstFrame(ofPart: number).isMultiple(of: Int64(slate.frames))
                 || track.kind == .video && Self.isOpen(last)
@@ -106,7 +107,8 @@ extension HLSPackager {
         return kept
     }
 
-    /// A frame of the part is shown behind the part's end: another one that is shown before the end is still to come.
+    /// Whether a frame of the part is shown after the part's end: then a frame that is shown before the end is still to
+    /// come.
     private static func isOpen(_ part: FinishedPart) -> Bool {
         guard let samples = SegmentSamples(part.memory.bytes) else { return false }
         return samples.fragments.contains { fragment in
@@ -118,7 +120,7 @@ extension HLSPackager {
         }
     }
 
-    /// The parts of listed segments: pieces of their files, if those are made of them.
+    /// The parts of listed segments as ranges of their files, if the files consist of exactly those parts.
     func segments(of track: TrackPublication, _ rows: [EdgeRecord.Row]) -> [KeptSegment] {
         var kept: [KeptSegment] = []
         for segment in track.window.segments where !segment.gap {
@@ -140,12 +142,12 @@ extension HLSPackager {
         return kept
     }
 
-    /// Nobody goes on with what the worker before has kept.
+    /// Removes the parts that the previous worker has stored: this run does not continue them.
     func forget(_ record: EdgeRecord) {
         for name in [EdgeRecord.name, EdgeMark.name] + record.names.sorted() { try? self.store.remove(name) }
     }
 
-    /// Names of parts that workers before wrote and did not live to list, or to take away.
+    /// Names of parts that previous workers may have written without listing or removing them.
     func unlistedParts(besides names: Set<String>) -> [String] {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return [] }
@@ -165,7 +167,8 @@ extension HLSPackager {
 }
 
 extension SlotTable {
-    /// Where a part without a hole lies: video from its first frame to the next part's, sound the AAC frames that start in it.
+    /// Time range of a part without holes: video from its first frame to that of the next part, audio the AAC frames
+    /// that start in it.
     fileprivate func ticks(ofPart number: Int64, _ kind: TrackKind) -> Range<Int64> {
         let first = self.firstFrame(ofPart: number)
         let frames = first..<max(first, self.firstFrame(ofPart: number + 1))

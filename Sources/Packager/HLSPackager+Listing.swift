@@ -1,7 +1,8 @@
 import HLS
 
 extension HLSPackager {
-    /// What the playlists in the directory list now, the oldest first. Callable from any thread; waits for no store.
+    /// The segments that the playlists in the directory list now, oldest first. Callable from any thread; does not wait
+    /// for the store.
     package func listedSlots() -> [KeptSlot] {
         guard let publication = self.listing.withLock({ $0 }) else { return [] }
         var slots: [Int64: [KeptSlot.Track]] = [:]
@@ -12,7 +13,7 @@ extension HLSPackager {
             }
         }
         return slots.sorted { $0.key < $1.key }.map { number, tracks in
-            // Frames and incarnation are a journal's; nobody reads them here.
+            // Frames and incarnation are only used in recording journals.
             KeptSlot(mediaSequence: number, incarnation: publication.incarnation, frames: 0..<0, tracks: tracks)
         }
     }

@@ -1,7 +1,7 @@
 package import MediaTypes
 
 extension HLSPackager {
-    /// Opens an output in a directory, see ``open(_:tracks:store:clock:report:)``.
+    /// Opens an output in a directory; see ``open(_:tracks:store:clock:report:)``.
     package static func open(
         _ settings: HLSOutputSettings, tracks: [TrackDescription], clock: any MonotonicClock,
         keeper: (any SlotKeeping)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void
@@ -11,13 +11,15 @@ extension HLSPackager {
             keeper: keeper, report: report)
     }
 
-    /// Makes the place ready and claims the room in it: from here on a worker of a lower incarnation publishes nothing more.
+    /// Prepares the store and claims the room in it: from now on a worker with a lower incarnation publishes nothing
+    /// more.
     ///
     /// - Parameters:
-    ///   - tracks: Renditions in the order players should try them, then the sound at one or several bit rates.
-    ///   - keeper: Is told of everything that is listed, on the thread of ``run()`` and before it that of ``begin(now:)``.
+    ///   - tracks: Renditions in the order players should try them, then the audio at one or several bit rates.
+    ///   - keeper: Called for everything that is listed, on the thread of ``run()`` and before that on the thread of
+    ///     ``begin(now:)``.
     ///   - report: Called on the thread of ``run()``.
-    /// - Throws: ``MediaError/Code/rejected`` for tracks or names that cannot be, or a grid the room does not have;
+    /// - Throws: ``MediaError/Code/rejected`` for invalid tracks or names, or a grid that differs from the room's;
     ///   ``MediaError/Code/notCreatable``; ``MediaError/Code/roomExited`` for a room that has ended (unless
     ///   `newSession`); ``MediaError/Code/invalidData`` for a damaged state file or an unreadable codec configuration.
     package static func open(
@@ -34,10 +36,11 @@ extension HLSPackager {
             keeper: keeper, report: report)
     }
 
-    /// What a running room in a directory offers, for a worker that is to offer the same. Changes nothing there.
+    /// What a running room in a directory offers, for a worker that has to offer the same. Changes nothing in the
+    /// directory.
     ///
-    /// - Returns: The names of its tracks, and whether its multivariant playlist offers audio alone; `nil` if no room runs there that
-    ///   has listed anything, or if its state cannot be read.
+    /// - Returns: The names of its tracks, and whether its multivariant playlist has an audio-only variant; `nil` if
+    ///   the directory has no running room that has listed something, or its state cannot be read.
     package static func running(in directory: String) -> (tracks: Set<String>, hasAudioOnly: Bool)? {
         let store = DirectoryStore(directory: directory)
         guard let bytes = store.read(StateFile.name), let state = try? StateFile(json: bytes, path: StateFile.name),
@@ -52,7 +55,7 @@ extension HLSPackager {
 
     private static func check(_ settings: HLSOutputSettings, _ tracks: [TrackDescription]) throws(MediaError) {
         func refuse(_ what: String, fix: String) -> MediaError { MediaError(.rejected, what, at: "hls", fix: fix) }
-        guard !tracks.isEmpty else { throw refuse("there is no track", fix: "add a rendition or sound") }
+        guard !tracks.isEmpty else { throw refuse("there is no track", fix: "add a rendition or an audio track") }
         guard TrackNames.isValid(settings.multivariantName), settings.multivariantName.hasSuffix(".m3u8") else {
             throw refuse(
                 "\(settings.multivariantName) cannot name the multivariant playlist", fix: "use a plain name.m3u8")
@@ -62,15 +65,15 @@ extension HLSPackager {
                 name.map { name in tracks.contains { $0.name == name && $0.kind == kind } } ?? true
             }
             guard isKnown, variant.video != nil || variant.audio != nil else {
-                throw refuse("a variant plays what is not there", fix: "name tracks of the output")
+                throw refuse("a variant names a track that the output does not have", fix: "name tracks of the output")
             }
         }
-        guard settings.variants?.isEmpty != true else { throw refuse("there is no variant", fix: "offer one") }
+        guard settings.variants?.isEmpty != true else { throw refuse("there is no variant", fix: "add a variant") }
         var names: Set<String> = [settings.multivariantName]
         for track in tracks {
             guard TrackNames.isValid(track.name) else {
                 throw refuse(
-                    "\(track.name) cannot begin a file's name", fix: "use up to 64 letters, digits, '.', '_' and '-'")
+                    "\(track.name) cannot be a track name", fix: "use up to 64 letters, digits, '.', '_' and '-'")
             }
             guard names.insert(TrackNames(track: track.name).playlist).inserted else {
                 throw refuse("the name \(track.name) is taken", fix: "give each rendition its own name")
@@ -84,7 +87,7 @@ extension HLSPackager {
                 settings.grid.gopFrames.isMultiple(of: track.frameStep)
             else {
                 throw refuse(
-                    "\(track.name) has every picture \(track.frameStep), which does not fit parts of "
+                    "\(track.name) has one frame in \(track.frameStep), which does not fit parts of "
                         + "\(settings.grid.partFrames) and GOPs of \(settings.grid.gopFrames) frames",
                     fix: "make both a multiple of it")
             }
@@ -107,10 +110,10 @@ extension HLSPackager {
                 guard settings.newSession else {
                     throw MediaError(
                         .roomExited, "the room in \(settings.directory) has ended", at: "hls",
-                        fix: "choose another directory, or start anew in this one with --new-session")
+                        fix: "choose another directory, or start a new session in this one with --new-session")
                 }
                 try self.remove(old, store)
-                // Numbers start anew, the incarnation does not: it keeps the names apart.
+                // Media sequence numbers start again, the incarnation does not: it keeps file names distinct.
                 state.incarnation = old.incarnation
             } else {
                 guard old.grid == grid || old.nextMediaSequence == 0 else {
@@ -125,10 +128,10 @@ extension HLSPackager {
             }
         } else if store.contains(settings.multivariantName), !settings.newSession {
             throw MediaError(
-                .notCreatable, "\(settings.directory) holds playlists but no \(StateFile.name)", at: "hls",
+                .notCreatable, "\(settings.directory) contains playlists but no \(StateFile.name)", at: "hls",
                 fix: "choose an empty directory, or take this one over with --new-session")
         }
-        // Before the state: a worker that is killed in between has claimed nothing.
+        // Before the state file: a worker that is killed in between has not claimed the room.
         let keys = try self.claimKeys(settings, isBegun: state.nextMediaSequence > 0, store)
         state.incarnation += 1
         do {
@@ -139,9 +142,9 @@ extension HLSPackager {
         return (state, keys)
     }
 
-    /// Takes away what an ended session has left.
+    /// Removes the files of an ended session.
     private static func remove(_ state: StateFile, _ store: any SegmentStore) throws(MediaError) {
-        // Playlists first: nobody is to find a list whose segments are gone.
+        // Playlists first, so that no client finds a playlist whose segments are gone.
         try store.remove(state.multivariantName)
         for track in state.tracks {
             try store.remove(TrackNames(track: track.name).playlist)

@@ -2,31 +2,32 @@ import HLS
 import MediaKernels
 import MediaTypes
 
-/// A segment that viewers of a worker before this one know, and that no state file names.
+/// A segment that viewers of a previous worker know and that is not in the state file.
 struct ShownSegment: Sendable {
-    /// The incarnation in its name; `nil`: no playlist had its name.
+    /// The incarnation in its name; `nil` if no playlist has listed its name.
     let incarnation: Int64?
     /// Ticks of the track's timescale since the room's origin.
     let start: Int64
     let duration: Int64
     let discontinuity: Bool
-    /// As they were shown, and their names; empty: the segment is a gap.
+    /// The parts as they were shown, and their names; empty if the segment is a gap.
     let parts: [FinishedPart]
     let names: [String]
     /// Its initialization segment; `nil` for a gap.
     let map: (name: String, bytes: [UInt8])?
 }
 
-/// What viewers of a worker before this one know of a track, behind the segments that the state file names.
+/// The segments of a track that viewers of a previous worker know, after those in the state file.
 struct ShownTrack: Sendable {
     /// One for each media sequence number from the state file's next one on.
     var segments: [ShownSegment] = []
-    /// Names the initialization segments from each of them on, and the one this run goes on with behind them.
+    /// The initialization segments that apply from each of its segments on, followed by the one that this run continues
+    /// with.
     func maps(before last: (name: String, bytes: [UInt8])) -> [(index: Int, name: String, bytes: [UInt8])] {
         var maps: [(index: Int, name: String, bytes: [UInt8])] = []
         for (index, segment) in self.segments.enumerated() {
             guard let map = segment.map, map.name != maps.last?.name else { continue }
-            // A gap takes the one of what follows it.
+            // A gap takes the initialization segment of the next segment.
             maps.append((maps.isEmpty ? 0 : index, map.name, map.bytes))
         }
         if maps.last?.name != last.name { maps.append((maps.isEmpty ? 0 : self.segments.count, last.name, last.bytes)) }
@@ -34,11 +35,11 @@ struct ShownTrack: Sendable {
     }
 }
 
-/// What the worker before has left beside the state file.
+/// The files that the previous worker has left beside the state file.
 struct EdgeLeavings: Sendable {
     var record = EdgeRecord(tracks: [], recorded: 0)
     var mark: EdgeMark?
-    /// A mark beyond this many segments is damage: hours of a store that takes nothing.
+    /// A mark that is further ahead than this many segments is damaged: it would mean hours without a single write.
     private static let mostLost: Int64 = 4_096
 
     init(_ store: any SegmentStore) {
@@ -46,17 +47,17 @@ struct EdgeLeavings: Sendable {
         self.mark = store.read(EdgeMark.name).flatMap { EdgeMark($0) }
     }
 
-    /// Nothing is left of a room that begins.
+    /// Empty: a new room has no leftovers.
     init() {}
 
     func track(_ name: String) -> EdgeRecord.Track? { self.record.tracks.first { $0.name == name } }
 
-    /// Viewers saw more of the segment than the record has.
+    /// Whether viewers saw more of the segment than the record contains.
     ///
     /// - Parameters:
-    ///   - parts: Parts of it in the record.
-    ///   - next: The number behind those in the state file.
-    /// - Returns: The incarnation of the worker that showed it.
+    ///   - parts: Number of its parts in the record.
+    ///   - next: First media sequence number after those in the state file.
+    /// - Returns: The incarnation of the worker that showed it; `nil` if nothing is lost.
     func isLost(_ number: Int64, parts: Int, of name: String, next: Int64) -> Int64? {
         guard let mark = self.mark, let reach = mark.tracks.first(where: { $0.name == name }),
             number < next &+ Self.mostLost,
@@ -67,10 +68,10 @@ struct EdgeLeavings: Sendable {
 }
 
 extension HLSPackager {
-    /// What viewers know of a track: the segments whose names they were told of, as they were where they are kept, and otherwise
-    /// as gaps. A number that a playlist had never names anything else.
+    /// The segments of a track whose names viewers know. Stored ones are returned unchanged, others become gaps: a
+    /// number that a playlist has used never names anything else.
     ///
-    /// - Parameter closes: With the segment that is not whole, as long as it is.
+    /// - Parameter closes: Also returns the incomplete segment, with the parts it has.
     func shown(
         of track: TrackPublication, in leavings: EdgeLeavings, from next: Int64, closes: Bool
     ) -> ShownTrack {
@@ -119,7 +120,7 @@ extension HLSPackager {
         }
     }
 
-    /// The parts of a segment, one behind the other; `nil` where one of them is not there.
+    /// The contiguous parts of a segment; `nil` if one of them is missing.
     private func parts(_ rows: [EdgeRecord.Row], of track: TrackPublication) -> [FinishedPart]? {
         guard !rows.isEmpty, rows.map(\.index) == Array(rows.indices) else { return nil }
         var parts: [FinishedPart] = []
@@ -136,7 +137,7 @@ extension HLSPackager {
         return parts
     }
 
-    /// The segments lie in the slots that begin with one.
+    /// Whether each segment lies within its slot.
     func fits(_ shown: ShownTrack, _ kind: TrackKind, _ plan: Plan) -> Bool {
         let grid = self.settings.grid
         return shown.segments.enumerated().allSatisfy { index, segment in
@@ -150,7 +151,7 @@ extension HLSPackager {
         }
     }
 
-    /// One of them as the segmenter would complete it.
+    /// Converts a shown segment to what the segmenter would have completed.
     func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64, _ slots: SlotTable)
         -> FinishedSegment
     {
@@ -170,7 +171,7 @@ extension HLSPackager {
             })
     }
 
-    /// The slots of what was shown, which nothing of this run is in.
+    /// Slots for the shown segments, which contain no media of this run.
     func slots(_ shown: [ShownTrack], _ publication: Publication, from slot: Int64) -> [CompleteSlot] {
         let grid = self.settings.grid
         var frame = publication.nextFrame
@@ -178,7 +179,7 @@ extension HLSPackager {
         return (0..<count).map { index in
             let at = slot + Int64(index)
             let row = zip(shown, publication.tracks).map { shown, track in
-                // One whose time is not known is as long as the slot.
+                // A segment of unknown duration takes the length of the slot.
                 shown.segments.indices.contains(index) && shown.segments[index].duration > 0
                     ? self.finished(shown.segments[index], track, slot: at, SlotTable(grid: grid)) : nil
             }

@@ -1,14 +1,14 @@
 import HLS
 import MediaTypes
 
-/// What an output does where there is too little space for it.
+/// Behavior of an output when disk space runs out.
 extension HLSPackager {
-    /// Segments that stay listed where there is no space for more.
+    /// Number of segments that stay listed when the disk is full.
     package static let fewestSegments = 10
 
-    /// Every playlist lists so many segments at most, not fewer than three target durations of them: the oldest leave, their
-    /// files three target durations later. `nil`: what the settings say. An `EVENT` playlist loses none. Callable from any
-    /// thread, at any time.
+    /// Limits the number of listed segments in every playlist, but never below three target durations. The oldest
+    /// segments are removed; their files are deleted three target durations later. `nil`: the settings apply. `EVENT`
+    /// playlists are not affected. Callable from any thread, at any time.
     package func limitWindow(to most: Int?) {
         let isNews = self.intake.withLock { intake in
             guard intake.mostSegments != most, !intake.isOver else { return false }
@@ -21,7 +21,7 @@ extension HLSPackager {
         if isNews { self.work.signal() }
     }
 
-    /// Tells the writer of a new limit.
+    /// Passes a new limit to the writer.
     func applyLimit() -> PublicationWriter.Result {
         let most = self.intake.withLock { intake -> Int?? in
             guard intake.isLimitNew else { return nil }
@@ -34,8 +34,8 @@ extension HLSPackager {
         return result
     }
 
-    /// Where something could not be written because the store is full: the windows shrink, and what has left them goes at
-    /// once. Viewers are told first, so that nobody is shown a file that is gone.
+    /// Frees space if a write failed because the store is full: shrinks the windows and deletes removed segments at
+    /// once. Viewers get the new playlists first, so that none of them lists a deleted file.
     func makeSpace(after events: [PackagerEvent]) -> PublicationWriter.Result {
         let isFull = events.contains { event in
             if case .outputFailed(let error) = event { error.code == .diskFull } else { false }

@@ -2,10 +2,10 @@ package import HLS
 package import MediaTypes
 import Synchronization
 
-/// What viewers are told and may have.
+/// What viewers are notified of and can request.
 extension HLSPackager {
-    /// Hands everything that happens at the live edge to `viewers`, parts as soon as they are cut; before
-    /// ``begin(now:)``. Calls come from the ladder's thread, one at a time: they must not block.
+    /// Calls `viewers` with every change at the live edge, including parts as soon as they are cut; call it before
+    /// ``begin(now:)``. Calls come from the encoders' threads, one at a time: they must not block.
     package func attach(_ viewers: @escaping @Sendable (LiveUpdate) -> Void) {
         self.intake.withLock { intake in
             intake.viewers = { [weak self] update in
@@ -15,14 +15,14 @@ extension HLSPackager {
         }
     }
 
-    /// The short segments this run begins with; `nil` for a successor, and where the room has none.
+    /// The short segments at the start of this run; `nil` for a later worker, and if the room has none.
     package var opening: OpeningSegments? { self.claimed.origin == nil ? self.settings.opening : nil }
 
-    /// Segments that playlists list when they are shown for the first time.
+    /// Number of segments that playlists list when they are first shown.
     var firstListed: Int { self.opening == nil ? 1 : OpeningSegments.listed }
 
-    /// Calls `body` once, when viewers can have all playlists for the first time, the multivariant one included; at once if they can
-    /// already. It must not block.
+    /// Calls `body` once, when viewers can first request all playlists including the multivariant one; immediately if
+    /// they already can. It must not block.
     package func whenShown(_ body: @escaping @Sendable () -> Void) {
         let isShown = self.firstShown.withLock { first in
             if !first.isShown { first.body = body }
@@ -31,7 +31,7 @@ extension HLSPackager {
         if isShown { body() }
     }
 
-    /// The multivariant playlist can be had, and therefore all others: the live edge shows its own no later.
+    /// The multivariant playlist is available, and therefore all others: the live edge shows its playlists no later.
     func noteFirstShown() {
         let body = self.firstShown.withLock { first in
             first.isShown = true
@@ -40,7 +40,7 @@ extension HLSPackager {
         body?()
     }
 
-    /// Before viewers are told: the live edge waits for no store, and what it lists needs its keys.
+    /// Runs before viewers are notified: the live edge does not wait for the store, but its segments need their keys.
     private func noteShown(_ update: LiveUpdate) {
         guard self.keys != nil else { return }
         let numbers = update.playlists.filter { !$0.playlist.isIFramesOnly }.map {
@@ -51,15 +51,16 @@ extension HLSPackager {
         self.shownNumber.store(newest, ordering: .releasing)
     }
 
-    /// Tells of every part as soon as players can have it, with its frames of the program; on the ladder's thread.
+    /// Calls `watcher` for every part as soon as players can request it, with its frames of the program; on the
+    /// encoder's thread.
     package func watchParts(_ watcher: @escaping @Sendable (_ track: Int, _ frames: Range<Int64>) -> Void) {
         self.intake.withLock { $0.watcher = watcher }
     }
 
-    /// What low-latency playlists of this output declare.
+    /// The server control that low-latency playlists of this output declare.
     package var control: ServerControl { ServerControl(grid: self.settings.grid) }
 
-    /// Seconds.
+    /// Target duration in seconds.
     package var targetDuration: Int { self.settings.grid.targetDuration }
 
     /// File names of the media playlists.
@@ -73,8 +74,8 @@ extension HLSPackager {
         return names
     }
 
-    /// An object viewers may have now: a playlist, an initialization segment, a segment that is listed or was until a
-    /// while ago; never anything else that lies in the directory. Callable from any thread.
+    /// An object that viewers can request now: a playlist, an initialization segment, or a segment that is listed or
+    /// was until recently. Other files in the directory are never returned. Callable from any thread.
     package func object(named name: String) -> PublishedObject? {
         self.objects.withLock { $0[name] } ?? self.keyObject(named: name) ?? self.extras.withLock { $0[name] }
             ?? self.beside.withLock { $0 }.lazy.compactMap { $0(name) }.first

@@ -3,30 +3,31 @@ package import MediaTypes
 import Dispatch
 import Synchronization
 
-/// One HLS output of a room: takes the coded packets of all tracks, cuts them on the grid and keeps the directory, the
-/// playlists and the viewers' objects in step.
+/// One HLS output of a room: takes the coded packets of all tracks, cuts them on the grid, and keeps the directory, the
+/// playlists and the objects for viewers consistent.
 ///
-/// Life: ``open(_:tracks:store:clock:report:)`` claims the directory, ``begin(now:)`` fixes time, ``receive(track:_:)`` takes
-/// packets from the ladder, ``run()`` is the writer's thread, ``finish(endlist:)`` lets it return.
-/// No wall clock is read: all times follow from the origin handed in.
+/// Call order: ``open(_:tracks:store:clock:report:)`` claims the directory, ``begin(now:)`` fixes the timeline,
+/// ``receive(track:_:)`` takes packets from the encoders, ``run()`` is the writer's thread, ``finish(endlist:)`` makes
+/// it return. It never reads the wall clock: all dates follow from the origin that it is given.
 package final class HLSPackager: Sendable {
     /// How a run ended.
     package enum Outcome: Sendable, Equatable {
         /// `EXT-X-ENDLIST` is written.
         case ended
-        /// Nothing follows, and the store did not take the end; only of an output that ``HLSOutputSettings/waitsForStore``.
+        /// The run is complete, but the store did not take the end; only for an output that
+        /// ``HLSOutputSettings/waitsForStore``.
         case endLost
-        /// The playlists are left open for a successor.
+        /// The playlists are left open for the next worker.
         case drained
         /// A newer worker serves this directory.
         case superseded
     }
 
-    /// Time of a run.
+    /// Start of a run.
     package struct Beginning: Sendable, Hashable {
         /// Time zero of the room: nanoseconds since the Unix epoch.
         package let origin: Int64
-        /// First frame of this run, counted from the origin; a segment's first.
+        /// First frame of this run, counted from the origin; the first of a segment.
         package let firstTick: Int64
 
         package init(origin: Int64, firstTick: Int64) {
@@ -35,9 +36,9 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// With `waitsForStore`: slots that may wait for the store before `receive` blocks.
+    /// With `waitsForStore`: number of slots that may wait for the store before `receive` blocks.
     private static let queuedSlots = 4
-    /// Nanoseconds without a packet after which this process may have been stopped, and another worker started.
+    /// Nanoseconds without a packet after which this process may have been stopped and another worker started.
     static let longestPause: Int64 = 500_000_000
 
     let settings: HLSOutputSettings
@@ -46,32 +47,32 @@ package final class HLSPackager: Sendable {
     let clock: any MonotonicClock
     let report: @Sendable (PackagerEvent) -> Void
     let claimed: StateFile
-    /// Of an encrypted room.
+    /// Keys of an encrypted room.
     let keys: RoomKeys?
-    /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
+    /// Keeps listed media longer than the playlists do, for recordings.
     let keeper: (any SlotKeeping)?
     let segmenters: [TrackIntake]
     let intake: Mutex<Intake>
     let writer = Mutex<PublicationWriter?>(nil)
     let objects = Mutex<[String: PublishedObject]>([:])
-    /// As the playlists on disk list it.
+    /// The state that the playlists on disk list.
     let listing = Mutex<Publication?>(nil)
-    /// What viewers may have beside the media.
+    /// Objects besides the media that viewers can request.
     let extras = Mutex<[String: PublishedObject]>([:])
     let listingWatchers = Mutex<[ListingWatcher]>([])
-    /// Has objects of other outputs that viewers of this one's listener may have, too; see ``serve(_:)``.
+    /// Lookups into other outputs whose objects this output's listener also serves; see ``serve(_:)``.
     let beside = Mutex<[@Sendable (String) -> PublishedObject?]>([])
-    /// Whether viewers can have the playlists, and what waits for that.
+    /// Whether viewers can request the playlists, and the callback for it.
     let firstShown = Mutex<(isShown: Bool, body: (@Sendable () -> Void)?)>((false, nil))
     let work = DispatchSemaphore(value: 0)
-    /// When the last packet came, on ``clock``; 0 before the first.
+    /// Time of the last packet on ``clock``; 0 before the first.
     let lastPacket = Atomic<Int64>(0)
     private let space = DispatchSemaphore(value: 0)
     /// The end could not be written yet.
     private let isEndDue = Atomic(false)
-    /// The state file knows the segments below.
+    /// The state file has the segments below this number.
     let recordedNumber: Atomic<Int64>
-    /// Viewers of the live edge have been told of the segments below; 0 without any.
+    /// Viewers of the live edge have been shown the segments below this number; 0 without viewers.
     let shownNumber = Atomic<Int64>(0)
 
     init(
@@ -95,15 +96,15 @@ package final class HLSPackager: Sendable {
     /// Number of this run in the room; 1 for the first.
     package var incarnation: Int64 { self.claimed.incarnation }
 
-    /// The room's origin, if a worker before this one has set it.
+    /// The room's origin, if a previous worker has set it.
     package var origin: Int64? { self.claimed.origin }
 
     // MARK: Packets
 
-    /// The next packet of a track, in decoding order; times count from the room's origin, see ``TrackSegmenter``.
+    /// Takes the next packet of a track, in decoding order; times count from the room's origin, see ``TrackSegmenter``.
     ///
-    /// Each track has one calling thread; tracks may be fed at the same time. Packets before ``begin(now:)`` and after
-    /// ``finish(endlist:)`` are left out.
+    /// Each track has one calling thread; several tracks may be fed at the same time. Packets before ``begin(now:)``
+    /// and after ``finish(endlist:)`` are dropped.
     package func receive(track: Int, _ packet: CodedPacket) {
         guard self.segmenters.indices.contains(track) else { return }
         if self.settings.waitsForStore { self.waitForSpace() }
@@ -112,14 +113,14 @@ package final class HLSPackager: Sendable {
         self.collect(output, track: track)
     }
 
-    /// A process that was stopped goes on with whatever it was doing; by then a successor may have taken the room, so it
-    /// asks before it shows anything under a number.
+    /// Whether this worker still owns the room. A process that was stopped continues where it was; a newer worker may
+    /// have taken the room meanwhile. So it checks the claim after a pause, before it shows anything.
     private func isOurs() -> Bool {
         var now = self.clock.now()
         let last = self.lastPacket.load(ordering: .acquiring)
         if last != 0, now &- last > Self.longestPause, !self.settings.waitsForStore {
-            // Again where the answer took as long as a pause: the process may have stood still over it. But no third time: a
-            // store this slow would be asked with every packet, and each answer would be the next one's pause.
+            // Checks again if the answer took as long as a pause, because the process may have been stopped during it.
+            // But only once: with a store this slow, every packet would otherwise start another check.
             for _ in 0..<2 {
                 guard !StateFile.isSuperseded(self.claimed.incarnation, in: self.store) else {
                     self.intake.withLock {
@@ -135,17 +136,18 @@ package final class HLSPackager: Sendable {
                 if now &- asked <= Self.longestPause { break }
             }
         }
-        // Behind the question: whoever comes meanwhile asks too.
+        // Stored after the check: threads that arrive meanwhile check too.
         self.lastPacket.store(max(1, now), ordering: .releasing)
         return true
     }
 
-    /// From a slot on a track's packets have another configuration: it gets a new `EXT-X-MAP`, and every playlist an
-    /// `EXT-X-DISCONTINUITY`, in that slot. The track's calling thread says so before the first such packet.
+    /// Changes the configuration of a track's packets from a slot on: the track gets a new `EXT-X-MAP` in that slot,
+    /// and every playlist an `EXT-X-DISCONTINUITY`. Call it on the track's thread, before the first such packet.
     ///
     /// - Parameters:
     ///   - parameters: H.264 with a global header; width and height in pixels.
-    ///   - firstTick: The first picture with it; its slot's first picture, or the pictures of the slot before it are lost.
+    ///   - firstTick: The first frame with the configuration. It should be the first of its slot; otherwise the slot's
+    ///     earlier frames are lost.
     /// - Throws: ``MediaError/Code/invalidData`` for a configuration that cannot be read; nothing is changed then.
     package func configure(
         track: Int, _ parameters: CodecParameters, width: Int, height: Int, firstTick: Int64
@@ -166,15 +168,16 @@ package final class HLSPackager: Sendable {
             place: "hls[\(self.tracks[track].name)]")
     }
 
-    /// A track is coded by other bit rates from about now on. The multivariant playlist declares the higher ones at once, the lower
-    /// ones once no segment by the higher ones is listed. Callable from any thread.
+    /// A track is encoded at other bit rates from about now on. The multivariant playlist declares higher rates at
+    /// once, and lower rates once no segment with the higher rates is listed. Callable from any thread.
     package func declare(_ rates: BitRates, track: Int) {
         self.intake.withLock { $0.rates[track] = rates }
         self.work.signal()
     }
 
-    /// Something of the program begins with a picture: a date range in every playlist, there with the first part that shows
-    /// it. Callable from any thread; a mark that is told before its picture is encoded is never late.
+    /// Marks a change of the program at a frame. It becomes a date range in every playlist, listed with the first part
+    /// that contains the frame. Callable from any thread; a mark is never late if it arrives before its frame is
+    /// encoded.
     package func mark(_ mark: ProgramMark) {
         let isNews = self.intake.withLock { intake in
             guard intake.endlist == nil, !intake.isOver else { return false }
@@ -187,7 +190,7 @@ package final class HLSPackager: Sendable {
         if isNews { self.work.signal() }
     }
 
-    /// The frame up to which media is there.
+    /// The frame up to which the output contains media.
     private static func reach(of output: [TrackSegmenter.Output], _ slots: SlotTable) -> Int64 {
         output.reduce(0) { reach, item in
             switch item {
@@ -197,12 +200,13 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// - Parameter isLast: The track has ended: its last segment may have been cut behind its parts.
+    /// - Parameter isLast: The track has ended: its last segment may be shorter than its parts.
     func collect(_ output: [TrackSegmenter.Output], track: Int, isLast: Bool = false) {
         guard !output.isEmpty else { return }
         let (isReady, watcher, slots) = self.intake.withLock { intake in
             let reach = Self.reach(of: output, intake.slots)
-            // Before the part that shows it; offline with the segment, so that the same job lists the same.
+            // Before the part that shows it; in offline jobs with the segment, so that the same job always lists the
+            // same.
             let changes = self.settings.waitsForStore ? [] : intake.marks.release(before: reach)
             intake.list(changes)
             if let (segments, first) = intake.edge?.receive(output, track: track, partsToo: !isLast) {
@@ -214,7 +218,7 @@ package final class HLSPackager: Sendable {
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
             intake.showEdge()
             let watcher = intake.edge == nil ? nil : intake.watcher
-            // Once a part is often enough: a worker that is overtaken stops within one.
+            // Once per part is often enough: a superseded worker stops within one part.
             if track == 0, !self.settings.waitsForStore { intake.isDoubtful = true }
             return (
                 intake.isDoubtful || !changes.isEmpty || (intake.collector?.readyCount ?? 0) > 0, watcher, intake.slots
@@ -240,10 +244,11 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// No packet follows. What is there is published up to the end of the pictures, then ``run()`` returns.
+    /// Ends the input. The remaining media is published up to the end of the video, then ``run()`` returns.
     ///
-    /// - Parameter endlist: The room is over: players are told so, and the directory takes no further worker. Otherwise the
-    ///   playlists stay open for a successor, and end with a whole segment, which it can continue.
+    /// - Parameter endlist: The room has ended: playlists get `EXT-X-ENDLIST`, and no later worker can continue in the
+    ///   directory. If false, the playlists stay open for the next worker and end with a complete segment, after which
+    ///   it can continue.
     package func finish(endlist: Bool) {
         guard endlist else { return self.leaveOpen() }
         var pictureEnd: Int64?
@@ -265,15 +270,15 @@ package final class HLSPackager: Sendable {
             intake.collector?.close(cuttingSoundAt: pictureEnd, grid: grid)
             for gap in intake.collector?.takeGivenUp() ?? [] { intake.edge?.giveUp(track: gap.track, slot: gap.slot) }
             intake.pictureEnd = pictureEnd
-            // Offline with the last segment, as in ``collect(_:track:isLast:)``.
+            // In offline jobs with the last segment, as in ``collect(_:track:isLast:)``.
             if !self.settings.waitsForStore { intake.endEdge() }
         }
         self.releaseWaiters()
         self.work.signal()
     }
 
-    /// What is there of a segment that is not whole is left out: a short one would leave a hole in its slot. Date ranges
-    /// stay open: the successor closes them.
+    /// Leaves out the incomplete segment: a short one would leave a hole in its slot. Date ranges stay open: the next
+    /// worker closes them.
     private func leaveOpen() {
         for segmenter in self.segmenters { segmenter.state.withLock { $0 = nil } }
         self.intake.withLock { intake in
@@ -289,8 +294,8 @@ package final class HLSPackager: Sendable {
 
     /// Publishes until ``finish(endlist:)`` or a newer worker ends it. Blocks; call it on a thread of its own.
     ///
-    /// An end that the store does not take, or the last segment before a successor, is tried again each second: whoever cannot wait
-    /// leaves it to another worker.
+    /// If the store does not take the end, or the last segment before the next worker, the write is retried every
+    /// second. A caller that cannot wait stops and leaves it to another worker.
     package func run() -> Outcome {
         while true {
             _ = self.work.wait(
@@ -305,7 +310,7 @@ package final class HLSPackager: Sendable {
 
     /// Publishes everything that is ready, without waiting.
     ///
-    /// - Returns: `nil` while more may come, and where the last of it could not be written.
+    /// - Returns: `nil` while more media may come, and if the end could not be written.
     package func step() -> Outcome? {
         while true {
             if self.isToLook() {
@@ -345,7 +350,7 @@ package final class HLSPackager: Sendable {
             if result == .superseded || self.makeSpace(after: events) == .superseded { return self.over(.superseded) }
             if slot == nil, let endlist {
                 let isUnwritten = result == .unwritten
-                // Nobody waits at a job's live edge, and nobody gives it a time to end.
+                // A job has no viewers at its live edge, and no deadline to end.
                 guard !isUnwritten || self.settings.waitsForStore else {
                     self.isEndDue.store(true, ordering: .relaxed)
                     return nil
@@ -355,7 +360,7 @@ package final class HLSPackager: Sendable {
         }
     }
 
-    /// Waits for the writer, which there is from the beginning on.
+    /// Passes new bit rates to the writer, which exists after ``begin(now:slate:)``.
     private func applyRates() -> PublicationWriter.Result {
         let rates = self.intake.withLock { intake -> [Int: BitRates] in
             guard intake.collector != nil else { return [:] }
@@ -390,7 +395,7 @@ package final class HLSPackager: Sendable {
     private func over(_ outcome: Outcome) -> Outcome {
         let keeper = self.intake.withLock { intake in
             intake.isOver = true
-            // A newer worker has the numbers: nothing is shown under them any more.
+            // A newer worker owns the numbers: this one must not show anything under them.
             intake.edge = nil
             return intake.keeper.take()
         }

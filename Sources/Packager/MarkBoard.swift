@@ -1,10 +1,10 @@
 import HLS
 import MediaTypes
 
-/// Marks of the program that wait for their picture, and the date ranges that are open.
+/// Marks of the program that wait for their frame, and the date ranges that are open.
 ///
-/// A range is listed with the first part that reaches its first picture, in no playlist later and in none earlier: until
-/// then a command may still take it back, and what is listed can never be changed.
+/// A range is listed with the first part that reaches its first frame, in all playlists at the same time. Until then a
+/// command may still cancel it; a listed range can never be changed.
 struct MarkBoard: Sendable {
     private struct Open: Sendable {
         let id: String
@@ -18,12 +18,12 @@ struct MarkBoard: Sendable {
     private var pending: [ProgramMark] = []
     private var open: [String: Open] = [:]
     private var count: Int64 = 0
-    /// Every picture before this one has been listed by somebody.
+    /// All frames before this one are listed in at least one playlist.
     private var reached: Int64 = .min
 
-    /// Marks from before the program began hold from its first picture on.
+    /// Starts the timeline. Marks from before the start of the program apply from its first frame on.
     ///
-    /// - Parameter kept: Ranges of a worker before this one that are still open.
+    /// - Parameter kept: Ranges of a previous worker that are still open.
     mutating func begin(origin: Int64, fps: Int, incarnation: Int64, firstTick: Int64, kept: [DateRange] = []) {
         for range in kept where range.end == nil {
             let tick = TimeMath.scale(range.start &- origin, by: Int64(fps), over: TimeMath.nanoseconds)
@@ -36,7 +36,7 @@ struct MarkBoard: Sendable {
         for index in self.pending.indices { self.pending[index].tick = max(self.pending[index].tick, firstTick) }
     }
 
-    /// - Returns: What is to be listed at once, because its picture is out already.
+    /// - Returns: Changes to list at once, because their frame is already published.
     mutating func put(_ mark: ProgramMark) -> [DateRange.Change] {
         self.pending.removeAll { other in
             other.rangeClass == mark.rangeClass
@@ -47,7 +47,7 @@ struct MarkBoard: Sendable {
         return self.release()
     }
 
-    /// A part or a segment is about to be listed that reaches up to a frame.
+    /// Returns the changes to list with a part or a segment that reaches up to a frame.
     mutating func release(before frame: Int64) -> [DateRange.Change] {
         guard frame > self.reached else { return [] }
         self.reached = frame
@@ -59,7 +59,7 @@ struct MarkBoard: Sendable {
         while let mark = self.pending.first, mark.tick < self.reached {
             self.pending.removeFirst()
             let before = self.open[mark.rangeClass]
-            // The same again is no change.
+            // Repeating the same attributes is no change.
             if let before, before.attributes == mark.attributes { continue }
             let tick = max(mark.tick, before?.tick ?? mark.tick)
             if let before { changes.append(.closed(id: before.id, end: self.date(of: tick))) }
@@ -67,7 +67,7 @@ struct MarkBoard: Sendable {
             guard let attributes = mark.attributes else { continue }
             self.count += 1
             let name = mark.rangeClass.split(separator: ".").last.map(String.init) ?? "range"
-            // The incarnation keeps the IDs of the room's workers apart.
+            // The incarnation makes the IDs of the room's workers distinct.
             let id = "\(name)-\(self.incarnation)-\(self.count)"
             self.open[mark.rangeClass] = Open(id: id, tick: tick, attributes: attributes)
             changes.append(
@@ -79,7 +79,7 @@ struct MarkBoard: Sendable {
         return changes
     }
 
-    /// The program has ended with the picture before `tick`: what is open ends there, what waits never comes.
+    /// Ends the program with the frame before `tick`: open ranges end there, and waiting marks are dropped.
     mutating func end(at tick: Int64) -> [DateRange.Change] {
         let changes = self.release(before: tick)
         self.pending = []

@@ -1,10 +1,11 @@
 package import HLS
 package import MediaTypes
 
-/// What an output lists, for another store that lists the same: everything the first time, afterwards what has come.
+/// The content of an output's playlists, for another store that lists the same: everything the first time, then only
+/// what was added.
 package struct OutputListing: Sendable {
     package struct Track: Sendable {
-        /// Begins the names of its files.
+        /// Prefix of its file names.
         package let name: String
         package let kind: TrackKind
         package let playlistName: String
@@ -12,25 +13,25 @@ package struct OutputListing: Sendable {
         package let style: PlaylistWindow.Style
         /// Seconds.
         package let targetDuration: Int
-        /// Nanoseconds, as ``PlaylistWindow/slack`` and ``PlaylistWindow/longestDuration``.
+        /// Nanoseconds; see ``PlaylistWindow/slack`` and ``PlaylistWindow/longestDuration``.
         package let slack: Int64
         package let longestDuration: Int64
-        /// Of the first of ``segments``.
+        /// Discontinuity sequence of the first of ``segments``.
         package let discontinuitySequence: Int64
-        /// Without gaps in their numbers, the newest last.
+        /// With consecutive numbers, newest last.
         package let segments: [Segment]
-        /// No longer listed, but not deleted; the first time alone.
+        /// Segments that are no longer listed but not deleted; only the first time.
         package let retired: [RetiredSegment]
         package let iFrames: IFrames?
-        /// As ``PlaylistWindow/mostSegments``: a disk is short of space.
+        /// See ``PlaylistWindow/mostSegments``: set if disk space is short.
         package let mostSegments: Int?
-        /// That it declares; `nil`: it is not known.
+        /// Declared bit rates; `nil` if unknown.
         package let rates: BitRates?
 
         /// Its I-frame playlist.
         package struct IFrames: Sendable, Hashable {
             package let name: String
-            /// As ``PlaylistWindow/iFrameSequence``, of the first of ``Track/segments``.
+            /// See ``PlaylistWindow/iFrameSequence``; for the first of ``Track/segments``.
             package let sequence: Int64
 
             package init(name: String, sequence: Int64) {
@@ -62,15 +63,16 @@ package struct OutputListing: Sendable {
         }
     }
 
-    /// Time zero of the room: nanoseconds since the Unix epoch. Numbers of another origin are another room's.
+    /// Time zero of the room: nanoseconds since the Unix epoch. Media sequence numbers with another origin belong to
+    /// another room.
     package let origin: Int64
     package let tracks: [Track]
     package let dateRanges: DateRangeList
     package let multivariantName: String
     package let multivariant: String
-    /// The playlists carry `EXT-X-ENDLIST`.
+    /// Whether the playlists have `EXT-X-ENDLIST`.
     package let isEnded: Bool
-    /// Behind the newest.
+    /// Number after the newest segment.
     package let nextMediaSequence: Int64
 
     package init(
@@ -86,7 +88,7 @@ package struct OutputListing: Sendable {
         self.nextMediaSequence = nextMediaSequence
     }
 
-    /// - Parameter number: Of the first segment that is told; `nil`: all that are listed.
+    /// - Parameter number: First segment to include; `nil`: all listed ones.
     init(_ publication: Publication, from number: Int64?) {
         self.init(
             origin: publication.origin,
@@ -113,16 +115,16 @@ package struct OutputListing: Sendable {
 }
 
 extension HLSPackager {
-    /// Tells of everything that is listed, with its files in the directory; before ``begin(now:)``. Calls come from the
-    /// writer's thread: they must not block.
+    /// Calls `watcher` with everything that is listed and its files in the directory; before ``begin(now:)``. Calls
+    /// come from the writer's thread: they must not block.
     ///
-    /// - Parameter watcher: Says whether it has taken it. One that has not is told everything anew the next time, and is to
-    ///   forget what it was told before.
+    /// - Parameter watcher: Returns whether it has accepted the listing. If not, it must discard earlier listings, and
+    ///   the next call passes everything again.
     package func watchListing(_ watcher: @escaping @Sendable (OutputListing) -> Bool) {
         self.listingWatchers.withLock { $0.append(ListingWatcher(told: nil, tell: watcher)) }
     }
 
-    /// The writer's ``PublicationWriter/init(publication:store:clock:keeper:show:note:recorded:)`` `note`.
+    /// The `note` callback of ``PublicationWriter/init(publication:store:clock:keeper:show:note:recorded:)``.
     func tellListing(_ publication: Publication) {
         self.listing.withLock { $0 = publication }
         self.listingWatchers.withLock { watchers in
@@ -133,27 +135,27 @@ extension HLSPackager {
         }
     }
 
-    /// The bytes of a file of the output; `nil` where it is not there any more. Blocks.
+    /// The bytes of a file of the output; `nil` if it no longer exists. Blocks.
     package func bytes(ofFile name: String) -> [UInt8]? {
         TrackNames.isValid(name) && !name.hasSuffix(".json") ? self.store.read(name) : nil
     }
 
-    /// The bytes of a listed segment as it was cut; `nil` where it is not there any more, or cannot be opened. Blocks.
+    /// The decrypted bytes of a listed segment; `nil` if it no longer exists or cannot be decrypted. Blocks.
     package func clearBytes(of segment: Segment, track: String) -> [UInt8]? {
         self.bytes(ofFile: segment.uri).flatMap { self.opened($0, of: segment.mediaSequence, track: track) }
     }
 
-    /// A segment's file as the segment was cut; `nil` where it cannot be opened.
+    /// Decrypts a segment's file; `nil` if that fails.
     package func opened(_ bytes: [UInt8], of mediaSequence: Int64, track: String) -> [UInt8]? {
         guard let keys = self.keys else { return bytes }
         return keys.opened(bytes, of: mediaSequence, track: track)
     }
 
-    /// Notes of this worker for its successor, in the output's directory.
+    /// Stores a note for the next worker, in the output's directory.
     ///
     /// - Parameters:
-    ///   - name: A plain name that begins with a dot and is nobody else's.
-    ///   - durable: Must survive a crash of the machine once this returns.
+    ///   - name: A plain, unique name that begins with a dot.
+    ///   - durable: The note survives a crash of the machine once this returns.
     package func keep(note bytes: [UInt8], named name: String, durable: Bool) throws(MediaError) {
         try self.store.put(name, bytes: bytes, durable: durable)
     }
@@ -163,17 +165,18 @@ extension HLSPackager {
     package func removeNote(named name: String) { try? self.store.remove(name) }
 }
 
-/// Somebody who is told what is listed.
+/// A watcher of the listing.
 struct ListingWatcher: Sendable {
-    /// The number behind the last segment it was told of.
+    /// Number after the last segment that was passed to it.
     var told: Int64?
     let tell: @Sendable (OutputListing) -> Bool
 }
 
 extension HLSPackager {
-    /// A slate in the place of a segment: as long, under the same initialization segment.
+    /// Makes slate with the duration and the initialization segment of a listed segment, to replace it.
     ///
-    /// - Returns: `nil` where it does not fit: a segment that is cut short, or one of a configuration the track changed to.
+    /// - Returns: `nil` if slate does not fit: the segment was cut short, or its configuration is not the track's
+    ///   first.
     package func restamped(_ slate: Slate, like segment: Segment, track name: String) -> [UInt8]? {
         guard let index = self.tracks.firstIndex(where: { $0.name == name }), slate.tracks.indices.contains(index),
             slate.frames > 0, Self.isFirstConfiguration(segment.map.uri, of: name)
@@ -186,7 +189,7 @@ extension HLSPackager {
         let (start, end) = (segment.start, segment.start &+ segment.duration.ticks)
         let frames = frame(start)..<max(frame(start), frame(end))
         guard self.tracks[index].kind == .audio || frames.count.isMultiple(of: slate.frames) else { return nil }
-        // Its fragments are numbered as those of the segment it replaces.
+        // Its fragments get the numbers of the segment they replace.
         var slots = SlotTable(grid: grid)
         slots.plan(cuts: self.settings.opening?.cuts ?? [])
         var segmenter = TrackSegmenter(
@@ -201,7 +204,7 @@ extension HLSPackager {
         return keys.sealed(memories, of: segment.mediaSequence, track: name).bytes
     }
 
-    /// The name of an initialization segment without a change's number.
+    /// Whether this is the track's first initialization segment: its name has no change number.
     private static func isFirstConfiguration(_ uri: String, of track: String) -> Bool {
         guard uri.hasPrefix("\(track)-"), uri.hasSuffix(".mp4") else { return false }
         return uri.dropFirst(track.utf8.count + 1).dropLast(4).utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -209,7 +212,7 @@ extension HLSPackager {
 }
 
 extension HLSPackager {
-    /// Lets viewers have something beside the media, under a name that nothing listed has; callable from any thread.
+    /// Offers viewers an object besides the media, under a name that nothing listed uses. Callable from any thread.
     package func show(_ bytes: [UInt8], as name: String, contentType: String) {
         guard TrackNames.isValid(name), !name.hasSuffix(".m3u8"), !name.hasSuffix(".m4s"), !name.hasSuffix(".mp4")
         else {

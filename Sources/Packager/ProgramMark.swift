@@ -1,19 +1,20 @@
 package import HLS
 
-/// Something of the program begins with a picture, and what of its kind was on before ends there.
+/// A change of the program at a frame. It ends the open date range of the same class and may begin a new one.
 package struct ProgramMark: Sendable, Hashable {
-    /// Ranges of classes that begin with this outlive a worker: the next one goes on with them.
+    /// Prefix of classes whose ranges outlive a worker: the next worker continues them.
     package static let lastingClass = "live.tandem.state."
 
-    /// `CLASS` of the date range it becomes; of each class one is open at a time.
+    /// `CLASS` of the date range; one range per class is open at a time.
     package var rangeClass: String
-    /// The first picture that shows it, counted from the room's origin.
+    /// The first frame that shows the change, counted from the room's origin.
     package var tick: Int64
-    /// Somebody named the tick; otherwise it is as soon as can be, and takes back what was to come even later.
+    /// The caller named the tick. Otherwise the change takes effect as soon as possible and cancels changes planned for
+    /// later frames.
     package var isScheduled: Bool
-    /// What the range says; `nil`: nothing of the class follows.
+    /// Attributes of the range; `nil`: only ends the open range of the class.
     package var attributes: [DateRange.Attribute]?
-    /// Nanoseconds it is expected to last.
+    /// Expected length in nanoseconds.
     package var plannedDuration: Int64?
 
     package init(

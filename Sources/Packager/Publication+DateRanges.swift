@@ -2,14 +2,14 @@ import HLS
 import MediaTypes
 
 extension Publication {
-    /// Lists what has happened to the date ranges, at the end of every playlist.
+    /// Adds changes of date ranges at the end of every playlist.
     mutating func list(_ changes: [DateRange.Change]) {
         for change in changes {
             self.dateRanges.list(change, mediaSequence: self.nextMediaSequence, at: self.endDate)
         }
     }
 
-    /// Lets go of the ranges that no playlist reaches back to any more.
+    /// Removes the ranges that end before the first listed segment of every playlist.
     mutating func dropPassedRanges() {
         let starts = self.tracks.compactMap { $0.window.segments.first?.programDate }
         guard let start = starts.min() else { return }
@@ -24,8 +24,8 @@ extension Publication {
             &+ TimeMath.scale(self.nextFrame, by: TimeMath.nanoseconds, over: Int64(max(1, self.grid.fps)))
     }
 
-    /// Takes over what the worker before has listed. What it left open ends with its last segment: nothing shows it any
-    /// more, and what comes on air now is a range of its own. What an operator has said stays said.
+    /// Takes over the ranges that the previous worker has listed. Its open ranges end with its last segment: nothing
+    /// shows them any more, and what comes on air now gets a range of its own. Ranges of the lasting classes stay open.
     ///
     /// - Parameter firstTick: First frame of this run.
     mutating func resumeRanges(_ rows: [StateFile.Range], firstTick: Int64) {
@@ -40,7 +40,7 @@ extension Publication {
             })
     }
 
-    /// What the state file keeps of them: the newest, as many as it takes. Written with every segment and every change.
+    /// The ranges that the state file keeps: the newest, up to its limit. Written with every segment and every change.
     var rangeRows: [StateFile.Range] {
         zip(self.dateRanges.ranges, self.dateRanges.openings).suffix(StateFile.mostRanges).map {
             StateFile.Range(range: $0, mediaSequence: $1)

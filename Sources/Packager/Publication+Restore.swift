@@ -2,15 +2,15 @@ import HLS
 import MediaTypes
 
 extension Publication {
-    /// The publication a run starts with: empty in a fresh room, otherwise as the worker before left it.
+    /// The publication a run starts with: empty in a new room, otherwise as the previous worker left it.
     ///
-    /// A track the state does not know starts with an empty window at the room's numbers; one that is no longer described
-    /// leaves its segments behind to be deleted in their time.
+    /// A track that the state does not have starts with an empty window at the room's sequence numbers. Segments of
+    /// tracks that are no longer configured are deleted once players no longer need them.
     ///
     /// - Parameters:
     ///   - state: Read when this run claimed the room; its incarnation is this run's.
     ///   - keepsMaps: An initialization segment with the same bytes keeps its name.
-    /// - Throws: ``MediaError/Code/invalidData`` for a state that contradicts itself or a codec configuration that cannot be
+    /// - Throws: ``MediaError/Code/invalidData`` for an inconsistent state or a codec configuration that cannot be
     ///   read.
     static func restore(
         settings: HLSOutputSettings, tracks: [TrackDescription], state: StateFile, origin: Int64,
@@ -58,13 +58,13 @@ extension Publication {
         let maps = (old?.maps ?? []).map(InitializationSegment.init(uri:))
         var reused: (map: InitializationSegment, bytes: [UInt8])?
         if keepsMaps, let old {
-            // The one of the newest segment first.
+            // The initialization segment of the newest segment first.
             let newest = old.entries.last.flatMap { maps.indices.contains($0.map) ? maps[$0.map] : nil }
             for map in [newest].compactMap({ $0 }) + maps.reversed() where reused == nil {
                 guard let bytes = store.read(map.uri),
                     bytes == initialization || Self.covers(bytes, description, grid, place)
                 else { continue }
-                // The same bytes keep their name: players then see no change of coding at all.
+                // The same bytes keep their name: players then see no change of configuration.
                 reused = (map, bytes)
             }
         }
@@ -96,8 +96,8 @@ extension Publication {
             meterOfAll: BandwidthMeter(targetDuration: grid.targetDuration), incarnations: incarnations, keys: keys)
     }
 
-    /// Whether an initialization segment of before has the track's parameter sets and those of another stream: a publisher whose packets
-    /// may stand for the encoder's. Nothing else of it may differ.
+    /// Whether an earlier initialization segment has the track's parameter sets plus those of another stream: a
+    /// publisher's stream that can be passed through instead of the encoder's. Nothing else may differ.
     private static func covers(
         _ bytes: [UInt8], _ description: TrackDescription, _ grid: OutputGrid, _ place: String
     ) -> Bool {
@@ -115,11 +115,11 @@ extension Publication {
 
     private static func contradiction(_ place: String) -> MediaError {
         MediaError(
-            .invalidData, "\(StateFile.name) contradicts itself", at: place,
+            .invalidData, "\(StateFile.name) is inconsistent", at: place,
             fix: "move the directory away or choose another one")
     }
 
-    /// Segments of tracks that are no longer described: deleted once no viewer can be among them.
+    /// Segments of tracks that are no longer configured: deleted once no viewer can still play them.
     private static func leftBehind(
         _ state: StateFile, tracks: [TrackDescription], settings: HLSOutputSettings
     ) -> [RetiredSegment] {

@@ -1,7 +1,7 @@
 import HLS
 import MediaTypes
 
-/// What players may choose between.
+/// The variants that players can choose from.
 extension Publication {
     /// The tracks of a variant; at least one of them.
     private struct Combination {
@@ -29,7 +29,7 @@ extension Publication {
         let combinations = self.combinations
         let hasPictures = combinations.contains { $0.video != nil }
         let audio = self.tracks.filter { $0.kind == .audio }.map { track in
-            // One name for all: they are the same sound (§4.4.6.1.1).
+            // The same name for all: they are the same audio (§4.4.6.1.1).
             MultivariantPlaylist.Audio(
                 group: track.names.track, name: "Audio", uri: track.names.playlist, channels: track.description.channels
             )
@@ -54,7 +54,7 @@ extension Publication {
         return playlist
     }
 
-    /// One a rendition, in the order of the variants.
+    /// One I-frame playlist per rendition, in the order of the variants.
     private func iFrameLists(_ combinations: [Combination]) -> [MultivariantPlaylist.IFrames] {
         var seen: Set<String> = []
         return combinations.compactMap(\.video).filter { $0.hasIFrames && seen.insert($0.names.track).inserted }.map {
@@ -75,7 +75,7 @@ extension Publication {
             audioBitrate: sound?.bitrate ?? 0, audioPeak: sound?.maxBitrate ?? 0, grid: self.grid)
     }
 
-    /// Variants that have come to exceed what they declare by more than a tenth; each rendition is named once.
+    /// Variants whose measured bit rate exceeds the declared one by more than a tenth; each rendition is reported once.
     mutating func takeAlarms() -> [PackagerEvent] {
         var alarms: [PackagerEvent] = []
         for combination in self.combinations {

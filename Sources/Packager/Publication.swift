@@ -1,7 +1,7 @@
 import HLS
 import MediaTypes
 
-/// Everything an output lists, as a value: what the playlists, the state file and the viewers' objects are made from.
+/// The complete state of an output as a value: the source of the playlists, the state file and the objects for viewers.
 struct Publication: Sendable {
     let settings: HLSOutputSettings
     let origin: Int64
@@ -12,18 +12,19 @@ struct Publication: Sendable {
     private(set) var nextMediaSequence: Int64
     private(set) var nextFrame: Int64
     private(set) var isEnded = false
-    /// The next segment continues after a hole or another worker.
+    /// The next segment follows a gap in time or another worker's media.
     private(set) var discontinuityIsDue: Bool
-    /// Variants that have been named for their measured rate.
+    /// Tracks already reported for their measured bit rate.
     var alarmed: Set<String> = []
-    /// Every configuration a track of this run has had, once it has had a second one.
-    /// Initialization segments of a track whose names are remembered: a room has a few canvases, a hostile operator many.
+    /// How many initialization segments of a track keep their names: a room has a few canvases, a hostile operator
+    /// could make many.
     private static let rememberedInitializations = 16
-    /// Variants declare what was measured, if that is more than what they declare otherwise.
+    /// Variants declare the measured bit rate if it is higher.
     var declaresMeasured = false
-    /// Of tracks whose bit rates have changed.
+    /// Bit rate histories of tracks whose rates have changed.
     private var rates: [Int: RateHistory] = [:]
     private var changeCount: Int64 = 0
+    /// Every configuration a track has had in this run, once it has had a second one.
     private var initializations: [Int: [(bytes: [UInt8], map: InitializationSegment)]] = [:]
 
     init(
@@ -41,8 +42,8 @@ struct Publication: Sendable {
 
     var grid: OutputGrid { self.settings.grid }
 
-    /// The next segment begins with `frame`, mostly where the worker before this one has ended. Players need not be told of
-    /// the other worker where every playlist goes on in the same coding, without a hole or an overlap.
+    /// The next segment begins with `frame`, usually where the previous worker ended. No discontinuity is needed if
+    /// every playlist continues with the same initialization segment, without a hole or an overlap.
     mutating func resume(at frame: Int64) {
         let sound = self.grid.soundFrames(frame..<frame).lowerBound
         self.discontinuityIsDue = self.tracks.contains { track in
@@ -51,26 +52,27 @@ struct Publication: Sendable {
             let (start, tolerance) =
                 track.kind == .video
                 ? (self.grid.ticks(ofFrame: frame, .video), 0)
-                // A gap is as long as its slot, which need not be whole frames of sound.
+                // A gap is as long as its slot, which may not be a whole number of audio frames.
                 : (sound, last.gap ? OutputGrid.samplesPerAudioFrame : 0)
             return (start - last.start - last.duration.ticks).magnitude > UInt64(tolerance)
         }
     }
     var hasSegments: Bool { self.tracks.contains { !$0.window.segments.isEmpty } }
 
-    /// Lists a slot in every playlist and takes from the heads what all windows let go, so that media sequence
-    /// numbers stay equal.
+    /// Lists a slot in every playlist. Then removes from the start of each playlist the segments that all windows allow
+    /// to remove, so that media sequence numbers stay equal.
     ///
     /// - Parameter missing: Tracks whose segment could not be written.
-    /// - Returns: What was listed.
-    /// - Throws: ``MediaError/Code/internal`` where a segment breaks the playlist's rules; nothing is changed then.
+    /// - Returns: The listed slot.
+    /// - Throws: ``MediaError/Code/internal`` if a segment breaks the playlist's rules; nothing is changed then.
     mutating func append(_ slot: CompleteSlot, missing: Set<Int>) throws(MediaError) -> ListedSlot {
         let number = self.nextMediaSequence
         let frames = slot.frames ?? self.grid.frames(ofSlot: slot.slot)
         var tracks = self.tracks
         var bytes: [String: Int] = [:]
         var listed: [Segment] = []
-        // Half a second each and with a key frame: what is declared is measured behind them.
+        // Opening segments are half a second long, each with a key frame: they would raise the measured rate that
+        // alarms compare.
         let isOpening = self.settings.opening.map { frames.upperBound <= $0.end } ?? false
         for index in tracks.indices {
             let whole = slot.segments.indices.contains(index) ? slot.segments[index] : nil
@@ -100,7 +102,7 @@ struct Publication: Sendable {
         let firstFrame = frames.lowerBound
         self.nextFrame = frames.upperBound
         self.dropPassedRanges()
-        // What the slot is reported as: its pictures where there are any.
+        // The slot is reported with the times of its video, if it has video.
         let pictures = zip(tracks, listed).first { $0.kind == .video && !$1.gap }?.1
         let shown = pictures ?? listed.first { !$0.gap } ?? listed.first
         let duration = shown?.duration ?? self.grid.segmentDuration
@@ -113,8 +115,8 @@ struct Publication: Sendable {
         TimeMath.rescale(duration.ticks, from: Int64(duration.timescale), to: Int64(self.grid.fps), rounding: .up)
     }
 
-    /// From the next segment on the tracks have these configurations. One that a track had before keeps its name, so that
-    /// a room that goes back and forth between two canvases names two initialization segments, not one a change.
+    /// Applies configuration changes from the next segment on. A configuration that a track had before keeps its name,
+    /// so that a room that alternates between two canvases names two initialization segments, not one per change.
     ///
     /// - Parameter isStored: Whether the store has a file of that name.
     mutating func apply(_ changes: [ConfigurationChange], isStored: (String) -> Bool) {
@@ -143,7 +145,7 @@ struct Publication: Sendable {
         }
     }
 
-    /// From about the next segment on tracks are coded by other bit rates.
+    /// Changes the declared bit rates of tracks from about the next segment on.
     mutating func declare(_ rates: [Int: BitRates]) {
         for (index, rates) in rates where self.tracks.indices.contains(index) {
             var history = self.rates[index] ?? RateHistory(self.tracks[index].description.rates)
@@ -154,7 +156,7 @@ struct Publication: Sendable {
         }
     }
 
-    /// What the worker before has listed of a track was coded by up to so much.
+    /// Takes over the highest bit rates of a track's segments that the previous worker has listed.
     mutating func resumeRates(_ highest: BitRates, of index: Int) {
         let now = self.tracks[index].description.rates
         guard highest.bounding(now) != now else { return }
@@ -164,7 +166,7 @@ struct Publication: Sendable {
         self.tracks[index].description.rates = history.bound
     }
 
-    /// The multivariant playlist of a recording, which has every segment: it declares no less than what was measured.
+    /// The multivariant playlist for a recording, which has all segments: it declares no less than the measured rates.
     var multivariantOfAll: MultivariantPlaylist {
         var all = self
         all.declaresMeasured = true
@@ -172,7 +174,7 @@ struct Publication: Sendable {
         return all.multivariant
     }
 
-    /// What has left the lists is declared no longer, nor measured.
+    /// Stops declaring the rates of segments that are no longer listed, and restarts the measurement.
     private mutating func forgetRates() {
         for index in self.rates.keys {
             let first = self.tracks[index].window.mediaSequence
@@ -184,12 +186,13 @@ struct Publication: Sendable {
         }
     }
 
-    /// The next segment does not continue the one before it in some track.
+    /// Adds a discontinuity to the next segment.
     mutating func breakTime() { self.discontinuityIsDue = self.discontinuityIsDue || self.hasSegments }
 
-    /// The next segments are what viewers of a worker before this one know of a track; behind them it goes on as it was to.
+    /// Plans the segments that viewers of a previous worker know as the next segments of a track; after them the track
+    /// continues with its own configuration.
     ///
-    /// - Returns: What changes with a slot.
+    /// - Returns: Configuration changes by slot.
     mutating func resume(_ shown: ShownTrack, track index: Int, from slot: Int64) -> [Int64: [ConfigurationChange]] {
         for (offset, segment) in shown.segments.enumerated() {
             self.tracks[index].given[self.nextMediaSequence + Int64(offset)] = segment.incarnation
@@ -209,7 +212,7 @@ struct Publication: Sendable {
         return changes
     }
 
-    /// The next segment is this run's first, with the initialization segments of these tracks and behind a break.
+    /// Begins this run with the next segment: after a discontinuity, with the initialization segments of these tracks.
     mutating func beginRun(_ tracks: [TrackPublication]) {
         for index in self.tracks.indices where tracks.indices.contains(index) {
             self.tracks[index].map = tracks[index].map
@@ -219,20 +222,20 @@ struct Publication: Sendable {
         self.breakTime()
     }
 
-    /// Lists segments whose bytes are lost as gaps.
+    /// Marks segments whose bytes are lost as gaps.
     mutating func lose(_ uris: Set<String>) {
         for index in self.tracks.indices { self.tracks[index].window.lose(uris) }
     }
 
-    /// No segment follows.
+    /// Ends all playlists.
     mutating func end() {
         self.isEnded = true
         for index in self.tracks.indices { self.tracks[index].window.end() }
     }
 
-    /// Takes from the heads what all windows let go.
+    /// Removes from the start of each playlist the segments that all windows allow to remove.
     mutating func trimHeads() {
-        // The number all lists may begin with: a list that is younger than the others began later.
+        // The first number that all playlists may start with: a newer playlist started later than the others.
         let head = self.tracks.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
         for index in self.tracks.indices {
             let first = self.tracks[index].window.mediaSequence
@@ -243,16 +246,16 @@ struct Publication: Sendable {
         self.forgetRates()
     }
 
-    /// Lists so many segments at most; see ``PlaylistWindow/limit(to:)``.
+    /// Limits the number of listed segments; see ``PlaylistWindow/limit(to:)``.
     mutating func limit(to most: Int?) {
         for index in self.tracks.indices { self.tracks[index].window.limit(to: most) }
         self.trimHeads()
         self.dropPassedRanges()
     }
 
-    /// Names that may be deleted now.
+    /// Names of files that may be deleted now.
     ///
-    /// - Parameter hurries: All that have left the lists, whether or not somebody may still ask for them.
+    /// - Parameter hurries: Returns all unlisted segments, even if players may still request them.
     mutating func takeExpired(hurries: Bool = false) -> [String] {
         let mediaTime = TimeMath.rescale(self.nextFrame, from: Int64(self.grid.fps), to: TimeMath.nanoseconds)
         if hurries { for index in self.tracks.indices { self.tracks[index].window.hurry(to: mediaTime) } }
@@ -263,7 +266,7 @@ struct Publication: Sendable {
         return names
     }
 
-    /// Every file a player of the whole list asks for.
+    /// Every file that a player of the whole playlist requests, and the state file.
     var listedNames: [String] {
         let media = self.tracks.flatMap { track in
             track.maps.map(\.uri) + track.window.segments.filter { !$0.gap }.map(\.uri)
@@ -271,7 +274,7 @@ struct Publication: Sendable {
         return media + self.playlistNames + [StateFile.name]
     }
 
-    /// All playlists, the multivariant one among them.
+    /// All playlists, including the multivariant one.
     var playlistNames: [String] {
         self.tracks.map(\.names.playlist) + self.tracks.filter(\.hasIFrames).map(\.names.iFramePlaylist)
             + [self.settings.multivariantName]
@@ -289,7 +292,7 @@ struct Publication: Sendable {
             }, dateRanges: self.rangeRows)
     }
 
-    /// Media playlists, sound first: a player that sees a new picture segment then always finds its sound.
+    /// Media playlists, audio first: a player that sees a new video segment then always finds the matching audio.
     var mediaPlaylists: [(name: String, text: String)] {
         let order = self.tracks.filter { $0.kind == .audio } + self.tracks.filter { $0.kind == .video }
         let lists = order.map {
@@ -302,7 +305,7 @@ struct Publication: Sendable {
     }
 }
 
-/// A slot as the playlists list it; ``PublishedSegment`` without the time it went out.
+/// A listed slot; ``PublishedSegment`` without its publication time.
 struct ListedSlot: Sendable {
     let mediaSequence: Int64
     let programDate: Int64

@@ -1,14 +1,15 @@
 import HLS
 import MediaTypes
 
-/// A place that is moved away, emptied or mounted over while it is written to.
+/// Recovery when the directory is moved away, emptied or mounted over during the run.
 extension PublicationWriter {
-    /// Bytes that are copied from the place of before: players wait meanwhile. What has a second name costs nothing.
+    /// Most bytes to copy from the old directory, because players wait meanwhile. Hard links cost nothing.
     private static let mostCopied = 256 << 20
 
-    /// The names lead elsewhere, or what was written is not there.
+    /// Whether the path leads to another directory, or written files are missing.
     private var isPlaceLost: Bool {
-        // Some network file systems number a directory anew each time they are asked: its state file tells.
+        // Some network file systems report a new inode number for a directory on each request; so the state file is
+        // compared as well.
         if let place = self.place, !place.isCurrent, self.store.read(StateFile.name) != self.writtenState {
             return true
         }
@@ -16,8 +17,8 @@ extension PublicationWriter {
             || !self.writtenMultivariant.isEmpty && !self.store.contains(self.publication.settings.multivariantName)
     }
 
-    /// Writes everything that was written before, where it is not there any more: from the place of before as far as that can be
-    /// read. Listed segments that are lost become gaps; they keep their names.
+    /// Writes everything again that is missing, from the old directory if it can still be read. Lost segments become
+    /// gaps; they keep their names.
     mutating func restorePlace() -> Result {
         guard self.isPlaceLost else { return .done }
         let lost: Int
@@ -35,7 +36,7 @@ extension PublicationWriter {
         self.writtenMultivariant = []
         let result = self.publication.hasSegments ? self.publish() : self.writeState()
         guard result == .done else { return result == .superseded ? .superseded : .done }
-        // Not before all of it is there: another attempt follows otherwise.
+        // Only once everything is there; otherwise another attempt follows.
         guard self.store.contains(StateFile.name),
             !self.publication.hasSegments || !self.isShown
                 || self.store.contains(self.publication.settings.multivariantName)
@@ -60,10 +61,10 @@ extension PublicationWriter {
         }
     }
 
-    /// - Returns: Listed segments that are lost.
+    /// - Returns: Number of listed segments that are lost.
     private mutating func restoreObjects() -> Int {
         var rest = Self.mostCopied
-        // The newest first: players are there.
+        // Newest first, because players request those.
         let numbers = self.publication.tracks.map { track in
             track.window.segments.reversed().filter { !$0.gap }.map(\.uri)
         }

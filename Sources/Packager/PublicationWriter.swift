@@ -1,17 +1,17 @@
 import HLS
 import MediaTypes
 
-/// Carries a publication to its store, in the order that never lets a viewer see a name without its bytes:
-/// initialization segments, segments of all tracks, the state file, media playlists (sound first), the multivariant
-/// playlist where it changed, deletions.
+/// Writes a publication to its store in an order in which a viewer never sees a name without its bytes: initialization
+/// segments, segments of all tracks, the state file, media playlists (audio first), the multivariant playlist if it
+/// changed, deletions.
 ///
-/// That the room has ended stands in the state file last of all: once it does no worker comes any more who would write what the
-/// playlists lack.
+/// The end of the room is recorded in the state file last: after that no later worker can complete missing playlists.
 ///
-/// A slot whose segments cannot be written is *held*: tried again when the next slot is ready, and after that listed as a
-/// gap in the playlists concerned. Nothing here traps or gives up for good.
+/// A slot whose segments cannot be written is *held*: it is retried when the next slot is ready, and after that listed
+/// as a gap in the playlists concerned. The writer never traps, and it retries after every failure.
 struct PublicationWriter: Sendable {
-    /// What an attempt to publish came to; `unwritten`: the end is not in the store, or what is last in playlists that stay open.
+    /// Result of an attempt to publish. `unwritten`: the store lacks the end, or the last segments of playlists that
+    /// stay open.
     enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
     private struct HeldSlot {
@@ -23,44 +23,44 @@ struct PublicationWriter: Sendable {
 
     let store: any SegmentStore
     private let clock: any MonotonicClock
-    /// Segments that are listed when the playlists are shown and written first.
+    /// Number of segments to list before the playlists are first shown and written.
     private let firstListed: Int64
-    /// Nothing more is waited for before the playlists are shown.
+    /// Whether the playlists may be shown.
     private(set) var isShown = false
-    /// Makes a set of objects the one viewers see.
+    /// Replaces the set of objects that viewers can request.
     private let show: @Sendable ([String: PublishedObject]) -> Void
-    /// Is given what the playlists list, as often as they change.
+    /// Called with the publication whenever the playlists change.
     private let note: @Sendable (Publication) -> Void
-    /// Told once the state file knows the segments below a number.
+    /// Called once the state file has the segments below a number.
     private let recorded: @Sendable (Int64) -> Void
-    /// Viewers of the live edge know a track's segment of that number by its name.
+    /// Whether viewers of the live edge know the name of a track's segment with that number.
     private let isPromised: @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool
-    /// Keeps what is listed beyond the playlists' time; `nil`: nobody.
+    /// Keeps listed media longer than the playlists do, for recordings.
     private let keeper: (any SlotKeeping)?
     var publication: Publication
     private var held: HeldSlot?
     private var unannounced: [ListedSlot] = []
     var objects: [String: PublishedObject] = [:]
     var writtenMultivariant: [UInt8] = []
-    /// The multivariant playlist that was kept for recordings.
+    /// The multivariant playlist that the keeper has.
     private var keptMultivariant = ""
     private(set) var writtenState: [UInt8] = []
-    /// The store did not take the last publish whole.
+    /// The last publish failed partway.
     private var isStale = false
-    /// The state file lacks what has happened to date ranges.
+    /// The state file lacks changes of date ranges.
     private var isStateStale = false
-    /// The store's playlists carry `EXT-X-ENDLIST`.
+    /// The playlists in the store have `EXT-X-ENDLIST`.
     private var isEndListed = false
     /// The next media sequence number in the state file; never above the publication's.
     private(set) var recordedMediaSequence: Int64
     var events: [PackagerEvent] = []
-    /// Files that could not be removed in their time, the oldest first.
+    /// Files that could not be deleted when they expired, oldest first.
     private var undeleted: [String] = []
-    /// Names of them that are remembered: hours of a store that takes nothing.
+    /// Most names to remember: hours in which the store accepts nothing.
     private static let mostUndeleted = 16_384
-    /// Where everything was written.
+    /// The directory that everything was written to.
     var place: (any HeldPlace)?
-    /// When this worker last made sure that it serves the room, on ``clock``.
+    /// When this worker last checked that it owns the room, on ``clock``.
     private var assuredAt: Int64 = 0
 
     init(
@@ -82,7 +82,7 @@ struct PublicationWriter: Sendable {
         self.isPromised = isPromised
     }
 
-    /// Tells of something that is not of this writer's making.
+    /// Adds an event from outside the writer.
     mutating func note(_ event: PackagerEvent) { self.events.append(event) }
 
     /// Events since the last call, in order.
@@ -93,14 +93,15 @@ struct PublicationWriter: Sendable {
 
     // MARK: Steps of a run
 
-    /// Writes the origin down before anything depends on it, and shows viewers what the worker before has left.
+    /// Writes the origin to the state file before anything depends on it, and shows viewers what the previous worker
+    /// has left.
     ///
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/superseded``.
     mutating func begin() throws(MediaError) {
         let store = self.store
         try store.exclusively { () throws(MediaError) in
             guard !self.isSuperseded() else {
-                throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "let it")
+                throw MediaError(.superseded, "a newer worker serves this room", at: "hls", fix: "stop this worker")
             }
             try self.putState()
         }
@@ -118,7 +119,7 @@ struct PublicationWriter: Sendable {
         self.showPlaylists(Texts(self.publication))
     }
 
-    /// Publishes a slot, and before it one that is held.
+    /// Publishes a slot, after the held one if there is one.
     mutating func commit(_ slot: CompleteSlot) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         if self.restorePlace() == .superseded || self.settleHeld() == .superseded { return .superseded }
@@ -132,18 +133,18 @@ struct PublicationWriter: Sendable {
         return held.unwritten.isEmpty ? self.settleHeld() : .done
     }
 
-    /// Publishes what is held, then closes the playlists or leaves them open. One whose last could not be written is asked again.
+    /// Publishes the held slot, then ends the playlists or leaves them open. If it returns `unwritten`, call it again.
     mutating func end(endlist: Bool) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
-        // Nobody waits for segments that do not come.
+        // No further segments come, so there is nothing to wait for.
         self.isShown = true
         if self.restorePlace() == .superseded { return .superseded }
-        // What a successor goes on behind is worth a wait: there is no next slot that would make it late.
+        // The last segment before the next worker is worth waiting for: no later slot is delayed by it.
         if !endlist, !self.writeHeld() { return .unwritten }
         if self.settleHeld() == .superseded { return .superseded }
         guard endlist, self.publication.hasSegments else {
             if self.unannounced.isEmpty, !self.isStale {
-                // Viewers of the live edge have seen it.
+                // Viewers of the live edge have seen the changes.
                 return self.isStateStale && !endlist ? self.writeState() : .done
             }
             let result = self.publish()
@@ -152,12 +153,12 @@ struct PublicationWriter: Sendable {
         self.publication.end()
         if self.publish() == .superseded { return .superseded }
         guard self.isEndListed else { return .unwritten }
-        // The few first: those of a day's segments may take as long as a kill does.
+        // The few playlists first: a day's segments may take longer than the time until the process is killed.
         self.synchronize(self.publication.playlistNames)
-        // From here on the directory takes no further worker.
+        // From here on no later worker can continue in this directory.
         let result = self.writeState()
         guard result == .done else { return result }
-        // Whoever is told that the playlists have ended may take the machine away.
+        // An orchestrator that learns that the playlists have ended may stop the machine.
         self.synchronize(self.publication.listedNames)
         self.keeper?.ended(nextMediaSequence: self.publication.nextMediaSequence)
         self.events.append(.playlistEnded)
@@ -172,9 +173,9 @@ struct PublicationWriter: Sendable {
         }
     }
 
-    /// Writes the state file alone.
+    /// Writes only the state file.
     ///
-    /// - Returns: `unwritten` where the store did not take it.
+    /// - Returns: `unwritten` if the store did not take it.
     mutating func writeState() -> Result {
         do {
             let store = self.store
@@ -190,26 +191,26 @@ struct PublicationWriter: Sendable {
         }
     }
 
-    /// Gives way to a newer worker if there is one; and sees to it that what was written is still there.
+    /// Gives way to a newer worker if there is one; otherwise checks that the written files still exist.
     mutating func look() -> Result { self.isSuperseded() ? self.giveWay() : self.restorePlace() }
 
-    /// Writes down what has happened to the date ranges before the next segment lists it: a viewer of the live edge may have
-    /// seen it, and a successor must know of it.
+    /// Writes changes of date ranges to the state file before the next segment lists them: viewers of the live edge may
+    /// have seen them, and the next worker needs them.
     mutating func record(_ changes: [DateRange.Change]) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.list(changes)
-        // The next segment's publish writes again what was not taken.
+        // If this fails, the next segment's publish writes them again.
         return self.writeState() == .superseded ? .superseded : .done
     }
 
-    /// Lists it with the next segment.
+    /// Lists the changes with the next segment.
     mutating func list(_ changes: [DateRange.Change]) {
         self.publication.list(changes)
         if !changes.isEmpty { self.isStateStale = true }
         for change in changes { self.keeper?.keep(change) }
     }
 
-    /// Declares other bit rates of some tracks, at once where something is listed.
+    /// Declares other bit rates of some tracks; at once if segments are listed.
     mutating func declare(_ rates: [Int: BitRates]) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.publication.declare(rates)
@@ -218,15 +219,15 @@ struct PublicationWriter: Sendable {
 
     // MARK: Space
 
-    /// Lists so many segments at most from now on; `nil`: what the settings say.
+    /// Limits the number of listed segments; `nil`: the settings apply.
     mutating func limit(to most: Int?) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.publication.limit(to: most)
         return self.publication.hasSegments && most != nil ? self.publish() : .done
     }
 
-    /// The store is full: everything that has left the playlists goes at once, the oldest first, and what could not be
-    /// written is tried again.
+    /// Frees space in a full store: deletes all unlisted segments at once, oldest first, and retries what could not be
+    /// written.
     mutating func makeSpace() -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         self.delete(self.publication.takeExpired(hurries: true))
@@ -240,7 +241,7 @@ struct PublicationWriter: Sendable {
 
     // MARK: Segments
 
-    /// Lists the held slot, after one more attempt at what is not written yet.
+    /// Lists the held slot, after one more attempt to write missing segments.
     private mutating func settleHeld() -> Result {
         guard var held = self.held else { return .done }
         if !held.unwritten.isEmpty { self.write(&held) }
@@ -269,9 +270,9 @@ struct PublicationWriter: Sendable {
         return held.slot.isFollowed ? .done : self.publish()
     }
 
-    /// One more attempt at what is held.
+    /// Retries the held slot.
     ///
-    /// - Returns: Whether nothing of it is unwritten.
+    /// - Returns: Whether all of it is written.
     private mutating func writeHeld() -> Bool {
         guard var held = self.held, !held.unwritten.isEmpty else { return true }
         self.write(&held)
@@ -323,7 +324,7 @@ struct PublicationWriter: Sendable {
             let result = try store.exclusively { () throws(MediaError) -> Result in
                 guard !self.isSuperseded() else { return .superseded }
                 try self.putState()
-                // From here on the numbers are safe: viewers of this process may see them even if a file fails below.
+                // The numbers are safe now: viewers of this process may see them even if a file fails below.
                 self.recorded(self.recordedMediaSequence)
                 guard self.isShown || self.publication.nextMediaSequence >= self.firstListed else { return .done }
                 self.isShown = true
@@ -378,7 +379,7 @@ struct PublicationWriter: Sendable {
             for name in expired { self.objects[name] = nil }
             self.show(self.objects)
         }
-        // A map that could not be removed in its time may have been named again since.
+        // A map that could not be deleted when it expired may be in use again.
         let needed: Set<String> =
             self.undeleted.isEmpty ? [] : Set(self.publication.tracks.flatMap(\.maps).map(\.uri))
         let names = self.undeleted.filter { !needed.contains($0) } + expired
@@ -388,7 +389,7 @@ struct PublicationWriter: Sendable {
             do {
                 try self.store.remove(name)
             } catch {
-                // It would refuse the others too, one system call each.
+                // The store would fail for the others too, with one system call each.
                 self.events.append(.outputFailed(error))
                 self.undeleted = Array(names[index...].suffix(Self.mostUndeleted))
                 return
@@ -408,24 +409,25 @@ struct PublicationWriter: Sendable {
 
     // MARK: Giving way
 
-    /// The state file names a higher incarnation. One that is missing or damaged names none: this worker writes it anew.
+    /// Whether the state file has a higher incarnation. If the file is missing or damaged, the answer is no: this
+    /// worker writes it again.
     private mutating func isSuperseded() -> Bool {
         self.assuredAt = self.clock.now()
         return StateFile.isSuperseded(self.publication.incarnation, in: self.store, known: self.writtenState)
     }
 
-    /// Asks again where this process may have been stopped since it last asked: a successor does not wait for the lock of
-    /// one that stands still.
+    /// Checks again if this process may have been stopped since the last check: a newer worker does not wait for the
+    /// lock of a stopped process.
     private mutating func isStillOurs() -> Bool {
         self.clock.now() &- self.assuredAt < HLSPackager.longestPause || !self.isSuperseded()
     }
 
-    /// Takes back what no state file names: the successor knows nothing of it. What viewers were told of under its name stays: that
-    /// name is the successor's now.
+    /// Removes segments that the state file does not have: the newer worker does not know them. Segments whose names
+    /// viewers know stay: these names now belong to the newer worker.
     private mutating func giveWay() -> Result {
         for number in self.recordedMediaSequence...self.publication.nextMediaSequence {
             for (index, track) in self.publication.tracks.enumerated() where !self.isPromised(index, number) {
-                // Nothing to report: the directory belongs to another worker now.
+                // Errors are ignored: the directory belongs to another worker now.
                 try? self.store.remove(track.names.segment(number, incarnation: self.publication.incarnation))
             }
         }
@@ -449,7 +451,7 @@ struct PublicationWriter: Sendable {
             body: .bytes(bytes), contentType: track.contentType, cacheControl: PublishedObject.immutable)
     }
 
-    /// The playlists, rendered once for viewers and the store: those of a day are megabytes.
+    /// The playlists, rendered once for viewers and store: those of a day are megabytes.
     private struct Texts {
         let media: [(name: String, text: [UInt8])]
         let multivariant: [UInt8]

@@ -1,6 +1,6 @@
-/// One object a viewer may fetch.
+/// An object that viewers can request.
 package struct PublishedObject: Sendable, Hashable {
-    /// Where the bytes are.
+    /// Location of the bytes.
     package enum Body: Sendable, Hashable {
         case bytes([UInt8])
         /// A finished file; its content never changes.
@@ -19,6 +19,6 @@ package struct PublishedObject: Sendable, Hashable {
 
     /// Spec: rfc8216bis §4.
     static let playlistType = "application/vnd.apple.mpegurl"
-    /// A name of a segment never gets other bytes.
+    /// A segment's name never gets other bytes.
     static let immutable = "public, max-age=31536000, immutable"
 }

@@ -1,16 +1,16 @@
 import MediaTypes
 
-/// What a track declares of its bit rates while they change: no less than what any segment it lists was coded by.
+/// The bit rates a track declares while they change: never less than those of any segment it lists.
 ///
-/// Spec: rfc8216bis §4.4.6.2, `BANDWIDTH` bounds every segment of every playlist.
+/// Spec: rfc8216bis §4.4.6.2: `BANDWIDTH` bounds every segment of every playlist.
 struct RateHistory: Sendable {
-    /// Segments that may still come by the rates before: one that waits for its store, one in the making, and those that encoders
-    /// look ahead at.
+    /// Segments that may still have the previous rates: one waiting for the store, one in progress, and those in the
+    /// encoders' lookahead.
     private static let underWay: Int64 = 4
 
     private var now: BitRates
     private var before: [(rates: BitRates, last: Int64)] = []
-    /// Bounds all there has ever been, listed or not.
+    /// Upper bound of all rates so far, listed or not.
     private(set) var highest: BitRates
 
     init(_ rates: BitRates) { (self.now, self.highest) = (rates, rates) }
@@ -21,7 +21,7 @@ struct RateHistory: Sendable {
     mutating func change(to rates: BitRates, at next: Int64) {
         let last = next + Self.underWay
         if let newest = self.before.last, newest.last == last {
-            // Any number of changes within a segment are one.
+            // Several changes within one segment count as one.
             self.before[self.before.count - 1].rates = newest.rates.bounding(self.now)
         } else {
             self.before.append((self.now, last))
@@ -31,7 +31,7 @@ struct RateHistory: Sendable {
     }
 
     /// - Parameter first: Media sequence number of the first segment that is listed.
-    /// - Returns: Whether something is forgotten by it.
+    /// - Returns: Whether an entry was removed.
     mutating func forget(before first: Int64) -> Bool {
         let count = self.before.count
         self.before.removeAll { $0.last < first }

@@ -1,7 +1,7 @@
 package import MediaTypes
 
-/// A worker's claim on its room, for those who write files beside the output's: valid until a worker of a higher incarnation claims
-/// the room.
+/// A worker's claim on its room, for writing files beside the output's. Valid until a worker with a higher incarnation
+/// claims the room.
 package struct RoomClaim: Sendable {
     private let store: any SegmentStore
     package let incarnation: Int64
@@ -11,15 +11,16 @@ package struct RoomClaim: Sendable {
         self.incarnation = incarnation
     }
 
-    /// Runs `body` under the lock of the room's store if the claim is still valid: no worker can claim the room meanwhile, unless the
-    /// lock is held for more than a second.
+    /// Runs `body` under the lock of the room's store if the claim is still valid. No worker can claim the room
+    /// meanwhile, unless the lock is held for more than a second.
     ///
-    /// - Throws: ``MediaError/Code/superseded`` if it is not, and what `body` throws.
+    /// - Throws: ``MediaError/Code/superseded`` if the claim is not valid, and the errors of `body`.
     package func whileValid<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R {
         let (store, incarnation) = (self.store, self.incarnation)
         return try store.exclusively { () throws(MediaError) -> R in
             guard !StateFile.isSuperseded(incarnation, atHeadIn: store) else {
-                throw MediaError(.superseded, "a newer worker serves this room", at: "commands", fix: "let it")
+                throw MediaError(
+                    .superseded, "a newer worker serves this room", at: "commands", fix: "stop this worker")
             }
             return try body()
         }
@@ -31,7 +32,8 @@ extension HLSPackager {
 }
 
 extension StateFile {
-    /// As ``isSuperseded(_:in:known:)``, for those who have not written the file: of a large file only the beginning is read.
+    /// Like ``isSuperseded(_:in:known:)``, for callers that have not written the file: reads only the beginning of a
+    /// large file.
     static func isSuperseded(_ incarnation: Int64, atHeadIn store: any SegmentStore) -> Bool {
         guard let head = store.read(Self.name, prefix: Self.headSize) else { return false }
         if let claimed = Self.incarnation(atHeadOf: head) { return claimed > incarnation }

@@ -3,13 +3,14 @@ import LibAV
 import MediaKernels
 import MediaTypes
 
-/// How an output's segments are encrypted.
+/// Encryption settings of an output's segments.
 package struct EncryptionSettings: Sendable, Hashable, CustomReflectable {
-    /// Part of what keys are derived from, so that two rooms with one secret have keys of their own.
+    /// Input to the key derivation, so that two rooms with the same secret have different keys.
     package var room: String
-    /// Segments with one key; 1 or more.
+    /// Number of segments per key; 1 or more.
     package var rotation: Int64
-    /// With `{track}` and `{period}` for the track's name and the number of its key; `nil`: ``RoomKeys/name(_:track:)``.
+    /// URI template with `{track}` and `{period}` for the track's name and the number of its key; `nil`:
+    /// ``RoomKeys/name(_:track:)``.
     package var keyURI: String?
     /// `nil`: random.
     package var secret: [UInt8]?
@@ -21,18 +22,18 @@ package struct EncryptionSettings: Sendable, Hashable, CustomReflectable {
         self.secret = secret
     }
 
-    /// A dump shows no secret.
+    /// Keeps the secret out of dumps.
     package var customMirror: Mirror { Mirror(self, children: ["rotation": self.rotation]) }
 }
 
-/// The keys of a room: one for each track and number of segments, with a vector of its own.
+/// The keys of a room: one for each track and period of segments, each with its own initialization vector.
 ///
-/// All of them follow from a secret, so nothing but the secret is to be kept: the key of track `t` and period `p` is the first
-/// half of HMAC-SHA256 over the lines `tandem-aes-128`, room, `key`, `t`, `p`, without a line break at the end. Vectors follow
-/// from a salt of the session, too; players are told them. Each track has keys of its own because hls.js (1.6.15) reports an
-/// error where it loads one key for the sound and for the pictures at the same time.
+/// All keys are derived from a secret, so only the secret is stored. The key of track `t` and period `p` is the first
+/// half of HMAC-SHA256 over the lines `tandem-aes-128`, room, `key`, `t`, `p`, without a line break at the end.
+/// Initialization vectors also depend on a salt of the session; playlists contain them. Each track has its own keys
+/// because hls.js (1.6.15) reports an error if it loads the same key for audio and video at the same time.
 struct RoomKeys: Sendable, CustomReflectable {
-    /// The file they are kept in, for this user alone; never an object of viewers'.
+    /// The key file, readable only by this user and never served to viewers.
     static let fileName = ".keys.json"
     private static let secretSize = 32
     private static let longestSecret = 4_096
@@ -56,7 +57,7 @@ struct RoomKeys: Sendable, CustomReflectable {
     /// 16 bytes.
     func key(_ period: Int64, track: String) -> [UInt8] { self.derived(["key", track, "\(period)"]) }
 
-    /// What is encrypted: the same media in another form has the same key, and a vector of its own.
+    /// The container of the encrypted media: both containers use the same key, each with its own initialization vector.
     enum Form: String, Sendable {
         case fragments
         case transport
@@ -67,7 +68,7 @@ struct RoomKeys: Sendable, CustomReflectable {
         return self.derived(form == .fragments ? words : words + [form.rawValue])
     }
 
-    /// What the playlists say of a segment's key.
+    /// The key that playlists declare for a segment.
     func segmentKey(of mediaSequence: Int64, track: String, _ form: Form = .fragments) -> SegmentKey {
         let period = self.period(of: mediaSequence)
         let uri =
@@ -77,10 +78,10 @@ struct RoomKeys: Sendable, CustomReflectable {
         return SegmentKey(method: .aes128, uri: uri, initializationVector: self.vector(period, track: track, form))
     }
 
-    /// The key's name at the viewers' listener.
+    /// The key's name at the playback listener.
     static func name(_ period: Int64, track: String) -> String { "\(track)-\(period).key" }
 
-    /// Track and period of a key's name.
+    /// Track and period in a key's name.
     static func place(named name: String) -> (track: String, period: Int64)? {
         guard name.hasSuffix(".key"), let dash = name.lastIndex(of: "-"),
             let period = Int64(name[name.index(after: dash)...].dropLast(4)), period >= 0
@@ -91,12 +92,13 @@ struct RoomKeys: Sendable, CustomReflectable {
 
     // MARK: Media
 
-    /// A segment or a part, encrypted as one run.
+    /// Encrypts a segment or a part as one run.
     func sealed(
         _ pieces: [PacketMemory], of mediaSequence: Int64, track: String, _ form: Form = .fragments
     ) -> PacketMemory {
         let period = self.period(of: mediaSequence)
-        // Both are of the size that the cipher wants; without memory nothing goes out rather than clear bytes.
+        // Key and vector have the size that the cipher needs. If memory runs out, the result is empty rather than clear
+        // bytes.
         return BlockCipher.sealed(
             pieces, key: self.key(period, track: track), vector: self.vector(period, track: track, form))
             ?? PacketMemory([])
@@ -109,7 +111,7 @@ struct RoomKeys: Sendable, CustomReflectable {
 
     // MARK: Keeping
 
-    /// New ones.
+    /// Makes new keys.
     init(_ settings: EncryptionSettings) {
         var random = SystemRandomNumberGenerator()
         func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
@@ -118,7 +120,7 @@ struct RoomKeys: Sendable, CustomReflectable {
         self.salt = bytes(BlockCipher.blockSize)
     }
 
-    /// Those of the worker before.
+    /// Reads the previous worker's keys.
     ///
     /// - Returns: `nil` for a damaged file.
     init?(_ settings: EncryptionSettings, json bytes: [UInt8]) {
@@ -134,7 +136,7 @@ struct RoomKeys: Sendable, CustomReflectable {
         self.salt = salt
     }
 
-    /// They are what the settings ask for.
+    /// Whether the keys match the settings.
     func fits(_ settings: EncryptionSettings) -> Bool {
         self.settings.rotation == settings.rotation && (settings.secret.map { $0 == self.secret } ?? true)
     }
@@ -147,17 +149,17 @@ struct RoomKeys: Sendable, CustomReflectable {
 }
 
 extension HLSPackager {
-    /// The keys of a room that is claimed: those it has, or new ones where nothing of it is published yet.
+    /// The keys of a claimed room: the existing ones, or new ones if nothing of the room is published yet.
     ///
-    /// - Parameter isBegun: The worker before has published.
-    /// - Throws: ``MediaError/Code/rejected`` where players would not be able to open what is listed.
+    /// - Parameter isBegun: Whether a previous worker has published.
+    /// - Throws: ``MediaError/Code/rejected`` if players could not decrypt the listed segments.
     static func claimKeys(
         _ settings: HLSOutputSettings, isBegun: Bool, _ store: any SegmentStore
     ) throws(MediaError) -> RoomKeys? {
         func refuse(_ what: String) -> MediaError {
             MediaError(
                 .rejected, "the room in \(settings.directory) \(what)", at: "hls.encryption",
-                fix: "keep its encryption for the life of a room, or choose another directory")
+                fix: "keep the same encryption for the life of a room, or choose another directory")
         }
         let kept = store.read(RoomKeys.fileName)
         guard isBegun else {
@@ -182,12 +184,12 @@ extension HLSPackager {
             guard let keys = RoomKeys(encryption, json: bytes) else {
                 throw refuse("has a damaged \(RoomKeys.fileName)")
             }
-            guard keys.fits(encryption) else { throw refuse("has another secret, or keeps keys for other lengths") }
+            guard keys.fits(encryption) else { throw refuse("has another secret or key rotation") }
             return keys
         }
     }
 
-    /// A key that something listed may be encrypted with: up to those of the segments that come next.
+    /// A key that a listed segment may be encrypted with, including those of the next few segments.
     func keyObject(named name: String) -> PublishedObject? {
         let next = max(
             self.recordedNumber.load(ordering: .acquiring), self.shownNumber.load(ordering: .acquiring))
@@ -199,6 +201,6 @@ extension HLSPackager {
             cacheControl: "no-store")
     }
 
-    /// Segments behind those that the state file or the live edge has: the ones in the making, and what they hint at.
+    /// Segments after those in the state file or at the live edge: the ones in progress and their hints.
     private static let keysAhead: Int64 = 4
 }

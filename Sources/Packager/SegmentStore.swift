@@ -1,78 +1,81 @@
 package import MediaKernels
 package import MediaTypes
 
-/// Where an output's files go: a directory, or anything that takes whole objects by name.
+/// The destination of an output's files: a directory, or any store of whole objects by name.
 ///
-/// One writer at a time. Names hold no path separator.
+/// One writer at a time. Names contain no path separator.
 package protocol SegmentStore: Sendable {
-    /// Makes the place ready.
+    /// Prepares the store for writing.
     ///
     /// - Throws: ``MediaError/Code/notCreatable``.
     func prepare() throws(MediaError)
 
-    /// Makes `pieces`, one after the other, the content of `name`: readers see the old or the new object, never a part of it.
+    /// Replaces the content of `name` by the concatenated `pieces`. Readers see the old or the new object, never a part
+    /// of it.
     ///
-    /// - Parameter durable: Must survive a crash of the machine once this returns.
+    /// - Parameter durable: The object survives a crash of the machine once this returns.
     /// - Throws: ``MediaError/Code/outputLost``; the old content stays then.
     func put(_ name: String, _ pieces: [PacketMemory], durable: Bool) throws(MediaError)
 
-    /// As ``put(_:_:durable:)``, for nobody but this user to read, and durable.
+    /// Like ``put(_:_:durable:)``, readable only by this user, and durable.
     func keep(secret name: String, _ bytes: [UInt8]) throws(MediaError)
 
-    /// Makes `bytes` the beginning of `name` in place, which needs no space where the object is there already and not smaller. A
-    /// reader at the same time may see a part of it.
+    /// Overwrites the beginning of `name` in place. It needs no additional space if the object exists and is at least
+    /// as large. A reader may see a partial write.
     ///
     /// - Throws: ``MediaError/Code/outputLost``.
     func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError)
 
-    /// Removes `name`; nothing happens where it is not there.
+    /// Removes `name`; does nothing if it does not exist.
     func remove(_ name: String) throws(MediaError)
 
-    /// The content of `name`; `nil` where it is not there or cannot be read.
+    /// The content of `name`; `nil` if it does not exist or cannot be read.
     func read(_ name: String) -> [UInt8]?
 
-    /// The first bytes of `name`, at most `prefix` of them; `nil` where it is not there or cannot be read.
+    /// The first bytes of `name`, at most `prefix` of them; `nil` if it does not exist or cannot be read.
     func read(_ name: String, prefix: Int) -> [UInt8]?
 
-    /// `name` is there.
+    /// Whether `name` exists.
     func contains(_ name: String) -> Bool
 
-    /// Bytes of `name`; `nil` where it is not there.
+    /// Size of `name` in bytes; `nil` if it does not exist.
     func size(of name: String) -> Int?
 
-    /// Where a reader on this machine finds the object; `nil` if it cannot.
+    /// Path of the object for readers on this machine; `nil` if it has none.
     func path(of name: String) -> String?
 
-    /// The objects of these names, and that they are there, survive a crash of the machine once this returns.
+    /// Makes objects and their names durable: they survive a crash of the machine once this returns.
     ///
     /// - Throws: ``MediaError/Code/outputLost``.
     func synchronize(_ names: [String]) throws(MediaError)
 
-    /// The place as it is now; `nil` where it cannot be told from another one.
+    /// Opens the current directory, to detect later whether it was replaced; `nil` if the store cannot detect that.
     func hold() -> (any HeldPlace)?
 
-    /// Runs `body` while no other worker on the same place runs such a one, as far as the place can tell.
+    /// Runs `body` under the store's lock, so that no other worker runs its own `body` on the same store, if the store
+    /// can lock.
     func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R
 }
 
-/// A store's place, which can be read as long as this is there: even when it has been moved away, or something is mounted over it.
+/// A store's directory, kept open. It can be read even after it has been moved away or another directory is mounted
+/// over it.
 package protocol HeldPlace: Sendable {
-    /// The store's names still lead to it.
+    /// Whether the store's path still leads to it.
     var isCurrent: Bool { get }
-    /// What lies in it.
+    /// Names of the files in it.
     var names: [String] { get }
 
-    /// Puts an object of it where the store's names lead now, with the same rights.
+    /// Restores an object from it at the store's current path, with the same permissions.
     ///
-    /// - Parameter limit: Bytes it may take where it cannot have a second name.
-    /// - Returns: Bytes that were copied; `nil` where it is not there or could not be put.
+    /// - Parameter limit: Most bytes to copy if a hard link is not possible.
+    /// - Returns: Number of copied bytes; `nil` if the object does not exist or could not be restored.
     func restore(_ name: String, limit: Int) -> Int?
 }
 
 extension SegmentStore {
     package func hold() -> (any HeldPlace)? { nil }
 
-    /// A place where whatever is put is durable.
+    /// For stores in which every object is durable.
     package func synchronize(_ names: [String]) throws(MediaError) {}
 
     package func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
@@ -89,7 +92,7 @@ extension SegmentStore {
 
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R { try body() }
 
-    /// ``put(_:_:durable:)`` of bytes.
+    /// ``put(_:_:durable:)`` for a byte array.
     func put(_ name: String, bytes: [UInt8], durable: Bool = false) throws(MediaError) {
         try self.put(name, [PacketMemory(bytes)], durable: durable)
     }

@@ -1,12 +1,14 @@
 import HLS
 package import MediaTypes
 
-/// What fills the slots of a time in which no worker was there. Coded once, stamped again for every slot.
+/// Video and silence that fill the slots of a time in which no worker ran. Encoded once; every slot gets a copy with
+/// new timestamps.
 package struct Slate: Sendable {
-    /// Frames of the program after which the pictures begin anew, with an IDR picture: a divisor of the GOP, or whole
-    /// segments.
+    /// Length of the repeated video in frames; each repetition begins with an IDR frame. A divisor of the GOP, or a
+    /// whole segment.
     package let frames: Int
-    /// For each track of the output: pictures in decoding order whose first is shown at 0; of sound one frame of silence.
+    /// For each track of the output: video frames in decoding order, the first shown at 0; for audio one frame of
+    /// silence.
     package let tracks: [[CodedPacket]]
 
     package init(frames: Int, tracks: [[CodedPacket]]) {
@@ -14,8 +16,8 @@ package struct Slate: Sendable {
         self.tracks = tracks
     }
 
-    /// Frames of which every multiple can be the end of a fill and the beginning of live pictures; `nil` where the slate
-    /// does not fit the grid or a track has none.
+    /// Frames of which a fill must be a multiple, so that live media can begin at its end; `nil` if the slate does not
+    /// fit the grid or a track has none.
     func unit(_ grid: OutputGrid, trackCount: Int) -> Int? {
         guard self.frames > 0, self.tracks.count == trackCount, self.tracks.allSatisfy({ !$0.isEmpty }) else {
             return nil
@@ -24,10 +26,10 @@ package struct Slate: Sendable {
         return self.frames == grid.segmentFrames ? self.frames : nil
     }
 
-    /// Stamps the slate for a track.
+    /// Writes the slate of a track with new timestamps.
     ///
     /// - Parameter range: Frames of the program, at multiples of ``unit(_:trackCount:)``.
-    /// - Returns: What the segmenter completes with it.
+    /// - Returns: The parts and segments that the segmenter completes.
     func fill(_ range: Range<Int64>, track: Int, into segmenter: inout TrackSegmenter) -> [TrackSegmenter.Output] {
         guard self.tracks.indices.contains(track), let first = self.tracks[track].first else { return [] }
         var output: [TrackSegmenter.Output] = []
@@ -57,8 +59,8 @@ package struct Slate: Sendable {
 }
 
 extension OutputGrid {
-    /// The AAC frames of some pictures: from the first that starts with the pictures or later to the first that starts
-    /// with those behind them. Sound is coded in frames counted from the room's origin, in every run.
+    /// The AAC frames that belong to a range of video frames: from the first that starts with the range or later, up to
+    /// the first that starts at the range's end or later. AAC frames are counted from the room's origin, in every run.
     ///
     /// - Returns: In samples since the origin.
     func soundFrames(_ frames: Range<Int64>) -> Range<Int64> {
@@ -70,14 +72,14 @@ extension OutputGrid {
     }
 }
 
-/// What a successor has filled.
+/// The slate that a worker has filled in after an outage.
 package struct SlateFill: Sendable, Hashable {
     /// Frames of the program.
     package let frames: Range<Int64>
     /// Number of the first segment with slate in it.
     package let mediaSequence: Int64
-    /// Segments that are slate alone.
+    /// Number of segments that consist only of slate.
     package let wholeSegments: Int
-    /// They continue the playlists without a discontinuity.
+    /// Whether it continues the playlists without a discontinuity.
     package let isSeamless: Bool
 }

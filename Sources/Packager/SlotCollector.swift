@@ -1,26 +1,27 @@
 import HLS
 import MediaTypes
 
-/// Brings the segments of all tracks together: a slot is published in all playlists at once.
+/// Collects the segments of all tracks: a slot is published in all playlists at the same time.
 ///
-/// States: *open* until ``close(cuttingSoundAt:)``, then *closed*. Slots leave in order, each at most once.
+/// States: *open* until ``close(cuttingSoundAt:)``, then *closed*. Slots are taken in order, each at most once.
 struct SlotCollector: Sendable {
-    /// In an open live room a track that is behind the foremost one by the time of so many whole segments is given up for the slot: an
-    /// encoder that hangs must not keep the others' viewers waiting longer than they have buffered.
+    /// In an open live room, a track that is behind the first one by the duration of this many whole segments is given
+    /// up for the slot: an encoder that hangs must not stall the viewers of other renditions for longer than they have
+    /// buffered.
     static let longestLag: Int64 = 2
 
-    /// Slots that wait for a store that hangs keep their media up to so many: a minute of it. Behind them the oldest are
-    /// listed as gaps, so that the memory of a room has a bound.
+    /// Slots that wait for a hanging store keep their media, up to this many (a minute). Beyond it, the oldest become
+    /// gaps, which bounds the memory of a room.
     static let mostReady = 32
 
     private let kinds: [TrackKind]
-    /// Never gives a track up.
+    /// Whether to wait for all tracks, and never give one up.
     private let waits: Bool
     private var nextSlot: Int64
     private var pending: [Int64: [FinishedSegment?]] = [:]
     private var changes: [Int64: [ConfigurationChange]] = [:]
     private var breaks: Set<Int64> = []
-    /// Where slots begin; `nil`: on the grid.
+    /// Slot boundaries; `nil`: on the grid.
     var slots: SlotTable?
     private var ready: [CompleteSlot] = []
     private var anythingTaken = false
@@ -33,34 +34,34 @@ struct SlotCollector: Sendable {
         self.waits = waits
     }
 
-    /// Slots that wait to be published.
+    /// Number of slots that wait to be published.
     var readyCount: Int { self.ready.count }
 
-    /// The run's first slot, even if nothing is ever in it.
+    /// Sets the run's first slot, even if it has no media.
     mutating func begin(at slot: Int64) {
         guard !self.anythingTaken else { return }
         self.anythingTaken = true
         self.nextSlot = max(self.nextSlot, slot)
     }
 
-    /// Slots that were passed without a track since the last call.
+    /// Tracks that were given up for a slot since the last call.
     mutating func takeGivenUp() -> [(slot: Int64, track: Int)] {
         defer { self.givenUp.removeAll() }
         return self.givenUp
     }
 
-    /// A track's configuration changes with a slot; in one that has left already, with the next.
+    /// Changes a track's configuration from a slot on, or from the next slot that is not complete yet.
     mutating func change(_ change: ConfigurationChange, from slot: Int64) {
         guard !self.isClosed else { return }
         self.changes[max(slot, self.nextSlot), default: []].append(change)
     }
 
-    /// Time is broken with a slot that has not left.
+    /// Adds a discontinuity at a slot that is not complete yet.
     mutating func breakTime(at slot: Int64) {
         if !self.isClosed { self.breaks.insert(max(slot, self.nextSlot)) }
     }
 
-    /// A track has finished a slot. One that was given up meanwhile is too late and is left out.
+    /// Adds a track's segment. A segment of a slot that was completed without it is dropped.
     mutating func insert(_ segment: FinishedSegment, track: Int) {
         guard !self.isClosed, segment.slot >= self.nextSlot, self.kinds.indices.contains(track) else { return }
         self.pending[segment.slot, default: Array(repeating: nil, count: self.kinds.count)][track] = segment
@@ -76,7 +77,7 @@ struct SlotCollector: Sendable {
         }
     }
 
-    /// Segments that were cut short count as long as they are.
+    /// Shorter segments count with their actual length.
     private func isTooFarBehind(_ newest: Int64) -> Bool {
         guard let slots = self.slots else { return newest - self.nextSlot >= Self.longestLag }
         let frames = slots.firstFrame(ofSlot: newest) - slots.firstFrame(ofSlot: self.nextSlot)
@@ -90,7 +91,7 @@ struct SlotCollector: Sendable {
         slot.frames = self.slots?.frames(ofSlot: self.nextSlot)
         self.pending[self.nextSlot] = nil
         self.nextSlot += 1
-        // Before the first media of a run there is nothing to list a gap for.
+        // No gaps are listed before the first media of a run.
         guard self.anythingTaken || !slot.isEmpty else {
             if !slot.changes.isEmpty { self.changes[self.nextSlot, default: []] += slot.changes }
             if slot.isBreak { self.breaks.insert(self.nextSlot) }
@@ -105,9 +106,9 @@ struct SlotCollector: Sendable {
         }
     }
 
-    /// Nothing follows: what is there goes out, sound no further than the pictures.
+    /// Ends the collection: all remaining slots are completed, and audio is cut at the end of the video.
     ///
-    /// - Parameter end: Frame at which the pictures end; `nil` for sound alone.
+    /// - Parameter end: Frame at which the video ends; `nil` for audio-only output.
     mutating func close(cuttingSoundAt end: Int64?, grid: OutputGrid) {
         guard !self.isClosed else { return }
         self.isClosed = true
@@ -124,7 +125,7 @@ struct SlotCollector: Sendable {
         self.pending = [:]
     }
 
-    /// Nothing follows, and of what is there only slots that are whole go out.
+    /// Ends the collection and drops incomplete slots.
     mutating func abandon() {
         self.isClosed = true
         self.pending = [:]

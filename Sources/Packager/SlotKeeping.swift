@@ -1,30 +1,30 @@
 package import HLS
 package import MediaTypes
 
-/// Told of everything an output lists, in the order of the playlists and before a successor could know of it.
+/// Receives everything an output lists, in playlist order, before a later worker could know of it.
 ///
-/// Called on the writer's thread, which carries the live playlists: whoever keeps something returns soon.
+/// Called on the writer's thread, which also publishes the live playlists: implementations must return quickly.
 package protocol SlotKeeping: Sendable {
-    /// A slot is about to be listed; its files are there. A number that comes again takes the place of the one before: a
-    /// worker was killed before its state named it.
+    /// A slot is about to be listed; its files are written. A repeated number replaces the earlier slot: a worker was
+    /// killed before its state file had the number.
     func keep(_ slot: KeptSlot)
 
     /// A date range has begun or ended.
     func keep(_ change: DateRange.Change)
 
-    /// The multivariant playlist; called again where it changes.
+    /// The multivariant playlist; called again if it changes.
     func keep(multivariant: String)
 
-    /// `EXT-X-ENDLIST` is out: no slot follows.
+    /// The playlists have ended: no slot follows.
     ///
-    /// - Parameter nextMediaSequence: The number of a slot behind the last.
+    /// - Parameter nextMediaSequence: The number after the last slot.
     func ended(nextMediaSequence: Int64)
 }
 
 /// One slot of all tracks, as the playlists list it.
 package struct KeptSlot: Sendable, Hashable {
     package struct Track: Sendable, Hashable {
-        /// Begins the names of its files.
+        /// Prefix of its file names.
         package let name: String
         package let kind: TrackKind
         package let segment: Segment
@@ -37,7 +37,8 @@ package struct KeptSlot: Sendable, Hashable {
     }
 
     package let mediaSequence: Int64
-    /// Which worker of the room lists it: numbers of an older one count no more.
+    /// Incarnation of the worker that lists it. Slots of an older worker that arrive after those of a newer one are
+    /// ignored.
     package let incarnation: Int64
     /// Frames of the program, counted from the room's origin.
     package let frames: Range<Int64>

@@ -1,21 +1,22 @@
 import MediaTypes
 
-/// Which part of which sheet shows the program at which time: the WebVTT file players read for previews over their seek bar.
-/// Times count from the program's beginning, where an EVENT or VOD playlist begins.
+/// An index of thumbnail sheets: the WebVTT file that players read for previews above the seek bar. It maps times to a
+/// cell of a sheet. Times count from the start of the program, where an EVENT or VOD playlist begins.
 ///
-/// Pure. Slots of the program are numbered by their interval, so a later worker of the room goes on with the same file.
+/// A pure value. Thumbnails are numbered by their interval, so a later worker of the room continues the same file.
 ///
 /// Spec: W3C WebVTT §4; Media Fragments URI 1.0 §4.2.2 (`#xywh=`).
 package struct SpriteIndex: Sendable, Hashable {
-    /// Where a new picture goes.
+    /// Where to draw a new thumbnail.
     package struct Place: Sendable, Hashable {
         /// File name.
         package let sheet: String
-        /// In reading order.
+        /// Cell number in reading order.
         package let cell: Int
     }
 
-    /// Cues that are kept, the newest: two days at 10 s. Older ones leave the file, their sheets stay on disk.
+    /// Most cues to keep, the newest: two days at 10 s. Older ones are removed from the file; their sheets stay on
+    /// disk.
     private static let mostCues = 17_280
 
     private struct Cue: Sendable, Hashable {
@@ -32,15 +33,15 @@ package struct SpriteIndex: Sendable, Hashable {
     private let interval: Int64
     private let incarnation: Int64
     private var cues: [Cue] = []
-    /// A picture has been taken.
+    /// Whether a thumbnail has been added.
     private var isBegun = false
 
     /// - Parameters:
-    ///   - name: Begins the names of the sheets.
-    ///   - width: Of a cell, in pixels, as `height`.
-    ///   - interval: Milliseconds from one picture to the next; 1 or more.
-    ///   - incarnation: Keeps the sheets of two workers apart.
-    ///   - kept: The file of the worker before; what cannot be read of it is left out.
+    ///   - name: Prefix of the sheets' names.
+    ///   - width: Cell width in pixels; `height` likewise.
+    ///   - interval: Milliseconds from one thumbnail to the next; 1 or more.
+    ///   - incarnation: Makes the sheets of different workers distinct.
+    ///   - kept: The previous worker's file; unreadable parts are ignored.
     package init(
         name: String, columns: Int, rows: Int, width: Int, height: Int, interval: Int64, incarnation: Int64,
         kept: String = ""
@@ -65,7 +66,7 @@ package struct SpriteIndex: Sendable, Hashable {
         }
     }
 
-    /// It shows a sheet of ours: nothing else becomes a file's name.
+    /// Whether a line refers to a sheet with our name: other text is never used as a file name.
     private static func isCue(_ line: Substring, of name: String) -> Bool {
         guard let mark = line.firstRange(of: ".jpg#xywh="), line.hasPrefix("\(name)-") else { return false }
         return line[..<mark.lowerBound].dropFirst(name.utf8.count + 1).utf8.allSatisfy {
@@ -75,7 +76,7 @@ package struct SpriteIndex: Sendable, Hashable {
 
     package var cellCount: Int { self.columns * self.rows }
 
-    /// Sheets that are named, the oldest first.
+    /// Names of the referenced sheets, oldest first.
     package var sheets: [String] {
         var names: [String] = []
         for cue in self.cues {
@@ -85,14 +86,14 @@ package struct SpriteIndex: Sendable, Hashable {
         return names
     }
 
-    /// Takes a picture of the program.
+    /// Adds a thumbnail of the program.
     ///
-    /// - Parameter time: Milliseconds since the program's beginning.
-    /// - Returns: `nil` for one whose slot has a picture already.
+    /// - Parameter time: Milliseconds since the start of the program.
+    /// - Returns: `nil` if its interval already has a thumbnail.
     package mutating func add(at time: Int64) -> Place? {
         let slot = max(0, time) / self.interval
-        // A worker that goes on never begins before the one it follows: what was kept is of a room that has ended, in whose
-        // directory another begins.
+        // A later worker never begins before the previous one ended. So an index that is ahead belongs to an ended room
+        // in whose directory a new one begins.
         if !self.isBegun, let last = self.cues.last, last.slot > slot { self.cues = [] }
         self.isBegun = true
         if let last = self.cues.last, last.slot >= slot { return nil }
@@ -104,7 +105,7 @@ package struct SpriteIndex: Sendable, Hashable {
         return place
     }
 
-    /// The file. A picture is shown until the next one's time, where some were left out, too.
+    /// The file's text. A thumbnail is shown until the next one's time, even if some are missing in between.
     package var text: String {
         var text = "WEBVTT\n"
         for (index, cue) in self.cues.enumerated() {

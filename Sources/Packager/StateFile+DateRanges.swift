@@ -2,17 +2,18 @@ import HLS
 import MediaTypes
 
 extension StateFile {
-    /// A date range that is listed.
+    /// A listed date range.
     struct Range: Sendable, Hashable {
         var range: DateRange
-        /// The segment its tag stands before.
+        /// The segment before which its tag is placed.
         var mediaSequence: Int64
     }
 
-    /// Most ranges a state file may hold: an event playlist has one for every scene of the room.
+    /// Most ranges in a state file: an event playlist has one for every scene of the room.
     static let mostRanges = 100_000
 
-    // Rows, as the segments': [id, class, start, end or null, planned duration or null, media sequence, [name, value, …]].
+    // Rows like those of segments: [id, class, start, end or null, planned duration or null, media sequence, [name,
+    // value, …]].
     static func json(_ ranges: [Range]) -> String {
         "\n\"dateRanges\": ["
             + ranges.map { row in
@@ -24,7 +25,7 @@ extension StateFile {
             }.joined(separator: ",") + "],\n"
     }
 
-    /// - Returns: `nil` where it is damaged; nothing where the worker before knew no date ranges.
+    /// - Returns: `nil` if the member is damaged; an empty list if it is missing.
     static func ranges(_ value: JSONNode?) -> [Range]? {
         guard let value else { return [] }
         guard let rows = value.array, rows.count <= self.mostRanges else { return nil }
@@ -32,7 +33,7 @@ extension StateFile {
         return ranges.count == rows.count ? ranges : nil
     }
 
-    /// Control characters and double quotes are not in a range's texts.
+    /// The texts of a range never contain control characters or double quotes.
     private static func quoted(_ text: String) -> String {
         "\"" + text.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\") + "\""
     }

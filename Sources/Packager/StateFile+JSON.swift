@@ -2,9 +2,9 @@ import HLS
 import MediaTypes
 
 extension StateFile {
-    /// Larger numbers are damage, and sums of two must not overflow.
+    /// Larger numbers mean damage; the sum of two must not overflow.
     static let largestNumber: Int64 = 1 << 52
-    /// A larger file is damage. An event playlist needs about 100 bytes for each segment of the room.
+    /// A larger file is damaged. An event playlist needs about 100 bytes for each segment of the room.
     static let mostBytes = 256 << 20
 
     /// The file's content.
@@ -25,7 +25,7 @@ extension StateFile {
         return text
     }
 
-    /// - Throws: ``MediaError/Code/invalidData``, naming the remedy.
+    /// - Throws: ``MediaError/Code/invalidData`` with a remedy.
     init(json bytes: [UInt8], path: String) throws(MediaError) {
         let damaged = MediaError(
             .invalidData, "\(path) is damaged, so the numbers of this room's segments are lost", at: "hls",
@@ -61,9 +61,9 @@ extension StateFile.Grid {
 }
 
 extension StateFile.Track {
-    // Entries are short rows, because an event playlist has one for every segment of the room:
-    // [media sequence, incarnation, start, duration, bytes, map, flags: 1 discontinuity, 2 gap, 4 independent], and behind it
-    // for each key frame of an I-frame playlist: start in the segment, offset, bytes.
+    // Entries are short rows, because an event playlist has one for every segment of the room: [media sequence,
+    // incarnation, start, duration, bytes, map, flags: 1 discontinuity, 2 gap, 4 independent], followed by the key
+    // frames of an I-frame playlist: start in the segment, offset, bytes.
     fileprivate var json: String {
         var text = "\n{\"name\": \"\(self.name)\", \"discontinuitySequence\": \(self.discontinuitySequence), "
         text += "\"longestDuration\": \(self.longestDuration), "
@@ -121,7 +121,7 @@ extension StateFile.Track {
             retired: retired, iFrameSequence: json[key: "iFrameSequence"]?.integer, rates: rates)
     }
 
-    /// - Returns: `nil` where they are damaged; nothing where the worker before did not write them.
+    /// - Returns: `nil` if the member is damaged; `.some(nil)` if it is missing.
     private static func rates(_ value: JSONNode?) -> BitRates?? {
         guard let value else { return .some(nil) }
         guard let numbers = value.array?.compactMap(\.integer), numbers.count == 3, value.array?.count == 3,
@@ -132,9 +132,9 @@ extension StateFile.Track {
 }
 
 extension StateFile.Entry {
-    /// Ticks beyond this are damage; sums of two stay far inside 64 bits.
+    /// Larger ticks mean damage; the sum of two stays far inside 64 bits.
     private static let lastTick: Int64 = 1 << 53
-    /// More key frames than pictures in the longest segment are damage.
+    /// More key frames than frames in the longest segment mean damage.
     private static let longestRow = 7 + 3 * 18_000
 
     fileprivate init?(row: [JSONNode]) {

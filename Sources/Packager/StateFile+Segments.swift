@@ -3,11 +3,11 @@ import LibAV
 import MediaTypes
 
 extension StateFile.Track {
-    /// What it lists, as a playlist has it.
+    /// The listed segments, as in a playlist.
     ///
     /// - Parameters:
     ///   - origin: Time zero of the room: nanoseconds since the Unix epoch.
-    ///   - keys: Of an encrypted room.
+    ///   - keys: Keys of an encrypted room.
     func segments(timescale: Int32, origin: Int64, store: any SegmentStore, keys: RoomKeys?) -> [Segment] {
         let names = TrackNames(track: self.name)
         return self.entries.map { entry in
@@ -20,8 +20,8 @@ extension StateFile.Track {
                     &+ TimeMath.rescale(entry.start, from: Int64(timescale), to: TimeMath.nanoseconds),
                 map: InitializationSegment(uri: self.maps[entry.map]), discontinuity: entry.discontinuity,
                 key: keys?.segmentKey(of: entry.mediaSequence, track: self.name),
-                // A listed file that answers "not found" stops some players for good; a gap does not. A machine that went
-                // down may have left of one that was written last its name alone.
+                // A missing file of a listed segment stops some players permanently; a gap does not. After a crash of
+                // the machine, the file written last may exist without its content.
                 gap: entry.gap || store.size(of: uri) != size, byteCount: entry.byteCount,
                 independent: entry.independent,
                 keyFrames: entry.keyFrames.map { frame in
@@ -30,7 +30,7 @@ extension StateFile.Track {
         }
     }
 
-    /// What it has let go and not deleted.
+    /// Segments that are no longer listed but not deleted.
     var retiredSegments: [RetiredSegment] {
         self.retired.map {
             RetiredSegment(

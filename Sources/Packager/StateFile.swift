@@ -3,9 +3,9 @@ import MediaTypes
 
 /// The content of the room's state file, `state.json`: what a later worker needs to continue an output.
 ///
-/// It is written before every publish that uses a new number of it, so that no number is ever given twice.
+/// It is written before every publish that uses a new number, so that no number is ever used twice.
 struct StateFile: Sendable, Hashable {
-    /// A listed segment. Its name follows from its track, number and incarnation.
+    /// A listed segment. Its file name follows from its track, number and incarnation.
     struct Entry: Sendable, Hashable {
         var mediaSequence: Int64
         var incarnation: Int64
@@ -18,7 +18,7 @@ struct StateFile: Sendable, Hashable {
         var discontinuity: Bool
         var gap: Bool
         var independent: Bool
-        /// Their times count from the segment's start.
+        /// With times relative to the segment's start.
         var keyFrames: [KeyFrame] = []
     }
 
@@ -41,13 +41,14 @@ struct StateFile: Sendable, Hashable {
         var longestDuration: Int64
         var entries: [Entry]
         var retired: [Retired]
-        /// Entries that have left its I-frame playlist; `nil`: there is none.
+        /// Number of entries that have left its I-frame playlist; `nil` without one.
         var iFrameSequence: Int64?
-        /// Bounds what its segments were ever coded by; `nil`: it is not known.
+        /// Upper bound of the bit rates of all its segments; `nil` if unknown.
         var rates: BitRates?
     }
 
-    /// The grid's numbers; they may not change while the room lives, because players keep the durations that follow.
+    /// The parameters of the grid. They must not change while the room lives, because players rely on the durations
+    /// that follow from them.
     struct Grid: Sendable, Hashable {
         var fps: Int
         var gopFrames: Int
@@ -73,22 +74,22 @@ struct StateFile: Sendable, Hashable {
     /// The file's name.
     static let name = "state.json"
 
-    /// Somebody of a higher incarnation has claimed the room. A state that is missing or damaged names nobody: whoever
-    /// serves the room writes it anew.
+    /// Whether a worker with a higher incarnation has claimed the room. If the file is missing or damaged, the answer
+    /// is no: the running worker writes it again.
     ///
-    /// - Parameter known: What this worker wrote last.
+    /// - Parameter known: The content that this worker wrote last.
     static func isSuperseded(_ incarnation: Int64, in store: any SegmentStore, known: [UInt8] = []) -> Bool {
         guard let bytes = store.read(Self.name), bytes != known else { return false }
-        // That of a room of a day is megabytes, and an encoder may wait: mostly its head says that nobody came.
+        // After a day the file is megabytes, and an encoder may be waiting: usually the head is enough to answer.
         if let claimed = Self.incarnation(atHeadOf: bytes), claimed <= incarnation { return false }
         let root = JSONParser.parse(bytes, limit: Self.mostBytes).faultless
         return root?[key: "incarnation"]?.integer.map { $0 > incarnation } ?? false
     }
 
-    /// Bytes at the beginning of the file within which it names the incarnation.
+    /// The incarnation is within this many bytes from the beginning of the file.
     static let headSize = 256
 
-    /// - Returns: `nil` where it is not written as this worker would.
+    /// - Returns: `nil` if the head is not formatted as this worker writes it.
     static func incarnation(atHeadOf bytes: [UInt8]) -> Int64? {
         let head = bytes.prefix(Self.headSize)
         guard let start = head.firstRange(of: Array("\n\"incarnation\": ".utf8))?.upperBound,
@@ -97,7 +98,8 @@ struct StateFile: Sendable, Hashable {
         return Int64(String(decoding: head[start..<end], as: UTF8.self))
     }
 
-    /// Time zero of the room: nanoseconds since the Unix epoch. `nil` until the program starts; kept by every later worker.
+    /// Time zero of the room: nanoseconds since the Unix epoch. `nil` until the program starts; every later worker keeps
+    /// it.
     var origin: Int64?
     /// Number of the worker's run; 1 for the first.
     var incarnation: Int64
@@ -108,6 +110,6 @@ struct StateFile: Sendable, Hashable {
     /// End of the last published slot: frames since the origin.
     var nextFrame: Int64 = 0
     var tracks: [Track] = []
-    /// Date ranges that are listed, and those that are open.
+    /// Date ranges that are listed or open.
     var dateRanges: [Range] = []
 }

@@ -1,28 +1,29 @@
 import HLS
 package import MediaTypes
 
-/// One track of the output: a rendition's pictures, or the sound all renditions share.
+/// One track of the output: the video of a rendition, or audio that renditions share.
 package struct TrackDescription: Sendable, Hashable {
-    /// File names begin with it: 1…64 of `A–Z a–z 0–9 . _ -`, not beginning with a dot; unique in the output.
+    /// Prefix of its file names: 1…64 of `A–Z a–z 0–9 . _ -`, not beginning with a dot; unique in the output.
     package var name: String
     package var kind: TrackKind
     /// H.264 (as `avcC` or Annex B) or AAC.
     package var parameters: CodecParameters
-    /// Pixels; 0 for sound.
+    /// Pixels; 0 for audio.
     package var width: Int
     package var height: Int
     /// Bits per second.
     package var bitrate: Int64
     /// The encoder's limit in bits per second; 0: ``bitrate``.
     package var maxBitrate: Int64
-    /// The encoder's rate buffer in bits; 0 for sound.
+    /// The encoder's rate buffer in bits; 0 for audio.
     package var bufferSize: Int64
-    /// How much of ``bufferSize`` a segment takes beyond ``maxBitrate`` at most, in thousandths (0…1,000): by measurement, or
-    /// 1,000, which is what the encoder guarantees. Declared bit rates follow from it.
+    /// The most that a segment uses of ``bufferSize`` beyond ``maxBitrate``, in thousandths (0…1,000): a measured
+    /// value, or 1,000, which the encoder guarantees. Declared bit rates are computed from it.
     package var bufferShare: Int64 = 1_000
-    /// 0 for pictures.
+    /// Number of audio channels; 0 for video.
     package var channels: Int
-    /// Frames of the grid from one picture to the next: 2 for a rendition at half the frame rate; 1 for sound.
+    /// Frames of the grid from one frame of the track to the next: 2 for a rendition at half the frame rate; 1 for
+    /// audio.
     package var frameStep: Int
 
     package init(
@@ -41,13 +42,13 @@ package struct TrackDescription: Sendable, Hashable {
         self.frameStep = frameStep
     }
 
-    /// Bits that a segment has beyond ``maxBitrate`` over its length.
+    /// Most bits of a segment beyond ``maxBitrate`` times its duration.
     var burst: Int64 {
         TimeMath.scale(
             min(max(0, self.bufferSize), 1 << 40), by: min(max(0, self.bufferShare), 1_000), over: 1_000, rounding: .up)
     }
 
-    /// The three of them as one value.
+    /// The three rates as one value.
     var rates: BitRates {
         get { BitRates(bitrate: self.bitrate, maxBitrate: self.maxBitrate, bufferSize: self.bufferSize) }
         set {
@@ -56,7 +57,7 @@ package struct TrackDescription: Sendable, Hashable {
         }
     }
 
-    /// RFC 6381; `nil` where the configuration cannot be read.
+    /// RFC 6381 codec string; `nil` if the configuration cannot be read.
     package var codecString: String? {
         switch self.parameters.codec {
         case .h264: AVCConfiguration(extradata: self.parameters.configuration)?.codecString

@@ -1,14 +1,14 @@
 import HLS
 import Synchronization
 
-/// The segmenter of one track behind its lock: encoders of different tracks never wait for each other here.
+/// A track's segmenter with its lock: encoders of different tracks do not wait for each other here.
 final class TrackIntake: Sendable {
     /// `nil` before the run begins and after it has finished.
     let state = Mutex<TrackSegmenter?>(nil)
 
-    /// Takes the segmenter out of use.
+    /// Finishes the segmenter and stops using it.
     ///
-    /// - Returns: What was still open, and where the track ends in ticks of its timescale.
+    /// - Returns: The remaining parts and segments, and the end of the track in ticks of its timescale.
     func finish(cuttingAt end: Int64?) -> (output: [TrackSegmenter.Output], end: Int64?) {
         self.state.withLock { state in
             guard var segmenter = state.take() else { return ([], nil) }

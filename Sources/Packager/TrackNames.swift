@@ -1,5 +1,5 @@
-/// The file names of one track. Only they know the incarnation: playlists keep their names for the life of the room,
-/// while no other worker can ever give other bytes to a segment's name.
+/// The file names of one track. Segment names contain the incarnation, so no other worker ever writes other bytes under
+/// the same name. Playlist names do not, so they stay the same for the life of the room.
 struct TrackNames: Sendable, Hashable {
     let track: String
 
@@ -11,17 +11,17 @@ struct TrackNames: Sendable, Hashable {
         "\(self.track)-\(incarnation)-\(mediaSequence).m4s"
     }
 
-    /// The only names with a dot behind the last dash, so that no other track's name can be the same.
+    /// The only names with a dot after the last dash, so that they never equal another track's file name.
     func part(_ mediaSequence: Int64, index: Int, incarnation: Int64) -> String {
         "\(self.track)-\(incarnation)-\(mediaSequence).\(index).m4s"
     }
 
     func initialization(incarnation: Int64) -> String { "\(self.track)-\(incarnation).mp4" }
 
-    /// Of a configuration the track changed to in a run, counted from 1.
+    /// Initialization segment of a configuration that the track changed to in a run, counted from 1.
     func initialization(incarnation: Int64, change: Int64) -> String { "\(self.track)-\(incarnation)-\(change).mp4" }
 
-    /// What ``TrackDescription/name`` promises.
+    /// Whether a name follows the rules of ``TrackDescription/name``.
     static func isValid(_ name: String) -> Bool {
         guard (1...64).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else { return false }
         return name.utf8.allSatisfy { byte in

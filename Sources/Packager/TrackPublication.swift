@@ -3,28 +3,29 @@ import LibAV
 import MediaKernels
 import MediaTypes
 
-/// One track as it is listed: its window, its initialization segment, its measured rate.
+/// One listed track: its window, its initialization segment and its measured bit rate.
 struct TrackPublication: Sendable {
-    /// Its bit rates are those it declares: see ``RateHistory``.
+    /// Its bit rates are the declared ones: see ``RateHistory``.
     var description: TrackDescription
     let names: TrackNames
     let timescale: Int32
-    /// RFC 6381; of the configuration the track was described with, which later ones do not exceed.
+    /// RFC 6381 codec string of the track's first configuration; later ones do not exceed its profile and level.
     let codec: String
-    /// Content and name of the initialization segment of what comes next.
+    /// Content and name of the initialization segment of the next segments.
     var initialization: [UInt8]
     var map: InitializationSegment
-    /// The store already has it.
+    /// Whether the store has the initialization segment.
     var isInitializationWritten: Bool
     var window: PlaylistWindow
     var meter: BandwidthMeter
-    /// Measures everything that was listed, the short segments a room begins with included.
+    /// Measures all listed segments, including the short ones at the start of a room.
     var meterOfAll: BandwidthMeter
-    /// The incarnation in each listed segment's name, by media sequence number: not part of the HLS model.
+    /// The incarnation in each listed segment's name, by media sequence number. It is not part of the HLS model.
     var incarnations: [Int64: Int64] = [:]
-    /// The incarnation in the name of a number that a worker before this one has told viewers of, and that no state file names.
+    /// Incarnations in the names of segments that viewers of a previous worker know and that the state file does not
+    /// have.
     var given: [Int64: Int64] = [:]
-    /// Of an encrypted room.
+    /// Keys of an encrypted room.
     var keys: RoomKeys?
 
     var kind: TrackKind { self.description.kind }
@@ -38,7 +39,7 @@ struct TrackPublication: Sendable {
         }
     }
 
-    /// Every initialization segment that something listed or kept refers to, and the current one.
+    /// All initialization segments that listed or retained segments use, and the current one.
     var maps: [InitializationSegment] {
         var seen: Set<InitializationSegment> = []
         let all = self.window.retired.map(\.map) + self.window.segments.map(\.map) + [self.map]
@@ -47,15 +48,15 @@ struct TrackPublication: Sendable {
 
     /// The name of a segment that this worker writes.
     ///
-    /// - Parameter incarnation: This worker's.
+    /// - Parameter incarnation: This worker's incarnation.
     func segmentName(_ mediaSequence: Int64, incarnation: Int64) -> String {
         self.names.segment(mediaSequence, incarnation: self.given[mediaSequence] ?? incarnation)
     }
 
-    /// It has an I-frame playlist.
+    /// Whether it has an I-frame playlist.
     var hasIFrames: Bool { self.kind == .video && self.window.iFrameSequence != nil }
 
-    /// The part of the room's state this track has.
+    /// The track's part of the state file.
     var state: StateFile.Track {
         let maps = self.maps
         var indices: [InitializationSegment: Int] = [:]
@@ -81,12 +82,12 @@ struct TrackPublication: Sendable {
             }, iFrameSequence: self.window.iFrameSequence)
     }
 
-    /// The segment for a slot, in the numbers of the playlists.
+    /// Makes the segment of a slot.
     ///
     /// - Parameters:
-    ///   - finished: `nil` lists a gap of the slot's length.
-    ///   - keyFrames: Of the segment, whether or not it could be written.
-    ///   - frames: Of the slot.
+    ///   - finished: `nil` makes a gap with the slot's length.
+    ///   - keyFrames: The segment's key frames, even if its media could not be written.
+    ///   - frames: Frames of the slot.
     func segment(
         _ finished: FinishedSegment?, keyFrames: [KeyFrame] = [], frames: Range<Int64>, mediaSequence: Int64,
         incarnation: Int64, origin: Int64,
@@ -107,12 +108,12 @@ struct TrackPublication: Sendable {
             keyFrames: keyFrames)
     }
 
-    /// The segment its parts make.
+    /// Makes a segment from its parts.
     ///
     /// - Parameters:
-    ///   - start: Ticks of the track's timescale, as `end`.
-    ///   - gap: The same slot listed as a gap.
-    ///   - keyFrames: As ``Segment/keyFrames``.
+    ///   - start: Ticks of the track's timescale; `end` likewise.
+    ///   - gap: The same slot as a gap.
+    ///   - keyFrames: See ``Segment/keyFrames``.
     func segment(
         start: Int64, end: Int64, parts: [Part], like gap: Segment, origin: Int64, keyFrames: [KeyFrame] = []
     ) -> Segment {
@@ -126,28 +127,28 @@ struct TrackPublication: Sendable {
     }
 }
 
-/// What of it is encrypted.
+/// Encryption.
 extension TrackPublication {
     func key(of mediaSequence: Int64) -> SegmentKey? {
         self.keys?.segmentKey(of: mediaSequence, track: self.names.track)
     }
 
-    /// A segment or a part as it goes out.
+    /// Encrypts a segment or a part, if the room is encrypted.
     func sealed(_ pieces: [PacketMemory], of mediaSequence: Int64) -> [PacketMemory] {
         self.keys.map { [$0.sealed(pieces, of: mediaSequence, track: self.names.track)] } ?? pieces
     }
 
-    /// The same of one piece.
+    /// Encrypts a single piece.
     func sealed(_ piece: PacketMemory, of mediaSequence: Int64) -> PacketMemory {
         self.keys?.sealed([piece], of: mediaSequence, track: self.names.track) ?? piece
     }
 
-    /// A segment or a part as it was cut; `nil` where it is damaged.
+    /// Decrypts a segment or a part; `nil` if it is damaged.
     func opened(_ bytes: [UInt8], of mediaSequence: Int64) -> [UInt8]? {
         guard let keys = self.keys else { return bytes }
         return keys.opened(bytes, of: mediaSequence, track: self.names.track)
     }
 
-    /// Bytes of something as it goes out.
+    /// Size of the stored form of clear bytes.
     func storedSize(_ byteCount: Int) -> Int { self.keys == nil ? byteCount : BlockCipher.size(ofClear: byteCount) }
 }

@@ -2,14 +2,16 @@ import HLS
 import MediaKernels
 import MediaTypes
 
-/// What an output lists, as MPEG-2 transport streams: each rendition's pictures and sound in one, in playlists of version 3,
-/// for devices that know nothing newer. The same segments under the same numbers, made of the published fragments.
+/// The segments of an output as MPEG-2 transport streams, for devices that only know old HLS: video and audio of each
+/// rendition in one stream, in playlists of version 3. The segments have the same numbers and are made from the
+/// published fragments.
 ///
-/// A value: what is listed and a store in, files and playlists out. Every segment of a rendition is made once, in order; where
-/// its media cannot be read, its file not be written, or nobody told of it in time, it is a gap.
+/// A value: it takes the listing and a store, and produces files and playlists. Every segment of a rendition is made
+/// once, in order. It becomes a gap if its media cannot be read, its file cannot be written, or its listing was dropped
+/// because the store is too slow.
 ///
-/// Segments of an encrypted room are encrypted, each as a whole, with the keys of the rendition's pictures, which change where
-/// theirs do, and with vectors of their own. Spec: RFC 8216 §4.3.2.4, §5.2.
+/// Segments of an encrypted room are encrypted as a whole. They use the keys of the rendition's video with the same key
+/// rotation, but initialization vectors of their own. Spec: RFC 8216 §4.3.2.4, §5.2.
 struct TransportPublication: Sendable {
     /// One playlist.
     struct Rendition: Sendable {
@@ -18,63 +20,63 @@ struct TransportPublication: Sendable {
         let audio: TrackDescription?
         var window: PlaylistWindow
         var muxer = TransportMuxer()
-        /// Ticks of the pictures' timescale; see ``TransportReading/units(_:kind:timescale:reorder:)``.
+        /// Ticks of the video timescale; see ``TransportReading/units(_:kind:timescale:reorder:)``.
         var reorder: Int64
-        /// The next segment follows none that this worker has made: it counts from elsewhere, or comes after a hole.
+        /// The next segment does not continue one that this worker has made: its continuity counters start anew, or it
+        /// follows a hole.
         var isFirst = true
-        /// The sound was coded so last.
+        /// The last audio configuration.
         var sound: AudioSpecificConfig?
 
         var playlistName: String { "\(self.name).m3u8" }
         var main: TrackDescription? { self.video ?? self.audio }
     }
 
-    /// Where a playlist would name an initialization segment.
+    /// Placeholder for the initialization segment, which MPEG-TS playlists do not have.
     private static let noMap = InitializationSegment(uri: "none")
-    /// Pictures an encoder may reorder before it has shown how many it does.
+    /// Reorder depth in frames that is assumed until the encoder shows a larger one.
     private static let usualReorder: Int64 = 2
-    /// Whose files lie there: the origin of the room.
+    /// Note with the room's origin, which tells whose files are in the directory.
     private static let noteName = ".origin"
-    /// Names of files that could not be removed that are remembered: hours of a store that takes nothing.
+    /// Most names of undeleted files to remember: hours in which the store accepts nothing.
     private static let mostUndeleted = 16_384
 
     private let grid: OutputGrid
     private let multivariantName: String
     private let title: String?
     private let contentID: String?
-    /// A stream of metadata is declared from the start on, since something may happen at any time; never in a job, where
-    /// nothing does.
+    /// The metadata stream is declared from the start, since metadata may come at any time; offline jobs have none.
     private let hasMetadata: Bool
     private let descriptions: [(video: TrackDescription?, audio: TrackDescription?)]
-    /// Of an encrypted room.
+    /// Keys of an encrypted room.
     private let keys: RoomKeys?
     private(set) var renditions: [Rendition] = []
     private var origin: Int64?
     private var next: Int64 = 0
     private var isEnded = false
-    /// The playlists in the store have ended. Until then the listing that says so may be taken again.
+    /// The playlists in the store have ended. Until then the listing with the end may be taken again.
     private(set) var isEndWritten = false
-    /// What is there already is of the worker before; for the first listing.
+    /// Existing files belong to the previous worker of this room; for the first listing.
     private var trustsFiles = false
-    /// Segments were lost of which nobody knows what they began with.
+    /// Segments were lost, and one of them may have begun with a discontinuity.
     private var isBroken = false
     private var writtenMultivariant: [UInt8] = []
     private var maps: [String: (video: AVCConfiguration?, audio: AudioSpecificConfig?)] = [:]
-    /// By name, for viewers.
+    /// Objects for viewers, by name.
     private(set) var objects: [String: PublishedObject] = [:]
     private(set) var failures: [MediaError] = []
-    /// Files that could not be removed in their time, the oldest first.
+    /// Files that could not be deleted when they expired, oldest first.
     private var undeleted: [String] = []
-    /// Segments that were made, and their bytes.
+    /// Number of segments made, and their bytes.
     private(set) var made: Int64 = 0
     private(set) var madeBytes: Int64 = 0
-    /// Numbers that are a gap here and were not one in the output.
+    /// Number of media sequence numbers that are a gap here but not in the HLS output.
     private(set) var lost: Int64 = 0
 
     /// - Parameters:
-    ///   - settings: Of the output it is made from.
+    ///   - settings: Settings of the HLS output.
     ///   - tracks: Its tracks.
-    ///   - keys: Its keys; `nil`: segments are clear.
+    ///   - keys: Its keys; `nil`: segments are not encrypted.
     init(settings: HLSOutputSettings, tracks: [TrackDescription], multivariantName: String, keys: RoomKeys? = nil) {
         self.keys = keys
         self.grid = settings.grid
@@ -88,7 +90,7 @@ struct TransportPublication: Sendable {
         let all: [(video: TrackDescription?, audio: TrackDescription?)] =
             settings.variants.map { variants in variants.map { (track($0.video), track($0.audio)) } }
             ?? (pictures.isEmpty ? sounds.map { (nil, $0) } : pictures.map { ($0, sounds.first) })
-        // With several sounds a rendition has its first: they cannot be chosen apart here.
+        // With several audio tracks a rendition uses the first one, since MPEG-TS playlists here offer no choice.
         var seen: Set<String> = []
         self.descriptions = all.filter { pair in
             (pair.video ?? pair.audio).map { seen.insert($0.name).inserted } ?? false
@@ -100,11 +102,11 @@ struct TransportPublication: Sendable {
         return self.failures
     }
 
-    // MARK: What is listed
+    // MARK: Listing
 
-    /// Takes over what an output lists.
+    /// Takes over the listing of the HLS output.
     ///
-    /// - Parameter files: Of the output.
+    /// - Parameter files: The media of that output.
     mutating func list(_ listing: OutputListing, store: any SegmentStore, files: some ClearFiles) {
         if self.origin == nil { self.begin(listing, store: store) }
         guard listing.origin == self.origin, !self.isEndWritten else { return }
@@ -127,7 +129,7 @@ struct TransportPublication: Sendable {
         self.isEndWritten = true
     }
 
-    /// If the directory was moved away, emptied or mounted over, then everything is written again; segments that are lost become gaps.
+    /// Writes everything again if the directory was moved away, emptied or mounted over; lost segments become gaps.
     private mutating func restorePlace(_ store: any SegmentStore) {
         guard !self.writtenMultivariant.isEmpty, let origin = self.origin, !store.contains(self.multivariantName) else {
             return
@@ -155,7 +157,7 @@ struct TransportPublication: Sendable {
                 at: "hls", fix: "leave the directory alone while the room runs"))
     }
 
-    /// Whoever is told that the room has ended may take the machine away.
+    /// Makes the files durable: an orchestrator that learns that the room has ended may stop the machine.
     private mutating func settle(store: any SegmentStore) {
         let files = self.renditions.flatMap { rendition in
             rendition.window.segments.filter { !$0.gap }.map(\.uri) + [rendition.playlistName]
@@ -167,7 +169,7 @@ struct TransportPublication: Sendable {
         }
     }
 
-    /// Pictures have the bit rates that the output declares of them.
+    /// Takes over the video bit rates that the HLS output declares.
     private mutating func declare(_ listing: OutputListing) {
         for index in self.renditions.indices {
             let name = self.renditions[index].video?.name
@@ -176,7 +178,7 @@ struct TransportPublication: Sendable {
         }
     }
 
-    /// Where the disk is short of space the lists are as short as the output's own.
+    /// Takes over the HLS output's limit of listed segments, which it has when disk space is short.
     private mutating func limit(_ listing: OutputListing) {
         for index in self.renditions.indices {
             let name = self.renditions[index].name
@@ -220,23 +222,23 @@ struct TransportPublication: Sendable {
         do throws(MediaError) { try store.put(Self.noteName, bytes: note) } catch { self.failures.append(error) }
     }
 
-    /// What has left the lists stays for whoever may still ask for it, whichever worker listed it.
+    /// Keeps offering segments that are no longer listed but may still be requested, whichever worker listed them.
     private mutating func showRetired(_ store: any SegmentStore) {
         for segment in self.renditions.flatMap(\.window.retired) where !segment.gap {
             if let size = store.size(of: segment.uri), self.isWhole(size) { self.show(file: segment.uri, size, store) }
         }
     }
 
-    /// What another room has left under a list's name.
+    /// Removes the files that another room's playlist of the same name lists.
     private static func removeFiles(listedIn playlist: String, _ store: any SegmentStore) {
         guard let text = store.read(playlist) else { return }
         for line in String(decoding: text, as: UTF8.self).split(separator: "\n") where line.hasSuffix(".ts") {
-            // One that stays takes space and nothing else.
+            // A file that cannot be removed only takes up space.
             if TrackNames.isValid(String(line)) { try? store.remove(String(line)) }
         }
     }
 
-    /// The name a segment has here: as unique as there.
+    /// The name of a segment here, as unique as in the HLS output.
     private static func name(of uri: String) -> String { uri.hasSuffix(".m4s") ? "\(uri.dropLast(4)).ts" : "\(uri).ts" }
 
     private mutating func add(
@@ -286,21 +288,22 @@ struct TransportPublication: Sendable {
         self.next = number &+ 1
     }
 
-    /// What a machine that went down has left of a file is mostly nothing, or whole pages of it.
+    /// After a crash of the machine, a file is usually empty or has only whole pages of its content.
     private func isWhole(_ size: Int) -> Bool {
         size > 0 && (self.keys != nil || size.isMultiple(of: TransportPacketWriter.packetSize))
     }
 
-    /// As long and as numbered as it is listed there.
+    /// Lists a segment with the same duration and number as in the HLS output.
     private mutating func append(_ segment: Segment, _ index: Int) {
-        // What was lost before the first that is known is not listed at all.
+        // Segments lost before the first known one are not listed at all.
         self.renditions[index].window.begin(at: segment.mediaSequence)
         do throws(MediaError) { try self.renditions[index].window.append(segment) } catch {
             self.failures.append(error)
         }
     }
 
-    /// The store was so slow that nobody was told of a segment any more: as long as the others, and a gap.
+    /// Lists a gap for a segment whose listing was dropped because the store is too slow, as long as the longest listed
+    /// segment.
     private mutating func lose(_ number: Int64, _ index: Int) {
         let segments = self.renditions[index].window.segments
         guard let last = segments.last,
@@ -317,7 +320,7 @@ struct TransportPublication: Sendable {
                 byteCount: 0), index)
     }
 
-    /// - Returns: The size of the file; 0 where it could not be written.
+    /// - Returns: The size of the file; 0 if it could not be written.
     private mutating func put(
         _ name: String, _ bytes: [UInt8], _ index: Int, _ number: Int64, _ store: any SegmentStore
     ) -> Int {
@@ -337,7 +340,7 @@ struct TransportPublication: Sendable {
 
     // MARK: Media
 
-    /// - Returns: `nil` where the media cannot be read.
+    /// - Returns: `nil` if the media cannot be read.
     private mutating func make(_ index: Int, _ main: Segment, _ sound: Segment?, _ files: some ClearFiles) -> [UInt8]? {
         let rendition = self.renditions[index]
         let kind: TrackKind = rendition.video == nil ? .audio : .video
@@ -359,7 +362,7 @@ struct TransportPublication: Sendable {
             let frames = files.segment(sound, of: track.name).flatMap {
                 TransportReading.units($0, kind: .audio, timescale: Int64(sound.duration.timescale))
             }
-            // Pictures without it are better than none.
+            // Video without audio is better than a gap.
             if frames == nil, !sound.gap { _ = self.unreadable(sound, index) }
             units += frames ?? []
         }
@@ -375,7 +378,7 @@ struct TransportPublication: Sendable {
         self.failures.append(
             MediaError(
                 .outputLost, "\(segment.uri) cannot be read", at: "hls[\(self.renditions[index].name)]",
-                fix: "look at the directory of the hls output"))
+                fix: "check the directory of the hls output"))
         return nil
     }
 
@@ -386,15 +389,15 @@ struct TransportPublication: Sendable {
         guard let bytes = files.initialization(uri) else { return nil }
         let facts = TransportReading.configuration(bytes)
         guard facts.video != nil || facts.audio != nil else { return nil }
-        // A room has a few canvases.
+        // A room has only a few canvases, so this limit is rarely reached.
         if self.maps.count >= 64 { self.maps.removeAll() }
         self.maps[uri] = facts
         return facts
     }
 
-    // MARK: Lists
+    // MARK: Playlists
 
-    /// - Returns: Whether all playlists are in the store, as far as there are any.
+    /// - Returns: Whether all existing playlists are in the store.
     private mutating func publish(_ listing: OutputListing, store: any SegmentStore) -> Bool {
         guard self.renditions.contains(where: { !$0.window.segments.isEmpty }) else { return true }
         let target = self.grid.targetDuration
@@ -448,12 +451,12 @@ struct TransportPublication: Sendable {
         }
         var playlist = MultivariantPlaylist(title: self.title, audio: [], variants: variants)
         playlist.contentID = self.contentID
-        // What has a decimal in EXTINF needs.
+        // Version 3 allows decimals in EXTINF.
         playlist.version = 3
         return playlist
     }
 
-    /// Takes from the heads what all windows let go.
+    /// Removes from the start of each playlist the segments that all windows allow to remove.
     private mutating func trimHeads() {
         let head = self.renditions.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
         for index in self.renditions.indices {
@@ -462,7 +465,7 @@ struct TransportPublication: Sendable {
         }
     }
 
-    /// Takes from the store what nobody can ask for any more, and what it did not let go before.
+    /// Deletes files that players can no longer request, and those that could not be deleted before.
     private mutating func removeExpired(_ store: any SegmentStore) {
         var names = self.undeleted
         for index in self.renditions.indices {
@@ -482,7 +485,7 @@ struct TransportPublication: Sendable {
             do throws(MediaError) {
                 try store.remove(name)
             } catch {
-                // It would refuse the others too, one system call each.
+                // The store would fail for the others too, with one system call each.
                 self.failures.append(error)
                 self.undeleted = Array(names[place...].suffix(Self.mostUndeleted))
                 return
@@ -491,12 +494,12 @@ struct TransportPublication: Sendable {
     }
 }
 
-/// Where an output's media is read back; `nil` where it is not there any more. Blocks.
+/// Reads back an output's media; `nil` if it no longer exists. Blocks.
 protocol ClearFiles {
-    /// - Parameter uri: Of an initialization segment.
+    /// - Parameter uri: URI of an initialization segment.
     func initialization(_ uri: String) -> [UInt8]?
 
-    /// As it was before it was encrypted.
+    /// The decrypted segment.
     func segment(_ segment: Segment, of track: String) -> [UInt8]?
 }
 

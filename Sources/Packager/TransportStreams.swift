@@ -2,17 +2,17 @@ import Dispatch
 package import MediaTypes
 import Synchronization
 
-/// An output of transport streams beside an HLS output: told what that lists, it makes the same of it in a directory of its
-/// own, on a thread of its own, so that a slow disk there delays nobody else.
+/// An MPEG-TS output beside an HLS output. It receives the listing of the HLS output and makes the same segments in a
+/// directory of its own, on its own thread, so that a slow disk there delays nothing else.
 ///
-/// Life: ``begin()`` before the packager begins, ``run()`` on the thread, ``finish()`` when nothing more is listed.
+/// Call ``begin()`` before the packager begins, ``run()`` on the thread, and ``finish()`` when nothing more is listed.
 package final class TransportStreams: Sendable {
-    /// Listings that wait: beyond this the store is so slow that what is lost is lost.
+    /// Most waiting listings: beyond this the store is too slow, and segments are lost.
     private static let mostWaiting = 256
 
     private struct State {
         var waiting: [OutputListing] = []
-        /// The last, where the store has not taken the end.
+        /// The last listing, if the store has not taken its end.
         var owed: OutputListing?
         var isOver = false
         var isFailing = false
@@ -33,9 +33,9 @@ package final class TransportStreams: Sendable {
     private let report: @Sendable (MediaError?) -> Void
 
     /// - Parameters:
-    ///   - store: Nobody else's.
-    ///   - waits: What is listed is made before the packager goes on: for jobs that run as fast as they can.
-    ///   - report: Told of what goes wrong, once until all is well again, which is told with `nil`.
+    ///   - store: Used by nothing else.
+    ///   - waits: Segments are made before the packager continues: for jobs that run faster than real time.
+    ///   - report: Called with an error when writing starts to fail, and with `nil` when it works again.
     package init(
         outputID: String, packager: HLSPackager, store: any SegmentStore, multivariantName: String, waits: Bool,
         report: @escaping @Sendable (MediaError?) -> Void
@@ -51,7 +51,7 @@ package final class TransportStreams: Sendable {
                 keys: packager.keys))
     }
 
-    /// Makes the place ready and listens to the packager; before that begins.
+    /// Prepares the store and subscribes to the packager; call it before the packager begins.
     ///
     /// - Throws: ``MediaError/Code/notCreatable``.
     package func begin() throws(MediaError) {
@@ -69,13 +69,13 @@ package final class TransportStreams: Sendable {
         }
         self.state.withLock { state in
             state.waiting.append(listing)
-            // The first says more than the others.
+            // The first listing is kept: it contains everything listed so far.
             if state.waiting.count > Self.mostWaiting { state.waiting.remove(at: 1) }
         }
         self.work.signal()
     }
 
-    /// - Returns: Whether it is to be taken again: the store has not taken the end.
+    /// - Returns: Whether the listing must be taken again, because the store has not taken the end.
     @discardableResult
     private func take(_ listing: OutputListing) -> Bool {
         let (failures, objects, made, isOwed, lost) = self.publication.withLock { publication in
@@ -98,9 +98,9 @@ package final class TransportStreams: Sendable {
         return isOwed
     }
 
-    /// Makes what is listed until ``finish()``. Blocks.
+    /// Makes segments until ``finish()``. Blocks.
     ///
-    /// An end that the store does not take is tried again each second, for as long as whoever waits for it does.
+    /// If the store does not take the end, it is retried every second, until it succeeds or the caller gives up.
     package func run() {
         while true {
             let isOwed = self.state.withLock { $0.owed != nil }
@@ -109,12 +109,12 @@ package final class TransportStreams: Sendable {
         }
     }
 
-    /// Nanoseconds from one attempt at the end to the next.
+    /// Nanoseconds from one attempt to write the end to the next.
     private static let endPace = 1_000_000_000
 
-    /// Makes what is listed, without waiting.
+    /// Makes the segments listed so far, without waiting.
     ///
-    /// - Returns: Whether nothing follows, and the end, where there is one, is in the store.
+    /// - Returns: Whether nothing follows, and the end, if any, is in the store.
     package func step() -> Bool {
         let (listings, isOver) = self.state.withLock { state in
             defer { (state.waiting, state.owed) = ([], nil) }
@@ -128,28 +128,29 @@ package final class TransportStreams: Sendable {
         return isOver && !isOwed
     }
 
-    /// Nothing more is listed: ``run()`` makes what is left and returns.
+    /// Ends the input: ``run()`` makes the remaining segments and returns.
     package func finish() {
         self.state.withLock { $0.isOver = true }
         self.work.signal()
     }
 
-    /// An object viewers may have now; keys beside the playlists that name them.
+    /// An object that viewers can request now, including keys.
     package func object(named name: String) -> PublishedObject? {
         self.objects.withLock { $0[name] } ?? self.packager.keyObject(named: name)
     }
 
-    /// Segments that could not be written, whether the playlists lack their end, and the last failure. Never waits for the store.
+    /// Number of segments that could not be written, whether the playlists lack their end, and the last failure. Never
+    /// waits for the store.
     package var loss: (segments: Int64, isEndMissing: Bool, failure: MediaError?) {
         self.state.withLock { ($0.lost, $0.isEndMissing, $0.failure) }
     }
 
-    /// Segments so far, and their bytes.
+    /// Number of segments so far, and their bytes.
     package var made: (segments: Int64, bytes: Int64) { self.state.withLock { $0.made } }
 }
 
 extension HLSPackager {
-    /// Lets viewers have objects of another output, too, under names of their own; before the listener opens.
+    /// Also serves objects of another output, under their own names; call it before the listener opens.
     package func serve(_ object: @escaping @Sendable (String) -> PublishedObject?) {
         self.beside.withLock { $0.append(object) }
     }

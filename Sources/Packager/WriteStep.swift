@@ -1,13 +1,13 @@
-/// A step in writing a small file durably, in the order in which the steps are taken. A worker can be killed after any of them.
+/// A step of a durable write of a small file, in order. A worker can be killed after any of them.
 package enum WriteStep: String, Sendable, CaseIterable {
-    /// An empty file is beside the target.
+    /// An empty temporary file exists.
     case created
-    /// The file beside the target has all of its bytes.
+    /// The temporary file has all its bytes.
     case written
-    /// A power failure no longer loses these bytes.
+    /// The bytes survive a power failure.
     case synchronized
-    /// The file has the target's name.
+    /// The file has its final name.
     case renamed
-    /// A power failure no longer undoes the renaming.
+    /// The rename survives a power failure.
     case directorySynchronized
 }

@@ -2,9 +2,9 @@ import HLS
 package import MediaTypes
 package import Packager
 
-/// A piece of what a room has listed, as a file of its own.
+/// Writes a time range of a room's listed segments to a file.
 package struct ClipWriter: Sendable {
-    /// What has become of it.
+    /// The finished clip.
     package struct Made: Sendable, Hashable {
         /// The file.
         package let path: String
@@ -12,22 +12,23 @@ package struct ClipWriter: Sendable {
         /// SHA-256 in hexadecimal digits.
         package let checksum: String
         package let durationMs: Int64
-        /// Segments it was made of.
+        /// Number of segments that it was made from.
         package let segments: Int
     }
 
     private let room: String
     private let directory: String
-    /// Where files are held meanwhile.
+    /// Directory for the hard links that keep source files while the clip is made.
     private let holds: String
-    /// What is asked for: nanoseconds since the Unix epoch.
+    /// The requested range: nanoseconds since the Unix epoch.
     private let range: Range<Int64>
     private let movie: RecordingSettings.Movie
 
     /// - Parameters:
-    ///   - room: A plain name that no other room has.
-    ///   - directory: Where files are made, other rooms' too; with its parents if it is not there.
-    ///   - holds: Where the output's own files are held while a clip is made, on its file system.
+    ///   - room: A plain, unique name of the room.
+    ///   - directory: Directory for clips, which several rooms may share; created with its parents if it does not
+    ///     exist.
+    ///   - holds: Directory for hard links to the output's files while a clip is made; on the output's file system.
     package init(
         room: String, directory: String, holds: String, range: Range<Int64>, movie: RecordingSettings.Movie
     ) {
@@ -38,7 +39,7 @@ package struct ClipWriter: Sendable {
         self.movie = movie
     }
 
-    /// The slots of a list that hold something of a range of program dates, in order.
+    /// The slots that overlap a range of program dates, in order.
     package static func slots(_ slots: [KeptSlot], in range: Range<Int64>) -> [KeptSlot] {
         slots.filter { slot in
             guard let dates = self.dates(of: slot) else { return false }
@@ -46,7 +47,7 @@ package struct ClipWriter: Sendable {
         }
     }
 
-    /// Program dates of a list of slots, from the first to the last; `nil` of none.
+    /// Program dates from the first slot to the end of the last; `nil` without slots.
     package static func dates(of slots: [KeptSlot]) -> Range<Int64>? {
         guard let first = slots.first.flatMap({ self.dates(of: $0) }),
             let last = slots.last.flatMap({ self.dates(of: $0) }), first.lowerBound < last.upperBound
@@ -61,7 +62,7 @@ package struct ClipWriter: Sendable {
         return segment.programDate..<(segment.programDate &+ segment.duration.nanoseconds)
     }
 
-    /// Slots of a recording and of what is listed behind them, as one list; `nil` where some between the two are in neither.
+    /// Slots of a recording followed by the listed slots after them; `nil` if slots between the two are missing.
     package static func joined(_ recorded: [KeptSlot], _ listed: [KeptSlot]) -> [KeptSlot]? {
         guard let first = listed.first?.mediaSequence else { return recorded }
         let older = recorded.filter { $0.mediaSequence < first }
@@ -69,31 +70,31 @@ package struct ClipWriter: Sendable {
         return last + 1 == first ? older + listed : nil
     }
 
-    /// Files' second names, so that their bytes stay while the room lets them go.
+    /// Hard links to files, which keep their content after the room deletes them.
     package struct Hold: Sendable {
         fileprivate let folder: RecordingFolder
-        /// Its names.
+        /// File names of the hard links.
         fileprivate let names: Set<String>
 
-        /// Gives the bytes back.
+        /// Removes the hard links.
         package func release() {
             for name in self.names { self.folder.remove(name) }
             self.folder.removeItself()
         }
     }
 
-    /// Begins the name of a hold's directory; the rest is the clip's id.
+    /// Prefix of a hold directory's name; the clip's id follows.
     private static let holdMark = "."
-    /// A clip's id as the room gives it.
+    /// Prefix of the clip ids that the room assigns.
     private static let idMark = "clip-"
 
-    /// Keeps the files of slots until they are released.
+    /// Keeps the files of slots until the hold is released.
     ///
     /// - Parameters:
-    ///   - id: A plain name that nobody else holds.
-    ///   - source: Where a file lies.
-    /// - Throws: ``MediaError/Code/notFound`` for a file that has gone already, ``MediaError/Code/notCreatable``,
-    ///   ``MediaError/Code/diskFull``; nothing is held then.
+    ///   - id: A plain, unique name.
+    ///   - source: Path of a file by its name.
+    /// - Throws: ``MediaError/Code/notFound`` for a file that has already been deleted,
+    ///   ``MediaError/Code/notCreatable``, ``MediaError/Code/diskFull``. No files are kept then.
     package func hold(
         _ slots: [KeptSlot], id: String, source: (String) -> String?
     ) throws(MediaError) -> Hold {
@@ -109,10 +110,10 @@ package struct ClipWriter: Sendable {
             for name in names.sorted() {
                 guard let file = source(name) else {
                     throw MediaError(
-                        .notFound, "\(name) has gone already", at: "clip",
+                        .notFound, "\(name) has already been deleted", at: "clip",
                         fix: "choose a later range, or record the room")
                 }
-                // Whoever asks for a clip waits meanwhile, and what is copied is one more of it on the disk.
+                // No copies: the client of the API waits meanwhile, and a copy would take disk space.
                 try folder.take(name, from: file, copies: false)
             }
         } catch {
@@ -122,7 +123,7 @@ package struct ClipWriter: Sendable {
         return hold
     }
 
-    /// The slots with the tracks of the clip alone.
+    /// The slots with only the tracks of the clip.
     private func chosen(_ slots: [KeptSlot]) -> [KeptSlot] {
         let names = [self.movie.video, self.movie.audio]
         return slots.map { slot in
@@ -132,9 +133,11 @@ package struct ClipWriter: Sendable {
         }
     }
 
-    /// Takes away what a worker of a room was killed over: holds and files that are not whole. Before the first clip.
+    /// Removes the leftovers of a worker that was killed while it made clips: holds and partial files. Call it before
+    /// the first clip.
     ///
-    /// - Parameter hasHolds: It is where the room's files are held; elsewhere such directories are others'.
+    /// - Parameter hasHolds: Whether the directory contains the room's holds; in other directories such names belong to
+    ///   others.
     package static func removeLeftovers(of room: String, in directory: String, hasHolds: Bool) {
         let folder = RecordingFolder(path: directory)
         let owner = "\(room)-\(Self.idMark.dropLast())"
@@ -156,18 +159,18 @@ package struct ClipWriter: Sendable {
         for name in partials { folder.remove(name) }
     }
 
-    /// Makes the file. Blocks for as long as the disk takes.
+    /// Writes the file. Blocks while the disk writes.
     ///
     /// - Parameters:
-    ///   - name: Plain; `.mp4` is added.
-    ///   - id: The clip's.
-    ///   - slots: What the clip is made of.
-    ///   - hold: Has the files of those that are listed.
-    ///   - opened: A held segment's bytes as the segment was cut.
+    ///   - name: Plain file name; `.mp4` is added.
+    ///   - id: Id of the clip.
+    ///   - slots: Slots that the clip is made from.
+    ///   - hold: Holds the files of the listed slots.
+    ///   - opened: Decrypts the bytes of a held segment.
     ///   - recorded: The bytes of a file that is not held.
-    ///   - reason: Asked between two segments why to stop; `nil`: it goes on.
+    ///   - reason: Called between segments: returns an error to stop with, or `nil` to continue.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
-    ///   ``MediaError/Code/rejected`` for a name that is taken, and `reason`.
+    ///   ``MediaError/Code/rejected`` if the name exists, and the error of `reason`.
     package func write(
         _ name: String, id: String, of slots: [KeptSlot], from hold: Hold,
         opened: @escaping (KeptSlot.Track, [UInt8]) -> [UInt8]? = { $1 },
@@ -187,7 +190,7 @@ package struct ClipWriter: Sendable {
         func bytes(_ name: String) -> [UInt8]? {
             guard hold.names.contains(name) else { return recorded(name) }
             guard let bytes = hold.folder.read(name) else { return nil }
-            // Initialization segments are clear everywhere.
+            // Initialization segments are never encrypted.
             guard let track = tracks[name] else { return bytes }
             return opened(track, bytes)
         }

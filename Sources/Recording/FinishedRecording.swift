@@ -1,7 +1,7 @@
 import HLS
 package import MediaTypes
 
-/// What has become of a room: files that are whole and durable.
+/// The files made from a room's recording; all are complete and durable.
 package struct FinishedRecording: Sendable, Hashable {
     package struct File: Sendable, Hashable {
         /// Name in the recording's directory.
@@ -9,7 +9,7 @@ package struct FinishedRecording: Sendable, Hashable {
         package let byteCount: Int
         /// SHA-256 in hexadecimal digits.
         package let checksum: String
-        /// A part of what the playlists list.
+        /// Whether the file is one of the segments that the playlists list.
         package let isSegment: Bool
 
         init(name: String, byteCount: Int, checksum: String, isSegment: Bool = false) {
@@ -24,17 +24,17 @@ package struct FinishedRecording: Sendable, Hashable {
     /// Nanoseconds since the Unix epoch.
     package let start: Int64
     package let durationMs: Int64
-    /// Pictures of the first file.
+    /// Number of video frames in the first file.
     package let frames: Int
     package let chapters: [Chapter]
     package let files: [File]
-    /// What of the room is in it.
+    /// How much of the room is in it.
     package let coverage: RecordingCoverage
 
-    /// What `recording.json` says.
+    /// Content of `recording.json`.
     package var json: JSONValue { self.described(files: self.files) }
 
-    /// The same without the segments, of which there are many.
+    /// The same without the segments, which are numerous.
     package var summary: JSONValue {
         self.described(files: self.files.filter { !$0.isSegment })
     }

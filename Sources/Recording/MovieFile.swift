@@ -2,26 +2,27 @@ import HLS
 import MediaTypes
 import Packager
 
-/// Makes one MP4 file of the segments of a rendition.
+/// Makes one MP4 file from the segments of a rendition.
 struct MovieFile {
     let movie: RecordingSettings.Movie
-    /// In the order of their numbers.
+    /// In the order of their sequence numbers.
     let slots: [KeptSlot]
     let chapters: [Chapter]
     let title: String?
-    /// What of the room's time is shown, in nanoseconds since its origin; `nil`: all.
+    /// The shown range of the room's time, in nanoseconds since its origin; `nil`: everything.
     var shown: Range<Int64>?
-    /// Whose the file is in a directory of several rooms' files, of which it replaces none; `nil`: nobody else writes there.
+    /// Owner mark of the file in a directory that rooms share; the file never replaces another one. `nil`: the
+    /// directory belongs to this room.
     var owner: String?
     /// The bytes of a segment or an initialization segment.
     let read: (String) -> [UInt8]?
-    /// What is wrong with a file that is missing or damaged.
+    /// The error for a file that is missing or damaged.
     let damaged: (String) -> MediaError
 
-    /// Ends the name of a file that is being written.
+    /// Suffix of a file that is being written.
     private static let partialMark = ".partial"
 
-    /// It is the beginning of a file of an owner whose name ends in numbers and begins so.
+    /// Whether a name is that of a partial file of an owner; the owner's name is followed by numbers.
     static func isPartial(_ name: String, of owner: String) -> Bool {
         guard name.hasPrefix("."), name.hasSuffix(Self.partialMark) else { return false }
         let mark = name.dropLast(Self.partialMark.count)
@@ -31,16 +32,16 @@ struct MovieFile {
 
     struct Made {
         let file: FinishedRecording.File
-        /// Pictures in the file, whether or not they are shown.
+        /// Number of video frames in the file, shown or not.
         let frames: Int
         let durationMs: Int64
     }
 
-    /// Reads every segment twice: for the tables, and to write it.
+    /// Writes the file. Reads every segment twice: once for the tables and once to copy it.
     ///
-    /// - Parameter step: Told how many bytes were read.
+    /// - Parameter step: Called with the number of bytes that were read.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``, and
-    ///   ``MediaError/Code/rejected`` for another's name; no file has the name then that had not before.
+    ///   ``MediaError/Code/rejected`` if the name belongs to another file. No new file has the name then.
     func write(
         _ name: String, in folder: RecordingFolder, step: (Int) throws(MediaError) -> Void
     ) throws(MediaError) -> Made {
@@ -82,7 +83,7 @@ struct MovieFile {
             frames: video?.sizes.count ?? 0, durationMs: writer.durationMs)
     }
 
-    /// The segments in the order they lie in the file: of each slot the pictures, then the sound.
+    /// The segments in file order: for each slot the video, then the audio.
     private func segments(
         _ step: (Int) throws(MediaError) -> Void,
         _ body: (KeptSlot.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void

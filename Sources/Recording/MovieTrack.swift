@@ -1,9 +1,9 @@
 import HLS
 import MediaTypes
 
-/// The sample tables of one track of a file, gathered segment by segment. Spec: ISO/IEC 14496-12 §8.6, §8.7.
+/// The sample tables of one track of a file, collected segment by segment. Spec: ISO/IEC 14496-12 §8.6, §8.7.
 struct MovieTrack: Sendable {
-    /// Samples one after the other that have the same value.
+    /// Consecutive samples with the same value.
     struct Run: Sendable, Hashable {
         var count: UInt32
         var value: Int64
@@ -15,7 +15,7 @@ struct MovieTrack: Sendable {
         /// Index of the sample entry, from 0.
         let entry: Int
         let byteCount: Int
-        /// Which segment of the recording it is, so that tracks are interleaved by time.
+        /// Index of the segment in the recording, to interleave the tracks by time.
         let slot: Int
     }
 
@@ -27,10 +27,10 @@ struct MovieTrack: Sendable {
     private(set) var sizes: [UInt32] = []
     private(set) var durations: [Run] = []
     private(set) var offsets: [Run] = []
-    /// Sample numbers, from 1.
+    /// Sample numbers, starting at 1.
     private(set) var syncSamples: [UInt32] = []
     private(set) var chunks: [Chunk] = []
-    /// Decoding time of the first sample on the room's clock, in ticks.
+    /// Decoding time of the first sample on the room's timeline, in ticks.
     private(set) var firstDecodeTime: Int64?
     private var nextDecodeTime: Int64 = 0
 
@@ -39,21 +39,21 @@ struct MovieTrack: Sendable {
         self.timescale = head.timescale
     }
 
-    /// Ticks from the first sample's decoding time to the last one's end.
+    /// Ticks from the first sample's decoding time to the end of the last one.
     var duration: Int64 { self.nextDecodeTime - (self.firstDecodeTime ?? self.nextDecodeTime) }
 
-    /// Composition time of the first sample on the room's clock, in ticks.
+    /// Composition time of the first sample on the room's timeline, in ticks.
     var firstTime: Int64 { (self.firstDecodeTime ?? 0) + self.leadIn }
 
-    /// Ticks between the first sample's decoding and composition time.
+    /// Composition time minus decoding time of the first sample, in ticks.
     var leadIn: Int64 { max(0, self.offsets.first?.value ?? 0) }
 
-    /// Every sample is a sync sample.
+    /// Whether every sample is a sync sample.
     var isAllSync: Bool { self.syncSamples.count == self.sizes.count }
 
     /// Adds a segment.
     ///
-    /// - Returns: False where it belongs to another kind of track; nothing is changed then.
+    /// - Returns: False if the segment belongs to another kind of track; nothing is changed then.
     mutating func append(_ segment: SegmentSamples, head: TrackHead, slot: Int) -> Bool {
         guard head.kind == self.kind, head.timescale == self.timescale else { return false }
         let entry: Int
@@ -85,7 +85,7 @@ struct MovieTrack: Sendable {
         self.nextDecodeTime += Int64(sample.duration)
     }
 
-    /// A hole lengthens the sample before it: the picture stands, the sound is silent for as long as it was live.
+    /// A hole lengthens the sample before it: the frame freezes, or the audio is silent, for as long as live.
     private mutating func move(to time: Int64) {
         guard self.firstDecodeTime != nil else {
             self.firstDecodeTime = time
@@ -94,7 +94,7 @@ struct MovieTrack: Sendable {
         }
         let distance = time - self.nextDecodeTime
         guard distance != 0, let last = self.durations.popLast() else { return }
-        // What overlaps shortens it, by all but a tick.
+        // An overlap shortens the sample, but leaves at least one tick.
         let change = max(distance, 1 - last.value)
         if last.count > 1 { self.durations.append(Run(count: last.count - 1, value: last.value)) }
         Self.extend(&self.durations, last.value + change)

@@ -1,7 +1,7 @@
 import HLS
 
 extension MovieWriter {
-    /// QuickTime File Format, “Chapter Lists” and “Text Sample Description”.
+    /// Writes the chapter track. Spec: QuickTime File Format, “Chapter Lists” and “Text Sample Description”.
     func chapterTrack(base: Int, isLarge: Bool, _ moov: inout BoxWriter) {
         let end = max(self.durationMs, (self.chapters.last?.startMs ?? 0) + 1)
         let starts = self.chapters.map(\.startMs)
@@ -31,7 +31,7 @@ extension MovieWriter {
                                 text.u32(1)  // display flags
                                 text.u32(0)  // justification
                                 text.zeros(6 + 8 + 8 + 2 + 2 + 1 + 2 + 6)
-                                text.u8(0)  // no font's name
+                                text.u8(0)  // no font name
                             }
                         }
                         stbl.fullBox("stts") { stts in
@@ -95,7 +95,7 @@ extension MovieWriter {
 }
 
 extension BoxWriter {
-    /// A box whose type is no ASCII text.
+    /// Writes a box whose type is not ASCII text.
     fileprivate mutating func item(_ type: [UInt8], _ body: (inout BoxWriter) -> Void) {
         var content = BoxWriter()
         body(&content)

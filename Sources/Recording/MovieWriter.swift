@@ -1,16 +1,16 @@
 import HLS
 import MediaTypes
 
-/// Writes the head of an MP4 file whose samples follow it: `ftyp`, `moov`, and the beginning of `mdat`, so that a player may
-/// start before it has the rest. Spec: ISO/IEC 14496-12 §6, §8; chapters as QuickTime's text track and as Nero's `chpl`,
-/// because players read one or the other.
+/// Writes the head of an MP4 file whose samples follow it: `ftyp`, `moov` and the start of `mdat`, so that a player can
+/// start before it has the whole file. Spec: ISO/IEC 14496-12 §6, §8. Chapters are written both as a QuickTime text
+/// track and as Nero's `chpl`, because players read one or the other.
 struct MovieWriter: Sendable {
     let video: MovieTrack?
     let audio: MovieTrack?
     let chapters: [Chapter]
     let title: String?
-    /// What of the room's time is shown, in nanoseconds since its origin, cut to what there is; `nil`: all. Pictures before
-    /// it stay in the file, because those that are shown are made from them.
+    /// The shown range of the room's time, in nanoseconds since its origin, limited to the available media; `nil`:
+    /// everything. Earlier frames stay in the file, because shown frames are decoded from them.
     var shown: Range<Int64>?
 
     init(video: MovieTrack?, audio: MovieTrack?, chapters: [Chapter], title: String?) {
@@ -23,16 +23,16 @@ struct MovieWriter: Sendable {
     private var tracks: [MovieTrack] { [self.video, self.audio].compactMap { $0 } }
     var chapterTrackID: UInt32 { UInt32(self.tracks.count) + 1 }
 
-    /// The movie's own clock.
+    /// Timescale of the movie.
     private static let timescale: Int64 = 90_000
     static let chapterTimescale: Int64 = 1_000
-    /// The identity: pictures as they are.
+    /// The identity matrix.
     static let matrix: [UInt32] = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000]
 
     /// Everything before the first sample. The samples follow in this order: ``chapterSamples``, then for each slot the
-    /// pictures and the sound.
+    /// video and the audio.
     var head: [UInt8] {
-        // The tables hold places in the file, and how long they are depends on whether those fit in 32 bits.
+        // The tables contain file offsets, and their length depends on whether the offsets fit in 32 bits.
         let body = self.chapterSamples.count + self.tracks.reduce(0) { $0 + $1.chunks.reduce(0) { $0 + $1.byteCount } }
         var writer = self.written(base: 0, isLarge: false, body: body)
         let isLarge = writer.bytes.count + body > Int(UInt32.max)
@@ -40,7 +40,7 @@ struct MovieWriter: Sendable {
         return self.written(base: writer.bytes.count, isLarge: isLarge, body: body).bytes
     }
 
-    /// The texts of the chapters, as they lie in front of the samples: a length of 16 bits, then UTF-8.
+    /// The chapter texts in front of the samples: a 16-bit length, then UTF-8.
     var chapterSamples: [UInt8] {
         var writer = BoxWriter()
         for chapter in self.chapters { Self.write(chapter, &writer) }
@@ -51,7 +51,7 @@ struct MovieWriter: Sendable {
         let text = Array(chapter.title.utf8.prefix(1_000))
         writer.u16(UInt16(clamping: text.count))
         writer.raw(text)
-        // What a text of another coding would say: UTF-8.
+        // Encoding of the text: UTF-8.
         writer.box("encd") { $0.u32(0x100) }
     }
 
@@ -63,7 +63,7 @@ struct MovieWriter: Sendable {
 
     // MARK: Times
 
-    /// Where the movie begins on the room's clock, in nanoseconds: with its first picture, or with its sound.
+    /// Start of the movie on the room's timeline in nanoseconds: the first video frame, or the audio without video.
     private var start: Int64 {
         let first = (self.video ?? self.audio).map { Self.nanoseconds($0.firstTime, $0) } ?? 0
         return max(first, self.shown?.lowerBound ?? first)
@@ -73,20 +73,20 @@ struct MovieWriter: Sendable {
         TimeMath.rescale(ticks, from: track.timescale, to: TimeMath.nanoseconds)
     }
 
-    /// What of a track is shown, and when: ISO/IEC 14496-12 §8.6.6.
+    /// The shown part of a track and its time in the movie: ISO/IEC 14496-12 §8.6.6.
     private struct Edit {
-        /// Of the movie's clock, before the track begins.
+        /// Delay before the track begins, in the movie's timescale.
         var delay: Int64
-        /// In the track's own ticks, from its first sample's decoding time.
+        /// In ticks of the track, from its first sample's decoding time.
         var mediaTime: Int64
-        /// Of the movie's clock.
+        /// In the movie's timescale.
         var duration: Int64
     }
 
     private func edit(of track: MovieTrack) -> Edit {
         let first = Self.nanoseconds(track.firstTime, track)
         let late = max(0, first - self.start)
-        // Sound that is earlier than the first picture is left out.
+        // Audio before the first video frame is not shown.
         let early = TimeMath.rescale(max(0, self.start - first), from: TimeMath.nanoseconds, to: track.timescale)
         let mediaTime = track.leadIn + early
         var duration = TimeMath.rescale(
@@ -107,12 +107,12 @@ struct MovieWriter: Sendable {
         }.max() ?? 0
     }
 
-    /// Milliseconds of the whole.
+    /// Duration of the movie in milliseconds.
     var durationMs: Int64 { TimeMath.rescale(self.duration, from: Self.timescale, to: 1_000) }
 
     // MARK: Boxes
 
-    /// - Parameter base: Where the first sample lies: how long all of this is.
+    /// - Parameter base: File offset of the first sample, which is the size of everything written here.
     private func written(base: Int, isLarge: Bool, body: Int) -> BoxWriter {
         var writer = BoxWriter()
         writer.box("ftyp") { box in
@@ -129,14 +129,14 @@ struct MovieWriter: Sendable {
             if !self.chapters.isEmpty { self.chapterTrack(base: base, isLarge: isLarge, &moov) }
             self.userData(&moov)
         }
-        // 64 bits for the size, whatever it is.
+        // Always a 64-bit size.
         writer.u32(1)
         writer.text("mdat")
         writer.u64(UInt64(body) + 16)
         return writer
     }
 
-    /// The place of each chunk in the file, by track.
+    /// File offset of each chunk, by track.
     private func places(from base: Int) -> [[Int]] {
         var position = base + self.chapterSamples.count
         var next = self.tracks.map { _ in 0 }

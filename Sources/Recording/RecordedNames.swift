@@ -2,18 +2,18 @@
 enum RecordedNames {
     static let manifest = "recording.json"
 
-    /// The file of a rendition.
+    /// File name of a rendition's movie.
     static func movie(_ rendition: String) -> String { "\(rendition).mp4" }
 
-    /// The directory of a take behind the first.
+    /// Directory of a recording session after the first.
     static func take(_ number: Int) -> String { "take-\(number)" }
 
     static func playlist(_ track: String) -> String { "\(track).m3u8" }
 
-    /// As the live multivariant playlist, which is kept, names it.
+    /// As in the live multivariant playlist, which the recording keeps.
     static func iFramePlaylist(_ track: String) -> String { "\(track)-iframes.m3u8" }
 
-    /// A plain file name, so that a journal from elsewhere cannot name a place outside the directory.
+    /// Whether a name is a plain file name, so that a foreign journal cannot name a path outside the directory.
     static func isValid(_ name: String) -> Bool {
         guard (1...80).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else { return false }
         return name.utf8.allSatisfy { byte in

@@ -5,27 +5,28 @@ package import MediaTypes
 package import Packager
 import Synchronization
 
-/// Keeps everything a room lists: its segments stay in a directory of their own after the live playlists have let them go,
-/// and a journal says what they are. ``RecordingFinisher`` makes files of it when the room is over.
+/// Records everything a room lists. The segments stay in a directory of their own after the live playlists have dropped
+/// them, and a journal describes them. ``RecordingFinisher`` makes files from them when the room has ended.
 ///
-/// The live playlists wait for it ``patience`` at most, once, and no more until it has caught up. What cannot be written ends
-/// the recording, not the room; it can go on later, behind a hole.
+/// The live playlists wait for a write at most ``patience``. After a timeout they do not wait again until the recorder
+/// has caught up. A failed write stops the recording, not the room. Recording can be resumed later, with a hole.
 package final class Recorder: SlotKeeping {
-    /// What the room is told.
+    /// Events that are reported to the room.
     package enum Event: Sendable {
-        /// Nothing is recorded any more; what is there stays and is finished when the room ends.
+        /// Recording has stopped; the existing media stays and is finished when the room ends.
         case stopped(MediaError)
-        /// What is listed from now on is recorded again.
+        /// Recording continues: everything listed from now on is recorded.
         case resumed
-        /// ``Recorder/resume()`` was in vain, or was called off by a ``Recorder/stop(_:)`` that came before it was done.
+        /// ``Recorder/resume()`` failed, or a ``Recorder/stop(_:)`` came before it was done.
         case notResumed(MediaError)
     }
 
-    /// What there is of a recording.
+    /// Amount of recorded media.
     package struct Kept: Sendable, Hashable {
-        /// Slots that this worker has kept.
+        /// Number of slots that this worker has recorded.
         package var slots = 0
-        /// Bytes that the files of its renditions take beside it once they are made, nearly; of the workers before, too.
+        /// Approximate size in bytes of the movies to be made, in addition to the segments; includes media of previous
+        /// workers.
         package var movieBytes: Int64 = 0
 
         package init(slots: Int = 0, movieBytes: Int64 = 0) {
@@ -38,14 +39,14 @@ package final class Recorder: SlotKeeping {
         var kept = Kept()
         var pending = 0
         var isSlow = false
-        /// Why nothing is recorded; `nil`: something is.
+        /// Why recording is stopped; `nil` while it is running.
         var stopReason: String?
         var isResuming = false
-        /// The newest of ``Recorder/stop(_:)``, and how many there were.
+        /// The latest ``Recorder/stop(_:)``, and the number of calls.
         var lastStop: MediaError?
         var stops = 0
         var isEnded = false
-        /// Date ranges' changes that have not been written meanwhile, in order, and the newest multivariant playlist.
+        /// Changes of date ranges that were not written while stopped, in order, and the latest multivariant playlist.
         var missed: [DateRange.Change] = []
         var missedList: String?
 
@@ -57,17 +58,17 @@ package final class Recorder: SlotKeeping {
         }
     }
 
-    /// Nanoseconds.
+    /// Longest wait for a write in nanoseconds.
     private static let patience = 100_000_000
-    /// Things that may wait for a disk that hangs: some minutes of segments.
+    /// Most writes that wait for a hanging disk: several minutes of segments.
     private static let mostPending = 256
-    /// Changes of date ranges that are remembered while nothing is recorded.
+    /// Most changes of date ranges to remember while recording is stopped.
     private static let mostMissed = 8_192
 
     private let folder: RecordingFolder
-    /// Where a file of the live output lies.
+    /// Path of a file of the live output.
     private let source: @Sendable (String) -> String?
-    /// The bytes of an encrypted output's segment as it was cut.
+    /// The decrypted bytes of an encrypted output's segment.
     private let clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
     private let report: @Sendable (Event) -> Void
     private let state = Mutex(State())
@@ -77,14 +78,14 @@ package final class Recorder: SlotKeeping {
     private let multivariantName: String
     private let waits: Bool
 
-    /// A recorder for a directory, which it makes and looks at. Nothing is written in it before ``begin()``.
+    /// Opens a recorder for a directory, which it creates and checks. It writes nothing before ``begin()``.
     ///
     /// - Parameters:
-    ///   - source: Where a file of the live output lies; it is there when a slot is kept.
-    ///   - clear: Of an output that is encrypted: a segment as it was cut, `nil` where it is not there any more or cannot be
-    ///     opened. A recording is clear whatever viewers get. Without it files are taken as they are.
-    ///   - report: Called from a thread of the recorder's.
-    /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/roomExited`` for a recording that is finished,
+    ///   - source: Path of a file of the live output; the file exists when a slot is kept.
+    ///   - clear: For an encrypted output: the decrypted segment, `nil` if it no longer exists or cannot be decrypted.
+    ///     Recordings are never encrypted. Without it files are used as they are.
+    ///   - report: Called on a thread of the recorder.
+    /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/roomExited`` for a finished recording,
     ///   ``MediaError/Code/invalidData`` for a damaged journal.
     package static func open(
         _ settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
@@ -94,16 +95,17 @@ package final class Recorder: SlotKeeping {
         let folder = RecordingFolder(path: settings.directory)
         guard !folder.contains(RecordedNames.manifest) else {
             throw MediaError(
-                .roomExited, "\(settings.directory) holds a recording that is finished", at: "recording",
-                fix: "choose another directory, or take that recording away")
+                .roomExited, "\(settings.directory) contains a finished recording", at: "recording",
+                fix: "choose another directory, or move that recording away")
         }
         let recorder = Recorder(folder: folder, settings: settings, source: source, clear: clear, report: report)
-        // One without a whole line is what a worker was killed over.
+        // A file without a complete line is left by a worker that was killed.
         if folder.read(RecordingJournal.name)?.contains(UInt8(ascii: "\n")) == true {
             let journal = try RecordingFinisher.journal(in: folder)
             guard journal.roomID == settings.roomID else {
                 throw MediaError(
-                    .rejected, "\(settings.directory) holds the recording of room \(journal.roomID)", at: "recording",
+                    .rejected, "\(settings.directory) contains the recording of room \(journal.roomID)",
+                    at: "recording",
                     fix: "choose another directory")
             }
             let bytes = journal.slots.reduce(Int64(0)) { $0 &+ recorder.movieBytes(of: $1) }
@@ -135,21 +137,22 @@ package final class Recorder: SlotKeeping {
         self.waits = settings.waits
     }
 
-    /// Goes on with the recording in the directory, or begins one. Once this worker owns the room: two would write into one
-    /// another's lines.
+    /// Continues the recording in the directory, or begins one. Call it once this worker owns the room: two workers
+    /// would mix their lines.
     ///
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
     package func begin() throws(MediaError) {
         if self.folder.contains(RecordingJournal.name) {
             try self.folder.endLine(of: RecordingJournal.name)
         }
-        // A worker that was killed over the first line has left none.
+        // A worker that was killed while writing the first line leaves an empty file.
         if self.folder.read(RecordingJournal.name)?.isEmpty ?? true {
             try self.folder.append(RecordingJournal.head(roomID: self.roomID), to: RecordingJournal.name)
         }
     }
 
-    /// There is a journal, and it ends with a line: what goes behind it is a line, too. Reads all of it.
+    /// Whether the journal exists and ends with a complete line, so that new text starts a new line. Reads the whole
+    /// file.
     private var isWhole: Bool { self.folder.read(RecordingJournal.name)?.last == UInt8(ascii: "\n") }
 
     package func keep(_ slot: KeptSlot) {
@@ -158,11 +161,11 @@ package final class Recorder: SlotKeeping {
             var taken: [String] = []
             do throws(MediaError) {
                 for track in slot.tracks where !track.segment.gap {
-                    // Initialization segments are clear everywhere.
+                    // Initialization segments are never encrypted.
                     let names = [track.segment.map.uri] + (clear == nil ? [track.segment.uri] : [])
                     for name in names where !folder.contains(name) {
                         guard let path = source(name) else {
-                            throw folder.lost("the output keeps no file \(name)")
+                            throw folder.lost("the output no longer has the file \(name)")
                         }
                         taken.append(name)
                         try folder.take(name, from: path)
@@ -170,14 +173,14 @@ package final class Recorder: SlotKeeping {
                     let name = track.segment.uri
                     guard let clear, !folder.contains(name) else { continue }
                     guard let bytes = clear(track), bytes.count == track.segment.byteCount else {
-                        throw folder.lost("the output keeps no file \(name) that its key opens")
+                        throw folder.lost("the output has no file \(name) that can be decrypted")
                     }
                     taken.append(name)
                     try folder.put(name, bytes)
                 }
                 try folder.append(RecordingJournal.line(slot), to: RecordingJournal.name)
             } catch {
-                // No line names them: they would hold for nothing what the room lets go.
+                // No journal line names these files: as hard links they would only keep space that the room frees.
                 for name in taken { folder.remove(name) }
                 throw error
             }
@@ -188,10 +191,10 @@ package final class Recorder: SlotKeeping {
         }
     }
 
-    /// What there is so far.
+    /// Amount recorded so far.
     package var kept: Kept { self.state.withLock(\.kept) }
 
-    /// Nothing is recorded until ``resume()``.
+    /// Whether recording is stopped; ``resume()`` continues it.
     package var isStopped: Bool { self.state.withLock(\.isStopped) }
 
     package func keep(_ change: DateRange.Change) {
@@ -216,7 +219,7 @@ package final class Recorder: SlotKeeping {
             state.isEnded = true
             return state.stopReason
         }
-        // Whatever happened before: the room is over, and what is there can be finished.
+        // Always written: the room has ended, and the recorded media can be finished.
         self.work(always: true) { folder throws(MediaError) in
             // The disk may not even have taken the first line.
             if !self.isWhole {
@@ -227,22 +230,24 @@ package final class Recorder: SlotKeeping {
         }
     }
 
-    /// What it holds so far. Reads the disk.
+    /// The slots recorded so far. Reads the disk.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
     package func recordedSlots() throws(MediaError) -> [KeptSlot] {
         try RecordingFinisher.journal(in: self.folder).slots
     }
 
-    /// The bytes of a file of the recording; `nil` where it is not there. Blocks.
+    /// The bytes of a file of the recording; `nil` if it does not exist. Blocks.
     package func bytes(of name: String) -> [UInt8]? { RecordedNames.isValid(name) ? self.folder.read(name) : nil }
 
-    /// Everything that was asked of it is done, or has failed, when this returns.
+    /// Waits until all requested writes are done or have failed.
     package func settle() { self.queue.sync {} }
 
+    /// Queues a write.
+    ///
     /// - Parameters:
-    ///   - always: Whether or not something is recorded.
-    ///   - missed: Done in its place where nothing is, in the same order; `nil`: nothing is.
+    ///   - always: Runs even if recording is stopped.
+    ///   - missed: Runs instead of the write while recording is stopped, in the same order; `nil`: nothing runs.
     private func work(
         always: Bool = false, _ body: @escaping @Sendable (RecordingFolder) throws(MediaError) -> Void,
         missed: (@Sendable (inout State) -> Void)? = nil
@@ -286,7 +291,7 @@ package final class Recorder: SlotKeeping {
         self.state.withLock { $0.isSlow = $0.pending > 0 }
     }
 
-    /// Records nothing more until ``resume()``; what is there stays. Callable from any thread.
+    /// Stops recording until ``resume()``; existing media stays. Callable from any thread.
     package func stop(_ error: MediaError) {
         let isFirst = self.state.withLock { state in
             defer { state.stopReason = state.stopReason ?? error.what }
@@ -297,14 +302,14 @@ package final class Recorder: SlotKeeping {
         guard isFirst else { return }
         self.report(.stopped(error))
         self.queue.async {
-            // A disk that takes not even this: the numbers of the slots tell that some are missing.
+            // If the disk does not take this line either, the gap in the slot numbers shows that some are missing.
             guard self.isWhole else { return }
             try? self.folder.append(RecordingJournal.stop(error.what), to: RecordingJournal.name)
         }
     }
 
-    /// Goes on where it has stopped: slots that were listed meanwhile are missing, date ranges are not. Returns at once, and
-    /// tells what came of it; nothing comes of it where it has not stopped. Callable from any thread.
+    /// Continues after a stop: slots that were listed in between are missing, date ranges are not. Returns at once and
+    /// reports the result; does nothing if recording is not stopped. Callable from any thread.
     package func resume() {
         let begun = self.state.withLock { state -> (reason: String, stops: Int)? in
             guard !state.isResuming, !state.isEnded, let reason = state.stopReason else { return nil }
@@ -314,11 +319,11 @@ package final class Recorder: SlotKeeping {
         guard let begun else { return }
         self.queue.async {
             do throws(MediaError) {
-                // The disk may not even have taken the first line, nor the one that says why there is a hole.
+                // The disk may not have taken the first line, nor the line that explains the hole.
                 try self.begin()
                 try self.folder.append(RecordingJournal.stop(begun.reason), to: RecordingJournal.name)
                 try self.writeMissed()
-                // Whoever stopped it meanwhile was told that it stands still, and so it does.
+                // If another stop came meanwhile, its caller was told that recording is stopped, so it stays stopped.
                 let stop = self.state.withLock { state -> MediaError? in
                     state.isResuming = false
                     guard state.stops == begun.stops else { return state.lastStop }
@@ -333,7 +338,7 @@ package final class Recorder: SlotKeeping {
         }
     }
 
-    /// On the queue, where alone something is missed.
+    /// Runs on the queue, the only place where something is added to the missed changes.
     private func writeMissed() throws(MediaError) {
         let (changes, list) = self.state.withLock { ($0.missed, $0.missedList) }
         if !changes.isEmpty {
@@ -348,7 +353,7 @@ package final class Recorder: SlotKeeping {
 }
 
 extension DirectoryStore {
-    /// ``put(_:_:durable:)`` of text.
+    /// ``put(_:_:durable:)`` for text.
     func put(_ name: String, text: String, durable: Bool = false) throws(MediaError) {
         try self.put(name, [PacketMemory(Array(text.utf8))], durable: durable)
     }

@@ -1,9 +1,9 @@
 import HLS
 import MediaTypes
 
-/// How much of what a room listed is in its recording.
+/// How much of a room's listed media is in its recording.
 package struct RecordingCoverage: Sendable, Hashable {
-    /// Segments one after the other, without a hole.
+    /// Consecutive segments without a hole.
     package struct Run: Sendable, Hashable {
         /// Nanoseconds since the Unix epoch.
         package var start: Int64
@@ -12,9 +12,9 @@ package struct RecordingCoverage: Sendable, Hashable {
     }
 
     package private(set) var runs: [Run] = []
-    /// Segments that were listed and are not there, or not in every rendition.
+    /// Number of listed segments that are missing, or missing in a rendition.
     package private(set) var missing: Int64 = 0
-    /// Why a worker stopped recording; `nil`: none did.
+    /// Why a worker stopped recording; `nil` if none did.
     package let stopReason: String?
 
     package var isComplete: Bool { self.missing == 0 }
@@ -46,7 +46,7 @@ package struct RecordingCoverage: Sendable, Hashable {
         if let next, let end = journal.endMediaSequence, end > next { self.missing &+= end - next }
     }
 
-    /// Null for a recording that is complete.
+    /// Null for a complete recording.
     var json: JSONValue {
         guard !self.isComplete else { return .null }
         let runs = self.runs.map { run -> JSONValue in

@@ -2,8 +2,9 @@ import HLS
 package import MediaTypes
 import Packager
 
-/// Makes files of what a ``Recorder`` has kept, once the room is over: playlists that list everything, an MP4 for each chosen
-/// rendition, and last a manifest, which says that all of it is there. Killed at any point, it begins anew.
+/// Makes files from the media that a ``Recorder`` has kept, after the room has ended: playlists that list everything,
+/// an MP4 for each chosen rendition, and finally a manifest, which marks the recording as finished. If it is killed,
+/// the next run starts again.
 package struct RecordingFinisher: Sendable {
     private let settings: RecordingSettings
     private let folder: RecordingFolder
@@ -13,11 +14,11 @@ package struct RecordingFinisher: Sendable {
         self.folder = RecordingFolder(path: settings.directory)
     }
 
-    /// The room is over and its recording has no manifest: a worker was stopped before it was done.
+    /// Whether the room has ended and its recording has no manifest: a worker was stopped before it finished the files.
     package var isDue: Bool { self.isDue(roomHasEnded: false) }
 
-    /// As ``isDue``, of a room of which something else may tell that it is over: a worker may have been stopped, or have found its disk
-    /// full, before that stood in the recording.
+    /// Like ``isDue``, for a room that is known to have ended from another source: a worker may have been stopped, or
+    /// its disk may have been full, before the end was written to the recording.
     package func isDue(roomHasEnded: Bool) -> Bool {
         guard !self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name),
             let journal = try? Self.journal(in: self.folder), !journal.slots.isEmpty
@@ -25,11 +26,12 @@ package struct RecordingFinisher: Sendable {
         return journal.isEnded || (roomHasEnded && journal.roomID == self.settings.roomID)
     }
 
-    /// There is nothing to be made, and nothing is missing: nothing came while it recorded, and none that stopped missed anything.
+    /// Whether there is nothing to make and nothing is missing: nothing was listed while it recorded, and no stop
+    /// missed anything.
     ///
-    /// - Parameter wasListed: The room has listed something, under this worker or one before it.
+    /// - Parameter wasListed: The room has listed something, under this worker or a previous one.
     package func isEmpty(wasListed: Bool) -> Bool {
-        // One that could not even be begun.
+        // Without a journal the recording could not even begin.
         guard self.folder.contains(RecordingJournal.name) else { return !wasListed }
         guard let journal = try? Self.journal(in: self.folder) else { return false }
         return journal.slots.isEmpty && (journal.stopReason == nil || !wasListed)
@@ -50,18 +52,18 @@ package struct RecordingFinisher: Sendable {
         }
     }
 
-    /// Blocks until everything is durable.
+    /// Makes the files. Blocks until everything is durable.
     ///
     /// - Parameters:
-    ///   - isOver: Asked after each step; where it says so, the rest is left to somebody else.
-    ///   - progress: Told after each step how many of how many bytes have been handled.
+    ///   - isOver: Called after each step; if it returns true, the rest is left to another run.
+    ///   - progress: Called after each step with the number of processed bytes and the total.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
-    ///   ``MediaError/Code/unfinished``; what was there before stays.
+    ///   ``MediaError/Code/unfinished``; existing files stay.
     package func run(
         until isOver: @escaping () -> Bool = { false },
         progress: @escaping (_ done: Int, _ total: Int) -> Void
     ) throws(MediaError) -> FinishedRecording {
-        // A worker that is still leaving may be at it: two would take one another's files for their own.
+        // A worker that is shutting down may still be making the files: two would overwrite each other's files.
         let finished = try self.folder.exclusively { () throws(MediaError) -> FinishedRecording in
             try self.make(until: isOver, progress: progress)
         }
@@ -82,11 +84,11 @@ package struct RecordingFinisher: Sendable {
         else {
             guard let reason = journal.stopReason else {
                 throw MediaError(
-                    .notFound, "nothing was recorded", at: "recording", fix: "none: the room had no picture")
+                    .notFound, "nothing was recorded", at: "recording", fix: "publish in the room before it ends")
             }
             throw MediaError(
                 .outputLost, "nothing was recorded: \(reason)", at: "recording",
-                fix: "none for this room; for others free space, or restore the directory")
+                fix: "free space or restore the directory before the next room")
         }
         for name in journal.replaced where RecordedNames.isValid(name) { self.folder.remove(name) }
         let end = final.programDate &+ final.duration.nanoseconds
@@ -94,7 +96,7 @@ package struct RecordingFinisher: Sendable {
         var meter = Meter(isOver: isOver, report: progress)
         let sizes = journal.slots.flatMap { slot in slot.tracks.map { ($0.name, $0.segment.byteCount) } }
         for movie in self.settings.movies {
-            // Read once for the tables, and once to be written.
+            // Read once for the tables, and once to copy.
             meter.total += 2 * sizes.reduce(0) { $0 + ([movie.video, movie.audio].contains($1.0) ? $1.1 : 0) }
         }
         if self.settings.keepsSegments { meter.total += sizes.reduce(0) { $0 + $1.1 } }
@@ -114,12 +116,12 @@ package struct RecordingFinisher: Sendable {
         try self.folder.synchronize(files.map(\.name))
         try DirectoryStore(directory: self.folder.path).put(
             RecordedNames.manifest, text: finished.json.text + "\n", durable: true)
-        // Not before the manifest: whoever begins anew needs every segment.
+        // Only after the manifest: a repeated run needs every segment.
         self.removeSources(journal)
         return finished
     }
 
-    /// Takes away what a finished recording was made of and does not keep, where a worker was killed before it had.
+    /// Removes the sources of a finished recording that it does not keep, if a worker was killed before it did.
     package func removeLeftovers() {
         guard self.folder.contains(RecordedNames.manifest), self.folder.contains(RecordingJournal.name),
             let journal = try? Self.journal(in: self.folder), journal.roomID == self.settings.roomID
@@ -127,7 +129,7 @@ package struct RecordingFinisher: Sendable {
         self.removeSources(journal)
     }
 
-    /// The journal goes last: it names the others.
+    /// The journal is removed last, because it names the other files.
     private func removeSources(_ journal: RecordingJournal) {
         if !self.settings.keepsSegments { self.removeSegments(journal) }
         self.folder.remove(RecordingJournal.name)
@@ -149,12 +151,12 @@ package struct RecordingFinisher: Sendable {
             self.report(self.done, max(self.done, self.total))
             guard self.isOver() else { return }
             throw MediaError(
-                .unfinished, "\(self.done) of \(max(self.done, self.total)) bytes were handled in the time there was",
-                at: "recording", fix: "start the room again: it finishes what is there; or raise shutdown.endTimeoutMs")
+                .unfinished, "\(self.done) of \(max(self.done, self.total)) bytes were processed before the timeout",
+                at: "recording", fix: "start the room again to finish the files, or raise shutdown.endTimeoutMs")
         }
     }
 
-    // MARK: Files with pictures
+    // MARK: Movies
 
     private func write(
         _ movie: RecordingSettings.Movie, _ journal: RecordingJournal, _ chapters: [Chapter], _ meter: inout Meter

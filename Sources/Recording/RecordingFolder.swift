@@ -11,14 +11,14 @@ import Packager
 /// The directory of a recording.
 package struct RecordingFolder: Sendable {
     let path: String
-    /// fsync(2), by which bytes are on the disk.
+    /// fsync(2): makes bytes durable.
     private let systemSync: @Sendable (_ descriptor: Int32) -> Int32
 
     private static let mode: mode_t = 0o644
 
     init(path: String) { self.init(path: path, systemSync: { fsync($0) }) }
 
-    /// - Parameter systemSync: fsync(2): 0, or -1 where the disk has not taken it.
+    /// - Parameter systemSync: fsync(2): returns 0, or -1 if the disk failed.
     package init(path: String, systemSync: @escaping @Sendable (_ descriptor: Int32) -> Int32) {
         self.path = path
         self.systemSync = systemSync
@@ -30,12 +30,12 @@ package struct RecordingFolder: Sendable {
 
     func remove(_ name: String) { unlink(self.full(name)) }
 
-    /// Takes the directory away if it is empty.
+    /// Removes the directory if it is empty.
     func removeItself() { rmdir(self.path) }
 
-    /// Puts a file of the live output here under its name: the same file, or a copy where it lies on another file system.
+    /// Links a file of the live output into this directory, or copies it from another file system.
     ///
-    /// - Parameter copies: Whether it may be a copy, which takes as long as the file is large.
+    /// - Parameter copies: Whether a copy is allowed, which takes time in proportion to the file's size.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
     func take(_ name: String, from source: String, copies: Bool = true) throws(MediaError) {
         let target = self.full(name)
@@ -43,7 +43,7 @@ package struct RecordingFolder: Sendable {
         let number = errno
         guard copies || number == ENOENT || DirectoryStore.isFull(number) else {
             throw MediaError(
-                .outputLost, "\(self.path) has no second names for files: \(String(cString: strerror(number)))",
+                .outputLost, "\(self.path) does not support hard links: \(String(cString: strerror(number)))",
                 at: "clip", fix: "put the hls output on a file system with hard links")
         }
         guard copies else { throw self.lost("cannot hold \(source)", number) }
@@ -51,10 +51,10 @@ package struct RecordingFolder: Sendable {
         try self.put(name, bytes)
     }
 
-    /// Makes bytes the content of a file: all of them or nothing.
+    /// Replaces the content of a file atomically.
     ///
-    /// - Parameter durable: They are on the disk before they have the name: when the machine loses its power there is this file or
-    ///   the one before, and no empty one.
+    /// - Parameter durable: The bytes are on disk before the file gets the name: after a power failure there is the new
+    ///   file or the old one, never an empty one.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
     func put(_ name: String, _ bytes: [UInt8], durable: Bool = false) throws(MediaError) {
         let temporary = self.full(".\(name).tmp")
@@ -69,11 +69,11 @@ package struct RecordingFolder: Sendable {
         }
     }
 
-    /// Holds the directory for this process and this call.
+    /// Runs `body` with a lock on the directory.
     ///
-    /// - Returns: `nil` where somebody else holds it: nothing was done.
+    /// - Returns: `nil` if another process or call holds the lock; `body` did not run.
     func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R? {
-        // The lock is on the directory itself, and the kernel lets go of it with the process.
+        // The lock is on the directory itself; the kernel releases it when the process ends.
         let descriptor = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return try body() }
         defer { close(descriptor) }
@@ -81,16 +81,17 @@ package struct RecordingFolder: Sendable {
         return try body()
     }
 
-    /// Makes a file that is whole the one of a name.
+    /// Renames a complete file to its final name.
     func rename(_ path: String, to name: String) throws(MediaError) {
         guard systemRename(path, self.full(name)) == 0 else {
             throw self.lost("cannot write \(self.full(name))", errno)
         }
     }
 
-    /// Makes a file that is whole the one of a name that nobody has.
+    /// Gives a complete file its final name, without replacing an existing file.
     ///
-    /// - Throws: ``MediaError/Code/rejected`` where somebody has, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``.
+    /// - Throws: ``MediaError/Code/rejected`` if the name exists, ``MediaError/Code/outputLost``,
+    ///   ``MediaError/Code/diskFull``.
     func publish(_ path: String, as name: String) throws(MediaError) {
         if link(path, self.full(name)) == 0 {
             unlink(path)
@@ -99,16 +100,16 @@ package struct RecordingFolder: Sendable {
         let number = errno
         guard number != EEXIST, !self.contains(name) else {
             throw MediaError(
-                .rejected, "there is a file \(self.full(name)) already", at: "clip", fix: "choose another name")
+                .rejected, "the file \(self.full(name)) already exists", at: "clip", fix: "choose another name")
         }
-        // A file system without second names: nothing better is to be had there.
+        // A file system without hard links: rename is the best alternative.
         guard number == EPERM || number == EOPNOTSUPP || number == ENOSYS else {
             throw self.lost("cannot write \(self.full(name))", number)
         }
         try self.rename(path, to: name)
     }
 
-    /// Adds text to the end of a file in one write, all of it or nothing.
+    /// Appends text to a file in one write, all of it or nothing.
     func append(_ text: String, to name: String) throws(MediaError) {
         let descriptor = open(self.full(name), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, Self.mode)
         guard descriptor >= 0 else { throw self.lost("cannot open \(self.full(name))", errno) }
@@ -118,13 +119,13 @@ package struct RecordingFolder: Sendable {
         let count = systemWrite(descriptor, bytes, bytes.count)
         guard count == bytes.count else {
             let number = count < 0 ? errno : ENOSPC
-            // What follows must not be read as the rest of it.
+            // Remove the partial text, so that later text is not read as its continuation.
             if size >= 0 { _ = ftruncate(descriptor, size) }
             throw self.lost("cannot write \(self.full(name))", number)
         }
     }
 
-    /// Cuts off what was being written when a worker was killed, so that the next line is one of its own.
+    /// Cuts off an incomplete last line that a killed worker left, so that new text starts on a new line.
     func endLine(of name: String) throws(MediaError) {
         guard let bytes = self.read(name), let last = bytes.last, last != UInt8(ascii: "\n") else { return }
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -150,7 +151,7 @@ package struct RecordingFolder: Sendable {
         }
     }
 
-    /// These files, and that they are there, survive the machine once this returns.
+    /// Makes these files and their names durable: they survive a crash of the machine once this returns.
     func synchronize(_ names: [String]) throws(MediaError) {
         for path in names.map(self.full) + [self.path] {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -165,14 +166,14 @@ package struct RecordingFolder: Sendable {
             .outputLost, what, at: "recording", fix: "free space or restore the directory, and start the room again")
     }
 
-    /// - Parameter number: The system's.
+    /// - Parameter number: The error number of the system call.
     func lost(_ what: String, _ number: Int32) -> MediaError {
         MediaError(
             DirectoryStore.isFull(number) ? .diskFull : .outputLost, "\(what): \(String(cString: strerror(number)))",
             at: "recording", fix: "free space or restore the directory, and start the room again")
     }
 
-    /// Writes one file from its beginning to its end, and its checksum on the way.
+    /// Writes one file sequentially and computes its checksum.
     struct FileWriter: ~Copyable {
         private let descriptor: Int32
         private let path: String
@@ -184,7 +185,7 @@ package struct RecordingFolder: Sendable {
         private var pending: [UInt8] = []
         private var isOpen = true
 
-        /// Bytes that are written at once.
+        /// Size of a single write in bytes.
         private static let block = 1 << 20
 
         init(path: String, folder: RecordingFolder) throws(MediaError) {
@@ -226,7 +227,7 @@ package struct RecordingFolder: Sendable {
             }
         }
 
-        /// Nobody needs the file: it goes.
+        /// Closes and removes the unfinished file.
         mutating func abandon() {
             if self.isOpen { Glibc.close(self.descriptor) }
             self.isOpen = false
@@ -238,7 +239,7 @@ package struct RecordingFolder: Sendable {
     static func checksum(of bytes: [UInt8]) -> String { Hexadecimal.text(Digest.sha256(of: bytes)) }
 }
 
-// Inside the type `read` and `write` are its own methods.
+// Inside the type, `read` and `write` mean its own methods.
 private let systemRead = read
 private let systemWrite = write
 private let systemRename = rename

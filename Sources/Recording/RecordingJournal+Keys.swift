@@ -1,8 +1,8 @@
 import HLS
 import Packager
 
-/// Where the key frames of a recorded segment are, for the I-frame playlist of the recording: a line behind the slot's own,
-/// of a track that has some. Without it the list has gaps.
+/// Journal lines for the key frames of recorded segments, for the I-frame playlist of the recording. Each follows its
+/// slot's line, one per track with key frames. Without them the I-frame playlist has gaps.
 extension RecordingJournal {
     /// `keys`, media sequence, track, and for each key frame its start, offset and size.
     static func keysLine(_ track: KeptSlot.Track, of slot: KeptSlot) -> String? {
@@ -11,13 +11,13 @@ extension RecordingJournal {
         return (["keys", "\(slot.mediaSequence)", track.name] + numbers.map { "\($0)" }).joined(separator: "\t") + "\n"
     }
 
-    /// - Returns: `false` for a line that says what it should not.
+    /// - Returns: `false` for an invalid line.
     mutating func takeKeys(_ fields: [String]) -> Bool {
         let numbers = fields.dropFirst(3).compactMap { Int64($0) }
         guard fields.count > 3, (fields.count - 3).isMultiple(of: 3), numbers.count == fields.count - 3,
             numbers.allSatisfy({ (0..<1 << 53).contains($0) }), let number = Int64(fields[1])
         else { return false }
-        // A slot of a worker that was overtaken is not there.
+        // The slot of a superseded worker is not in the list.
         guard let slot = self.slots.last, slot.mediaSequence == number,
             let place = slot.tracks.firstIndex(where: { $0.name == fields[2] })
         else { return true }

@@ -2,31 +2,31 @@ package import HLS
 import MediaTypes
 package import Packager
 
-/// What a recording holds so far, as it lies on disk: a line for each slot, date range and the end, in the order they were
-/// listed. A line that is not whole is the work of a worker that was killed over it and counts for nothing.
+/// The journal of a recording on disk: a line for each slot, date range and the end, in the order they were listed. An
+/// incomplete last line was written by a worker that was killed, and is ignored.
 ///
-/// Fields are parted by tabs; names and texts hold no control characters.
+/// Fields are separated by tabs; names and texts contain no control characters.
 package struct RecordingJournal: Sendable, Hashable {
     package static let name = "recording.journal"
     static let version = "1"
 
-    /// A numbered journal line that says what it should not.
+    /// The number of an invalid journal line.
     package struct Damage: Error, Hashable { package let line: Int }
 
     package private(set) var roomID: String
-    /// In the order of their numbers.
+    /// In the order of their sequence numbers.
     package private(set) var slots: [KeptSlot] = []
     package private(set) var ranges: [DateRange] = []
-    /// Where in ``ranges`` an ID is.
+    /// Index into ``ranges`` by ID.
     private var places: [String: Int] = [:]
     package private(set) var isEnded = false
-    /// Why a worker stopped recording, the last one's.
+    /// Why the last worker that stopped recording did so.
     package private(set) var stopReason: String?
-    /// The number behind the last slot the room listed; `nil` before its end.
+    /// The number after the last slot that the room listed; `nil` before its end.
     package private(set) var endMediaSequence: Int64?
     /// Files of slots whose number another worker has used again.
     package private(set) var replaced: Set<String> = []
-    /// Of the worker that wrote the last slot.
+    /// Incarnation of the worker that wrote the last slot.
     private var incarnation: Int64 = 0
 
     init(roomID: String) { self.roomID = roomID }
@@ -66,7 +66,7 @@ package struct RecordingJournal: Sendable, Hashable {
 
     package static func end(nextMediaSequence: Int64) -> String { "end\t\(nextMediaSequence)\n" }
 
-    /// Nothing more is recorded by the worker that says so.
+    /// The line that a worker writes when it stops recording.
     package static func stop(_ reason: String) -> String {
         "stop\t\(String(reason.map { $0.isNewline || $0 == "\t" ? " " : $0 }))\n"
     }
@@ -76,7 +76,7 @@ package struct RecordingJournal: Sendable, Hashable {
     /// - Throws: ``Damage``.
     package init(text: String) throws(Damage) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        // Behind the last line break: nothing, or what was being written.
+        // After the last line break: nothing, or an incomplete line.
         lines.removeLast()
         guard let head = lines.first?.split(separator: "\t", omittingEmptySubsequences: false), head.count == 3,
             head[0] == "recording", head[1] == Self.version
@@ -99,7 +99,7 @@ package struct RecordingJournal: Sendable, Hashable {
                 return false
             }
             let attributes = stride(from: 4, to: fields.count, by: 2).map {
-                // The name has its X- already.
+                // The stored name already has its X- prefix.
                 DateRange.Attribute(String(fields[$0].dropFirst(2)), fields[$0 + 1])
             }
             let range = DateRange(id: fields[1], rangeClass: fields[2], start: start, attributes: attributes)
@@ -131,7 +131,7 @@ package struct RecordingJournal: Sendable, Hashable {
     }
 
     private mutating func add(_ slot: KeptSlot) {
-        // A worker that was stopped over it and went on beside its successor.
+        // A stopped worker continued after a newer one had started.
         guard slot.incarnation >= self.incarnation else {
             self.replaced.formUnion(slot.tracks.map(\.segment.uri))
             return
@@ -145,13 +145,13 @@ package struct RecordingJournal: Sendable, Hashable {
         self.replaced.subtract(slot.tracks.map(\.segment.uri))
     }
 
-    /// The same slot, with more known of it.
+    /// Replaces the last slot by one with more detail.
     mutating func replaceLast(_ slot: KeptSlot) {
         self.slots.removeLast()
         self.slots.append(slot)
     }
 
-    /// Ticks beyond this are damage; sums of a few stay far inside 64 bits.
+    /// Larger ticks mean damage; the sum of a few stays far inside 64 bits.
     private static let largest: Int64 = 1 << 56
 
     private static func slot(_ fields: [String]) -> KeptSlot? {
@@ -180,7 +180,7 @@ package struct RecordingJournal: Sendable, Hashable {
             mediaSequence: head[0], incarnation: head[1], frames: head[2]..<head[3], tracks: tracks)
     }
 
-    /// Nothing here is negative, and sums of two stay inside 64 bits.
+    /// No number is negative, and the sum of two stays inside 64 bits.
     private static func number(_ text: String) -> Int64? {
         guard let value = Int64(text), (0..<Int64.max / 2).contains(value) else { return nil }
         return value

@@ -1,8 +1,8 @@
-/// Where a room is recorded, and what is made of it.
+/// Settings of a room's recording.
 package struct RecordingSettings: Sendable, Hashable {
-    /// A file with a picture and its sound.
+    /// An MP4 file with video, audio or both.
     package struct Movie: Sendable, Hashable {
-        /// Names of tracks; one of the two at least.
+        /// Names of tracks; at least one of the two is set.
         package var video: String?
         package var audio: String?
 
@@ -11,21 +11,21 @@ package struct RecordingSettings: Sendable, Hashable {
             self.audio = audio
         }
 
-        /// Names the file.
+        /// Base name of the file.
         var name: String { self.video ?? self.audio ?? "recording" }
     }
 
-    /// The directory; made with its parents if it is not there.
+    /// The directory; created with its parents if it does not exist.
     package var directory: String
     package var roomID: String
-    /// For players' user interface.
+    /// Title for players' user interface.
     package var title: String?
     package var movies: [Movie]
     /// File name of the multivariant playlist.
     package var multivariantName: String
-    /// The segments stay, with playlists that list all of them.
+    /// Keeps the segments, with playlists that list all of them.
     package var keepsSegments: Bool
-    /// The output waits until what it lists is kept: for jobs that run as fast as they can.
+    /// The output waits until listed media is recorded: for jobs that run faster than real time.
     package var waits = false
 
     package init(

@@ -1,9 +1,9 @@
-/// Finds segments by their dates, of which a clock that was set back may have made later ones smaller.
+/// Finds segments by date, even if a clock that was set back made later dates smaller.
 package struct SegmentPlaces: Sendable {
-    /// Of each segment the smallest date of its own and those behind it, so that they never fall.
+    /// For each segment the smallest date from it to the end, so that the values never decrease.
     private let floors: [Int64]
 
-    /// - Parameter dates: Of the segments, in their order.
+    /// - Parameter dates: Dates of the segments, in their order.
     package init(_ dates: [Int64]) {
         var floors = dates
         for index in floors.indices.dropLast().reversed() { floors[index] = min(floors[index], floors[index + 1]) }

@@ -1,23 +1,24 @@
 package import MediaTypes
 
-/// Which takes a recording has that an operator starts and stops, as it lies on disk for the next worker: one line beside the first
-/// take, written anew with every command. A recording that nobody has started or stopped has none.
+/// The state of an operator-controlled recording on disk, for the next worker: a one-line file in the first session's
+/// directory, rewritten with every command. A recording that was never started or stopped by an operator has no such
+/// file.
 package struct TakeBook: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
-        /// The newest take goes on, under the next worker too.
+        /// The newest session is recording, and the next worker continues it.
         case recording
         case stopped
-        /// The room is over.
+        /// The room has ended.
         case over
     }
 
     package static let name = "recording.takes"
     private static let version = "1"
-    /// Takes a room may have.
+    /// Most sessions of a room.
     static let most = 10_000
 
     package let roomID: String
-    /// The newest take, counted from 1; 0: none has begun.
+    /// Number of the newest session, counted from 1; 0 if none has begun.
     package var last: Int
     package var state: State
 
@@ -29,7 +30,7 @@ package struct TakeBook: Sendable, Hashable {
         self.state = state
     }
 
-    /// - Returns: `nil` for what is no such line.
+    /// - Returns: `nil` for an invalid text.
     package init?(text: String) {
         guard text.hasSuffix("\n") else { return nil }
         let fields = text.dropLast().split(separator: "\t", omittingEmptySubsequences: false)
@@ -39,9 +40,10 @@ package struct TakeBook: Sendable, Hashable {
         self.init(roomID: String(fields[2]), last: last, state: state)
     }
 
-    /// The one in a directory; `nil`: there is none.
+    /// Reads the file in a directory; `nil` if it does not exist.
     ///
-    /// - Throws: ``MediaError/Code/rejected`` for another room's, ``MediaError/Code/invalidData`` for a damaged one.
+    /// - Throws: ``MediaError/Code/rejected`` for another room's file, ``MediaError/Code/invalidData`` for a damaged
+    ///   one.
     static func read(in folder: RecordingFolder, roomID: String) throws(MediaError) -> TakeBook? {
         guard folder.contains(Self.name) else { return nil }
         guard let bytes = folder.read(Self.name), let book = TakeBook(text: String(decoding: bytes, as: UTF8.self))
@@ -52,23 +54,24 @@ package struct TakeBook: Sendable, Hashable {
         }
         guard book.roomID == roomID else {
             throw MediaError(
-                .rejected, "\(folder.path) holds the recording of room \(book.roomID)", at: "recording",
+                .rejected, "\(folder.path) contains the recording of room \(book.roomID)", at: "recording",
                 fix: "choose another directory")
         }
         return book
     }
 
-    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; what was there stays.
+    /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; the old file stays then.
     package func write(in folder: RecordingFolder) throws(MediaError) {
-        // No worker begins beside one that is damaged.
+        // Durable, because no worker starts if the file is damaged.
         try folder.put(Self.name, Array(self.text.utf8), durable: true)
     }
 }
 
 extension RecordingSettings {
-    /// Of one take: the first lies in the recording's directory, each of the others in one of its own in there.
+    /// Settings of one recording session. The first is in the recording's directory, later ones are in subdirectories
+    /// of it.
     ///
-    /// - Parameter number: From 1.
+    /// - Parameter number: Starting at 1.
     package func take(_ number: Int) -> RecordingSettings {
         guard number > 1 else { return self }
         var settings = self
@@ -76,24 +79,24 @@ extension RecordingSettings {
         return settings
     }
 
-    /// Takes away what finished takes were made of, where a worker was killed before it had; see
+    /// Removes the sources of finished sessions, if a worker was killed before it did; see
     /// ``RecordingFinisher/removeLeftovers()``.
     package func removeLeftovers() {
         let book = try? TakeBook.read(in: RecordingFolder(path: self.directory), roomID: self.roomID)
         for number in 1...max(1, book?.last ?? 1) { RecordingFinisher(self.take(number)).removeLeftovers() }
     }
 
-    /// What an earlier worker of a room that is over has left to be made into files, the oldest first.
+    /// Sessions of an ended room that previous workers have not made into files, oldest first.
     ///
-    /// - Parameter roomHasEnded: As in ``RecordingFinisher/isDue(roomHasEnded:)``. Of a room that is on air nothing is due, though an
-    ///   operator has stopped a take: its next worker makes that beside the room.
+    /// - Parameter roomHasEnded: See ``RecordingFinisher/isDue(roomHasEnded:)``. Nothing is due for a room on air, even
+    ///   if an operator has stopped a session: the room's next worker makes those files while the room runs.
     package func dueTakes(roomHasEnded: Bool) -> [RecordingSettings] {
         let folder = RecordingFolder(path: self.directory)
         guard folder.contains(TakeBook.name) else {
             return RecordingFinisher(self).isDue(roomHasEnded: roomHasEnded) ? [self] : []
         }
         guard let book = try? TakeBook.read(in: folder, roomID: self.roomID) else { return [] }
-        // A worker may have been killed between the end of the take that went on and that of the book.
+        // A worker may have been killed between the end of the running session and the update of this file.
         let isEnded = book.state == .recording && RecordingFinisher(self.take(book.last)).isDue
         guard roomHasEnded || book.state == .over || isEnded else { return [] }
         return stride(from: 1, through: book.last, by: 1).map { self.take($0) }.filter {

@@ -1,60 +1,60 @@
-/// Which slots an operator wants recorded: whole ones, from the slot of a start's frame to that of a stop's, both among them. No slot is
-/// in two takes.
+/// Chooses the slots that an operator wants recorded: whole slots, from the slot of the start frame to that of the stop
+/// frame, both included. No slot belongs to two sessions.
 ///
 /// | state | ``start(at:)`` | ``stop(at:)`` | ``listed(_:)`` |
 /// |---|---|---|---|
-/// | stopped | → recording, from the frame's slot | nothing | passes the slot |
-/// | recording | nothing | → stopping; → stopped where nothing can come yet | keeps it, from the start's frame on |
-/// | stopping | the next take begins behind this one | calls that off | keeps it; → stopped or recording at the frame's |
+/// | stopped | → recording, from the frame's slot | no effect | skips the slot |
+/// | recording | no effect | → stopping; → stopped before the program begins | keeps it, from the start frame on |
+/// | stopping | plans another session | cancels that plan | keeps it; → stopped or recording at the frame's slot |
 ///
 /// Pure: no disk, no threads.
 package struct TakeGate: Sendable, Hashable {
     package enum Phase: Sendable, Hashable {
         case stopped
         case recording
-        /// The take ends with the slot of this frame; `continues`: another follows it.
+        /// The session ends with the slot of this frame; `continues`: another one follows.
         case stopping(at: Int64, continues: Bool)
     }
 
-    /// What becomes of a slot.
+    /// What to do with a slot.
     package enum Action: Sendable, Hashable {
-        /// Nobody keeps it.
+        /// Not recorded.
         case pass
-        /// It is the take's.
+        /// Belongs to the session.
         case keep
-        /// It is the take's last.
+        /// The last slot of the session.
         case keepLast
-        /// The take has ended before it; the next one's where `continues`.
+        /// The session ended before it; the slot belongs to the next session if `continues`.
         case end(continues: Bool)
     }
 
     package enum Start: Sendable, Hashable {
-        /// It records, or will.
+        /// It is already recording, or will be.
         case already
-        /// Another take begins with the slot of the frame.
+        /// A new session begins with the slot of the frame.
         case begins
-        /// Another take begins behind the one that is ending.
+        /// A new session begins after the one that is ending.
         case follows
     }
 
     package enum Stop: Sendable, Hashable {
-        /// It has stopped, or will.
+        /// It has already stopped, or will.
         case already
-        /// The take ends with the slot of the frame.
+        /// The session ends with the slot of the frame.
         case soon
-        /// The take is over.
+        /// The session has ended.
         case now
     }
 
     package private(set) var phase: Phase
-    /// Slots that end before this frame are not asked for.
+    /// Slots that end at or before this frame are skipped.
     private var from = Int64.min
-    /// A slot has come: more may be on their way.
+    /// A slot has come, so more may be on their way.
     private var hasListed = false
 
     package init(isRecording: Bool) { self.phase = isRecording ? .recording : .stopped }
 
-    /// A start would change something.
+    /// Whether a start would have an effect.
     package var isStartable: Bool {
         switch self.phase {
         case .stopped: true
@@ -63,7 +63,7 @@ package struct TakeGate: Sendable, Hashable {
         }
     }
 
-    /// A stop would change something.
+    /// Whether a stop would have an effect.
     package var isStoppable: Bool {
         switch self.phase {
         case .stopped: false
@@ -72,7 +72,7 @@ package struct TakeGate: Sendable, Hashable {
         }
     }
 
-    /// - Parameter frame: On air now; `nil`: the program has not begun.
+    /// - Parameter frame: The frame on air; `nil` before the program begins.
     package mutating func start(at frame: Int64?) -> Start {
         switch self.phase {
         case .stopped:
@@ -85,7 +85,7 @@ package struct TakeGate: Sendable, Hashable {
         }
     }
 
-    /// - Parameter frame: On air now; `nil`: the program has not begun.
+    /// - Parameter frame: The frame on air; `nil` before the program begins.
     package mutating func stop(at frame: Int64?) -> Stop {
         switch self.phase {
         case .recording:
@@ -102,9 +102,9 @@ package struct TakeGate: Sendable, Hashable {
         }
     }
 
-    /// A slot is listed. They come in order.
+    /// Decides about the next listed slot. Slots come in order.
     ///
-    /// - Parameter frames: Of the program.
+    /// - Parameter frames: Frames of the slot, in the program.
     package mutating func listed(_ frames: Range<Int64>) -> Action {
         self.hasListed = true
         switch self.phase {

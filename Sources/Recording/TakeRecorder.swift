@@ -3,25 +3,26 @@ package import MediaTypes
 package import Packager
 import Synchronization
 
-/// A room's recording as an operator starts and stops it: one ``Recorder`` for each take, each in a directory of its own.
+/// A room's recording that an operator can start and stop: one ``Recorder`` per session, each in a directory of its
+/// own.
 ///
-/// A take is whole slots, which ``TakeGate`` chooses; what it lists is made into files once it is over, by whoever is told of it. What
-/// there is of takes is in a ``TakeBook`` for the next worker, as soon as anybody has commanded anything.
+/// A session consists of whole slots, which ``TakeGate`` chooses. When it has ended, the `over` callback makes its
+/// files. From the first command on, a ``TakeBook`` stores the sessions for the next worker.
 package final class TakeRecorder: SlotKeeping {
-    /// One take, and who records it.
+    /// One recording session and its recorder.
     package struct Take: Sendable {
-        /// From 1.
+        /// Starting at 1.
         package let number: Int
         package let settings: RecordingSettings
         package let recorder: Recorder
     }
 
-    /// What of the program is recorded.
+    /// State of the recording.
     package enum Status: String, Sendable {
         case recording
-        /// A stop has been asked for; the segment it falls into is the last.
+        /// A stop was requested; the segment that contains it is the last.
         case stopping
-        /// The disk has stopped it; it goes on when there is room.
+        /// Stopped because of the disk; it continues when there is space.
         case suspended
         case stopped
     }
@@ -29,22 +30,22 @@ package final class TakeRecorder: SlotKeeping {
     private struct State {
         var gate: TakeGate
         var current: Take?
-        /// Begins behind the current one.
+        /// Begins after the current session.
         var next: Take?
-        /// Over, and not made into files yet.
+        /// Ended sessions without files yet.
         var over: [Take]
-        /// The newest.
+        /// Number of the newest session.
         var last: Int
-        /// Slots of takes that are made into files.
+        /// Number of slots in sessions whose files are made.
         var pastSlots = 0
         var multivariant: String?
-        /// What a take that begins now lies in.
+        /// Open date ranges, which a session that begins now is part of.
         var open: [DateRange] = []
 
-        /// Takes that are recorded, or will be.
+        /// Sessions that are recorded, or will be.
         var going: [Take] { [self.current, self.next].compactMap { $0 } }
 
-        /// The current take is over.
+        /// Ends the current session.
         mutating func turn() -> Take? {
             let ended = self.current
             (self.current, self.next) = (self.next, nil)
@@ -63,23 +64,25 @@ package final class TakeRecorder: SlotKeeping {
         }
     }
 
-    /// Date ranges that are remembered; a room has a few open at a time.
+    /// Most open date ranges to remember; a room has a few at a time.
     private static let mostOpen = 256
 
     private let settings: RecordingSettings
     private let folder: RecordingFolder
-    /// Held over a command: one at a time.
+    /// Locked during a command, so that commands run one at a time.
     private let book: Mutex<TakeBook>
     private let state: Mutex<State>
     private let make: @Sendable (_ number: Int) throws(MediaError) -> Take
     private let over: @Sendable (Take) -> Void
 
-    /// A recorder for a directory, as ``Recorder/open(_:source:clear:report:)``; it goes on where the worker before it stood.
+    /// Opens a recorder for a directory, like ``Recorder/open(_:source:clear:report:)``; it continues where the
+    /// previous worker stopped.
     ///
     /// - Parameters:
-    ///   - isActive: Whether a room that nobody has commanded anything records.
-    ///   - report: Told by the takes' recorders, from a thread of theirs.
-    ///   - over: Told of a take that is over while the room goes on: now files can be made of it. Called from any thread.
+    ///   - isActive: Whether a room without any command records.
+    ///   - report: Called by the sessions' recorders, on a thread of theirs.
+    ///   - over: Called with a session that has ended while the room continues: its files can be made now. Called from
+    ///     any thread.
     package static func open(
         _ settings: RecordingSettings, isActive: Bool = true, source: @escaping @Sendable (String) -> String?,
         clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)? = nil, report: @escaping @Sendable (Recorder.Event) -> Void,
@@ -89,7 +92,7 @@ package final class TakeRecorder: SlotKeeping {
         let folder = RecordingFolder(path: settings.directory)
         let found = try TakeBook.read(in: folder, roomID: settings.roomID)
         guard found?.state != .over else { throw Self.refusal(of: settings) }
-        // One that has begun goes on, whatever the file says by now.
+        // A recording that has begun continues, whatever the pipeline file says now.
         let isOn = isActive || folder.contains(RecordingJournal.name)
         let book =
             found ?? TakeBook(roomID: settings.roomID, last: isOn ? 1 : 0, state: isOn ? .recording : .stopped)
@@ -113,8 +116,8 @@ package final class TakeRecorder: SlotKeeping {
 
     private static func refusal(of settings: RecordingSettings) -> MediaError {
         MediaError(
-            .roomExited, "\(settings.directory) holds a recording that is finished", at: "recording",
-            fix: "choose another directory, or take that recording away")
+            .roomExited, "\(settings.directory) contains a finished recording", at: "recording",
+            fix: "choose another directory, or move that recording away")
     }
 
     private init(
@@ -130,12 +133,12 @@ package final class TakeRecorder: SlotKeeping {
         self.over = over
     }
 
-    /// Goes on with what there is, or begins it, and tells of what the workers before it have left to be made. Once this worker
-    /// owns the room.
+    /// Continues the current session or begins it, and reports sessions of previous workers whose files are still to be
+    /// made. Call it once this worker owns the room.
     package func begin() {
         let (current, left) = self.state.withLock { ($0.current, $0.over) }
         if let recorder = current?.recorder {
-            // A room is not refused for what it leaves behind.
+            // A failing disk does not stop the room from starting.
             do throws(MediaError) { try recorder.begin() } catch { recorder.stop(error) }
         }
         for take in left { self.over(take) }
@@ -143,12 +146,12 @@ package final class TakeRecorder: SlotKeeping {
 
     // MARK: Commands
 
-    /// Records from the slot on that is on air, in another take; does nothing where it records. Blocks for the disk.
+    /// Starts a new session with the slot on air; does nothing if it is already recording. Blocks for the disk.
     ///
-    /// - Parameter frame: Of the program, which is on air; `nil`: it has not begun.
-    /// - Returns: The directory of the take that begins; `nil`: none does.
-    /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; nothing has changed
-    ///   then.
+    /// - Parameter frame: The program frame on air; `nil` before the program begins.
+    /// - Returns: The directory of the new session; `nil` if none begins.
+    /// - Throws: ``MediaError/Code/notCreatable``, ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``;
+    ///   nothing has changed then.
     package func start(at frame: Int64?) throws(MediaError) -> String? {
         try self.book.withLock { book throws(MediaError) -> String? in
             guard self.state.withLock({ $0.gate.isStartable }) else { return nil }
@@ -159,7 +162,7 @@ package final class TakeRecorder: SlotKeeping {
                 && self.folder.contains(RecordedNames.take(changed.last))
             guard changed.last <= TakeBook.most else {
                 throw MediaError(
-                    .rejected, "there are \(TakeBook.most) takes", at: "recording",
+                    .rejected, "the room already has \(TakeBook.most) recordings", at: "recording",
                     fix: "end the room, and open another")
             }
             changed.state = .recording
@@ -182,7 +185,7 @@ package final class TakeRecorder: SlotKeeping {
             self.state.withLock { state in
                 if state.gate.start(at: frame) == .follows { state.next = take } else { state.current = take }
                 state.last = last
-                // In here, so that what changes meanwhile comes behind it.
+                // Under the lock, so that later changes are written after these.
                 for range in state.open { take.recorder.keep(.opened(range)) }
                 if let text = state.multivariant { take.recorder.keep(multivariant: text) }
             }
@@ -190,26 +193,27 @@ package final class TakeRecorder: SlotKeeping {
         }
     }
 
-    /// Takes away what was made for a take that does not begin: whoever tries again and again on a full disk leaves nothing there.
+    /// Removes the files of a session that does not begin, so that repeated attempts on a full disk leave nothing
+    /// behind.
     private static func remove(_ take: Take) {
-        // The first lies in the recording's own directory, which was there before.
+        // The first session uses the recording's own directory, which existed before.
         guard take.number > 1 else { return }
         let folder = RecordingFolder(path: take.settings.directory)
         folder.remove(RecordingJournal.name)
         folder.removeItself()
     }
 
-    /// Records up to the slot that is on air, that among it; does nothing where it does not record. Blocks for the disk.
+    /// Stops the session after the slot on air; does nothing if it is not recording. Blocks for the disk.
     ///
-    /// - Parameter frame: Of the program, which is on air; `nil`: it has not begun.
-    /// - Returns: The directory of the take that ends; `nil`: none does.
+    /// - Parameter frame: The program frame on air; `nil` before the program begins.
+    /// - Returns: The directory of the session that ends; `nil` if none does.
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``; nothing has changed then.
     package func stop(at frame: Int64?) throws(MediaError) -> String? {
         let (directory, ended) = try self.book.withLock { book throws(MediaError) -> (String?, Take?) in
             guard self.state.withLock({ $0.gate.isStoppable }) else { return (nil, nil) }
             var changed = book
             changed.state = .stopped
-            // First: a worker after this one must not take the room for over because files are made.
+            // Written first: a later worker must not conclude from finished files that the room has ended.
             try changed.write(in: self.folder)
             book = changed
             return self.state.withLock { state -> (String?, Take?) in
@@ -225,7 +229,7 @@ package final class TakeRecorder: SlotKeeping {
         return directory
     }
 
-    // MARK: What is listed
+    // MARK: Listed media
 
     package func keep(_ slot: KeptSlot) {
         let (keeper, ended) = self.state.withLock { state -> (Recorder?, Take?) in
@@ -241,7 +245,7 @@ package final class TakeRecorder: SlotKeeping {
             }
         }
         keeper?.keep(slot)
-        // Behind the slot: who makes the files waits for what has been given to the recorder.
+        // After the slot: file making waits for everything that was passed to the recorder before.
         if let ended { self.over(ended) }
     }
 
@@ -267,12 +271,12 @@ package final class TakeRecorder: SlotKeeping {
 
     // MARK: The disk
 
-    /// As ``Recorder/stop(_:)``: nothing more is recorded until ``resume()``, whatever was commanded.
+    /// Like ``Recorder/stop(_:)``: nothing is recorded until ``resume()``, whatever the commands say.
     package func stop(_ error: MediaError) { for take in self.takes(withOver: false) { take.recorder.stop(error) } }
 
     package func resume() { for take in self.takes(withOver: false) { take.recorder.resume() } }
 
-    /// What there is, of all takes; the bytes are of those that no files are made of yet.
+    /// Amount recorded in all sessions; the bytes are of those without files.
     package var kept: Recorder.Kept {
         let (takes, slots) = self.state.withLock { ($0.over + $0.going, $0.pastSlots) }
         return takes.reduce(Recorder.Kept(slots: slots)) { sum, take in
@@ -281,13 +285,13 @@ package final class TakeRecorder: SlotKeeping {
         }
     }
 
-    /// Where takes lie beside the recording's own directory.
+    /// Directories of the sessions besides the recording's own directory.
     package var directories: [String] {
         let last = self.state.withLock { $0.last }
         return stride(from: 2, through: last, by: 1).map { self.settings.take($0).directory }
     }
 
-    // MARK: What there is
+    // MARK: Status
 
     package var status: Status {
         let (phase, recorder) = self.state.withLock { ($0.gate.phase, $0.current?.recorder) }
@@ -298,29 +302,30 @@ package final class TakeRecorder: SlotKeeping {
         }
     }
 
-    /// Of the take that is recorded.
+    /// Number of the session that is recording.
     package var number: Int? { self.state.withLock { $0.current?.number } }
 
-    /// Of the take that is recorded.
+    /// Recorder of the session that is recording.
     package var recorder: Recorder? { self.state.withLock { $0.current?.recorder } }
 
-    /// Everything that was asked of it is done, or has failed, when this returns.
+    /// Waits until all requested writes are done or have failed.
     package func settle() { for take in self.takes(withOver: true) { take.recorder.settle() } }
 
-    /// Once the room is over, before files are made of what is left: no worker goes on with it.
+    /// Marks the recording as ended, so that no later worker continues it. Call it when the room has ended, before the
+    /// remaining files are made.
     package func close() {
         self.book.withLock { book in
             guard self.folder.contains(TakeBook.name) else { return }
             book.state = .over
-            // Where this cannot be written the room's own state says it.
+            // If this cannot be written, the room's state file still says that it has ended.
             try? book.write(in: self.folder)
         }
     }
 
-    /// Takes of which no files are made yet, the oldest first; those that are not over among them.
+    /// Sessions without files, oldest first, including those that have not ended.
     package var unfinished: [RecordingSettings] { self.takes(withOver: true).map(\.settings) }
 
-    /// There are files of a take, made by this worker or by one before it. Reads the disk.
+    /// Whether a session has files, made by this worker or a previous one. Reads the disk.
     package var hasFiles: Bool {
         let last = self.state.withLock { $0.last }
         return stride(from: 1, through: last, by: 1).contains {
@@ -328,7 +333,7 @@ package final class TakeRecorder: SlotKeeping {
         }
     }
 
-    /// There are files of it now, or nothing to make them of.
+    /// Removes a session from the list: its files are made, or it has nothing to make them from.
     package func finished(_ settings: RecordingSettings) {
         self.state.withLock { state in
             guard let index = state.over.firstIndex(where: { $0.settings == settings }) else { return }

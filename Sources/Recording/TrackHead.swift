@@ -1,17 +1,17 @@
 import MediaTypes
 
-/// What a recording takes over from an initialization segment.
+/// The facts of an initialization segment that a recording needs.
 struct TrackHead: Sendable, Hashable {
     let kind: TrackKind
-    /// Ticks a second.
+    /// Ticks per second.
     let timescale: Int64
-    /// The sample entry, whole: it stays what players of the live stream have had.
+    /// The complete sample entry, the same as in the live stream.
     let entry: [UInt8]
-    /// Pixels; 0 for sound.
+    /// Pixels; 0 for audio.
     let width: UInt16
     let height: UInt16
 
-    /// - Returns: `nil` for bytes that hold no track of pictures or sound.
+    /// - Returns: `nil` for bytes without a video or audio track.
     init?(_ bytes: [UInt8]) {
         let reader = BoxReader(bytes: bytes)
         guard let trak = reader.first(["moov", "trak"], in: 0..<bytes.count),

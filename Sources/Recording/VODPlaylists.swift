@@ -2,7 +2,7 @@ import HLS
 import MediaTypes
 import Packager
 
-/// The playlists of a recording that is over: the same segments under the same names, from the first to the last, with
+/// The playlists of a finished recording: the same segments under the same names, from the first to the last, with
 /// `EXT-X-PLAYLIST-TYPE:VOD`. Spec: rfc8216bis §4.4.3.5, §6.2.1.
 struct VODPlaylists: Sendable {
     let slots: [KeptSlot]
@@ -28,26 +28,28 @@ struct VODPlaylists: Sendable {
         return playlists
     }
 
-    /// As they were listed. A track that a later worker added begins where the others are already.
+    /// The segments as they were listed. A track that a later worker added starts in the middle.
     private func segments(of name: String) -> [Segment] {
         let listed = self.slots.map { slot in slot.tracks.first { $0.name == name }?.segment }
         return listed.drop { $0 == nil }.compactMap { $0 }
     }
 
     private func window(of name: String) throws(MediaError) -> PlaylistWindow {
-        // What was not recorded is no gap in the list: its segments are behind one another.
+        // Slots that were not recorded are not listed as gaps: the segments around them are adjacent, with a
+        // discontinuity.
         var holes: Set<Int64> = []
         for (slot, next) in zip(self.slots, self.slots.dropFirst()) where next.mediaSequence != slot.mediaSequence + 1 {
             holes.insert(next.mediaSequence)
         }
         let first = self.slots.firstIndex { slot in slot.tracks.contains { $0.name == name } } ?? 0
-        // §6.2.4: what begins later has the numbers of what is there already, whose breaks up to there are in its own list.
+        // §6.2.4: a track that starts later continues the discontinuity sequence; the discontinuities before it are not
+        // in its own playlist.
         let breaks = self.slots.indices.prefix(first + 1).dropFirst().count { index in
             holes.contains(self.slots[index].mediaSequence)
                 || self.slots[index].tracks.contains { $0.segment.discontinuity }
         }
         let segments = self.segments(of: name)
-        // §6.2.4: one for all.
+        // §6.2.4: one target duration for all playlists.
         let longest = self.slots.flatMap(\.tracks).map(\.segment.duration.roundedSeconds).max() ?? 1
         var window = try PlaylistWindow(
             style: .event, targetDuration: Int(clamping: max(1, longest)), slackSeconds: 0,
@@ -59,8 +61,7 @@ struct VODPlaylists: Sendable {
         return window
     }
 
-    /// A list that does not change begins with 0, whatever the numbers were when it was live; so does its first segment
-    /// continue nothing.
+    /// A VOD playlist starts with number 0, whatever the numbers were live, and its first segment has no discontinuity.
     private static func numbered(_ segment: Segment, _ index: Int, follows: Bool) -> Segment {
         Segment(
             mediaSequence: Int64(index), uri: segment.uri, start: segment.start, duration: segment.duration,

@@ -3,7 +3,7 @@ import Events
 package import MediaTypes
 
 extension APISchema {
-    /// Every schema but those of event types.
+    /// All schemas except those of event types.
     package static let all: [APISchema] =
         Self.room + Self.sources + Self.control
         + EventDeclaration.shapes.map { APISchema($0.name, $0.shape) }
@@ -11,7 +11,7 @@ extension APISchema {
 
     private static let place = "#/components/schemas/"
 
-    /// `components.schemas`, in the order of the names.
+    /// The value of `components.schemas`, sorted by name.
     package static var components: JSONValue {
         let schemas = Self.all.map { schema -> JSONValue.Member in
             guard case .object(let keywords) = schema.shape.schema(Self.place), !schema.meaning.isEmpty else {
@@ -25,7 +25,7 @@ extension APISchema {
         return .object((schemas + events).sorted { $0.name < $1.name })
     }
 
-    /// `webhooks`: what the receivers that `control.events` names get.
+    /// The value of `webhooks`: requests that the receivers in `control.events` get.
     package static var webhooks: JSONValue {
         let content: JSONValue = [
             "application/cloudevents+json": ["schema": ["$ref": .string("\(Self.place)CloudEvent")]]
@@ -34,11 +34,11 @@ extension APISchema {
             "event": [
                 "post": [
                     "operationId": "receiveEvent", "tags": ["watching"],
-                    "summary": "an event, sent to a receiver that control.events names",
+                    "summary": "an event, sent to a receiver configured in control.events",
                     "requestBody": ["required": true, "content": content],
                     "responses": [
-                        "2XX": ["description": "the event is taken"],
-                        "410": ["description": "the receiver wants no more events"],
+                        "2XX": ["description": "the event was accepted"],
+                        "410": ["description": "the receiver does not want any more events"],
                         "default": ["description": "the event is sent again later"],
                     ],
                 ]

@@ -15,14 +15,15 @@ extension APISchema {
             "Refusal",
             .object([
                 JSONField("reason", .words(["kicked", "quarantined"])),
-                JSONField("until", .date, "when it may come back"),
+                JSONField("until", .date, "when it may publish again"),
             ])),
         APISchema(
             "Relay",
             .object([
-                JSONField("id", .string), JSONField("url", .string, "without its key"),
+                JSONField("id", .string), JSONField("url", .string, "without the stream key"),
                 JSONField("state", .words(["waiting", "connecting", "live", "failed", "stopped"])),
-                JSONField("bytes", .integer), JSONField("dropped", .integer, "packets"), JSONField("retries", .integer),
+                JSONField("bytes", .integer), JSONField("dropped", .integer, "packets dropped"),
+                JSONField("retries", .integer),
                 JSONField("lastError", .orNull(.string)),
             ])),
         APISchema(
@@ -35,9 +36,9 @@ extension APISchema {
                         .words([
                             "fps", "gap", "network", "bitrate", "skew", "keyInterval", "jitterBuffer", "decodeErrors",
                             "workerLag", "absent",
-                        ])), "of every level, the worst first"),
+                        ])), "causes of any level, the worst first"),
                 JSONField(
-                    "findings", .list(.named("Finding")), "the causes, each with its own level and what was measured"),
+                    "findings", .list(.named("Finding")), "the causes, each with its level and the measured value"),
             ])),
     ]
 }

@@ -36,9 +36,11 @@ package struct LatencyReply: NamedReply {
 
     package static let members: [ReplyMember<Self>] = [
         ReplyMember("program") { $0.program },
-        ReplyMember("sendToPart", "from a picture's arrival to its part being there") { $0.measured.sendToPart },
-        ReplyMember("sendToSegment", "the same to its segment") { $0.measured.sendToSegment },
-        ReplyMember("partEncode", "from the last picture of a part entering its encoder to the part being there") {
+        ReplyMember("sendToPart", "from the arrival of a frame until its part is available") { $0.measured.sendToPart },
+        ReplyMember("sendToSegment", "from the arrival of a frame until its segment is available") {
+            $0.measured.sendToSegment
+        },
+        ReplyMember("partEncode", "from the last frame of a part entering the encoder until the part is available") {
             $0.measured.partEncode
         },
     ]
@@ -49,13 +51,13 @@ private struct ProgramLag: Reply {
     let limit: Int
 
     static let members: [ReplyMember<Self>] = [
-        ReplyMember("lagMs", "how far the pictures are behind their clock") { $0.lag },
+        ReplyMember("lagMs", "how far the program is behind its clock") { $0.lag },
         ReplyMember("limitMs", "overload.maxLagMs") { $0.limit },
     ]
 }
 
 /// What the limits of the two durations from the publisher on are made of.
-private let limitMeaning = "by the pipeline's own figures: jitter buffer, a part or segment, and overload.maxLagMs"
+private let limitMeaning = "jitter buffer, plus a part or segment, plus overload.maxLagMs, as configured"
 
 private struct SendToPart: Reply {
     let found: (p50: Int, p95: Int, p99: Int)
@@ -87,6 +89,6 @@ private struct PartEncode: Reply {
         ReplyMember("p50Ms", as: .number) { JSONValue.thousandths($0.found.p50) },
         ReplyMember("p99Ms", as: .number) { JSONValue.thousandths($0.found.p99) },
         ReplyMember("maxMs", as: .number) { JSONValue.thousandths($0.found.max) },
-        ReplyMember("limitMs", "a part's own duration") { $0.limit },
+        ReplyMember("limitMs", "duration of a part") { $0.limit },
     ]
 }

@@ -21,15 +21,15 @@ struct RenditionReply: NamedReply {
         ReplyMember("height") { $0.picture?.height },
         ReplyMember("fps") { $0.picture?.fps },
         ReplyMember("codec") { $0.picture?.video.codec.rawValue },
-        ReplyMember("bitrate", "bit/s asked of the encoder") { $0.picture?.video.bitrate },
-        ReplyMember("maxBitrate", "bit/s") { $0.picture?.video.maxBitrate },
-        ReplyMember("measuredBitrate", "bit/s of the last segment") { $0.measuredBitrate },
+        ReplyMember("bitrate", "bit/s, target of the encoder") { $0.picture?.video.bitrate },
+        ReplyMember("maxBitrate", "bit/s, limit of the encoder") { $0.picture?.video.maxBitrate },
+        ReplyMember("measuredBitrate", "bit/s, measured over the last segment") { $0.measuredBitrate },
         ReplyMember(
             "passthrough",
             as: .orNull(
                 .object([
                     JSONField("uid", .orNull(.string)),
-                    JSONField("reason", .orNull(.string), "why not, where it is not"),
+                    JSONField("reason", .orNull(.string), "why the source is not passed through"),
                 ]))
         ) { $0.rendition.isAudioOnly ? .null : $0.passthrough },
     ]

@@ -88,12 +88,15 @@ package struct RoomReply: NamedReply {
         },
         ReplyMember("desired", as: .words(["live", "draining", "closed"])) { $0.desired },
         ReplyMember(
-            "revision", "commands that changed something, from 1; with the incarnation it is the ETag",
+            "revision",
+            "number of commands that changed something, from 1; the ETag consists of incarnation and revision",
             as: .range(1...Int64.max)
         ) { $0.revision },
-        ReplyMember("incarnation", "which worker of the room this is") { $0.facts.incarnation },
+        ReplyMember("incarnation", "number of this worker among the workers of the room") { $0.facts.incarnation },
         ReplyMember("time", "the worker's clock", as: .date) { ProgramDate.format($0.time) },
-        ReplyMember("origin", "program time 0", as: .orNull(.date)) { $0.origin.map { ProgramDate.format($0) } },
+        ReplyMember("origin", "date-time of program time 0", as: .orNull(.date)) {
+            $0.origin.map { ProgramDate.format($0) }
+        },
         ReplyMember("program") { $0.program },
         ReplyMember("pk", as: .orNull(.named("PK"))) { $0.pk },
         ReplyMember("sources") { $0.facts.sources },
@@ -102,12 +105,12 @@ package struct RoomReply: NamedReply {
         ReplyMember("outputs", as: .list(.named("Output"))) { $0.outputs },
         ReplyMember("latency") { $0.latency },
         ReplyMember("alarms", as: .list(.named("Alarm"))) { $0.alarms },
-        ReplyMember("segments", "published by this worker") { $0.facts.segments },
+        ReplyMember("segments", "number published by this worker") { $0.facts.segments },
         ReplyMember("ticks") { $0.facts.stats },
-        ReplyMember("backlog", "pictures that wait to be encoded") { $0.facts.backlog },
+        ReplyMember("backlog", "frames that wait to be encoded") { $0.facts.backlog },
         ReplyMember("overload", as: .named("Overload")) { $0.facts.overload },
         ReplyMember("disk", as: .orNull(.named("Disk"))) { $0.disk },
-        ReplyMember("addresses", "of the room's listeners", as: .map(.string)) {
+        ReplyMember("addresses", "addresses of the room's listeners", as: .map(.string)) {
             JSONValue.object($0.addresses.map { .init($0.name, .string($0.address)) })
         },
     ]
@@ -123,8 +126,8 @@ struct ProgramState: NamedReply {
     let level: SoundLevels.Level?
 
     static let members: [ReplyMember<Self>] = [
-        ReplyMember("scene", "on air") { $0.scene }, ReplyMember("scenes") { $0.scenes },
-        ReplyMember("tick", "pictures since the origin") { $0.tick }, ReplyMember("level") { $0.level },
+        ReplyMember("scene", "sceneId of the scene on air") { $0.scene }, ReplyMember("scenes") { $0.scenes },
+        ReplyMember("tick", "frames since the origin") { $0.tick }, ReplyMember("level") { $0.level },
     ]
 }
 

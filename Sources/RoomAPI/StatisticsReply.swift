@@ -25,7 +25,7 @@ package struct StatisticsReply: NamedReply {
         ReplyMember("tick") { $0.facts.tick },
         ReplyMember("ticks") { $0.facts.stats },
         ReplyMember("sources") { $0.sources },
-        ReplyMember(optional: "backlog", "debug") { $0.isDebug ? $0.facts.backlog : nil },
+        ReplyMember(optional: "backlog", "level debug only") { $0.isDebug ? $0.facts.backlog : nil },
         ReplyMember(optional: "overload", as: .named("Overload")) { $0.isDebug ? $0.facts.overload : nil },
     ]
 }

@@ -1,19 +1,19 @@
-/// A bucket of a service that speaks Amazon's S3 protocol.
+/// A bucket of a service with Amazon's S3 protocol.
 package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
     /// `http` or `https`.
     private let scheme: String
-    /// With the port where it is not the scheme's own, and the bucket where it is part of the name.
+    /// Includes the port unless it is the scheme's default, and the bucket name in virtual-host style.
     private let host: String
-    /// Ends in a slash, percent-encoded.
+    /// Percent-encoded, with a trailing slash.
     private let path: String
     private let signature: SignatureV4
     private let sessionToken: String?
 
     /// - Parameters:
     ///   - endpoint: `http://host:port` or `https://host`.
-    ///   - prefix: Before every object's name; empty or with its last slash.
-    ///   - pathStyle: The bucket stands in the path, otherwise before the host's name.
-    ///   - sessionToken: Of keys that are good for a time; signed, and sent with each request.
+    ///   - prefix: Prefix of every object's name; empty or with a trailing slash.
+    ///   - pathStyle: The bucket is part of the path; otherwise it is part of the host name.
+    ///   - sessionToken: Session token of temporary keys; signed and sent with each request.
     package init(
         endpoint: String, region: String, bucket: String, prefix: String = "", pathStyle: Bool = true,
         accessKey: String, secretKey: String, sessionToken: String? = nil
@@ -31,7 +31,7 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
 
     package var shown: String { "\(self.scheme)://\(self.host)" }
 
-    /// A dump shows no secret.
+    /// Keeps the secret out of dumps.
     package var customMirror: Mirror { Mirror(self, children: ["bucket": "\(self.shown)\(self.path)"]) }
 
     package func request(
@@ -40,7 +40,7 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
         let path = self.path + SignatureV4.encoded(head.name)
         let time = SignatureV4.date(now)
         let hash = SignatureV4.hash(head.body)
-        // The client says the host itself, the same.
+        // The HTTP client adds the same host field itself.
         var own: [(name: String, value: String)] = [("x-amz-content-sha256", hash), ("x-amz-date", time)]
         if let token = self.sessionToken { own.append(("x-amz-security-token", token)) }
         let authorization = self.signature.authorization(
@@ -49,12 +49,13 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
         return ("\(self.shown)\(path)", head.fields + own + [("authorization", authorization)])
     }
 
-    /// With the service's own word for it, such as `SignatureDoesNotMatch`, `NoSuchBucket` or `RequestTimeTooSkewed`.
+    /// The status with the service's error code, such as `SignatureDoesNotMatch`, `NoSuchBucket` or
+    /// `RequestTimeTooSkewed`.
     package func reason(status: Int, _ body: [UInt8]) -> String {
         "status \(status)" + (Self.code(in: body).map { " \($0)" } ?? "")
     }
 
-    /// Bytes of an answer in which the code is looked for, and letters it may have.
+    /// Bytes of a response in which the error code is searched, and the longest code.
     private static let codePlace = 4_096
     private static let longestCode = 64
 

@@ -1,7 +1,7 @@
 import LibAV
 import MediaTypes
 
-/// Signs requests as Amazon's services and those that are like them ask for it.
+/// Signs requests for Amazon's services and compatible ones.
 ///
 /// Spec: AWS Signature Version 4, "Create a signed AWS API request", header form. Pure.
 package struct SignatureV4: Sendable, Hashable, CustomReflectable {
@@ -17,17 +17,17 @@ package struct SignatureV4: Sendable, Hashable, CustomReflectable {
         self.service = service
     }
 
-    /// A dump shows no secret.
+    /// Keeps the secret out of dumps.
     package var customMirror: Mirror { Mirror(self, children: ["region": self.region, "service": self.service]) }
 
     /// The value of `authorization`.
     ///
     /// - Parameters:
-    ///   - path: Begins with a slash; as it is sent, percent-encoded.
+    ///   - path: Begins with a slash; percent-encoded as it is sent.
     ///   - query: Names and values, not encoded.
-    ///   - fields: All that are signed, `host` and `x-amz-date` among them; names in lower case.
+    ///   - fields: All signed fields, including `host` and `x-amz-date`; names in lower case.
     ///   - payloadHash: SHA-256 of the body in hex.
-    ///   - time: As in `x-amz-date`, see ``date(_:)``.
+    ///   - time: The value of `x-amz-date`, see ``date(_:)``.
     package func authorization(
         method: String, path: String, query: [(name: String, value: String)] = [],
         fields: [(name: String, value: String)], payloadHash: String, time: String
@@ -55,12 +55,12 @@ package struct SignatureV4: Sendable, Hashable, CustomReflectable {
     /// SHA-256 in hex.
     package static func hash(_ bytes: [UInt8]) -> String { Hexadecimal.text(Digest.sha256(of: bytes)) }
 
-    /// Spaces in a row count as one.
+    /// Consecutive spaces become one.
     private static func trimmed(_ value: String) -> String { value.split(separator: " ").joined(separator: " ") }
 
-    /// RFC 3986 §2.3: everything but unreserved characters is escaped, in upper case.
+    /// Percent-encodes everything but unreserved characters, in upper case. Spec: RFC 3986 §2.3.
     ///
-    /// - Parameter slashes: They are left alone.
+    /// - Parameter slashes: Leaves slashes as they are.
     package static func encoded(_ text: String, slashes: Bool = false) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -74,12 +74,13 @@ package struct SignatureV4: Sendable, Hashable, CustomReflectable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// ISO 8601 without marks, in UTC.
+    /// ISO 8601 basic format, in UTC.
     ///
     /// - Parameter seconds: Since the Unix epoch.
     package static func date(_ seconds: Int64) -> String {
         let (days, time) = (seconds / 86_400, seconds % 86_400)
-        // Days to a civil date: eras of 400 years that begin in March, so that the odd day is a year's last.
+        // Civil date from a day number: eras of 400 years that begin in March, so that the leap day is the last day of
+        // a year.
         let shifted = days + 719_468
         let (era, day) = (shifted / 146_097, shifted % 146_097)
         let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365

@@ -1,17 +1,17 @@
 import HLS
 import MediaTypes
 
-/// A playlist as a store has it: only its newest text counts.
+/// A playlist in a store: only its newest text is sent.
 struct UploadDocument: Sendable {
-    /// Counts its changes.
+    /// Number of changes.
     private(set) var version = 0
-    /// The newest that was taken.
+    /// The newest version that the store accepted.
     private(set) var taken = 0
     var lane = UploadLane()
 
     mutating func change() { self.version += 1 }
 
-    /// The store has an older one.
+    /// Whether the store has an older version.
     var isDue: Bool { self.taken < self.version }
 
     mutating func answered(_ outcome: UploadOutcome, _ version: Int, _ now: Int64, _ jitter: Int64) {
@@ -20,7 +20,7 @@ struct UploadDocument: Sendable {
     }
 }
 
-/// An object beside the media, such as a still: the newest counts, and nobody waits for it.
+/// An object besides the media, such as a still image. Only the newest version is sent, and nothing waits for it.
 struct UploadExtra: Sendable {
     var bytes: [UInt8]
     let contentType: String
@@ -28,10 +28,10 @@ struct UploadExtra: Sendable {
 }
 
 extension UploadQueue {
-    /// Names of ``UploadQueue/put(_:_:contentType:)``.
+    /// Most names for ``UploadQueue/put(_:_:contentType:)``.
     private static let mostExtras = 32
 
-    /// Sends an object that is no media, again where the name has been sent before.
+    /// Sends an object that is not media; sends it again if the name was sent before.
     package mutating func put(_ name: String, _ bytes: [UInt8], contentType: String) {
         guard self.extras[name] != nil || self.extras.count < Self.mostExtras else { return }
         self.extras[name, default: UploadExtra(bytes: bytes, contentType: contentType)].bytes = bytes
@@ -53,12 +53,12 @@ extension UploadQueue {
     /// Spec: rfc8216bis §4.
     private static let playlistType = "application/vnd.apple.mpegurl"
 
-    /// Nothing is to be seen before every playlist has been taken once.
+    /// The multivariant playlist waits until every playlist has been accepted once.
     var multivariantIsDue: Bool {
         self.multivariantDocument.isDue && self.tracks.contains { !$0.window.segments.isEmpty }
     }
 
-    /// Playlists that are sent now. Keeps (2).
+    /// Playlists to send now. Keeps (2).
     mutating func nextDocuments(_ now: Int64) -> [UploadRequest] {
         var requests: [UploadRequest] = []
         let isSoundDue = self.tracks.contains { $0.kind == .audio && $0.playlist.isDue }
@@ -87,7 +87,7 @@ extension UploadQueue {
         return requests + [request]
     }
 
-    /// Every playlist is another than the store has.
+    /// Marks every playlist as changed.
     mutating func changeLists() {
         for index in self.tracks.indices {
             self.tracks[index].playlist.change()
@@ -95,7 +95,7 @@ extension UploadQueue {
         }
     }
 
-    /// I-frame playlists: behind the media playlist, whose segments the store has.
+    /// I-frame playlists are sent after the media playlist, whose segments the store has.
     private mutating func nextIFrames(_ now: Int64) -> [UploadRequest] {
         var requests: [UploadRequest] = []
         for index in self.tracks.indices {
@@ -114,7 +114,7 @@ extension UploadQueue {
         return requests
     }
 
-    /// Deletions come last, and one by one: nobody waits for them.
+    /// Deletions are sent last, one at a time: nothing waits for them.
     mutating func nextDeletion(_ now: Int64) -> UploadRequest? {
         guard let name = self.deletions.first, self.deletionLane.isFree(at: now), !self.isFailing else { return nil }
         let request = self.request(.deletion(name: name), name, .delete, "", "")
@@ -122,12 +122,12 @@ extension UploadQueue {
         return request
     }
 
-    /// An object is needed again: it is not deleted any more.
+    /// Cancels a deletion, because the object is needed again.
     ///
-    /// - Returns: False while its deletion is under way, which may be done behind whatever is sent now.
+    /// - Returns: False while the deletion is being sent: it could take effect after a new upload.
     mutating func withholdDeletion(of name: String) -> Bool {
         guard !self.aims.values.contains(.deletion(name: name)) else { return false }
-        // How often it was tried counts for no other.
+        // The failed attempts do not count for the next deletion.
         if self.deletions.first == name { self.deletionLane.succeeded() }
         self.deletions.removeAll { $0 == name }
         self.inherited.removeAll { $0 == name }

@@ -2,32 +2,34 @@ import HLS
 import MediaTypes
 package import Packager
 
-/// What a store of HLS objects is sent, and when. Pure: what is listed, answers and time in, requests out.
+/// Decides what is sent to a store, and when. A pure value: listings, responses and time in, requests out.
 ///
 /// Invariants:
-/// (1) A playlist is sent only when every object it names has been taken, or is a gap in it.
-/// (2) Of one track, segments go one after the other in their order; one request at a time is under way for a playlist, which
-///     is made when it is sent: the newest, never an older one after it. Sound before pictures, the multivariant playlist
-///     behind all others.
-/// (3) A segment that was not taken within ``UploadRules/patience`` since it was listed is given up: it becomes slate or a gap
-///     in this store's playlists, under its number, and nothing behind it waits. Playlists and slate are tried until they are
-///     taken; so is what still waits when the end is listed: nobody is at a live edge any more.
-/// (4) An index of sheets of stills is sent only when every sheet it names has been taken as the index shows it, or later.
-/// (5) No more than ``UploadRules/mostSlots`` wait: the oldest becomes a gap. Nothing holds media here but a request under way,
-///     of which there is one a track.
+/// (1) A playlist is sent only when the store has accepted every object it names, or lists it as a gap.
+/// (2) Segments of a track are sent one at a time, in order. A playlist has at most one request in flight. Its text is
+///     made when it is sent: always the newest, never an older one after it. Audio is sent before video, and the
+///     multivariant playlist after all others.
+/// (3) A segment that was not accepted within ``UploadRules/patience`` after it was listed is given up. It becomes
+///     slate or a gap in this store's playlists, under its number, and nothing waits for it. Playlists and slate are
+///     retried until they are accepted. Segments that still wait when the end is listed are retried too, since there is
+///     no live edge any more.
+/// (4) An index of thumbnail sheets is sent only when the store has accepted every sheet it names, in that version or a
+///     later one.
+/// (5) At most ``UploadRules/mostSlots`` slots wait: beyond that the oldest becomes a gap. Media is in memory only for
+///     requests in flight, at most one per track.
 package struct UploadQueue: Sendable {
     struct Track: Sendable {
         let name: String
         let kind: TrackKind
         let playlistName: String
         let contentType: String
-        /// As the store lists it.
+        /// The window as the store lists it.
         var window: PlaylistWindow
-        /// Initialization segments the store has.
+        /// Initialization segments that the store has.
         var maps: Set<String> = []
         var media = UploadLane()
         var playlist = UploadDocument()
-        /// Name of its I-frame playlist; `nil`: there is none.
+        /// Name of its I-frame playlist; `nil` without one.
         var iFramesName: String?
         var iFrames = UploadDocument()
     }
@@ -41,10 +43,10 @@ package struct UploadQueue: Sendable {
 
     struct Slot: Sendable {
         let mediaSequence: Int64
-        /// When it is given up; `Int64.max`: never.
+        /// When the slot is given up; `Int64.max`: never.
         var deadline: Int64
         var entries: [Entry]
-        /// Tracks that were given up, until it has been told.
+        /// Tracks that were given up and not reported yet.
         var lost: Set<Int> = []
     }
 
@@ -68,42 +70,43 @@ package struct UploadQueue: Sendable {
     var multivariantName = ""
     var multivariant = ""
     var multivariantDocument = UploadDocument()
-    /// Objects beside the media, by name.
+    /// Objects besides the media, by name.
     var extras: [String: UploadExtra] = [:]
-    /// Sheets of stills, by the name of their index.
+    /// Thumbnail sheets, by the name of their index.
     var sprites: [String: UploadSprites] = [:]
     var deletions: [String] = []
     var deletionLane = UploadLane()
-    /// What the worker before has not deleted; it is, once the store has playlists of this one, which do not list it.
+    /// Objects that the previous worker did not delete. They are deleted once the store has playlists of this worker,
+    /// which do not list them.
     var inherited: [String] = []
     private var isEnded = false
-    /// The number behind the newest slot that is settled.
+    /// The number after the newest settled slot.
     private(set) var nextMediaSequence: Int64 = 0
-    /// Media time up to which is listed: nanoseconds since the room's origin.
+    /// End of the listed media: nanoseconds since the room's origin.
     private var mediaTime: Int64 = 0
     private(set) var restamped = UploadRecord.Restamped()
     var aims: [UInt64: Aim] = [:]
-    /// The newest request when something was last taken.
+    /// The newest request id when the store last accepted an object.
     private var lastKnown: UInt64 = 0
     private var lastID: UInt64 = 0
     private var notices: [UploadNotice] = []
     private var failures = 0
     private var failingSince: Int64 = 0
-    /// Objects that were taken, playlists among them.
+    /// Number of accepted objects, including playlists.
     package private(set) var taken: Int64 = 0
     package private(set) var failed: Int64 = 0
-    /// Segments of tracks that were given up.
+    /// Number of segments that were given up, counted per track.
     package private(set) var lost: Int64 = 0
 
     package init(rules: UploadRules) { self.rules = rules }
 
-    // MARK: What is listed
+    // MARK: Listing
 
-    /// Takes over what an output lists.
+    /// Takes over the listing of an output.
     ///
     /// - Parameters:
-    ///   - record: What the worker before has noted; `nil`: nothing.
-    ///   - now: Nanoseconds of one clock, never falling, as everywhere here.
+    ///   - record: The previous worker's record; `nil` without one.
+    ///   - now: Monotonic time in nanoseconds, as in all methods here.
     package mutating func list(_ listing: OutputListing, record: UploadRecord? = nil, at now: Int64) {
         if self.origin == nil { self.begin(listing, record) }
         guard listing.origin == self.origin, listing.tracks.count == self.tracks.count else { return }
@@ -135,14 +138,15 @@ package struct UploadQueue: Sendable {
             let segment = track.segments[place]
             entries.append(Entry(segment: segment, state: segment.gap ? .gap : .waiting))
         }
-        // One that was cut short has the time of a whole one: the store is not faster for it.
+        // A segment that was cut short gets as much time as a full one: the store is not faster for it.
         let whole = listing.tracks.map { Int64($0.targetDuration) &* TimeMath.nanoseconds }.max() ?? 0
         let length = max(whole, entries.map { $0.segment.duration.nanoseconds }.max() ?? 0)
         self.slots.append(
             Slot(mediaSequence: number, deadline: now &+ (self.rules.patience ?? length), entries: entries))
     }
 
-    /// A store that has what the record says, or nothing: then it begins with the newest slots.
+    /// Starts with the state in the record. Without one the store has nothing, and the queue starts with the newest
+    /// slots.
     private mutating func begin(_ listing: OutputListing, _ record: UploadRecord?) {
         self.origin = listing.origin
         let firsts = listing.tracks.map { $0.segments.first?.mediaSequence ?? listing.nextMediaSequence }
@@ -162,7 +166,7 @@ package struct UploadQueue: Sendable {
                 iFrameSequence: track.iFrames.map {
                     before.reduce($0.sequence) { $0 &+ Int64($1.iFrameCount) }
                 })
-            // Numbers that every track has: what a younger list lacks the others' heads let go.
+            // Numbers that every track lists: a newer playlist started later, so the others drop the numbers before.
             let kept = before.filter { $0.mediaSequence >= first }.map {
                 self.restamped.applied(to: $0, track: track.name)
             }
@@ -191,7 +195,7 @@ package struct UploadQueue: Sendable {
 
     private mutating func inherit(from record: UploadRecord?, _ listing: OutputListing) {
         guard self.rules.deletes, let record, record.origin == listing.origin else { return }
-        // What the output still has goes when its time is over.
+        // Objects that the output still needs are deleted when they expire.
         var needed: Set<String> = []
         for track in listing.tracks {
             for segment in track.segments { needed.formUnion([segment.uri, segment.map.uri]) }
@@ -200,9 +204,9 @@ package struct UploadQueue: Sendable {
         self.inherited = record.leftovers.filter { !needed.contains($0) }
     }
 
-    // MARK: What is to be done
+    // MARK: Requests
 
-    /// What begins now; each is to be answered once, and within its timeout.
+    /// The requests to start now; each must be answered once, within its timeout.
     package mutating func next(at now: Int64) -> [UploadRequest] {
         for index in self.slots.indices where self.slots[index].deadline <= now {
             self.giveUp(index) { $0.state == .waiting }
@@ -263,9 +267,9 @@ package struct UploadQueue: Sendable {
     /// A name never gets other bytes.
     private static let immutable = "public, max-age=31536000, immutable"
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// - Parameter jitter: 0…999, chosen anew each time.
+    /// - Parameter jitter: 0…999, random for each call.
     package mutating func answered(_ id: UInt64, _ outcome: UploadOutcome, at now: Int64, jitter: Int64) {
         guard let aim = self.aims.removeValue(forKey: id) else { return }
         self.count(outcome, aim, id, now)
@@ -285,7 +289,7 @@ package struct UploadQueue: Sendable {
             let entry = self.slots[index].entries[track]
             guard !entry.isSettled else { break }
             if outcome == .absent {
-                // Slate in its place is made of nothing that could be missing.
+                // Replacement slate has no file that could be missing.
                 let isGap = isSlate || self.rules.restamp == .gap
                 self.slots[index].entries[track].state = isGap ? .gap : .slate
                 self.slots[index].lost.insert(track)
@@ -295,7 +299,7 @@ package struct UploadQueue: Sendable {
                     self.slots[index].entries[track].segment = segment
                     self.restamped.note(track: self.tracks[track].name, number, uri: segment.uri)
                 } else if entry.state == .slate {
-                    // Later than was hoped for, but here.
+                    // Late, but accepted after all.
                     self.slots[index].lost.remove(track)
                 }
                 self.slots[index].entries[track].state = .taken
@@ -325,7 +329,7 @@ package struct UploadQueue: Sendable {
             self.lastKnown = self.lastID
         case .failed(let reason):
             self.failed += 1
-            // Begun while the store was away: what has been taken since is newer.
+            // The request started while the store was unreachable; it has accepted objects since.
             guard id > self.lastKnown else { break }
             if self.failures == 0 {
                 self.failingSince = now
@@ -356,7 +360,7 @@ package struct UploadQueue: Sendable {
         }
     }
 
-    /// Lists the slots of which every object has been taken or given up, in their order.
+    /// Lists the slots whose objects have all been accepted or given up, in order.
     private mutating func settle() {
         var isChanged = false
         while let slot = self.slots.first, slot.entries.allSatisfy(\.isSettled) {
@@ -379,7 +383,7 @@ package struct UploadQueue: Sendable {
                 segment = segment.asGap
                 self.restamped.note(track: name, slot.mediaSequence, uri: nil)
             }
-            // It is the next, and as long as the output lists it.
+            // This cannot fail: the segment is the next one and has the duration that the output lists.
             try? self.tracks[index].window.append(segment)
             let time = segment.start &+ segment.duration.ticks
             self.mediaTime = max(
@@ -403,7 +407,7 @@ package struct UploadQueue: Sendable {
             let count = head - self.tracks[index].window.mediaSequence
             if count > 0 { self.tracks[index].window.removeFirst(Int(count)) }
             let current = self.tracks[index].window.segments.last?.map
-            // A room goes back to a canvas it had, and names its map again.
+            // A room can return to an earlier canvas and use its initialization segment again.
             let awaited = Set(self.slots.map { $0.entries[index].segment.map.uri })
             let expired = self.tracks[index].window.takeExpired(at: self.mediaTime, current: current).filter {
                 !awaited.contains($0)
@@ -417,15 +421,15 @@ package struct UploadQueue: Sendable {
         }
     }
 
-    // MARK: What it is like
+    // MARK: Status
 
-    /// What is to be told since the last call.
+    /// Notices since the last call.
     package mutating func takeNotices() -> [UploadNotice] {
         defer { self.notices = [] }
         return self.notices
     }
 
-    /// For a successor.
+    /// The record for the next worker.
     package var record: UploadRecord? {
         self.origin.map {
             UploadRecord(
@@ -437,7 +441,7 @@ package struct UploadQueue: Sendable {
         guard self.rules.deletes else { return [] }
         var names = Array((self.deletions + self.inherited).prefix(UploadRecord.mostLeftovers))
         for track in self.tracks {
-            // Of hours there are many thousands, and this is asked with every answer of the store.
+            // There may be many thousands after hours, and this runs with every response of the store.
             for retired in track.window.retired where !retired.gap {
                 guard names.count < UploadRecord.mostLeftovers else { return names }
                 names.append(retired.uri)
@@ -448,25 +452,25 @@ package struct UploadQueue: Sendable {
 
     package var waitingSlots: Int { self.slots.count }
 
-    /// The last attempt failed.
+    /// Whether the last attempt failed.
     package var isFailing: Bool { self.failures > 0 }
 
-    /// Everything that was listed is there, or has been given up, and the playlists say so; sheets of stills, too.
+    /// Whether everything listed was accepted or given up, and the playlists and thumbnail sheets in the store are up
+    /// to date.
     package var isSettled: Bool {
         self.slots.isEmpty && self.tracks.allSatisfy { !$0.playlist.isDue && !$0.iFrames.isDue }
             && !self.multivariantIsDue && self.sprites.values.allSatisfy(\.isSettled)
     }
 
-    /// The end was listed, and everything before it ``isSettled``: nothing is owed to the store. So it is of one that was told of
-    /// nothing.
+    /// Whether nothing is left to send: the end was listed and everything is ``isSettled``, or nothing was ever listed.
     package var isWhole: Bool { (self.origin == nil || self.isEnded) && self.isSettled }
 
-    /// There are deletions to be done, and the store takes them as far as is known.
+    /// Whether deletions are pending and the store seems to accept them.
     package var isDeleting: Bool {
         !self.deletions.isEmpty && self.deletionLane.failures == 0 && !self.isFailing
     }
 
-    /// When ``next(at:)`` is to be asked again if nothing happens; `nil`: not at all.
+    /// When to call ``next(at:)`` again if no response comes; `nil`: no need.
     package func wake(after now: Int64) -> Int64? {
         var times = self.slots.filter { slot in slot.entries.contains { $0.state == .waiting } }.map(\.deadline)
         for (index, track) in self.tracks.enumerated() {
@@ -485,7 +489,7 @@ package struct UploadQueue: Sendable {
             times.append(extra.document.lane.due)
         }
         if !self.deletions.isEmpty, self.deletionLane.request == nil { times.append(self.deletionLane.due) }
-        // What is due and held up by something else begins with the answer to that.
+        // A request that is due but waits for another one starts with the response to that one.
         return times.filter { $0 > now && $0 < .max }.min()
     }
 }

@@ -1,8 +1,8 @@
 import HLS
 
-/// What a worker leaves to its successor about a store: lines of words.
+/// A worker's notes about a store for the next worker, as a text of lines and words.
 package struct UploadRecord: Sendable, Hashable {
-    /// Segments that the store lists as something else than the output does, by track and number.
+    /// Segments that the store lists differently than the output, by track and number.
     package struct Restamped: Sendable, Hashable {
         /// The name of the slate; empty for a gap.
         private(set) var uris: [String: [Int64: String]] = [:]
@@ -24,11 +24,11 @@ package struct UploadRecord: Sendable, Hashable {
     }
 
     package let origin: Int64
-    /// The number behind the last segment the store has.
+    /// The number after the last segment that the store has.
     package let next: Int64
     package let restamped: Restamped
-    /// Names that no playlist lists any more and the store may have, as far as is known: what is not deleted yet, and what was to
-    /// be. Some may be gone.
+    /// Objects that the store may still have although no playlist lists them: deletions that are pending or were
+    /// planned. Some may already be gone.
     package let leftovers: [String]
 
     package init(origin: Int64, next: Int64, restamped: Restamped = Restamped(), leftovers: [String] = []) {
@@ -39,13 +39,13 @@ package struct UploadRecord: Sendable, Hashable {
     }
 
     private static let head = "tandem-upload 1"
-    /// Begins the line of a leftover, where no track is named so: a worker that knows of none takes it for a segment that left
-    /// the list long ago.
+    /// First word of a leftover's line; no track has this name. An older version of the worker reads it as a segment
+    /// that left the playlist long ago.
     private static let leftover = "/"
-    /// Leftovers that are noted: half an hour of a ladder that a store has not deleted.
+    /// Most leftovers to note: half an hour of all renditions that a store has not deleted.
     static let mostLeftovers = 1_024
 
-    /// A successor must know of it. What has been deleted since is no news: to delete it again does nothing.
+    /// Whether the next worker needs this version. Completed deletions alone do not count: deleting again is harmless.
     func isNews(after other: UploadRecord?) -> Bool {
         guard let other, other.origin == self.origin, other.next == self.next, other.restamped == self.restamped else {
             return true
@@ -64,7 +64,7 @@ package struct UploadRecord: Sendable, Hashable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// - Returns: `nil` for a damaged one.
+    /// - Returns: `nil` for a damaged text.
     package init?(text: String) {
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
         guard text.hasPrefix(Self.head + "\n"), lines.count >= 2, lines[1].count == 2,
@@ -76,7 +76,7 @@ package struct UploadRecord: Sendable, Hashable {
             guard (2...3).contains(words.count), let number = Int64(words[1]) else { return nil }
             if words[0] == Self.leftover {
                 guard words.count == 3 else { return nil }
-                // Of objects beside the playlists alone.
+                // Only objects next to the playlists.
                 if !words[2].contains("/"), leftovers.count < Self.mostLeftovers { leftovers.append(String(words[2])) }
                 continue
             }
@@ -87,15 +87,16 @@ package struct UploadRecord: Sendable, Hashable {
 }
 
 extension Segment {
-    /// The same segment, not there.
+    /// The same segment as a gap.
     var asGap: Segment { self.with(uri: self.uri, gap: true, keyFrames: self.keyFrames) }
 
-    /// Other media under another name: of its key frames nothing is known but how many are listed.
+    /// The segment with other media under another name. Only the number of its key frames is kept.
     func renamed(_ uri: String) -> Segment {
         self.with(uri: uri, gap: false, keyFrames: self.keyFrames.map(\.absent))
     }
 
-    /// Its place in a store that could not be sent it. Not its own name: the store may have it, and names keep their bytes.
+    /// Name of the slate that replaces it. It differs from the segment's name, because the store may have the segment,
+    /// and a name never gets other bytes.
     var slateName: String {
         self.uri.hasSuffix(".m4s") ? "\(self.uri.dropLast(4))-slate.m4s" : "\(self.uri)-slate"
     }

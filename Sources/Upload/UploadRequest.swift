@@ -1,16 +1,16 @@
 package import HLS
 package import Packager
 
-/// One thing to be done at a store, and how.
+/// A request to a store.
 package struct UploadRequest: Sendable, Hashable {
-    /// Where the bytes come from.
+    /// Source of the bytes.
     package enum Body: Sendable, Hashable {
-        /// A file of the output's directory, of the same name.
+        /// The file of the same name in the output's directory.
         case file
-        /// A file of another directory of this machine, of the same name.
+        /// The file of the same name in another local directory.
         case fileIn(directory: String)
         case bytes([UInt8])
-        /// Slate as long as the segment, which could not be uploaded in time.
+        /// Slate with the duration of a segment that could not be uploaded in time.
         case slate(Segment, track: String)
     }
 
@@ -19,86 +19,87 @@ package struct UploadRequest: Sendable, Hashable {
         case delete
     }
 
-    /// Tells it from all others of one queue.
+    /// Unique in its queue.
     package let id: UInt64
-    /// Relative to the store's own place.
+    /// Relative to the store's base URL.
     package let name: String
     package let action: Action
     package let contentType: String
     package let cacheControl: String
-    /// Nanoseconds it may take; more than 0.
+    /// Timeout in nanoseconds; more than 0.
     package let timeout: Int64
 }
 
-/// What came of a request.
+/// Result of a request.
 package enum UploadOutcome: Sendable, Hashable {
     case done
-    /// For this reason; it may be tried again.
+    /// Failed for this reason; it may be retried.
     case failed(String)
-    /// The bytes are not there, and will not be.
+    /// The bytes do not exist and never will.
     case absent
 }
 
-/// What is to be told of a store.
+/// Notices about a store.
 package enum UploadNotice: Sendable, Hashable {
-    /// It does not take what it is sent.
+    /// The store does not accept requests.
     case unreachable(String)
-    /// It does again, after so many failures and nanoseconds.
+    /// The store accepts requests again, after this many failures and nanoseconds.
     case restored(failures: Int, after: Int64)
     /// Segments of these tracks could not be uploaded in time; the store lists slate or a gap instead.
     case lost(mediaSequence: Int64, tracks: [String], slate: Bool)
 }
 
-/// How a store is filled.
+/// Rules for filling a store.
 package struct UploadRules: Sendable, Hashable {
-    /// What the store lists in the place of a segment that could not be uploaded in time.
+    /// What the store lists instead of a segment that could not be uploaded in time.
     package enum Restamp: String, Sendable, Hashable, CaseIterable { case gap, slate }
 
-    /// Nanoseconds from a segment's listing until it is given up; `nil`: as long as it is itself, the target duration at least.
+    /// Nanoseconds from a segment's listing until it is given up; `nil`: its duration, at least the target duration.
     package var patience: Int64?
-    /// Slots that wait at most; 1 or more. Behind them the oldest is given up.
+    /// Most slots that wait; 1 or more. Beyond that the oldest is given up.
     package var mostSlots = 16
     package var restamp = Restamp.gap
-    /// Objects are deleted when no player can need them any more.
+    /// Whether objects are deleted when no player needs them any more.
     package var deletes = true
 
-    /// Nanoseconds that slate or a deletion may take, and a playlist of ``attemptBytes``; a longer one in proportion. An
-    /// origin that came back is found behind an attempt that was begun before.
+    /// Timeout in nanoseconds for slate, a deletion, or a playlist of up to ``attemptBytes``; longer for larger
+    /// playlists. An attempt that started while the store was unreachable delays the next one by at most this.
     static let attempt: Int64 = 2_000_000_000
     static let attemptBytes = 1 << 20
-    /// Nanoseconds an attempt at a segment may take at least, however long it is, as far as its patience goes.
+    /// Least timeout in nanoseconds for a segment, as far as its patience allows.
     static let segmentAttempt: Int64 = 4_000_000_000
-    /// Shortest time an attempt is given: less than a connection over an ocean needs is no attempt.
+    /// Shortest timeout in nanoseconds: less would not suffice for an intercontinental connection.
     static let shortestAttempt: Int64 = 250_000_000
-    /// Wait after the first failure; doubles up to the longest: nobody wants to find out later that an origin is back.
+    /// Wait in nanoseconds after the first failure; doubles up to the longest, which is short so that a store that is
+    /// back is noticed soon.
     static let firstWait: Int64 = 100_000_000
     static let longestWait: Int64 = 1_000_000_000
-    /// Names to be deleted that are remembered: hours of a store that takes nothing.
+    /// Most deletions to remember: hours in which the store accepts nothing.
     static let mostDeletions = 4_096
-    /// Attempts at one deletion.
+    /// Most attempts for one deletion.
     static let deletionAttempts = 3
 
     package init() {}
 
-    /// For what is listed of a room that is over: nobody waits at a live edge any more, so each segment is tried for as long as
-    /// there is time, and all of them wait.
+    /// Rules for the listing of an ended room: there is no live edge any more, so each segment is retried for the whole
+    /// time, and no slot is dropped.
     ///
     /// - Parameter time: Nanoseconds.
     package func settling(_ listing: OutputListing, within time: Int64) -> UploadRules {
         var rules = self
         rules.patience = max(self.patience ?? 0, time)
-        // A store that nothing is known of begins with the newest half of what may wait.
+        // Without a record the queue starts with the newest half of the slots that may wait.
         rules.mostSlots = max(self.mostSlots, 2 * (listing.tracks.map(\.segments.count).max() ?? 0))
         return rules
     }
 }
 
-/// One after another to the same end, later each time it fails.
+/// A sequence of requests to the same object, with increasing delays after failures.
 struct UploadLane: Sendable, Hashable {
-    /// The request under way.
+    /// The request in flight.
     var request: UInt64?
     private(set) var failures = 0
-    /// Nanoseconds of the queue's clock.
+    /// Earliest time of the next request, in nanoseconds of the queue's clock.
     private(set) var due: Int64 = .min
 
     func isFree(at now: Int64) -> Bool { self.request == nil && self.due <= now }
@@ -108,7 +109,7 @@ struct UploadLane: Sendable, Hashable {
         self.due = .min
     }
 
-    /// - Parameter jitter: 0…999: rooms whose origin was away do not come back all at once.
+    /// - Parameter jitter: 0…999. It spreads the retries of many rooms whose store was unreachable.
     mutating func failed(at now: Int64, jitter: Int64) {
         let wait = min(UploadRules.longestWait, UploadRules.firstWait << Int64(min(self.failures, 10)))
         self.failures += 1

@@ -1,16 +1,17 @@
-/// Sheets of stills, and the file that says which rectangle of which of them shows which time, as they are now.
+/// The current thumbnail sheets and their WebVTT index, which maps times to rectangles of the sheets.
 package struct SpriteUpdate: Sendable, Hashable {
-    /// Name of that file.
+    /// Name of the index file.
     package let index: String
-    /// Its text, WebVTT.
+    /// Its WebVTT text.
     package let text: [UInt8]
-    /// Where the sheets are on this machine; they may be written anew there at any time.
+    /// Local directory of the sheets; they may be rewritten there at any time.
     package let directory: String
-    /// Names of the sheets that are new or other than in the update before, the oldest first; the first time all there are.
+    /// Names of sheets that are new or have changed since the previous update, oldest first; all of them the first
+    /// time.
     package let changed: [String]
-    /// Names of those the index names no more.
+    /// Names of sheets that the index no longer refers to.
     package let gone: [String]
-    /// Seconds from one still to the next; 1 or more.
+    /// Seconds from one thumbnail to the next; 1 or more.
     package let interval: Int
 
     package init(
@@ -25,12 +26,13 @@ package struct SpriteUpdate: Sendable, Hashable {
     }
 }
 
-/// The sheets of one index as a store has them. One sheet after another, however many there are: media goes first.
+/// The sheets of one index in a store. They are sent one at a time, because media has priority.
 struct UploadSprites: Sendable {
     var update: SpriteUpdate
-    /// Sheets the store lacks or has older, the oldest first. As many as an index names at most.
+    /// Sheets that the store does not have in their newest version, oldest first. At most as many as an index refers
+    /// to.
     var waiting: [String] = []
-    /// The first of ``waiting`` has changed since its bytes were read.
+    /// Whether the first of ``waiting`` has changed since its bytes were read.
     var isStale = false
     var lane = UploadLane()
     var document = UploadDocument()
@@ -61,12 +63,12 @@ struct UploadSprites: Sendable {
         self.lane.answered(outcome, now, jitter)
         defer { self.isStale = false }
         if case .failed = outcome { return }
-        // What was told to be gone meanwhile is not the first any more.
+        // A sheet that was removed meanwhile is no longer the first.
         guard self.waiting.first == name, !self.isStale || outcome == .absent else { return }
         self.waiting.removeFirst()
     }
 
-    /// When its lane is free again, if something is due and nothing under way; `nil`: never by itself.
+    /// When the next request is due, if there is something to send and no request in flight; `nil` otherwise.
     var due: Int64? {
         if !self.waiting.isEmpty { return self.lane.request == nil ? self.lane.due : nil }
         return self.document.isDue && self.document.lane.request == nil ? self.document.lane.due : nil
@@ -74,11 +76,11 @@ struct UploadSprites: Sendable {
 }
 
 extension UploadQueue {
-    /// Indexes of sheets at once.
+    /// Most indexes.
     private static let mostIndexes = 8
 
-    /// Sends sheets of stills that have changed, and then their index: it is never in the store before a sheet it names, and the
-    /// newest alone is sent.
+    /// Sends changed thumbnail sheets and then their index: the store never has an index before the sheets it names.
+    /// Only the newest versions are sent.
     package mutating func put(_ update: SpriteUpdate) {
         guard self.sprites[update.index] != nil || self.sprites.count < Self.mostIndexes else { return }
         self.sprites[update.index, default: UploadSprites(update: update)].take(update)

@@ -1,7 +1,7 @@
-/// A request to a store, but for the store's own part of it.
+/// A request to a store, before the store's own fields are added.
 package struct UploadHead: Sendable, Hashable {
     package var method: String
-    /// Of an object: letters, digits, `.`, `_` and `-`.
+    /// Object name: letters, digits, `.`, `_` and `-`.
     package var name: String
     /// Names in lower case.
     package var fields: [(name: String, value: String)]
@@ -25,22 +25,22 @@ package struct UploadHead: Sendable, Hashable {
     }
 }
 
-/// Where a store is, and how it knows us.
+/// The address of a store and its credentials.
 package protocol UploadTarget: Sendable {
-    /// What may be shown of it.
+    /// The part of the address that may be shown.
     var shown: String { get }
 
-    /// The URL of an object and everything that goes with the request.
+    /// The URL and all header fields of a request.
     ///
     /// - Parameter now: Seconds since the Unix epoch.
     func request(_ head: UploadHead, at now: Int64) -> (url: String, fields: [(name: String, value: String)])
 
-    /// Why an object was not taken.
+    /// Why the store rejected an object.
     ///
-    /// - Parameter body: The answer's, as far as it was read; foreign.
+    /// - Parameter body: The response body as far as it was read; untrusted.
     func reason(status: Int, _ body: [UInt8]) -> String
 
-    /// Whether both are one place that knows us by the same keys.
+    /// Whether both are the same store with the same credentials.
     func isSame(as other: any UploadTarget) -> Bool
 }
 
@@ -52,15 +52,15 @@ extension UploadTarget {
     package func reason(status: Int, _ body: [UInt8]) -> String { "status \(status)" }
 }
 
-/// A server that takes objects below a URL.
+/// An HTTP server that accepts objects below a URL.
 package struct HTTPOrigin: UploadTarget, Hashable, CustomReflectable {
-    /// Ends in a slash.
+    /// With a trailing slash.
     private let url: String
     private let authorization: String?
 
     /// - Parameters:
-    ///   - url: `http://…` or `https://…`, without query; objects go below it.
-    ///   - authorization: The field's value; never shown.
+    ///   - url: `http://…` or `https://…`, without query; object names are appended.
+    ///   - authorization: Value of the authorization field; never shown.
     package init(url: String, authorization: String? = nil) {
         self.url = url.hasSuffix("/") ? url : url + "/"
         self.authorization = authorization

@@ -10,20 +10,20 @@ package import Packager
 import Stages
 import Synchronization
 
-/// Carries what a room lists to a store elsewhere, in a task of its own: one that is slow or away holds up nobody else, and no
-/// media.
+/// Uploads what a room lists to a remote store, in a task of its own: a store that is slow or unreachable delays
+/// nothing else.
 package final class Uploader: Sendable {
     /// Called from any thread; must not block.
     package typealias Notify = @Sendable (UploadNotice) -> Void
 
-    /// What a store is like now.
+    /// Current statistics of a store.
     package struct Statistics: Sendable, Hashable {
         package var isFailing = false
         package var waitingSlots = 0
-        /// Objects and attempts since the worker began.
+        /// Number of accepted objects and failed attempts since the worker began.
         package var taken: Int64 = 0
         package var failed: Int64 = 0
-        /// Segments of tracks that were given up.
+        /// Number of segments that were given up, counted per track.
         package var lost: Int64 = 0
         package var bytes: Int64 = 0
     }
@@ -31,21 +31,21 @@ package final class Uploader: Sendable {
     private struct State {
         var queue: UploadQueue
         var record: UploadRecord?
-        /// Time up to which it is waited for what is under way, on the clock; `nil`: nothing ends yet.
+        /// Deadline for requests in flight, on the clock; `nil` before ``finish(by:isLast:)``.
         var deadline: Int64?
-        /// The room is over.
+        /// The room has ended.
         var isLast = false
-        /// When the last deletions are not waited for any longer; `nil`: they are not waited for yet.
+        /// Deadline for the last deletions; `nil` before they are waited for.
         var deletionEnd: Int64?
         var bytes: Int64 = 0
     }
 
-    /// Nanoseconds to wait for a server's handshake.
+    /// Connect timeout in nanoseconds.
     private static let connectTimeout: Int64 = 2_000_000_000
-    /// Nanoseconds for deletions when a room is over and everything else is there: some dozen of them. What they leave behind
-    /// is known to nobody, but a room that is over is to be gone.
+    /// Nanoseconds for deletions when a room has ended and everything else is sent: enough for some dozens. Objects
+    /// that remain are not recorded anywhere, but the worker of an ended room must exit soon.
     private static let deletionPatience: Int64 = 2_000_000_000
-    /// Bytes of an answer that are read: what it says of an error.
+    /// Bytes of a response that are read, for its error message.
     private static let longestAnswer = 64 << 10
 
     package let outputID: String
@@ -55,22 +55,24 @@ package final class Uploader: Sendable {
     private let notify: Notify
     private let connections: Int
     private let authorities: String?
-    /// From ``begin()`` to ``finish(by:)``: one that is thrown away without its end is a fault of AsyncHTTPClient's.
+    /// Exists from ``begin()`` to ``finish(by:isLast:)``: AsyncHTTPClient treats a client that is released without a
+    /// shutdown as a programming error.
     private let client = Mutex<HTTPClient?>(nil)
     private let clock: any MonotonicClock
     private let state: Mutex<State>
-    /// What was listed and the queue does not know yet; apart, so that who lists it never waits for a playlist's text.
+    /// Listings that the queue has not processed yet. A separate lock, so that listing never waits while a playlist is
+    /// rendered.
     private let news = Mutex<[OutputListing]>([])
     private let signal: AsyncStream<Void>.Continuation
     private let signals: AsyncStream<Void>
     private let work = Mutex<Task<Void, Never>?>(nil)
-    /// A disk that hangs holds up this store alone.
+    /// A serial queue per store, so that a hanging disk only delays this store.
     private let disk: DispatchQueue
 
     /// - Parameters:
-    ///   - method: What objects are sent with, PUT or POST.
-    ///   - connections: At once, one for each track.
-    ///   - authorities: PEM file of those that may have signed the server's certificate; `nil`: the system's.
+    ///   - method: HTTP method for objects, PUT or POST.
+    ///   - connections: Concurrent connections, one for each track.
+    ///   - authorities: PEM file with the CA certificates for the server's certificate; `nil`: the system's.
     package init(
         outputID: String, target: any UploadTarget, method: String = "PUT", rules: UploadRules, connections: Int,
         files: any UploadFiles, clock: any MonotonicClock, authorities: String? = nil, notify: @escaping Notify
@@ -92,22 +94,22 @@ package final class Uploader: Sendable {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(2, self.connections + 1)
         configuration.timeout.connect = .nanoseconds(Self.connectTimeout)
-        // One request, one attempt: when it is tried again is the queue's to say.
+        // The client does not retry: the queue decides about retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         var tls = TLSConfiguration.makeClientConfiguration()
         if let file = self.authorities { tls.trustRoots = .file(file) }
-        // A store that reads nothing says no farewell either, and the client waits for it when it is shut down.
+        // A store that does not read does not answer a TLS close either, and shutting down the client waits for that.
         tls.shutdownTimeout = .seconds(1)
         configuration.tlsConfiguration = tls
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Where the store is, and how it knows us now.
+    /// The store's current address and credentials.
     package var target: any UploadTarget { self.place.withLock { $0 } }
 
-    /// What is sent from now on is sent there: the same store, which knows us by other keys.
+    /// Replaces the credentials for all further requests to the same store.
     ///
-    /// - Returns: Whether they are others.
+    /// - Returns: Whether they differ from the old ones.
     @discardableResult
     package func replace(_ target: any UploadTarget) -> Bool {
         self.place.withLock { place in
@@ -116,13 +118,13 @@ package final class Uploader: Sendable {
         }
     }
 
-    /// Listings that may wait for a disk that does not say how far the store was.
+    /// Most listings that wait while the disk reads the record of the previous worker.
     private static let mostNews = 64
 
-    /// Takes over what is listed. Returns at once.
+    /// Takes over a listing. Returns at once.
     ///
-    /// - Returns: False where too many wait: all of them are forgotten, and the next is to be a whole one. The last of a room is
-    ///   always taken.
+    /// - Returns: False if too many listings wait. All of them are dropped then, and the next one must be complete. The
+    ///   last listing of a room is always accepted.
     @discardableResult
     package func list(_ listing: OutputListing) -> Bool {
         let isTaken = self.news.withLock { news in
@@ -137,19 +139,19 @@ package final class Uploader: Sendable {
         return isTaken
     }
 
-    /// Sends an object that is no media. Returns at once.
+    /// Sends an object that is not media. Returns at once.
     package func put(_ name: String, _ bytes: [UInt8], contentType: String) {
         self.state.withLock { $0.queue.put(name, bytes, contentType: contentType) }
         self.signal.yield()
     }
 
-    /// Sends sheets of stills that have changed, and their index behind them. Returns at once.
+    /// Sends changed thumbnail sheets and then their index. Returns at once.
     package func put(_ update: SpriteUpdate) {
         self.state.withLock { $0.queue.put(update) }
         self.signal.yield()
     }
 
-    /// Begins to send.
+    /// Starts the task.
     package func begin() {
         let client = self.makeClient()
         self.client.withLock { $0 = client }
@@ -162,18 +164,18 @@ package final class Uploader: Sendable {
         self.work.withLock { $0 = task }
     }
 
-    /// What has become of a store when nothing more is listed.
+    /// State of a store after ``finish(by:isLast:)``.
     package enum End: Sendable, Hashable {
-        /// Everything is there, and the end with it.
+        /// The store has everything, including the end.
         case whole
-        /// Something is not; where that is noted another worker finds how far it was.
+        /// Something is missing in the store. If `isNoted`, the record lets another worker continue.
         case owed(isNoted: Bool)
     }
 
-    /// Nothing more is listed: sends what is left, and stops.
+    /// Ends the input: sends what is left, and stops.
     ///
-    /// - Parameter isLast: The room is over: what is not sent is noted, whether or not that is news, for the note alone says that
-    ///   there is something.
+    /// - Parameter isLast: The room has ended. Unsent media is then recorded even if the record has not changed,
+    ///   because its existence is what tells later workers that something is left to send.
     package func finish(by deadline: Int64, isLast: Bool = true) async -> End {
         self.state.withLock { state in
             state.deadline = deadline
@@ -189,11 +191,11 @@ package final class Uploader: Sendable {
         await task?.value
         alarm.cancel()
         try? await self.client.withLock { $0.take() }?.shutdown()
-        // What the queue was never told it knows nothing of.
+        // The queue does not know listings that it has not processed.
         let unknown = self.news.withLock(\.last)
         let isWhole = unknown == nil && self.state.withLock { $0.queue.isWhole }
         let isOwed = isLast && !isWhole
-        // For whoever goes on: what was taken last is not noted yet.
+        // For the next worker: the last accepted objects are not in the record yet.
         let record = self.state.withLock { state -> UploadRecord? in
             guard let record = state.queue.record, record != state.record || isOwed else { return nil }
             state.record = record
@@ -201,7 +203,7 @@ package final class Uploader: Sendable {
         }
         let begun = isOwed ? unknown.map { UploadRecord(origin: $0.origin, next: 0) } : nil
         let isNoted = await self.soon { files in
-            // What is owed nobody finds out again: the room is over.
+            // Pending uploads of an ended room are only known from this record.
             if let record, files.keep(record, durable: isOwed) { return true }
             if files.record() != nil { return true }
             return begun.map { files.keep($0, durable: true) } ?? false
@@ -209,15 +211,15 @@ package final class Uploader: Sendable {
         return isWhole ? .whole : .owed(isNoted: isNoted ?? false)
     }
 
-    /// Nobody goes on with it: the room is over. Waits for the disk, two seconds at most.
+    /// Removes the record: the room has ended and nothing is left to send. Waits for the disk, at most two seconds.
     package func forget() async { _ = await self.soon { $0.forget() } }
 
-    /// Nanoseconds a disk has for the last notes.
+    /// Timeout in nanoseconds for the last writes of the record.
     private static let notePatience: Int64 = 2_000_000_000
 
-    /// Everything the disk was asked to do is done when this returns, and this behind it, unless it hangs.
+    /// Runs `body` on the disk queue after everything queued before, and waits for it, unless the disk hangs.
     ///
-    /// - Returns: `nil` where it hangs.
+    /// - Returns: `nil` if the disk hangs.
     private func soon<R: Sendable>(_ body: @escaping @Sendable (any UploadFiles) -> R) async -> R? {
         let work = Task { await self.onDisk(body) }
         let alarm = Task {
@@ -243,7 +245,7 @@ package final class Uploader: Sendable {
     private struct Step {
         var requests: [UploadRequest]
         var notices: [UploadNotice]
-        /// What is to be noted for a successor, where that is another than before.
+        /// The record to write for the next worker, if it has changed.
         var record: UploadRecord?
         var wake: Int64?
         var isOver: Bool
@@ -295,7 +297,7 @@ package final class Uploader: Sendable {
 
     private static func isOver(_ state: inout State, at now: Int64) -> Bool {
         guard state.deadline != nil, state.queue.isSettled else { return false }
-        // A successor finds in the note what is to be deleted; of a room that is over there is none.
+        // The next worker finds pending deletions in the record; an ended room has no next worker.
         guard state.isLast, state.queue.isDeleting else { return true }
         let end = state.deletionEnd ?? now &+ Self.deletionPatience
         state.deletionEnd = end
@@ -305,7 +307,7 @@ package final class Uploader: Sendable {
     private func perform(_ request: UploadRequest, _ client: HTTPClient) async {
         let started = self.clock.now()
         let outcome = await self.outcome(of: request, client)
-        // The end of the worker is no failure of its store.
+        // A request that is cancelled by the end of the worker is not a failure of the store.
         if Task.isCancelled, case .failed = outcome { return }
         self.state.withLock { state in
             state.queue.answered(
@@ -325,7 +327,7 @@ package final class Uploader: Sendable {
         case .fileIn(let directory): bytes = await self.onDisk { $0.bytes(of: request.name, in: directory) } ?? nil
         case .slate(let segment, let track): bytes = await self.onDisk { $0.slate(like: segment, track: track) } ?? nil
         }
-        // Whoever is stopped while it asks the disk has not heard that the file is gone.
+        // A cancelled read does not mean that the file is gone.
         guard let bytes else { return Task.isCancelled ? .failed("stopped") : .absent }
         let head = UploadHead(
             method: self.method, name: request.name,
@@ -344,7 +346,8 @@ package final class Uploader: Sendable {
         if head.method != "DELETE" { request.body = .bytes(ByteBuffer(bytes: head.body)) }
         do {
             let response = try await client.execute(request, timeout: .nanoseconds(timeout))
-            // Read, so that the connection can be used again, whatever it says. The timeout of `execute` ends with the head.
+            // Read the body even if it is not used, so that the connection can be reused. The timeout of `execute` only
+            // covers the head.
             let answer = response.body
             let body =
                 await Deadline.run(within: timeout) { try? await answer.collect(upTo: Self.longestAnswer) } ?? nil
@@ -355,7 +358,7 @@ package final class Uploader: Sendable {
                 return .failed(self.target.reason(status: Int(response.status.code), bytes))
             }
         } catch let error as HTTPClientError {
-            // Its description names the case, and no part of the URL.
+            // The description names the error case and contains no part of the URL.
             return .failed(error.shortDescription)
         } catch is CancellationError {
             return .failed("stopped")
@@ -366,7 +369,7 @@ package final class Uploader: Sendable {
         }
     }
 
-    /// - Returns: `nil` where this task was cancelled meanwhile: a disk that hangs must not hold up the end of a room.
+    /// - Returns: `nil` if this task was cancelled meanwhile: a hanging disk must not delay the end of a room.
     private func onDisk<R: Sendable>(_ body: @escaping @Sendable (any UploadFiles) -> R) async -> R? {
         let answer = DiskAnswer<R>()
         return await withTaskCancellationHandler {
@@ -380,7 +383,7 @@ package final class Uploader: Sendable {
     }
 }
 
-/// Whatever comes first: what the disk says, or that nobody wants to know any more.
+/// Resumes with whichever comes first: the disk's answer or the cancellation.
 private final class DiskAnswer<R: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<R?, Never>?
@@ -406,20 +409,20 @@ private final class DiskAnswer<R: Sendable>: Sendable {
     }
 }
 
-/// What an uploader reads and notes on this machine. Called on one thread, which may block.
+/// Reads and writes an uploader's local files. Called on one thread, which may block.
 package protocol UploadFiles: Sendable {
-    /// A file of the output; `nil` where it is not there any more.
+    /// A file of the output; `nil` if it no longer exists.
     func bytes(of name: String) -> [UInt8]?
 
-    /// A file of another directory; `nil` where it is not there any more.
+    /// A file of another directory; `nil` if it no longer exists.
     func bytes(of name: String, in directory: String) -> [UInt8]?
 
-    /// Slate that takes a segment's place; `nil`: there is none.
+    /// Slate that replaces a segment; `nil` if it is not available.
     func slate(like segment: Segment, track: String) -> [UInt8]?
 
     func record() -> UploadRecord?
 
-    /// - Parameter durable: It must survive a crash of the machine once this returns.
+    /// - Parameter durable: The record survives a crash of the machine once this returns.
     /// - Returns: Whether it could be written.
     @discardableResult
     func keep(_ record: UploadRecord, durable: Bool) -> Bool

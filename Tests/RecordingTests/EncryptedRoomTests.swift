@@ -144,7 +144,8 @@ struct EncryptedRoomTests {
         let other = #expect(throws: MediaError.self) {
             try writer.hold([slot], id: "clip-1-1") { _ in "/proc/self/status" }
         }
-        #expect(other?.what.contains("no second names") == true && other?.fix.contains("hard links") == true)
+        #expect(
+            other?.what.contains("does not support hard links") == true && other?.fix.contains("hard links") == true)
         let gone = #expect(throws: MediaError.self) {
             try writer.hold([slot], id: "clip-1-2") { folder.path + "/nowhere/" + $0 }
         }
