@@ -7,6 +7,7 @@ import PipelineSpec
 import Program
 import Push
 import RTMP
+import RoomSources
 
 /// What a worker hands on beside the scenes and sources: relays, used keys, grace, alarms and clips.
 extension Room {
