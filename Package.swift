@@ -149,9 +149,14 @@ let package = Package(
                 "Admission", "Stages", "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
         .target(
+            name: "RoomScenes",
+            dependencies: [
+                "RoomSources", "Program", "Control", "PipelineSpec", "LibAV", "HLS", "Stages", "MediaTypes", logging,
+            ], swiftSettings: house),
+        .target(
             name: "Room",
             dependencies: [
-                "RoomSources",
+                "RoomSources", "RoomScenes",
                 "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "Egress",
                 "PipelineSpec",
@@ -295,7 +300,7 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "RoomSources", "Control", "Recording", "Packager", "Events", "PipelineSpec",
+                "TestSupport", "Room", "RoomSources", "RoomScenes", "Control", "Recording", "Packager", "Events", "PipelineSpec",
                 "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],

@@ -1,3 +1,5 @@
+import RoomScenes
+
 /// Something that has happened to a source, on its way to ``RoomLife``.
 ///
 /// Any thread adds one to ``RoomState/inbox`` and goes on; the life's thread passes them on in order.

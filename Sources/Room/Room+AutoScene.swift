@@ -1,6 +1,7 @@
 import Control
 import MediaTypes
 import PipelineSpec
+import RoomScenes
 
 /// Automatic scenes follow who is live.
 extension Room {
@@ -26,7 +27,7 @@ extension Room {
     }
 
     /// Lays the automatic scene on air out anew when others are live than it was made for.
-    func layOutAnew(_ desk: inout SceneDesk) {
+    func layOutAnew(_ desk: inout SceneSchedule) {
         guard let scene = desk.shelf[desk.onAir.sceneID], scene.isAutomatic,
             let live = self.liveUsers(fallback: desk.live), live != desk.live
         else { return }

@@ -3,6 +3,7 @@ package import Control
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomScenes
 
 /// Writes down what commands have changed, after it has come into force.
 extension Room {
@@ -28,7 +29,7 @@ extension Room {
     /// Writes down what is on air, what will be, and what countdowns say. The caller holds the value.
     ///
     /// The scene that was asked for counts; a fallback scene may be on air in its place.
-    func noteCommanded(_ desk: SceneDesk, _ value: borrowing RoomState) {
+    func noteCommanded(_ desk: SceneSchedule, _ value: borrowing RoomState) {
         guard let commands = self.commands else { return }
         let (wanted, file) = (value.life.wanted.id, value.documents.running.program.scene)
         commands.update(.now) { state in

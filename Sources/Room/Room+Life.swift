@@ -4,6 +4,7 @@ import LibAV
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomScenes
 import RoomSources
 import Stages
 
@@ -128,7 +129,7 @@ extension Room {
     /// next change tries again.
     ///
     /// - Returns: The first picture that shows it; `nil` where nothing changes.
-    func putOnAir(_ show: RoomLife.Show, _ desk: inout SceneDesk) -> Int64? {
+    func putOnAir(_ show: RoomLife.Show, _ desk: inout SceneSchedule) -> Int64? {
         guard desk.onAir.sceneID != show.scene.id || desk.onAir.without != show.without else { return nil }
         guard let scene = desk.shelf[show.scene.id] else { return nil }
         do throws(ControlFailure) {

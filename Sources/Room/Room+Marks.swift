@@ -3,6 +3,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Program
+import RoomScenes
 
 /// What is on air, told to viewers as date ranges in step with the picture.
 extension Room {

@@ -2,6 +2,7 @@ package import Control
 import HLS
 import MediaTypes
 import PipelineSpec
+import RoomScenes
 
 /// Texts, scores and countdowns by command: they hold in every scene that has them.
 extension Room {
@@ -102,7 +103,7 @@ extension Room {
                 return
             }
             desk.onAir.tick = tick
-            SceneDesk.begin(&desk.onAir, scene, fps: self.fps)
+            SceneSchedule.begin(&desk.onAir, scene, fps: self.fps)
             do throws(ControlFailure) {
                 _ = try self.compose(scene, desk.onAir, at: nil, &desk, isUpdate: true)
             } catch {
@@ -114,8 +115,8 @@ extension Room {
     /// Shows the end of a phase of the PK that has begun, in the scene on air and in those that are scheduled.
     ///
     /// - Parameter isShown: The scene on air has just been composed, with that end.
-    func redrawCountdowns(isShown: Bool, _ desk: inout SceneDesk) {
-        var showings: [(SceneDesk.Showing, Int64?)] = desk.upcoming.map { ($0, $0.tick) }
+    func redrawCountdowns(isShown: Bool, _ desk: inout SceneSchedule) {
+        var showings: [(SceneSchedule.Showing, Int64?)] = desk.upcoming.map { ($0, $0.tick) }
         if !isShown { showings.insert((desk.onAir, nil), at: 0) }
         for (showing, tick) in showings {
             guard let scene = desk.shelf[showing.sceneID], scene.countdowns.contains(where: { $0.clock == .pk }) else {

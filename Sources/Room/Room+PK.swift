@@ -1,6 +1,7 @@
 package import Control
 import MediaTypes
 import PipelineSpec
+import RoomScenes
 
 extension Room {
     package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {

@@ -3,6 +3,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Program
+import RoomScenes
 
 /// Restores what was commanded to the workers before this one: before publishers are let in, and before the first tick.
 extension Room {
@@ -166,7 +167,7 @@ extension Room {
                 self.resume(last) { () throws(ControlFailure) in
                     let showing = try self.command(scene, nil, &desk)
                     desk.onAir.tick = last.tick
-                    SceneDesk.begin(&desk.onAir, scene, fps: self.fps)
+                    SceneSchedule.begin(&desk.onAir, scene, fps: self.fps)
                     self.announce(showing, reason: "room.resumed")
                 }
             }
@@ -189,7 +190,7 @@ extension Room {
         }
     }
 
-    private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ desk: inout SceneDesk) {
+    private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ desk: inout SceneSchedule) {
         let (since, end) = (self.lifeTime(ofRoom: pk.since), pk.endsAt.map { self.lifeTime(ofRoom: $0) })
         let resumed = self.value.withLock { value -> (PKLife, RoomLife.Scene?)? in
             // A command may have come before this.

@@ -5,6 +5,7 @@ import Ingest
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomScenes
 import Stages
 
 /// The room's document, written anew while the room runs: all of it holds from one moment on, or nothing does.
@@ -34,7 +35,7 @@ extension Room {
             let (next, warnings) = try Self.read(body, isPatch: isPatch, after: current, checks)
             let change = try Self.judge(next, after: current)
             if isRequest { try self.checkServers(of: next.pipeline) }
-            var showing: SceneDesk.Showing?
+            var showing: SceneSchedule.Showing?
             if change.isChange, isDryRun {
                 try self.tryOut(change, after: current)
             } else if change.isChange {
@@ -95,7 +96,7 @@ extension Room {
     // MARK: Applying
 
     /// The pipeline file has changed: what it names now is what requests may name, and where they may connect to.
-    private func applyFile(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneDesk
+    private func applyFile(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneSchedule
         .Showing?
     {
         let gate = self.settings.egress
@@ -127,7 +128,7 @@ extension Room {
     }
 
     /// - Returns: What comes on air by it; `nil`: nothing that is seen has changed.
-    private func apply(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneDesk
+    private func apply(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneSchedule
         .Showing?
     {
         let before = self.pipeline
@@ -140,7 +141,7 @@ extension Room {
         let pushes = try self.pushChange(from: current.pipeline, to: after)
         let webhooks = try self.webhooks(from: current.pipeline, to: after)
         let rates = try self.rateChanges(from: current.pipeline, to: after)
-        let showing = try self.changeScenes { desk throws(ControlFailure) -> SceneDesk.Showing? in
+        let showing = try self.changeScenes { desk throws(ControlFailure) -> SceneSchedule.Showing? in
             let scenes = try self.sceneChange(from: current.pipeline, to: after, desk)
             // Scenes are composed with what the room runs by, and with those who are there.
             self.value.withLock { $0.documents.running = after }
@@ -251,7 +252,7 @@ extension Room {
 
     /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
     private func sceneChange(
-        from before: Pipeline, to after: Pipeline, _ desk: SceneDesk
+        from before: Pipeline, to after: Pipeline, _ desk: SceneSchedule
     ) throws(ControlFailure) -> SceneChange {
         var change = SceneChange(shelf: desk.shelf)
         change.put = after.scenes.filter { before.scene($0.sceneID) != $0 }
@@ -308,7 +309,7 @@ extension Room {
     }
 
     /// The one step that can fail: what is on air is composed anew.
-    private func show(_ change: SceneChange, _ desk: inout SceneDesk) throws(ControlFailure) -> SceneDesk.Showing? {
+    private func show(_ change: SceneChange, _ desk: inout SceneSchedule) throws(ControlFailure) -> SceneSchedule.Showing? {
         desk.shelf = change.shelf
         if let target = change.target, let scene = desk.shelf[target] { return try self.command(scene, nil, &desk) }
         let onAir = desk.onAir.sceneID
@@ -329,7 +330,7 @@ extension Room {
     }
 
     private func answer(
-        _ change: DocumentChange, _ showing: SceneDesk.Showing?, isDryRun: Bool, _ warnings: [SpecMistake]
+        _ change: DocumentChange, _ showing: SceneSchedule.Showing?, isDryRun: Bool, _ warnings: [SpecMistake]
     ) -> DocumentReply {
         DocumentReply(
             revision: change.document.revision, changed: change.isChange && !isDryRun, isDryRun: isDryRun,

@@ -4,6 +4,7 @@ import MediaTypes
 import PipelineSpec
 import Program
 import RTMP
+import RoomScenes
 import Stages
 
 /// Sources that come and go with the room's document while the room runs.

@@ -1,6 +1,7 @@
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomScenes
 import Synchronization
 
 /// Changes of the room's scenes. One thread at a time makes one; threads that make none do not wait for it.
@@ -13,7 +14,7 @@ extension Room {
     ///
     /// - Parameter body: Must not call this function again.
     func changeScenes<Result, Failure: Error>(
-        _ body: (inout SceneDesk) throws(Failure) -> sending Result
+        _ body: (inout SceneSchedule) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         try self.sceneTurn.withLock { _ throws(Failure) in
             var desk = self.value.withLock(\.scenes)
@@ -29,14 +30,14 @@ extension Room {
     }
 
     /// The scenes as of the tick on air. Reading them waits for no change.
-    var shownScenes: SceneDesk {
+    var shownScenes: SceneSchedule {
         var desk = self.value.withLock(\.scenes)
         desk.advance(to: self.program.tick)
         return desk
     }
 
     /// Puts scheduled scenes on air whose tick has come, and reports them to ``RoomLife``.
-    private func advance(_ desk: inout SceneDesk) {
+    private func advance(_ desk: inout SceneSchedule) {
         desk.advance(to: self.program.tick)
         let begun = desk.takeBegun()
         if begun.isEmpty { return }
@@ -52,7 +53,7 @@ extension Room {
     func settleScenes() { self.changeScenes { self.settle(&$0) } }
 
     /// Applies ``RoomState/sceneWork``. The caller holds ``Room/sceneTurn``.
-    func settle(_ desk: inout SceneDesk) {
+    func settle(_ desk: inout SceneSchedule) {
         let (work, pk) = self.value.withLock { ($0.sceneWork.take(), $0.life.pkScene) }
         let shownAt = work.isShowDue ? self.putOnAir(self.value.withLock(\.life.onAir), &desk) : nil
         if !work.phases.isEmpty { self.redrawCountdowns(isShown: shownAt != nil, &desk) }

@@ -3,6 +3,7 @@ import HLS
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomScenes
 
 /// Scenes by command. One command at a time; what fails changes nothing.
 extension Room {
@@ -79,8 +80,8 @@ extension Room {
     /// Puts a scene on air now, and tells the room's life that it was asked for: of what it knows of the sources, some
     /// panes may stay away. All or nothing.
     func command(
-        _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ desk: inout SceneDesk
-    ) throws(ControlFailure) -> SceneDesk.Showing {
+        _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ desk: inout SceneSchedule
+    ) throws(ControlFailure) -> SceneSchedule.Showing {
         let (now, pipeline) = (self.lifeTime, self.pipeline)
         let event = RoomLife.Event.commanded(RoomLife.Scene(scene, in: pipeline))
         // Tried on a copy: the life goes on while the graph is built, and learns of the command when it can be carried out.
@@ -99,11 +100,11 @@ extension Room {
     /// Builds and warms the scene and puts it on air.
     func show(
         _ scene: PipelineSpec.Scene, without: Set<SourceID>, at tick: Int64?, _ transition: PipelineSpec.Transition?,
-        _ desk: inout SceneDesk
-    ) throws(ControlFailure) -> SceneDesk.Showing {
-        var showing = SceneDesk.Showing(
+        _ desk: inout SceneSchedule
+    ) throws(ControlFailure) -> SceneSchedule.Showing {
+        var showing = SceneSchedule.Showing(
             sceneID: scene.sceneID, tick: tick ?? self.program.tick + 1, transition: transition, without: without)
-        SceneDesk.begin(&showing, scene, fps: self.fps)
+        SceneSchedule.begin(&showing, scene, fps: self.fps)
         showing.tick = try self.compose(scene, showing, at: tick, &desk)
         desk.note(showing, isNow: tick == nil)
         return showing
@@ -111,7 +112,7 @@ extension Room {
 
     /// - Returns: The first tick it is on.
     func compose(
-        _ scene: PipelineSpec.Scene, _ showing: SceneDesk.Showing, at tick: Int64?, _ desk: inout SceneDesk,
+        _ scene: PipelineSpec.Scene, _ showing: SceneSchedule.Showing, at tick: Int64?, _ desk: inout SceneSchedule,
         isUpdate: Bool = false
     ) throws(ControlFailure) -> Int64 {
         let live = scene.isAutomatic ? self.liveUsers(fallback: desk.live) : nil
@@ -209,10 +210,10 @@ extension Room {
     ///
     /// - Returns: What changes first; `nil`: the scene is neither.
     func replace(
-        _ scene: PipelineSpec.Scene, _ desk: inout SceneDesk
-    ) throws(ControlFailure) -> SceneDesk.Showing? {
+        _ scene: PipelineSpec.Scene, _ desk: inout SceneSchedule
+    ) throws(ControlFailure) -> SceneSchedule.Showing? {
         var changed = desk
-        var first: SceneDesk.Showing?
+        var first: SceneSchedule.Showing?
         if desk.onAir.sceneID == scene.sceneID {
             var showing = desk.onAir
             let new = CountdownEnds.beginning(scene.countdowns, at: self.program.tick, fps: self.fps)
@@ -224,7 +225,7 @@ extension Room {
         }
         for var showing in desk.upcoming where showing.sceneID == scene.sceneID {
             showing.ends = [:]
-            SceneDesk.begin(&showing, scene, fps: self.fps)
+            SceneSchedule.begin(&showing, scene, fps: self.fps)
             showing.tick = try self.compose(scene, showing, at: showing.tick, &changed)
             changed.note(showing, isNow: false)
             first = first ?? showing
@@ -277,11 +278,11 @@ extension Room {
     /// As ``effect(at:)``, as members of a reply.
     func times(_ tick: Int64?) -> [JSONValue.Member] { self.effect(at: tick).members }
 
-    private func answer(_ showing: SceneDesk.Showing, changed: Bool) -> ProgramReply {
+    private func answer(_ showing: SceneSchedule.Showing, changed: Bool) -> ProgramReply {
         ProgramReply(sceneID: showing.sceneID, changed: changed, effect: self.effect(at: showing.tick))
     }
 
-    func announce(_ showing: SceneDesk.Showing, reason: String) {
+    func announce(_ showing: SceneSchedule.Showing, reason: String) {
         let effect = self.effect(at: showing.tick)
         self.events.emit(
             "program.scene",

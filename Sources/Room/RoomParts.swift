@@ -8,6 +8,7 @@ import Packager
 import PipelineSpec
 import Program
 import Recording
+import RoomScenes
 import Stages
 import Synchronization
 import Upload

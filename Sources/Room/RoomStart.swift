@@ -1,10 +1,11 @@
 import MediaTypes
 import PipelineSpec
+import RoomScenes
 
 /// Scenes, overlays and life of a room before its first tick: as its document says, and as commands to the workers before it have
 /// changed it.
 struct RoomStart: Sendable {
-    var desk: SceneDesk
+    var desk: SceneSchedule
     var life: RoomLife
     /// The scene that is on air first; `nil`: the pipeline has none.
     var scene: PipelineSpec.Scene?
@@ -15,7 +16,7 @@ struct RoomStart: Sendable {
 
     /// - Parameter resumption: Learns what cannot be restored.
     init(_ pipeline: Pipeline, _ resumption: inout Resumption) {
-        self.desk = SceneDesk(pipeline)
+        self.desk = SceneSchedule(pipeline)
         self.life = RoomLife(pipeline)
         self.overlays = SceneMapping.Overlays()
         self.restoreScenes(pipeline, &resumption)
@@ -65,7 +66,7 @@ struct RoomStart: Sendable {
                     member: CommandedState.onAirMember.name, reason: "there is no scene \"\(onAir.scene)\" any more"))
             return
         }
-        self.desk.onAir = SceneDesk.Showing(sceneID: onAir.scene, tick: onAir.tick, ends: onAir.ends)
+        self.desk.onAir = SceneSchedule.Showing(sceneID: onAir.scene, tick: onAir.tick, ends: onAir.ends)
         self.desk.isResumed = true
     }
 }

@@ -1,6 +1,7 @@
 import HLS
 import MediaTypes
 import PipelineSpec
+import RoomScenes
 
 /// The state of a room as one value, which reads no clock and does no I/O.
 ///
@@ -18,7 +19,7 @@ struct RoomState: Sendable {
     /// Events that the life has not received yet, in order.
     var inbox: [Happening] = []
     /// The scenes there are, and what is on air. Changed by those alone who hold ``Room/sceneTurn``.
-    var scenes: SceneDesk
+    var scenes: SceneSchedule
     /// What texts and score bars say by command, in every scene that has them.
     var overlays = SceneMapping.Overlays()
     /// Changes of the scene on air that are due.

@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomScenes
 import Testing
 
 @Suite("A room's PK: its scenes, by the pipeline and by command")

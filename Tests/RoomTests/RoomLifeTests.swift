@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomScenes
 import Testing
 
 @Suite("A room's life: what is on air when sources come and go")

@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomScenes
 import RoomSources
 
 /// What must hold, whatever happens.

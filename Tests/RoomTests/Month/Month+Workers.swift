@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomScenes
 
 /// Workers that die, and what their successors go on with.
 extension Month {
