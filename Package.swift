@@ -300,7 +300,8 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "RoomSources", "RoomScenes", "Control", "Recording", "Packager", "Events", "PipelineSpec",
+                "TestSupport", "Room", "RoomSources", "RoomScenes", "Control", "Recording", "Packager", "Events",
+                "PipelineSpec",
                 "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],

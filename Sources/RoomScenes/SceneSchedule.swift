@@ -42,7 +42,7 @@ package struct SceneSchedule: Sendable {
     /// Whether a worker before this one has put the scene on air; its countdowns go on.
     package var isResumed = false
     /// Users that the automatic scene on air was laid out for; `nil`: none was on air yet.
-    package var live: [String]?
+    var live: [String]?
 
     /// The schedule of a room that starts as its pipeline says.
     package init(_ pipeline: Pipeline) {
@@ -52,7 +52,7 @@ package struct SceneSchedule: Sendable {
     }
 
     /// Moves scheduled scenes whose ticks have come to ``onAir``.
-    package mutating func advance(to tick: Int64) {
+    mutating func advance(to tick: Int64) {
         while let next = self.upcoming.first, tick >= next.tick {
             self.onAir = next
             self.begun.append(next.sceneID)
@@ -61,7 +61,7 @@ package struct SceneSchedule: Sendable {
     }
 
     /// Scheduled scenes that have come on air since the last call, in order.
-    package mutating func takeBegun() -> [PipelineSpec.Scene] {
+    mutating func takeBegun() -> [PipelineSpec.Scene] {
         defer { self.begun = [] }
         return self.begun.compactMap { self.shelf[$0] }
     }
@@ -69,7 +69,7 @@ package struct SceneSchedule: Sendable {
     /// Records a scene that the program has accepted.
     ///
     /// - Parameter isNow: Whether it is shown at the next tick; otherwise it is scheduled.
-    package mutating func note(_ showing: Showing, isNow: Bool) {
+    mutating func note(_ showing: Showing, isNow: Bool) {
         if isNow {
             self.onAir = showing
             // The program has shown those before, if only for a tick.
@@ -91,7 +91,7 @@ package struct SceneSchedule: Sendable {
     }
 
     /// Whether a scene is on air or on its way.
-    package func isShown(_ sceneID: String) -> Bool {
+    func isShown(_ sceneID: String) -> Bool {
         self.onAir.sceneID == sceneID || self.upcoming.contains { $0.sceneID == sceneID }
     }
 

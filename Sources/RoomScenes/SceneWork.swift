@@ -2,24 +2,21 @@
 /// has come.
 ///
 /// ``ScenesState`` collects it. The next thread that has the turn of ``SceneChanges`` does it.
-package struct SceneWork: Sendable {
+struct SceneWork: Sendable {
     /// What is on air may be something else than ``RoomLife/onAir``.
-    package var isShowDue = false
+    var isShowDue = false
     /// Phases of the PK that have begun, whose countdowns and date ranges are due.
-    package var phases: [PKLife.Change] = []
+    var phases: [PKLife.Change] = []
     /// Others may be live than those the automatic scene on air was made for.
-    package var isLayoutDue = false
+    var isLayoutDue = false
     /// A scheduled scene has come on air.
-    package var isAdvanceDue = false
+    var isAdvanceDue = false
 
     /// Nothing is due.
-    package init() {}
-
-    /// Nothing is due.
-    package var isEmpty: Bool { !self.isShowDue && self.phases.isEmpty && !self.isLayoutDue && !self.isAdvanceDue }
+    var isEmpty: Bool { !self.isShowDue && self.phases.isEmpty && !self.isLayoutDue && !self.isAdvanceDue }
 
     /// Removes and returns all of it.
-    package mutating func take() -> SceneWork {
+    mutating func take() -> SceneWork {
         defer { self = SceneWork() }
         return self
     }
