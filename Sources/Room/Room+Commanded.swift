@@ -29,7 +29,7 @@ extension Room {
     // The scene that was asked for counts; a fallback scene may be on air in its place.
     package func saveSchedule(_ scenes: ScenesState, _ context: ScenesContext) {
         guard let commands = self.commands else { return }
-        let (schedule, wanted) = (scenes.schedule, scenes.life.wanted.id)
+        let (schedule, wanted) = (scenes.schedule, scenes.life.wanted.sceneID)
         let file = context.pipeline.program.scene
         commands.update(.now) { state in
             let onAir = schedule.onAir.sceneID == wanted

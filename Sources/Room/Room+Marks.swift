@@ -1,7 +1,7 @@
 import HLS
 package import MediaTypes
 import Packager
-import PipelineSpec
+package import PipelineSpec
 package import Program
 package import RoomScenes
 
@@ -21,7 +21,7 @@ extension Room {
                 attributes: Self.attributes(scene.sceneID, sources)))
     }
 
-    package func mark(_ phases: [PKLife.Change], of scene: RoomLife.Scene?, shownAt: Int64?) {
+    package func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?) {
         guard let scene else { return }
         let next = self.program.tick &+ 1
         for change in phases {
@@ -29,7 +29,7 @@ extension Room {
             if change.to != .idle {
                 attributes =
                     [DateRange.Attribute("TANDEM-PHASE", change.to.rawValue)]
-                    + Self.attributes(scene.id, scene.sources)
+                    + Self.attributes(scene.sceneID, scene.sources)
             }
             self.packager?.mark(
                 ProgramMark(

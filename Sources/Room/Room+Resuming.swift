@@ -193,7 +193,7 @@ extension Room {
 
     private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ schedule: inout SceneSchedule) {
         let (since, end) = (self.lifeTime(ofRoom: pk.since), pk.endsAt.map { self.lifeTime(ofRoom: $0) })
-        let resumed = self.withScenes { scenes, context -> (PKLife, RoomLife.Scene?)? in
+        let resumed = self.withScenes { scenes, context -> (PKLife, PipelineSpec.Scene?)? in
             // A command may have come before this.
             guard scenes.life.phases.phase == pk.phase, scenes.life.phases.isRunning, scenes.life.phases.endsAt == nil
             else {

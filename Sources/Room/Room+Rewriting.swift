@@ -153,7 +153,7 @@ extension Room {
                 let showing = try self.show(scenes, &changed)
                 schedule = changed
                 self.value.withLock { value in
-                    for scene in scenes.put { value.scenes.life.replace(RoomLife.Scene(scene, in: after)) }
+                    for scene in scenes.put { value.scenes.life.replace(scene) }
                     for id in scenes.removed { value.scenes.life.remove(id) }
                     value.scenes.life.setPK(after.pk.map(RoomLife.PK.init))
                 }
@@ -299,8 +299,7 @@ extension Room {
     private func checkScenes(of shelf: SceneShelf, from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
         let leaving = Set(before.sources.map(\.id)).subtracting(after.sources.map(\.id))
         for scene in shelf.scenes where !leaving.isEmpty {
-            let named = RoomLife.Scene(scene, in: before).sources
-            guard let source = named.first(where: { leaving.contains($0) }) else { continue }
+            guard let source = scene.sources.first(where: { leaving.contains($0) }) else { continue }
             throw ControlFailure(
                 code: "requestFailed", number: 1417, status: 409,
                 what: "the scene \"\(scene.sceneID)\", as a command has made it, shows \(source), which is to leave",

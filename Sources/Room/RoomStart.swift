@@ -47,7 +47,7 @@ struct RoomStart: Sendable {
                 }
                 scene.revision = change.revision
                 self.scenes.schedule.shelf.put(scene)
-                self.scenes.life.replace(RoomLife.Scene(scene, in: pipeline))
+                self.scenes.life.replace(scene)
             } else if var scene = self.scenes.schedule.shelf[id] {
                 scene.revision = max(scene.revision, change.revision)
                 self.scenes.schedule.shelf.put(scene)

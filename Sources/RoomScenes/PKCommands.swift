@@ -48,7 +48,7 @@ package struct PKCommands: Sendable {
             for member in scenes.members where life.scene(member.id) == nil {
                 throw .invalidValue(
                     member.name, "there is no scene \"\(member.id.prefix(64))\"",
-                    fix: "use one of: \(life.scenes.map(\.id).joined(separator: ", "))")
+                    fix: "use one of: \(life.scenes.map(\.sceneID).joined(separator: ", "))")
             }
             hasPK = life.pk != nil || scenes.scene != nil
         }

@@ -7,8 +7,7 @@ extension RoomLife {
     package init(_ pipeline: Pipeline) {
         self.init(
             sources: pipeline.sources.map { Source($0, in: pipeline) },
-            scenes: pipeline.scenes.map { Scene($0, in: pipeline) }, first: pipeline.program.scene,
-            pk: pipeline.pk.map(PK.init))
+            scenes: pipeline.scenes, first: pipeline.program.scene, pk: pipeline.pk.map(PK.init))
     }
 }
 
@@ -37,13 +36,6 @@ extension RoomLife.Absence {
         case (.fallbackScene, let scene?): self = .fallbackScene(scene)
         case (.placeholder, _), (.fallbackScene, nil): self = .placeholder
         }
-    }
-}
-
-extension RoomLife.Scene {
-    /// A scene with the sources that it shows when all of them are live.
-    package init(_ scene: PipelineSpec.Scene, in pipeline: Pipeline) {
-        self.init(id: scene.sceneID, sources: scene.resolvedPanes(canvas: pipeline.canvas).map(\.pane.source))
     }
 }
 

@@ -1,4 +1,5 @@
 package import MediaTypes
+package import PipelineSpec
 package import RoomSources
 
 /// The life of a room's sources, the phases of its PK, and what is on air because of both: a value, without threads, clocks
@@ -13,17 +14,6 @@ package import RoomSources
 /// 4. The last pane never leaves because its source is lost: a card with a name says more than an empty canvas. Sources
 ///    whose panes shall leave without video leave all the same.
 package struct RoomLife: Sendable {
-    /// A scene, as far as it matters here.
-    package struct Scene: Sendable, Hashable {
-        package var id: String
-        package var sources: [SourceID]
-
-        package init(id: String, sources: [SourceID]) {
-            self.id = id
-            self.sources = sources
-        }
-    }
-
     /// What becomes of the scene when a source of it has been lost for as long as its picture is held.
     package enum Absence: Sendable, Hashable {
         /// The pane stays, with an image or a card.
@@ -97,7 +87,10 @@ package struct RoomLife: Sendable {
             self.reason = reason
         }
 
-        func isSamePicture(as other: Show) -> Bool { self.scene == other.scene && self.without == other.without }
+        func isSamePicture(as other: Show) -> Bool {
+            self.scene.sceneID == other.scene.sceneID && self.scene.sources == other.scene.sources
+                && self.without == other.without
+        }
     }
 
     package enum Action: Sendable, Equatable {
@@ -148,7 +141,7 @@ package struct RoomLife: Sendable {
         self.sources = Dictionary(sources.map { ($0.id, SourceLife(rules: $0.rules)) }) { first, _ in first }
         self.unpictured = Set(sources.filter(\.leavesWithoutVideo).map(\.id))
         self.phases = PKLife(durations: pk?.durations ?? PKLife.Durations(countdown: 0, pk: 0, punish: 0))
-        self.wanted = scenes.first { $0.id == first } ?? scenes.first ?? Scene(id: first, sources: [])
+        self.wanted = scenes.first { $0.sceneID == first } ?? scenes.first ?? Scene(first, .panes([]))
         self.onAir = Show(scene: self.wanted, reason: "start")
         self.onAir.without = self.leaving(self.wanted)
     }
@@ -191,7 +184,7 @@ package struct RoomLife: Sendable {
     ) throws(PKLife.Refusal) -> [Action] {
         try self.command(now: now) { life throws(PKLife.Refusal) in
             var scenes = scenes
-            if life.pk == nil { scenes.endScene = scenes.endScene ?? life.wanted.id }
+            if life.pk == nil { scenes.endScene = scenes.endScene ?? life.wanted.sceneID }
             guard let pk = PK(life.pk, scenes) else { throw Self.noPK }
             if let removed = ([pk.scene] + scenes.ids).first(where: { life.scene($0) == nil }) {
                 throw PKLife.Refusal(
@@ -253,7 +246,7 @@ package struct RoomLife: Sendable {
             case .pk: self.want(pk.scene, reason: "pk.started")
             case .punish: self.want(pk.punishScene ?? pk.scene, reason: "pk.punish")
             case .idle:
-                self.want(self.sceneAfterPK(pk, of: before?.scene ?? pk.scene).id, reason: "pk.ended")
+                self.want(self.sceneAfterPK(pk, of: before?.scene ?? pk.scene).sceneID, reason: "pk.ended")
                 if self.pk != nil { self.commandedScenes = PK.Scenes() }
             }
         }
@@ -297,20 +290,20 @@ package struct RoomLife: Sendable {
 
     /// A scene's document has changed, or is new.
     package mutating func replace(_ scene: Scene) {
-        if let index = self.scenes.firstIndex(where: { $0.id == scene.id }) {
+        if let index = self.scenes.firstIndex(where: { $0.sceneID == scene.sceneID }) {
             self.scenes[index] = scene
         } else {
             self.scenes.append(scene)
         }
-        if self.wanted.id == scene.id { self.wanted = scene }
-        if self.onAir.scene.id == scene.id { self.onAir.scene = scene }
+        if self.wanted.sceneID == scene.sceneID { self.wanted = scene }
+        if self.onAir.scene.sceneID == scene.sceneID { self.onAir.scene = scene }
     }
 
     /// A scene is no more. It is not on air; where a fallback lies over it, that stays.
     package mutating func remove(_ id: String) {
-        self.scenes.removeAll { $0.id == id }
-        self.fallbacks.removeAll { $0.scene.id == id }
-        guard self.wanted.id == id, self.onAir.scene.id != id else { return }
+        self.scenes.removeAll { $0.sceneID == id }
+        self.fallbacks.removeAll { $0.scene.sceneID == id }
+        guard self.wanted.sceneID == id, self.onAir.scene.sceneID != id else { return }
         self.wanted = self.onAir.scene
         self.fallbacks = []
     }
@@ -363,7 +356,7 @@ package struct RoomLife: Sendable {
         self.pk = pk
     }
 
-    package func scene(_ id: String) -> Scene? { self.scenes.first { $0.id == id } }
+    package func scene(_ id: String) -> Scene? { self.scenes.first { $0.sceneID == id } }
 
     /// Everything that follows from the sources' states.
     private mutating func settle(now: Int64) -> [Action] {
@@ -399,7 +392,7 @@ package struct RoomLife: Sendable {
         for source in away.subtracting(self.away).sorted(by: { $0.description < $1.description }) {
             guard case .fallbackScene(let id)? = self.absences[source], let scene = self.scene(id) else { continue }
             let shown = self.picture(reason: nil).scene
-            if shown.sources.contains(source), scene.id != shown.id {
+            if shown.sources.contains(source), scene.sceneID != shown.sceneID {
                 self.fallbacks.append(Fallback(source: source, scene: scene))
             }
         }

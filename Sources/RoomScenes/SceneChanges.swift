@@ -60,7 +60,7 @@ package struct SceneChanges: Sendable {
         let now = self.times.lifeTime
         self.host.withScenes { scenes, context in
             for scene in begun {
-                self.receive(.commanded(RoomLife.Scene(scene, in: context.pipeline)), at: now, &scenes, context)
+                self.receive(.commanded(scene), at: now, &scenes, context)
             }
         }
     }
@@ -118,8 +118,8 @@ package struct SceneChanges: Sendable {
     ///
     /// - Returns: The first tick that shows it; `nil`: nothing changes.
     private func putOnAir(_ show: RoomLife.Show, _ schedule: inout SceneSchedule) -> Int64? {
-        guard schedule.onAir.sceneID != show.scene.id || schedule.onAir.without != show.without else { return nil }
-        guard let scene = schedule.shelf[show.scene.id] else { return nil }
+        guard schedule.onAir.sceneID != show.scene.sceneID || schedule.onAir.without != show.without else { return nil }
+        guard let scene = schedule.shelf[show.scene.sceneID] else { return nil }
         do throws(ControlFailure) {
             let showing = try self.show(scene, without: show.without, at: nil, nil, &schedule)
             self.announce(showing, reason: show.reason)
@@ -127,7 +127,8 @@ package struct SceneChanges: Sendable {
         } catch {
             self.parts.logger.error("a scene cannot be composed", metadata: ["error": "\(error.what)"])
             self.emit(
-                "program.failed", ["scene": .string(show.scene.id), "reason": .string("\(error.what). \(error.fix)")])
+                "program.failed",
+                ["scene": .string(show.scene.sceneID), "reason": .string("\(error.what). \(error.fix)")])
             return nil
         }
     }
@@ -141,17 +142,18 @@ package struct SceneChanges: Sendable {
     ) throws(ControlFailure) -> SceneSchedule.Showing {
         let now = self.times.lifeTime
         // Tried on a copy: the life goes on while the graph is built, and learns of the command when it can be carried out.
-        let (event, planned) = self.host.withScenes { scenes, context in
-            let event = RoomLife.Event.commanded(RoomLife.Scene(scene, in: context.pipeline))
+        let planned = self.host.withScenes { scenes, _ in
             var life = scenes.life
-            _ = life.receive(event, now: now)
-            return (event, life.onAir)
+            _ = life.receive(.commanded(scene), now: now)
+            return life.onAir
         }
-        let shown = planned.scene.id == scene.sceneID ? scene : schedule.shelf[planned.scene.id] ?? scene
+        let shown = planned.scene.sceneID == scene.sceneID ? scene : schedule.shelf[planned.scene.sceneID] ?? scene
         if schedule.onAir.sceneID != shown.sceneID || schedule.onAir.without != planned.without {
             _ = try self.show(shown, without: planned.without, at: nil, transition, &schedule)
         }
-        self.host.withScenes { scenes, context in self.receive(event, at: self.times.lifeTime, &scenes, context) }
+        self.host.withScenes { scenes, context in
+            self.receive(.commanded(scene), at: self.times.lifeTime, &scenes, context)
+        }
         self.settle(&schedule)
         return schedule.onAir
     }

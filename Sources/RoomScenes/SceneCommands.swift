@@ -96,9 +96,8 @@ package struct SceneCommands: Sendable {
                 warnings: report.warnings.map { "\($0.path): \($0.what)" })
             if change != .unchanged {
                 let pipeline = self.host.withScenes { $1.pipeline }
-                let known = RoomLife.Scene(scene, in: pipeline)
                 // Another document of the room may have come since this one was judged.
-                if let gone = known.sources.first(where: { pipeline.source($0) == nil }) {
+                if let gone = scene.sources.first(where: { pipeline.source($0) == nil }) {
                     throw .conflict(
                         "the source \(gone), which this scene shows, has just left the room",
                         fix: "send the scene again without it")
@@ -108,7 +107,7 @@ package struct SceneCommands: Sendable {
                     reply.effect = self.changes.effect(at: showing.tick)
                 }
                 schedule.shelf.put(scene)
-                self.host.withScenes { scenes, _ in scenes.life.replace(known) }
+                self.host.withScenes { scenes, _ in scenes.life.replace(scene) }
                 self.host.saveScene(sceneID, revision: scene.revision, body)
                 self.changes.announceChange(of: sceneID, revision: scene.revision)
             }

@@ -39,7 +39,7 @@ package protocol ScenesHost: AnyObject, Sendable {
     /// - Parameters:
     ///   - scene: The PK's scene; `nil`: there is no PK.
     ///   - shownAt: The first tick of the scene that goes with it; `nil`: the scene on air does not change.
-    func mark(_ phases: [PKLife.Change], of scene: RoomLife.Scene?, shownAt: Int64?)
+    func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
 
     // MARK: What a successor restores
 

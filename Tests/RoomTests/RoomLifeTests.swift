@@ -1,4 +1,5 @@
 import MediaTypes
+import PipelineSpec
 import Room
 import RoomScenes
 import Testing
@@ -74,7 +75,7 @@ struct RoomLifeTests {
         let early = room.receive(.source(Self.c, .published), now: 0)
         #expect(early.isEmpty, "nobody knows it")
         room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
-        let trio = RoomLife.Scene(id: "trio", sources: [Kit.a, Kit.b, Self.c])
+        let trio = Scene(id: "trio", sources: [Kit.a, Kit.b, Self.c])
         room.replace(trio)
         #expect(room.receive(.commanded(trio), now: 1).shows == ["trio-3003"])
         #expect(room.receive(.source(Self.c, .published), now: 2).states == [.connected])
@@ -92,7 +93,7 @@ struct RoomLifeTests {
         room.everybodyComes(now: 0)
         _ = room.loses(Kit.b, now: 0)
         #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
-        room.replace(RoomLife.Scene(id: "pk", sources: [Kit.a]))
+        room.replace(Scene(id: "pk", sources: [Kit.a]))
         for scene in ["guest", "punish"] { room.remove(scene) }
         room.remove(Kit.b)
         #expect(room.passes(to: 3 * Self.second).shows == ["pk"], "what was asked for is on air again")
@@ -262,7 +263,7 @@ struct RoomLifeTests {
         var started = try Self.unpolled()
         let again = try started.startPK(countdown: 0, now: late)
         #expect(again.phases == [.punish, .idle, .pk])
-        #expect(started.phases.since == late && started.onAir.scene.id == "pk")
+        #expect(started.phases.since == late && started.onAir.scene.sceneID == "pk")
 
         var lost = try Self.unpolled()
         let end = lost.receive(.source(Kit.b, .left(reason: "reset")), now: late)

@@ -129,7 +129,7 @@ extension Month {
         case 7:
             let scene = self.life.scenes.randomElement(using: &self.random) ?? Kit.solo
             self.note(self.life.receive(.commanded(scene), now: self.lifeTime))
-            self.state.onAir = CommandedState.Showing(scene: self.life.wanted.id, tick: 0)
+            self.state.onAir = CommandedState.Showing(scene: self.life.wanted.sceneID, tick: 0)
             self.state.revision += 1
         case 8...9: self.kick(source)
         case 10...11:

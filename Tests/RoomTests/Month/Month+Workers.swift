@@ -1,4 +1,5 @@
 import MediaTypes
+import PipelineSpec
 import Room
 import RoomScenes
 
@@ -59,7 +60,7 @@ extension Month {
         if (old?.until ?? 0) <= end { self.promised[quarantined] = (end, true) }
     }
 
-    private mutating func restoreLife(_ wanted: RoomLife.Scene) {
+    private mutating func restoreLife(_ wanted: Scene) {
         self.life = self.freshLife()
         if let scene = self.state.onAir?.scene, !self.life.resume(scene) { self.fault("\(scene) is not restored") }
         for (source, known) in self.state.sources {
@@ -73,7 +74,9 @@ extension Month {
             if !isRestored { self.fault("the PK is not restored") }
         }
         self.shown = self.life.onAir
-        if self.state.onAir != nil, self.life.wanted != wanted { self.fault("\(wanted.id) is not asked for any more") }
+        if self.state.onAir != nil, self.life.wanted != wanted {
+            self.fault("\(wanted.sceneID) is not asked for any more")
+        }
         if self.life.phases.phase != self.phase { self.fault("\(self.phase) was not restored") }
         if self.life.phases.endsAt.map({ $0 + self.offset }) != self.phaseEnd { self.fault("another end is restored") }
         if self.life.phases.isRunning { self.tally.phasesOverDeaths += 1 }
