@@ -19,7 +19,7 @@ struct RoomStart: Sendable {
         for (id, score) in state.scores { self.scenes.overlays.scores[id] = (score.left, score.right) }
         for (id, tick) in state.countdowns { self.scenes.schedule.countdowns.tell(id, tick) }
         if let onAir = state.onAir { self.restore(onAir, &resumption) }
-        self.scenes.schedule.onAir.without = self.scenes.life.onAir.without
+        self.scenes.schedule.onAir.without = self.scenes.life.planned.without
         let schedule = self.scenes.schedule
         guard let scene = schedule.shelf[schedule.onAir.sceneID] ?? pipeline.scenes.first else { return }
         self.first = SceneMapping.scene(

@@ -120,8 +120,9 @@ package struct RoomLife: Sendable {
     package private(set) var phases: PKLife
     /// What was last asked for.
     package private(set) var wanted: Scene
-    /// What is on air, as far as this value knows.
-    package private(set) var onAir: Show
+    /// What is to be on air. What the program shows is ``SceneSchedule/onAir``: it differs while a scene is built, if a scene cannot be
+    /// composed, and until this value receives that a scheduled scene has come on air.
+    package private(set) var planned: Show
     private var fallbacks: [Fallback] = []
     private var away: Set<SourceID> = []
     /// Sources whose panes wait for their first picture.
@@ -142,8 +143,8 @@ package struct RoomLife: Sendable {
         self.unpictured = Set(sources.filter(\.leavesWithoutVideo).map(\.id))
         self.phases = PKLife(durations: pk?.durations ?? PKLife.Durations(countdown: 0, pk: 0, punish: 0))
         self.wanted = scenes.first { $0.sceneID == first } ?? scenes.first ?? Scene(first, .panes([]))
-        self.onAir = Show(scene: self.wanted, reason: "start")
-        self.onAir.without = self.leaving(self.wanted)
+        self.planned = Show(scene: self.wanted, reason: "start")
+        self.planned.without = self.leaving(self.wanted)
     }
 
     /// The next time at which ``Event/poll(_:)`` has something to do by itself.
@@ -296,15 +297,15 @@ package struct RoomLife: Sendable {
             self.scenes.append(scene)
         }
         if self.wanted.sceneID == scene.sceneID { self.wanted = scene }
-        if self.onAir.scene.sceneID == scene.sceneID { self.onAir.scene = scene }
+        if self.planned.scene.sceneID == scene.sceneID { self.planned.scene = scene }
     }
 
     /// A scene is no more. It is not on air; where a fallback lies over it, that stays.
     package mutating func remove(_ id: String) {
         self.scenes.removeAll { $0.sceneID == id }
         self.fallbacks.removeAll { $0.scene.sceneID == id }
-        guard self.wanted.sceneID == id, self.onAir.scene.sceneID != id else { return }
-        self.wanted = self.onAir.scene
+        guard self.wanted.sceneID == id, self.planned.scene.sceneID != id else { return }
+        self.wanted = self.planned.scene
         self.fallbacks = []
     }
 
@@ -328,8 +329,8 @@ package struct RoomLife: Sendable {
     /// The room begins with this scene.
     mutating func setFirst(_ scene: Scene) {
         self.wanted = scene
-        self.onAir = Show(scene: scene, reason: "start")
-        self.onAir.without = self.leaving(scene)
+        self.planned = Show(scene: scene, reason: "start")
+        self.planned.without = self.leaving(scene)
     }
 
     package mutating func resumeLost(_ id: SourceID, until end: Int64?, now: Int64) {
@@ -378,8 +379,8 @@ package struct RoomLife: Sendable {
         }
         self.noteAbsences(now)
         let show = self.picture(reason: self.asked)
-        let isOther = !show.isSamePicture(as: self.onAir)
-        if isOther || self.asked != nil { self.onAir = show }
+        let isOther = !show.isSamePicture(as: self.planned)
+        if isOther || self.asked != nil { self.planned = show }
         self.asked = nil
         return isOther ? actions + [.show(show)] : actions
     }

@@ -82,7 +82,7 @@ package struct SceneChanges: Sendable {
     package func settle(_ schedule: inout SceneSchedule) {
         let (work, pk) = self.host.withScenes { scenes, _ in (scenes.work.take(), scenes.life.pkScene) }
         let shownAt =
-            work.isShowDue ? self.putOnAir(self.host.withScenes { scenes, _ in scenes.life.onAir }, &schedule) : nil
+            work.isShowDue ? self.putOnAir(self.host.withScenes { scenes, _ in scenes.life.planned }, &schedule) : nil
         if !work.phases.isEmpty { self.redrawCountdowns(isShown: shownAt != nil, &schedule) }
         self.host.mark(work.phases, of: pk, shownAt: shownAt)
         if work.isLayoutDue { self.layOutAnew(&schedule) }
@@ -145,7 +145,7 @@ package struct SceneChanges: Sendable {
         let planned = self.host.withScenes { scenes, _ in
             var life = scenes.life
             _ = life.receive(.commanded(scene), now: now)
-            return life.onAir
+            return life.planned
         }
         let shown = planned.scene.sceneID == scene.sceneID ? scene : schedule.shelf[planned.scene.sceneID] ?? scene
         if schedule.onAir.sceneID != shown.sceneID || schedule.onAir.without != planned.without {

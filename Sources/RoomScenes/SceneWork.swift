@@ -3,7 +3,7 @@
 ///
 /// ``ScenesState`` collects it. The next thread that has the turn of ``SceneChanges`` does it.
 struct SceneWork: Sendable {
-    /// What is on air may be something else than ``RoomLife/onAir``.
+    /// What is on air may be something else than ``RoomLife/planned``.
     var isShowDue = false
     /// Phases of the PK that have begun, whose countdowns and date ranges are due.
     var phases: [PKLife.Change] = []

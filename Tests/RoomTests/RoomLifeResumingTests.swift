@@ -34,13 +34,13 @@ struct RoomLifeResumingTests {
     @Test("the PK goes on to the end it had, on the scene it had, though nobody has come back yet")
     func goesOn() {
         var room = Self.room(endsAt: 50 * Self.second)
-        #expect(room.onAir.scene.sceneID == "pk")
+        #expect(room.planned.scene.sceneID == "pk")
         #expect(room.receive(.poll([:]), now: 10 * Self.second).isEmpty)
         #expect(room.phases.endsAt == 50 * Self.second)
         let actions = room.receive(.poll([:]), now: 50 * Self.second)
         guard case .phase(let change)? = actions.first else { return #expect(Bool(false), "\(actions)") }
         #expect(change.to == .idle && change.at == 50 * Self.second && change.reason == .timer)
-        #expect(room.onAir.scene.sceneID == "solo")
+        #expect(room.planned.scene.sceneID == "solo")
     }
 
     @Test("one whose end has passed meanwhile ends with the first look, at the time it should have")
@@ -68,6 +68,6 @@ struct RoomLifeResumingTests {
         var room = Self.room(endsAt: nil)
         let isRestored = room.resume("gone")
         #expect(!isRestored)
-        #expect(room.onAir.scene.sceneID == "pk")
+        #expect(room.planned.scene.sceneID == "pk")
     }
 }

@@ -89,7 +89,7 @@ extension Month {
     // MARK: After each event
 
     mutating func check() {
-        let onAir = self.life.onAir
+        let onAir = self.life.planned
         let scene = onAir.scene
         if self.shown.scene != onAir.scene || self.shown.without != onAir.without {
             self.fault("\(onAir.text) is on air and was not told")

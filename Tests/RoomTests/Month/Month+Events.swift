@@ -147,13 +147,13 @@ extension Month {
     private mutating func commandPK(
         _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
     ) {
-        let (phases, onAir) = (self.life.phases, self.life.onAir)
+        let (phases, onAir) = (self.life.phases, self.life.planned)
         do throws(PKLife.Refusal) {
             self.note(try change(&self.life, self.lifeTime))
             self.state.revision += 1
         } catch {
             self.tally.refusedCommands += 1
-            if self.life.phases != phases || self.life.onAir != onAir {
+            if self.life.phases != phases || self.life.planned != onAir {
                 self.fault("a command that was refused (\(error.what)) has changed something")
             }
         }

@@ -73,7 +73,7 @@ extension Month {
                 durations: pk.durations, hasStartedItself: pk.hasStartedItself)
             if !isRestored { self.fault("the PK is not restored") }
         }
-        self.shown = self.life.onAir
+        self.shown = self.life.planned
         if self.state.onAir != nil, self.life.wanted != wanted {
             self.fault("\(wanted.sceneID) is not asked for any more")
         }
@@ -89,7 +89,7 @@ extension Month {
         if self.phase != .idle { self.tally.roomEnds += 1 }
         self.state = CommandedState(roomID: "month", salt: "00")
         self.life = self.freshLife()
-        self.shown = self.life.onAir
+        self.shown = self.life.planned
         (self.phase, self.phaseEnd, self.promised, self.hasHadSource) = (.idle, nil, [:], false)
         self.refusals = SourceRefusals()
         self.idle = RoomIdle(hasHadSource: false)
