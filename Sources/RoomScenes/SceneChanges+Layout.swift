@@ -5,7 +5,9 @@ import Program
 
 /// Automatic scenes follow who is live.
 extension SceneChanges {
-    /// The users whose main streams are live, in file order; nobody at all is no reason to change the picture.
+    /// The users whose main streams are live, in file order.
+    ///
+    /// - Parameter fallback: Returned if no user is live: then the layout stays.
     func liveUsers(fallback: [String]?) -> [String]? {
         let (buffers, pipeline) = (self.host.sourceBuffers, self.host.withScenes { $1.pipeline })
         let live = pipeline.sources.filter { source in
@@ -15,8 +17,8 @@ extension SceneChanges {
         return live.isEmpty ? fallback : live
     }
 
-    /// Offline a file is live until the program has shown it to its end, however far it has been read: so the same job makes the
-    /// same pictures.
+    /// Offline a file is live until the program has shown it to its end, however far it has been read, so that the same job produces
+    /// the same frames.
     private func isLive(_ buffer: SourceBuffer, sampleRate: Int) -> Bool {
         guard buffer.isPaced else { return buffer.status.status == .live }
         guard let end = buffer.endTime(interval: self.times.time(of: 1), sampleRate: Int64(sampleRate)) else {
@@ -25,7 +27,7 @@ extension SceneChanges {
         return end > self.times.time(of: self.program.tick + 1)
     }
 
-    /// Lays the automatic scene on air out anew when others are live than it was made for.
+    /// Lays out the automatic scene on air again if other users are live than it was laid out for.
     func layOutAnew(_ schedule: inout SceneSchedule) {
         guard let scene = schedule.shelf[schedule.onAir.sceneID], scene.isAutomatic,
             let live = self.liveUsers(fallback: schedule.live), live != schedule.live

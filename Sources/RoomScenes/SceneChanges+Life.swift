@@ -4,7 +4,7 @@ package import RoomSources
 /// Passes events to ``RoomLife`` and carries out what it asks for: states as events, scenes on air, the phases of a PK.
 ///
 /// A live room has a thread for it, which wakes when something happens or a deadline comes. Offline the program thread does
-/// it between two ticks, on program time, so that the same job makes the same pictures.
+/// it between two ticks, on program time, so that the same job produces the same frames.
 extension SceneChanges {
     /// Adds an event to ``ScenesState/inbox`` and wakes the thread that handles it. Returns at once.
     ///

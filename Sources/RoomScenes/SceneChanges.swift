@@ -70,7 +70,7 @@ package struct SceneChanges: Sendable {
     /// Applies ``ScenesState/work`` on the calling thread.
     func settle() { self.change { self.settle(&$0) } }
 
-    /// Applies ``ScenesState/work`` and lays the automatic scene on air out anew, between two ticks of an offline program.
+    /// Applies ``ScenesState/work`` and lays out the automatic scene on air again, between two ticks of an offline program.
     package func settleOffline() {
         self.change { schedule in
             self.settle(&schedule)
@@ -91,8 +91,7 @@ package struct SceneChanges: Sendable {
     /// Wakes the thread that applies ``ScenesState/work``. Offline the program thread applies it at its next tick.
     package func requestSettling() { if !self.times.isOffline { self.parts.wake.signal() } }
 
-    /// Lays the automatic scene on air out anew on the thread that applies ``ScenesState/work``. The program of an offline room looks
-    /// at every tick anyway.
+    /// Lets the thread that applies ``ScenesState/work`` lay out the automatic scene on air again. Offline that happens at every tick.
     package func requestLayout() {
         if self.times.isOffline { return }
         self.host.withScenes { scenes, _ in scenes.work.isLayoutDue = true }
@@ -135,13 +134,13 @@ package struct SceneChanges: Sendable {
 
     // MARK: Putting a scene on air
 
-    /// Puts a scene on air now, and tells ``RoomLife`` that it was asked for: of what that knows of the sources, some
-    /// panes may stay away. All or nothing.
+    /// Puts a scene on air now and passes the request to ``RoomLife``, which may hide panes whose sources are lost. If it fails, then
+    /// nothing has changed.
     package func command(
         _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ schedule: inout SceneSchedule
     ) throws(ControlFailure) -> SceneSchedule.Showing {
         let now = self.times.lifeTime
-        // Tried on a copy: the life goes on while the graph is built, and learns of the command when it can be carried out.
+        // Tried on a copy: other events reach the life while the graph is built; it receives the command once that is done.
         let planned = self.host.withScenes { scenes, _ in
             var life = scenes.life
             _ = life.receive(.commanded(scene), now: now)
@@ -158,9 +157,9 @@ package struct SceneChanges: Sendable {
         return schedule.onAir
     }
 
-    /// Builds and warms the scene and puts it on air.
+    /// Builds a scene and puts it on air.
     ///
-    /// - Parameter tick: `nil`: at the next tick.
+    /// - Parameter tick: `nil`: the next tick.
     package func show(
         _ scene: PipelineSpec.Scene, without: Set<SourceID>, at tick: Int64?, _ transition: PipelineSpec.Transition?,
         _ schedule: inout SceneSchedule
@@ -173,9 +172,9 @@ package struct SceneChanges: Sendable {
         return showing
     }
 
-    /// Takes the new document on air where the scene is, or is about to be.
+    /// Composes a scene again whose document has changed, if it is on air or scheduled.
     ///
-    /// - Returns: What changes first; `nil`: the scene is neither.
+    /// - Returns: Where the new document is seen first; `nil`: the scene is neither.
     package func replace(
         _ scene: PipelineSpec.Scene, _ schedule: inout SceneSchedule
     ) throws(ControlFailure) -> SceneSchedule.Showing? {
@@ -201,9 +200,11 @@ package struct SceneChanges: Sendable {
         return first
     }
 
+    /// Builds a scene as it is on air or scheduled, and passes it to the program.
+    ///
     /// - Parameters:
-    ///   - tick: `nil`: at the next tick.
-    ///   - isUpdate: Without a transition.
+    ///   - tick: `nil`: the next tick.
+    ///   - isUpdate: Whether it replaces the scene without a transition.
     /// - Returns: The first tick it is on.
     func compose(
         _ scene: PipelineSpec.Scene, _ showing: SceneSchedule.Showing, at tick: Int64?,
