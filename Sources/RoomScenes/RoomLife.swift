@@ -81,14 +81,8 @@ package struct RoomLife: Sendable {
     package struct Show: Sendable, Hashable {
         package var scene: Scene
         /// Sources of the scene whose panes are hidden.
-        package var without: Set<SourceID>
+        package var without: Set<SourceID> = []
         package var reason: String
-
-        package init(scene: Scene, without: Set<SourceID> = [], reason: String) {
-            self.scene = scene
-            self.without = without
-            self.reason = reason
-        }
 
         func isSamePicture(as other: Show) -> Bool {
             self.scene.sceneID == other.scene.sceneID && self.scene.sources == other.scene.sources
