@@ -149,13 +149,25 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "CPages", "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
+                "CPages", "Events", "HTTPListener", "PipelineSpec", "Stages", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
+            name: "RoomSources",
+            dependencies: [
+                "Ingest", "Program", "Packager", "Control", "Egress", "PipelineSpec", "LibAV", "HLS", "RTMP",
+                "Admission", "Stages", "MediaTypes", "MediaKernels", logging,
+            ], swiftSettings: house),
+        .target(
+            name: "RoomScenes",
+            dependencies: [
+                "RoomSources", "Program", "Control", "PipelineSpec", "LibAV", "HLS", "Stages", "MediaTypes", logging,
+            ], swiftSettings: house),
+        .target(
             name: "Room",
             dependencies: [
+                "RoomSources", "RoomScenes",
                 "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "Egress",
                 "PipelineSpec",
@@ -296,8 +308,9 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec",
-                "HLSLint", "HLS", "Ladder", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
+                "TestSupport", "Room", "RoomSources", "RoomScenes", "Control", "Recording", "Packager", "Events",
+                "PipelineSpec", "HLSLint", "HLS", "Ladder", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push",
+                "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),

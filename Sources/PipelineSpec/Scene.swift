@@ -1,4 +1,4 @@
-import MediaTypes
+package import MediaTypes
 
 /// A layout, what decorates it, and its sound.
 package struct Scene: Sendable, Hashable {
@@ -84,6 +84,16 @@ package struct Scene: Sendable, Hashable {
                 if layout == .pip { pane.zOrder = min(index, 1) }
                 return PlacedPane(pane, rect)
             }
+        }
+    }
+
+    /// The sources of ``resolvedPanes(canvas:live:)``, in the same order, if all users of ``Layout/auto`` are live.
+    package var sources: [SourceID] {
+        switch self.arrangement {
+        case .panes(let panes): panes.map(\.source)
+        case .layout(.auto, let uids): Self.heads(uids, nil).map { SourceID($0) }
+        case .layout(.solo, let uids): uids.prefix(1).map { SourceID($0) }
+        case .layout(_, let uids): uids.map { SourceID($0) }
         }
     }
 

@@ -5,6 +5,7 @@ import Ladder
 package import MediaTypes
 import PipelineSpec
 import Program
+import RoomScenes
 
 extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
@@ -13,7 +14,7 @@ extension Room: RoomControlling {
         let (state, origin, segments, addresses) = self.value.withLock {
             ($0.lifecycle.state, $0.lifecycle.origin, $0.output.segments, $0.lifecycle.addresses)
         }
-        let scenes = self.shownScenes
+        let scenes = self.scenes.shown
         let stats = self.program.stats
         let phase = self.phaseMembers
         let sources = self.pipeline.sources.compactMap {
@@ -30,7 +31,7 @@ extension Room: RoomControlling {
                 "scenes": .array(scenes.shelf.scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
                 "level": self.levelJSON,
             ],
-            "pk": self.pkJSON, "sources": .array(sources),
+            "pk": PKCommands(self.scenes).json, "sources": .array(sources),
             "canvas": self.canvasJSON, "renditions": self.renditionsJSON, "outputs": self.outputsJSON,
             "latency": self.latencyJSON, "alarms": self.alarmsJSON,
             "segments": .integer(segments),
@@ -116,7 +117,7 @@ extension Room: RoomControlling {
             fix: "use one of: \(known.map { "\($0)" }.joined(separator: ", "))")
     }
 
-    func checkOpen() throws(ControlFailure) {
+    package func checkOpen() throws(ControlFailure) {
         let (state, outcome) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.outcome) }
         switch state {
         case .ending, .draining, .closed:

@@ -7,6 +7,7 @@ import PipelineSpec
 import Program
 import Push
 import RTMP
+import RoomSources
 
 /// What a worker hands on beside the scenes and sources: relays, used keys, grace, alarms and clips.
 extension Room {
@@ -86,7 +87,7 @@ extension Room {
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.graceUntil, self.slots[id]?.isFile == false else { continue }
             let end = until > 0 ? self.lifeTime(ofRoom: until) : nil
-            self.value.withLock { $0.life.resumeLost(id, until: end, now: now) }
+            self.value.withLock { $0.scenes.life.resumeLost(id, until: end, now: now) }
             self.slots[id]?.setState(end == nil ? .gone : .reconnecting)
         }
     }

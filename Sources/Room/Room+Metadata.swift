@@ -47,14 +47,14 @@ extension Room {
         guard let packager = self.packager else {
             throw .notFound("this room has no HLS output", fix: "add an output of type hls")
         }
-        guard let calendar = self.calendar, self.state == .live else {
+        guard let calendar = self.scenes.calendar, self.state == .live else {
             throw ControlFailure(
                 code: "requestFailed", number: 1417, status: 409, what: "the program has not begun",
                 fix: "wait for program.started")
         }
         let content = Self.content(request)
         let marks = try Self.stateAttributes(request)
-        let frame = Result { () throws(ControlFailure) in try self.tick(at: request.at) }
+        let frame = Result { () throws(ControlFailure) in try self.scenes.tick(at: request.at) }
         // Two ahead: no encoder has it before every rendition knows of the event.
         let next = self.program.tick &+ 2
         let (entry, number) = try self.value.withLock { value throws(ControlFailure) in
@@ -100,7 +100,8 @@ extension Room {
                 ])
         }
         return MetadataReply(
-            id: Self.id(request, number), type: request.type, changed: number > 0, effect: self.effect(at: entry.frame))
+            id: Self.id(request, number), type: request.type, changed: number > 0,
+            effect: self.scenes.effect(at: entry.frame))
     }
 
     /// What tells two requests apart.

@@ -5,6 +5,7 @@ import Ingest
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomScenes
 import Stages
 
 /// The room's document, written anew while the room runs: all of it holds from one moment on, or nothing does.
@@ -34,7 +35,7 @@ extension Room {
             let (next, warnings) = try Self.read(body, isPatch: isPatch, after: current, checks)
             let change = try Self.judge(next, after: current)
             if isRequest { try self.checkServers(of: next.pipeline) }
-            var showing: SceneDesk.Showing?
+            var showing: SceneSchedule.Showing?
             if change.isChange, isDryRun {
                 try self.tryOut(change, after: current)
             } else if change.isChange {
@@ -95,7 +96,8 @@ extension Room {
     // MARK: Applying
 
     /// The pipeline file has changed: what it names now is what requests may name, and where they may connect to.
-    private func applyFile(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneDesk
+    private func applyFile(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure)
+        -> SceneSchedule
         .Showing?
     {
         let gate = self.settings.egress
@@ -123,11 +125,11 @@ extension Room {
 
     /// What comes too early, perhaps for minutes, is refused before files are read and encoders opened to judge the rest.
     private func checkScenes(from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
-        _ = try self.sceneChange(from: before, to: after, self.shownScenes)
+        _ = try self.sceneChange(from: before, to: after, self.scenes.shown)
     }
 
     /// - Returns: What comes on air by it; `nil`: nothing that is seen has changed.
-    private func apply(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneDesk
+    private func apply(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneSchedule
         .Showing?
     {
         let before = self.pipeline
@@ -140,23 +142,23 @@ extension Room {
         let pushes = try self.pushChange(from: current.pipeline, to: after)
         let webhooks = try self.webhooks(from: current.pipeline, to: after)
         let rates = try self.rateChanges(from: current.pipeline, to: after)
-        let showing = try self.changeScenes { desk throws(ControlFailure) -> SceneDesk.Showing? in
-            let scenes = try self.sceneChange(from: current.pipeline, to: after, desk)
+        let showing = try self.scenes.change { schedule throws(ControlFailure) -> SceneSchedule.Showing? in
+            let scenes = try self.sceneChange(from: current.pipeline, to: after, schedule)
             // Scenes are composed with what the room runs by, and with those who are there.
             self.value.withLock { $0.documents.running = after }
             self.bringIn(roster)
             do throws(ControlFailure) {
-                var changed = desk
+                var changed = schedule
                 changed.leave(roster.leaving)
                 let showing = try self.show(scenes, &changed)
-                desk = changed
+                schedule = changed
                 self.value.withLock { value in
-                    for scene in scenes.put { value.life.replace(RoomLife.Scene(scene, in: after)) }
-                    for id in scenes.removed { value.life.remove(id) }
-                    value.life.setPK(after.pk.map(RoomLife.PK.init))
+                    for scene in scenes.put { value.scenes.life.replace(scene) }
+                    for id in scenes.removed { value.scenes.life.remove(id) }
+                    value.scenes.life.setPK(after.pk.map(RoomLife.PK.init))
                 }
                 // Before another command can tell of a later tick.
-                if let showing { self.announce(showing, reason: "room.changed") }
+                if let showing { self.scenes.announce(showing, reason: "room.changed") }
                 self.announce(scenes)
                 return showing
             } catch {
@@ -182,10 +184,9 @@ extension Room {
     private func announce(_ scenes: SceneChange) {
         for scene in scenes.put {
             let revision = scenes.shelf[scene.sceneID]?.revision ?? scene.revision
-            self.events.emit(
-                "scene.changed", ["scene": .string(scene.sceneID), "revision": JSONValue(revision)])
+            self.scenes.announceChange(of: scene.sceneID, revision: revision)
         }
-        for id in scenes.removed { self.events.emit("scene.removed", ["scene": .string(id)]) }
+        for id in scenes.removed { self.scenes.announceRemoval(of: id) }
     }
 
     /// Who may publish from now on; `nil`: as it is. Keys and secrets are read before anything is changed.
@@ -251,21 +252,21 @@ extension Room {
 
     /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
     private func sceneChange(
-        from before: Pipeline, to after: Pipeline, _ desk: SceneDesk
+        from before: Pipeline, to after: Pipeline, _ schedule: SceneSchedule
     ) throws(ControlFailure) -> SceneChange {
-        var change = SceneChange(shelf: desk.shelf)
+        var change = SceneChange(shelf: schedule.shelf)
         change.put = after.scenes.filter { before.scene($0.sceneID) != $0 }
         change.removed = before.scenes.map(\.sceneID).filter { after.scene($0) == nil }
         for id in change.removed { change.shelf.remove(id) }
         for scene in change.put { change.shelf.putNext(scene) }
         try self.checkScenes(of: change.shelf, from: before, to: after)
-        try self.checkPK(from: before, to: after, removing: change.removed)
+        try PKCommands(self.scenes).check(from: before, to: after, removing: change.removed)
         guard change.shelf.scenes.count <= SceneShelf.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",
                 fix: "delete some that are not on air")
         }
-        if before.program.scene != after.program.scene, after.program.scene != desk.onAir.sceneID {
+        if before.program.scene != after.program.scene, after.program.scene != schedule.onAir.sceneID {
             change.target = after.program.scene
         }
         change.isRedecorated =
@@ -274,17 +275,17 @@ extension Room {
         change.isThinned = before.sources.contains { $0.id.streamType == .main && after.source($0.id) == nil }
         var touched = Set(change.removed + change.put.map(\.sceneID))
         if change.isThinned { touched.formUnion(change.shelf.scenes.filter(\.isAutomatic).map(\.sceneID)) }
-        if let waiting = desk.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
+        if let waiting = schedule.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
             throw ControlFailure(
                 code: "requestFailed", number: 1417, status: 409,
                 what: "the scene \"\(waiting.sceneID)\" waits for its tick, and the new version changes it",
                 fix: "send it again when that scene is on air")
         }
-        if change.target == nil, change.removed.contains(desk.onAir.sceneID) {
+        if change.target == nil, change.removed.contains(schedule.onAir.sceneID) {
             throw .refused(
                 [
                     SpecMistake(
-                        path: "scenes", at: .none, what: "\"\(desk.onAir.sceneID)\" is on air and not among them",
+                        path: "scenes", at: .none, what: "\"\(schedule.onAir.sceneID)\" is on air and not among them",
                         fix: "put another one on air first, or name it in program.scene")
                 ]
             ) { what, fix, _ in
@@ -298,8 +299,7 @@ extension Room {
     private func checkScenes(of shelf: SceneShelf, from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
         let leaving = Set(before.sources.map(\.id)).subtracting(after.sources.map(\.id))
         for scene in shelf.scenes where !leaving.isEmpty {
-            let named = RoomLife.Scene(scene, in: before).sources
-            guard let source = named.first(where: { leaving.contains($0) }) else { continue }
+            guard let source = scene.sources.first(where: { leaving.contains($0) }) else { continue }
             throw ControlFailure(
                 code: "requestFailed", number: 1417, status: 409,
                 what: "the scene \"\(scene.sceneID)\", as a command has made it, shows \(source), which is to leave",
@@ -308,15 +308,19 @@ extension Room {
     }
 
     /// The one step that can fail: what is on air is composed anew.
-    private func show(_ change: SceneChange, _ desk: inout SceneDesk) throws(ControlFailure) -> SceneDesk.Showing? {
-        desk.shelf = change.shelf
-        if let target = change.target, let scene = desk.shelf[target] { return try self.command(scene, nil, &desk) }
-        let onAir = desk.onAir.sceneID
-        guard let scene = desk.shelf[onAir],
+    private func show(_ change: SceneChange, _ schedule: inout SceneSchedule) throws(ControlFailure) -> SceneSchedule
+        .Showing?
+    {
+        schedule.shelf = change.shelf
+        if let target = change.target, let scene = schedule.shelf[target] {
+            return try self.scenes.command(scene, nil, &schedule)
+        }
+        let onAir = schedule.onAir.sceneID
+        guard let scene = schedule.shelf[onAir],
             change.isRedecorated || change.put.contains(where: { $0.sceneID == onAir })
                 || change.isThinned && scene.isAutomatic
         else { return nil }
-        return try self.replace(scene, &desk)
+        return try self.scenes.replace(scene, &schedule)
     }
 
     // MARK: Answers
@@ -329,11 +333,11 @@ extension Room {
     }
 
     private func answer(
-        _ change: DocumentChange, _ showing: SceneDesk.Showing?, isDryRun: Bool, _ warnings: [SpecMistake]
+        _ change: DocumentChange, _ showing: SceneSchedule.Showing?, isDryRun: Bool, _ warnings: [SpecMistake]
     ) -> DocumentReply {
         DocumentReply(
             revision: change.document.revision, changed: change.isChange && !isDryRun, isDryRun: isDryRun,
-            applied: Array(change.paths.prefix(Self.listed)), effect: showing.map { self.effect(at: $0.tick) },
+            applied: Array(change.paths.prefix(Self.listed)), effect: showing.map { self.scenes.effect(at: $0.tick) },
             warnings: warnings.map { "\($0.path): \($0.what)" })
     }
 }

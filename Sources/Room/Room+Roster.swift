@@ -4,6 +4,7 @@ import MediaTypes
 import PipelineSpec
 import Program
 import RTMP
+import RoomScenes
 import Stages
 
 /// Sources that come and go with the room's document while the room runs.
@@ -89,7 +90,7 @@ extension Room {
             self.passthrough?.add(id, slot.buffer.coded)
             self.roster.add(slot)
             self.program.add(id, newcomer.program)
-            self.value.withLock { $0.life.add(newcomer.life) }
+            self.value.withLock { $0.scenes.life.add(newcomer.life) }
         }
     }
 
@@ -121,7 +122,7 @@ extension Room {
     /// A source leaves: at once nobody finds it, and when no scene shows it any more and its sound has faded, its publisher is
     /// sent away and its memory is given back. Returns at once.
     func dismiss(_ id: SourceID, isTold: Bool = true) {
-        self.value.withLock { $0.life.remove(id) }
+        self.value.withLock { $0.scenes.life.remove(id) }
         guard let slot = self.roster.remove(id) else { return }
         self.program.remove(id) {
             self.roster.depart(slot) {

@@ -68,10 +68,7 @@ extension Room {
         case .ended:
             self.note(.source(id, slot?.isFile == true ? .finished : .drained), at: self.lifeTime)
             // Whom nobody waited for was still on air when the life told of it.
-            if !self.isOffline {
-                self.value.withLock { $0.sceneWork.isLayoutDue = true }
-                self.requestSettling()
-            }
+            self.scenes.requestLayout()
         }
     }
 

@@ -12,6 +12,7 @@ import Packager
 import PipelineSpec
 import Program
 import Recording
+import RoomScenes
 import Stages
 import Synchronization
 import Upload
@@ -61,12 +62,8 @@ package final class Room: Sendable {
     let snapshots: SnapshotDesk
     /// Transport streams for old devices.
     let transports: [TransportStreams]
-    /// Held while a scene is built and put on air; see ``changeScenes(_:)``.
-    let sceneTurn = Mutex<Void>(())
-    /// Wakes the scenes' thread.
-    let sceneWake: any ClockSemaphore
-    /// Wakes the life's thread.
-    let lifeWake: any ClockSemaphore
+    /// What ``scenes`` uses.
+    let sceneParts: SceneParts
     /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
     let overloadWrites = DispatchQueue(label: "overload")
     let firstMedia = DispatchSemaphore(value: 0)
@@ -109,8 +106,11 @@ package final class Room: Sendable {
         self.uploads = parts.uploads
         self.snapshots = parts.snapshots
         self.transports = parts.transports
-        self.sceneWake = settings.clocks.machine.makeSemaphore()
-        self.lifeWake = settings.clocks.machine.makeSemaphore()
+        let times = ProgramTimes(
+            parts.program, machine: settings.clocks.machine, fps: self.fps, isOffline: self.isOffline)
+        self.sceneParts = SceneParts(parts.program, times, machine: settings.clocks.machine, logger: logger) {
+            events.emit($0, $1)
+        }
         self.diskWake = settings.clocks.machine.makeSemaphore()
     }
 
@@ -163,7 +163,7 @@ package final class Room: Sendable {
         let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
         let readers = self.startSources()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
-        let scenes = self.isOffline ? nil : StageThread("scenes") { self.runScenes() }
+        let scenes = self.isOffline ? nil : StageThread("scenes") { self.scenes.run() }
         self.startDiskWatch()
         let images = self.startImages()
         let outcome = await withCheckedContinuation { continuation in
@@ -171,7 +171,7 @@ package final class Room: Sendable {
         }
         self.finishLife()
         life?.join()
-        self.finishScenes()
+        self.scenes.finish()
         scenes?.join()
         self.tellLevels()
         self.roster.close()
@@ -280,9 +280,9 @@ package final class Room: Sendable {
     private func started(origin: Int64, firstTick: Int64) {
         self.value.withLock { $0.lifecycle.start(origin: origin, firstTick: firstTick) }
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
-        self.startCountdowns(at: firstTick)
+        self.scenes.startCountdowns(at: firstTick)
         self.beginUserData(origin: origin)
-        let without = self.shownScenes.onAir.without
+        let without = self.scenes.shown.onAir.without
         self.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])

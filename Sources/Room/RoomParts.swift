@@ -8,6 +8,7 @@ import Packager
 import PipelineSpec
 import Program
 import Recording
+import RoomScenes
 import Stages
 import Synchronization
 import Upload
@@ -332,7 +333,7 @@ extension Room {
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps)
         var sources: [SourceID: ProgramStage.Source] = [:]
         for (id, slot) in slots { sources[id] = try self.programSource(slot) }
-        guard let first = start.scene else {
+        guard let first = start.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
         }
         let raws = RawOutputs()
@@ -377,12 +378,10 @@ extension Room {
         }
         outputs.levels = { levels in joint.get()?.value.withLock { $0.levels.note(levels) } }
         let stage = ProgramStage(
-            settings: stageSettings, sources: sources,
-            scene: SceneMapping.scene(
-                first, in: pipeline, without: start.life.onAir.without, overlays: start.overlays), clock: clock,
-            machine: settings.clocks.machine, outputs: outputs,
+            settings: stageSettings, sources: sources, scene: first, clock: clock, machine: settings.clocks.machine,
+            outputs: outputs,
             fonts: try RoomChecks.fonts(named: pipeline.canvas.fonts))
-        try stage.prepare(start.desk.shelf.scenes.map { SceneMapping.scene($0, in: pipeline) })
+        try stage.prepare(start.scenes.schedule.shelf.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage
     }
 }

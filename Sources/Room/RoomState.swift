@@ -1,6 +1,7 @@
 import HLS
 import MediaTypes
 import PipelineSpec
+import RoomScenes
 
 /// The state of a room as one value, which reads no clock and does no I/O.
 ///
@@ -13,20 +14,9 @@ struct RoomState: Sendable {
     /// The room's state as the API shows it, in one word.
     var status: PhaseBook
     var documents: Documents
-    /// The states of the sources, the PK, and what is to be on air because of both.
-    var life: RoomLife
-    /// Events that the life has not received yet, in order.
-    var inbox: [Happening] = []
-    /// The scenes there are, and what is on air. Changed by those alone who hold ``Room/sceneTurn``.
-    var scenes: SceneDesk
-    /// What texts and score bars say by command, in every scene that has them.
-    var overlays = SceneMapping.Overlays()
-    /// Changes of the scene on air that are due.
-    var sceneWork = SceneWork()
+    /// The scenes, what is on air, and the lives of the sources.
+    var scenes: ScenesState
     var isLifeThreadOver = false
-    var isSceneThreadOver = false
-    /// The number of the last request that puts a scene on air at once: of several that wait, the newest counts.
-    var lastRequest: UInt64 = 0
     /// What this worker goes on with.
     var resumption: Resumption
     /// Sources that may not be published for some time.
@@ -75,9 +65,7 @@ struct RoomState: Sendable {
 
     /// - Parameter now: Nanoseconds since the Unix epoch.
     init(running: Pipeline, document: RoomDocument?, _ resumption: Resumption, _ start: RoomStart, now: Int64) {
-        self.life = start.life
-        self.scenes = start.desk
-        self.overlays = start.commanded
+        self.scenes = start.scenes
         self.status = PhaseBook(since: now)
         self.documents = Documents(
             running: running, current: document, written: resumption.file?.effective, file: resumption.file)

@@ -1,39 +1,57 @@
-import MediaTypes
-import PipelineSpec
+package import MediaTypes
+package import PipelineSpec
 
-/// What commands have made of the room's scenes: which there are, what is on air, what they were told.
-struct SceneDesk: Sendable {
+/// The scenes of a room: which there are, which is on air, and which are scheduled; see ``SceneChanges``.
+package struct SceneSchedule: Sendable {
     /// A scene on air, or on its way.
-    struct Showing: Sendable {
-        var sceneID: String
+    package struct Showing: Sendable {
+        /// Id of the scene in ``SceneSchedule/shelf``.
+        package var sceneID: String
         /// The first tick it is on; before the program has begun, 0.
-        var tick: Int64
-        var transition: PipelineSpec.Transition?
+        package var tick: Int64
+        /// Used instead of the scene's own; `nil`: the scene's own.
+        package var transition: PipelineSpec.Transition?
         /// Sources of the scene whose panes have left it.
-        var without: Set<SourceID> = []
+        package var without: Set<SourceID> = []
         /// When the countdowns that began with it are over, in ticks.
-        var ends: [String: Int64] = [:]
+        package var ends: [String: Int64] = [:]
+
+        /// See the members.
+        package init(
+            sceneID: String, tick: Int64, transition: PipelineSpec.Transition? = nil, without: Set<SourceID> = [],
+            ends: [String: Int64] = [:]
+        ) {
+            self.sceneID = sceneID
+            self.tick = tick
+            self.transition = transition
+            self.without = without
+            self.ends = ends
+        }
     }
 
-    var shelf: SceneShelf
-    var onAir: Showing
-    /// What commands have put on air at later ticks, in their order; one for each tick.
-    var upcoming: [Showing] = []
-    var countdowns = CountdownEnds()
+    /// The room's scenes: those of the pipeline, as commands have changed them, and those that commands have added.
+    package var shelf: SceneShelf
+    /// The scene that the program shows.
+    package var onAir: Showing
+    /// Scenes that commands have put on air at later ticks, ordered by tick, at most one for each.
+    package var upcoming: [Showing] = []
+    /// When countdowns end, by command.
+    package var countdowns = CountdownEnds()
     /// Scheduled scenes that have come on air and that the room's life has not been told of.
     private var begun: [String] = []
-    /// The scene on air, with its countdowns, is that of a worker before this one.
-    var isResumed = false
-    /// The users the automatic scene on air was made for.
+    /// Whether a worker before this one has put the scene on air; its countdowns go on.
+    package var isResumed = false
+    /// Users that the automatic scene on air was laid out for; `nil`: none was on air yet.
     var live: [String]?
 
-    init(_ pipeline: Pipeline) {
+    /// The schedule of a room that starts as its pipeline says.
+    package init(_ pipeline: Pipeline) {
         self.shelf = SceneShelf(pipeline.scenes)
         self.onAir = Showing(sceneID: pipeline.program.scene, tick: 0)
         if let scene = self.shelf[pipeline.program.scene] { Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
     }
 
-    /// Brings forward what is on air by now.
+    /// Moves scheduled scenes whose ticks have come to ``onAir``.
     mutating func advance(to tick: Int64) {
         while let next = self.upcoming.first, tick >= next.tick {
             self.onAir = next
@@ -48,7 +66,9 @@ struct SceneDesk: Sendable {
         return self.begun.compactMap { self.shelf[$0] }
     }
 
-    /// Remembers what has been put on air, now or later.
+    /// Records a scene that the program has accepted.
+    ///
+    /// - Parameter isNow: Whether it is shown at the next tick; otherwise it is scheduled.
     mutating func note(_ showing: Showing, isNow: Bool) {
         if isNow {
             self.onAir = showing
@@ -61,8 +81,8 @@ struct SceneDesk: Sendable {
         }
     }
 
-    /// Automatic scenes do not count sources that leave, nor does anything wait for them.
-    mutating func leave(_ sources: [SourceID]) {
+    /// Removes sources that leave the room from what automatic scenes count and from the panes that have left.
+    package mutating func leave(_ sources: [SourceID]) {
         if sources.isEmpty { return }
         let uids = Set(sources.filter { $0.streamType == .main }.map(\.uid))
         let rest = self.live?.filter { !uids.contains($0) } ?? []
@@ -76,7 +96,7 @@ struct SceneDesk: Sendable {
     }
 
     /// Starts the countdowns of a scene that goes on air.
-    static func begin(_ showing: inout Showing, _ scene: PipelineSpec.Scene, fps: Int) {
+    package static func begin(_ showing: inout Showing, _ scene: PipelineSpec.Scene, fps: Int) {
         showing.ends = CountdownEnds.beginning(scene.countdowns, at: showing.tick, fps: fps)
     }
 
@@ -85,7 +105,7 @@ struct SceneDesk: Sendable {
     /// - Parameters:
     ///   - commanded: What texts and score bars say by command.
     ///   - phaseEnd: As ``CountdownEnds/ends(of:began:at:phaseEnd:)``.
-    func overlays(
+    package func overlays(
         of showing: Showing, _ scene: PipelineSpec.Scene, _ commanded: SceneMapping.Overlays, phaseEnd: Int64?
     ) -> SceneMapping.Overlays {
         var overlays = commanded

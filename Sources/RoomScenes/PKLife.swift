@@ -1,8 +1,8 @@
-/// The phases of a PK, as a value: commands and the clock in, changes of phase out.
+/// The phases of a PK, as a value: it receives commands and the time and returns changes of phase.
 ///
-/// Phases: idle → countdown → pk → punish → idle. Each has an end of its own or none; a phase that begins when another ran
-/// out begins at that one's end, not when somebody looked, so that late looks do not add up. From any running phase
-/// ``end(_:now:)`` leads to idle. There is never more than one phase, and a command that does not fit the phase is refused.
+/// Phases: idle → countdown → pk → punish → idle. A phase lasts for its duration, or until a command if it has none. A phase that
+/// follows another begins when that ends, not when ``poll(now:)`` is called, so that late calls do not add up. ``end(_:now:)`` leads
+/// from any phase to idle. A command that does not fit the phase is refused.
 ///
 /// Times are nanoseconds of one clock, the same for all calls.
 package struct PKLife: Sendable, Equatable {
@@ -36,27 +36,37 @@ package struct PKLife: Sendable, Equatable {
         /// When it begins, and when it ends by itself.
         package var at: Int64
         package var endsAt: Int64?
-        /// Why the PK is over, when it is.
+        /// Why the PK is over, if it is.
         package var reason: EndReason?
+
+        /// See the members.
+        package init(from: Phase, to: Phase, at: Int64, endsAt: Int64?, reason: EndReason? = nil) {
+            (self.from, self.to, self.at, self.endsAt, self.reason) = (from, to, at, endsAt, reason)
+        }
     }
 
-    /// A command that does not fit.
+    /// Why a command does not fit the phase.
     package struct Refusal: Error, Equatable {
         package var what: String
         package var fix: String
     }
 
+    /// The phase that runs.
     package private(set) var phase = Phase.idle
+    /// When it began.
     package private(set) var since: Int64 = 0
     /// When the phase ends by itself; `nil`: not before a command.
     package private(set) var endsAt: Int64?
+    /// Durations of the PK that runs, or ran last.
     package private(set) var durations: Durations
 
+    /// An idle PK.
     package init(durations: Durations) { self.durations = durations }
 
+    /// Whether the phase is another one than idle.
     package var isRunning: Bool { self.phase != .idle }
 
-    /// Begins the countdown, or the PK where there is none.
+    /// Begins the countdown, or the PK if its countdown is 0.
     package mutating func start(_ durations: Durations, now: Int64) throws(Refusal) -> [Change] {
         guard self.phase == .idle else {
             throw Refusal(what: "a PK is running already, in phase \(self.phase.rawValue)", fix: "end it first")
@@ -78,18 +88,18 @@ package struct PKLife: Sendable, Equatable {
         return [self.enter(.punish, at: now, lasting: duration ?? self.durations.punish)]
     }
 
-    /// Ends whatever runs; does nothing when nothing does.
+    /// Ends the PK; does nothing if none runs.
     package mutating func end(_ reason: EndReason, now: Int64) -> [Change] {
         guard self.isRunning else { return [] }
         return [self.enter(.idle, at: now, lasting: 0, reason)]
     }
 
-    /// Goes on with a phase that began under a worker before this one. What of it is over by now ends with the next ``poll(now:)``.
+    /// Continues a phase that began under an earlier worker. If its end has passed, then it ends with the next ``poll(now:)``.
     package mutating func resume(_ phase: Phase, since: Int64, endsAt: Int64?, durations: Durations) {
         (self.phase, self.since, self.endsAt, self.durations) = (phase, since, endsAt, durations)
     }
 
-    /// Looks at the clock: every phase whose end has come gives way to the next.
+    /// Ends phases whose ends have passed, and begins those that follow.
     package mutating func poll(now: Int64) -> [Change] {
         var changes: [Change] = []
         while let end = self.endsAt, now >= end {

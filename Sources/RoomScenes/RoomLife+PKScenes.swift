@@ -1,3 +1,5 @@
+package import PipelineSpec
+
 extension RoomLife.PK {
     /// The scenes that a command names when it starts a PK; `nil`: that of the pipeline.
     package struct Scenes: Sendable, Equatable {
@@ -62,7 +64,7 @@ extension RoomLife {
 
     /// The scene whose sources are those of the PK that runs, or ran last; without sources if it was removed.
     package var pkScene: Scene? {
-        self.plan.map { self.scene($0.scene) ?? Scene(id: $0.scene, sources: []) }
+        self.plan.map { self.scene($0.scene) ?? Scene($0.scene, .panes([])) }
     }
 
     /// Scenes that a running PK puts on air later, and the scene whose sources are its own.

@@ -1,26 +1,35 @@
 import HLS
 import MediaTypes
 
-/// Program ticks and the dates viewers read in their playlists.
-struct ProgramCalendar: Sendable {
+/// Converts between program ticks and the dates that viewers read in their playlists.
+package struct ProgramCalendar: Sendable {
     /// Wall-clock time of tick 0, in nanoseconds since the Unix epoch.
-    var origin: Int64
-    var fps: Int64
+    package var origin: Int64
+    /// Ticks per second, 1…60.
+    package var fps: Int64
+
+    /// - Parameters:
+    ///   - origin: Wall-clock time of tick 0, in nanoseconds since the Unix epoch.
+    ///   - fps: Ticks per second, 1…60.
+    package init(origin: Int64, fps: Int64) {
+        self.origin = origin
+        self.fps = fps
+    }
 
     /// Date of a tick, in nanoseconds since the Unix epoch.
-    func date(of tick: Int64) -> Int64 {
+    package func date(of tick: Int64) -> Int64 {
         self.origin &+ TimeMath.scale(tick, by: TimeMath.nanoseconds, over: self.fps)
     }
 
     /// The first tick that is not before the date.
-    func tick(at date: Int64) -> Int64 {
+    package func tick(at date: Int64) -> Int64 {
         TimeMath.scale(date &- self.origin, by: self.fps, over: TimeMath.nanoseconds, rounding: .up)
     }
 
     /// Reads RFC 3339: `2026-01-31T20:00:00.5Z`, or with an offset such as `+09:00`.
     ///
     /// - Returns: Nanoseconds since the Unix epoch; `nil` for another form.
-    static func parse(_ text: String) -> Int64? {
+    package static func parse(_ text: String) -> Int64? {
         if let date = ProgramDate.parse(text) { return date }
         let bytes = Array(text.utf8)
         guard bytes.count > 6, bytes[bytes.count - 3] == UInt8(ascii: ":"),

@@ -1,14 +1,28 @@
 package import Control
-import MediaTypes
-import PipelineSpec
+package import MediaTypes
+package import PipelineSpec
 
-extension Room {
-    package func changePK(_ command: PKCommand) throws(ControlFailure) -> String {
-        try self.checkOpen()
+/// Commands that start a PK, move it to its punishment and end it.
+package struct PKCommands: Sendable {
+    private let changes: SceneChanges
+    private var host: any ScenesHost { self.changes.host }
+
+    /// The commands of one room. Costs nothing: make one where it is needed.
+    package init(_ changes: SceneChanges) { self.changes = changes }
+
+    /// Changes the phase of the PK and puts its scene on air.
+    ///
+    /// - Returns: The PK as ``json``.
+    /// - Throws: 404 if the room has no PK, 409 if the command does not fit the phase or a source is missing, 422 for a scene that the
+    ///   room does not have.
+    package func change(_ command: PKCommand) throws(ControlFailure) -> String {
+        try self.host.checkOpen()
         try self.check(command)
-        guard self.state == .live else { throw Self.refusal("nobody has published yet", fix: "wait for the sources") }
+        guard self.host.withScenes({ $1.isLive }) else {
+            throw .conflict("nobody has published yet", fix: "wait for the sources")
+        }
         do throws(PKLife.Refusal) {
-            try self.commandPK { life, now throws(PKLife.Refusal) in
+            try self.changes.commandPK { life, now throws(PKLife.Refusal) in
                 switch command {
                 case .start(let start):
                     try life.startPK(
@@ -20,21 +34,21 @@ extension Room {
                 }
             }
         } catch {
-            throw Self.refusal(error.what, fix: error.fix)
+            throw .conflict(error.what, fix: error.fix)
         }
-        return self.pkJSON.text
+        return self.json.text
     }
 
     /// Throws 422 if the command names a scene that the room does not have, and 404 if the room has no PK.
     private func check(_ command: PKCommand) throws(ControlFailure) {
-        let life = self.value.withLock(\.life)
+        let life = self.host.withScenes { scenes, _ in scenes.life }
         var hasPK = life.shownPK != nil
         if case .start(let start) = command {
             let scenes = RoomLife.PK.Scenes(start)
             for member in scenes.members where life.scene(member.id) == nil {
                 throw .invalidValue(
                     member.name, "there is no scene \"\(member.id.prefix(64))\"",
-                    fix: "use one of: \(life.scenes.map(\.id).joined(separator: ", "))")
+                    fix: "use one of: \(life.scenes.map(\.sceneID).joined(separator: ", "))")
             }
             hasPK = life.pk != nil || scenes.scene != nil
         }
@@ -47,8 +61,8 @@ extension Room {
     /// Throws 409 if a PK runs, and the new version of the pipeline removes `pk` or a scene that the PK still needs.
     ///
     /// - Parameter removed: Ids of the scenes that the new version removes.
-    func checkPK(from before: Pipeline, to after: Pipeline, removing removed: [String]) throws(ControlFailure) {
-        let life = self.value.withLock(\.life)
+    package func check(from before: Pipeline, to after: Pipeline, removing removed: [String]) throws(ControlFailure) {
+        let life = self.host.withScenes { scenes, _ in scenes.life }
         guard life.phases.isRunning else { return }
         let pk = after.pk.map(RoomLife.PK.init)
         if before.pk != nil, pk == nil {
@@ -65,19 +79,31 @@ extension Room {
 
     private static func refused(_ path: String, _ what: String, fix: String) -> ControlFailure {
         .refused([SpecMistake(path: path, at: .none, what: what, fix: fix)]) { what, fix, _ in
-            self.refusal(what, fix: fix)
+            .conflict(what, fix: fix)
         }
     }
 
     private static func nanoseconds(_ milliseconds: Int?) -> Int64? { milliseconds.map { Int64($0) &* 1_000_000 } }
 
-    private static func refusal(_ what: String, fix: String) -> ControlFailure {
-        ControlFailure(code: "requestFailed", number: 1417, status: 409, what: what, fix: fix)
+    /// The PK as the state shows it; null if the pipeline has none and no command has started one.
+    package var json: JSONValue {
+        let (shown, phases, origin) = self.host.withScenes { scenes, context in
+            (scenes.life.shownPK, scenes.life.phases, context.origin)
+        }
+        guard let pk = shown else { return .null }
+        let times = self.changes.times
+        let remaining: Int64? = phases.endsAt.map { max(0, $0 &- times.lifeTime) / 1_000_000 }
+        return [
+            "phase": .string(phases.phase.rawValue), "scene": .string(pk.scene),
+            "countdownScene": JSONValue(pk.countdownScene), "punishScene": .string(pk.punishScene ?? pk.scene),
+            "endScene": .string(pk.endScene), "endsAt": times.date(ofLife: phases.endsAt, origin: origin),
+            "remainingMs": remaining.map { .integer($0) } ?? .null,
+        ]
     }
 }
 
 extension RoomLife.PK.Scenes {
-    init(_ start: PKCommand.Start) {
+    fileprivate init(_ start: PKCommand.Start) {
         self.init(
             scene: start.scene, countdownScene: start.countdownScene, punishScene: start.punishScene,
             endScene: start.endScene)

@@ -1,9 +1,9 @@
-/// Something that has happened to a source, on its way to ``RoomLife``.
+/// An event of a source that ``RoomLife`` has not received yet.
 ///
-/// Any thread adds one to ``RoomState/inbox`` and goes on; the life's thread passes them on in order.
-struct Happening: Sendable {
+/// Any thread adds one to ``ScenesState/inbox`` and goes on; the life's thread passes them on in order.
+struct PendingLifeEvent: Sendable {
     var event: RoomLife.Event
-    /// When, in nanoseconds of ``Room/lifeTime``.
+    /// When it happened, in nanoseconds of ``ProgramTimes/lifeTime``.
     var time: Int64
     /// The life's thread calls it right before it passes the event to ``RoomLife``, while it holds the room's value. Events that it
     /// emits therefore come before those that follow from this event, and after those of earlier entries. It must not block and must

@@ -1,18 +1,19 @@
 package import PipelineSpec
 
-/// When the countdowns on the picture are over, as a value: scenes on air, commands and the phases of the PK in, ticks out.
+/// When countdowns end, in ticks; a value.
 ///
-/// - A countdown of its scene begins anew each time the scene goes on air. A command sets it; the command's end holds until
-///   the scene goes on air after that end.
-/// - A countdown of the PK is over when the running phase is, in whichever scene it is shown and however often that scene
-///   returns, so that the picture and the API's `remainingMs` agree. No command sets it.
+/// - A scene's countdown begins each time the scene goes on air. A command can set its end, which is used until the scene goes on
+///   air after that end.
+/// - A countdown of the PK ends when the running phase ends, in every scene that shows it, so that it agrees with `remainingMs` of the
+///   API. Commands cannot set it.
 package struct CountdownEnds: Sendable, Equatable {
-    /// What commands have said, in ticks, by countdown.
+    /// Ends that commands have set, in ticks, by countdown.
     package private(set) var told: [String: Int64] = [:]
 
+    /// No command has set a countdown.
     package init() {}
 
-    /// A command has set a countdown of a scene.
+    /// Sets the end of a scene's countdown, by command.
     package mutating func tell(_ id: String, _ tick: Int64) { self.told[id] = tick }
 
     /// The ends of the countdowns that begin with a scene which goes on air at a tick.

@@ -1,9 +1,9 @@
 /// Changes of the scene on air that are due because sources came or went, a phase of the PK began, or the tick of a scheduled scene
 /// has come.
 ///
-/// ``RoomState`` collects it. The next thread that holds ``Room/sceneTurn`` does it.
+/// ``ScenesState`` collects it. The next thread that has the turn of ``SceneChanges`` does it.
 struct SceneWork: Sendable {
-    /// What is on air may be something else than ``RoomLife/onAir``.
+    /// What is on air may be something else than ``RoomLife/planned``.
     var isShowDue = false
     /// Phases of the PK that have begun, whose countdowns and date ranges are due.
     var phases: [PKLife.Change] = []
@@ -12,9 +12,10 @@ struct SceneWork: Sendable {
     /// A scheduled scene has come on air.
     var isAdvanceDue = false
 
+    /// Nothing is due.
     var isEmpty: Bool { !self.isShowDue && self.phases.isEmpty && !self.isLayoutDue && !self.isAdvanceDue }
 
-    /// What there is to do; nothing is left.
+    /// Removes and returns all of it.
     mutating func take() -> SceneWork {
         defer { self = SceneWork() }
         return self

@@ -1,18 +1,19 @@
 import MediaTypes
-import PipelineSpec
+package import PipelineSpec
+import RoomSources
 
 extension RoomLife {
     /// The life of the room that a pipeline describes.
-    init(_ pipeline: Pipeline) {
+    package init(_ pipeline: Pipeline) {
         self.init(
             sources: pipeline.sources.map { Source($0, in: pipeline) },
-            scenes: pipeline.scenes.map { Scene($0, in: pipeline) }, first: pipeline.program.scene,
-            pk: pipeline.pk.map(PK.init))
+            scenes: pipeline.scenes, first: pipeline.program.scene, pk: pipeline.pk.map(PK.init))
     }
 }
 
 extension RoomLife.Source {
-    init(_ source: Pipeline.Source, in pipeline: Pipeline) {
+    /// A source as the pipeline describes it.
+    package init(_ source: Pipeline.Source, in pipeline: Pipeline) {
         var isFile = false
         if case .file = source.input { isFile = true }
         // A still screen may send a frame a second, and no audio: twice its usual distance late is no stall.
@@ -38,17 +39,12 @@ extension RoomLife.Absence {
     }
 }
 
-extension RoomLife.Scene {
-    init(_ scene: PipelineSpec.Scene, in pipeline: Pipeline) {
-        self.init(id: scene.sceneID, sources: scene.resolvedPanes(canvas: pipeline.canvas).map(\.pane.source))
-    }
-}
-
 extension RoomLife.PK {
     /// The defaults of a PK in a room whose pipeline has no `pk`.
     static let unwritten = RoomLife.PK(Pipeline.PK(scene: ""))
 
-    init(_ pk: Pipeline.PK) {
+    /// The PK as the pipeline describes it.
+    package init(_ pk: Pipeline.PK) {
         self.init(
             scene: pk.scene, countdownScene: pk.countdownScene, punishScene: pk.punishScene, endScene: pk.endScene,
             durations: PKLife.Durations(

@@ -1,43 +1,36 @@
 package import MediaTypes
+package import PipelineSpec
+package import RoomSources
 
-/// The life of a room's sources, the phases of its PK, and what is on air because of both: a value, without threads, clocks
-/// or codecs. Events with their time in, actions out.
+/// Decides which scene is to be on air, from the states of the room's sources and the phases of its PK.
 ///
-/// What is on air is a pure function of three things: the scene that was last asked for (by a command or a phase of the
-/// PK), the fallback scenes that lost sources have put over it, and the panes that lost sources have left.
-/// It keeps these:
-/// 1. One phase at a time, and each begins where the one before ended.
-/// 2. A scene chosen here names a source that is not gone, as long as any scene of the room does.
-/// 3. When every source is back, what was asked for is on air, whole.
-/// 4. The last pane never leaves because its source is lost: a card with a name says more than an empty canvas. Sources
-///    whose panes shall leave without video leave all the same.
+/// A value without threads, clocks or codecs: it receives events with their times and returns actions.
+///
+/// The planned scene is a pure function of three things: the scene that was last requested (by a command or by a phase of the
+/// PK), the fallback scenes that replace it because sources are lost, and the panes that are hidden because their sources are lost.
+/// Invariants:
+/// 1. One phase runs at a time, and each phase begins when the previous one ends.
+/// 2. A scene that is chosen here shows a source that is not gone, if any scene of the room does.
+/// 3. If every source is back, then the requested scene is on air with all its panes.
+/// 4. The last pane is never hidden because its source is lost: a card with a name says more than an empty canvas. A pane that
+///    is hidden until its source sends video is hidden even if it is the last one.
 package struct RoomLife: Sendable {
-    /// A scene, as far as it matters here.
-    package struct Scene: Sendable, Hashable {
-        package var id: String
-        package var sources: [SourceID]
-
-        package init(id: String, sources: [SourceID]) {
-            self.id = id
-            self.sources = sources
-        }
-    }
-
-    /// What becomes of the scene when a source of it has been lost for as long as its picture is held.
+    /// What happens to a scene if one of its sources is lost for longer than its last frame is held.
     package enum Absence: Sendable, Hashable {
-        /// The pane stays, with an image or a card.
+        /// The pane shows an image or a card.
         case placeholder
-        /// The pane goes until the source is back.
+        /// The pane is hidden until the source is back.
         case leavePane
-        /// Another scene is on air until the source is back.
+        /// The scene of this id is on air until the source is back.
         case fallbackScene(String)
     }
 
+    /// What the pipeline says of a source.
     package struct Source: Sendable {
         package var id: SourceID
         package var rules: SourceLife.Rules
         package var absence: Absence
-        /// Its pane leaves the scene until it has sent a picture.
+        /// Whether its pane is hidden until the source has sent a frame.
         package var leavesWithoutVideo: Bool
 
         package init(
@@ -59,7 +52,7 @@ package struct RoomLife: Sendable {
         package var punishScene: String?
         package var endScene: String
         package var durations: PKLife.Durations
-        /// It starts by itself, once, when every source of its scene is live.
+        /// Whether it starts without a command, once, when every source of its scene is live.
         package var startsWhenReady: Bool
 
         package init(
@@ -75,31 +68,31 @@ package struct RoomLife: Sendable {
         }
     }
 
+    /// What ``receive(_:now:)`` takes.
     package enum Event: Sendable {
         case source(SourceID, SourceLife.Event)
         /// A command has put this scene on air.
         case commanded(Scene)
-        /// Nothing but time; media has come since.
+        /// Time has passed; the dictionary tells when each source has sent last.
         case poll([SourceID: SourceLife.Arrivals])
     }
 
     /// What is to be on air.
     package struct Show: Sendable, Hashable {
         package var scene: Scene
-        /// Sources of the scene whose panes have left.
-        package var without: Set<SourceID>
+        /// Sources of the scene whose panes are hidden.
+        package var without: Set<SourceID> = []
         package var reason: String
 
-        package init(scene: Scene, without: Set<SourceID> = [], reason: String) {
-            self.scene = scene
-            self.without = without
-            self.reason = reason
+        func isSamePicture(as other: Show) -> Bool {
+            self.scene.sceneID == other.scene.sceneID && self.scene.sources == other.scene.sources
+                && self.without == other.without
         }
-
-        func isSamePicture(as other: Show) -> Bool { self.scene == other.scene && self.without == other.without }
     }
 
+    /// What the caller has to do.
     package enum Action: Sendable, Equatable {
+        /// Report the new state of a source.
         case tell(SourceID, SourceLife.Change)
         /// Every source of the PK's scene is live.
         case pkReady
@@ -108,12 +101,13 @@ package struct RoomLife: Sendable {
         case show(Show)
     }
 
-    /// A fallback scene over what was asked for, until its source is back.
+    /// A scene that replaces the requested one until a source is back.
     struct Fallback: Sendable {
         var source: SourceID
         var scene: Scene
     }
 
+    /// The scenes of the room, in the order in which they were added.
     package private(set) var scenes: [Scene]
     /// The PK of the pipeline; `nil`: it has none, and a PK starts only by a command that names its scene.
     package private(set) var pk: PK?
@@ -122,19 +116,23 @@ package struct RoomLife: Sendable {
     /// The PK that runs, or ran last, with the scenes that held when its phase began; `nil`: no PK has started.
     package private(set) var plan: PK?
     private var absences: [SourceID: Absence]
+    /// The state of each source.
     package private(set) var sources: [SourceID: SourceLife]
+    /// The phase of the PK.
     package private(set) var phases: PKLife
-    /// What was last asked for.
+    /// The scene that was last requested, by a command or by a phase of the PK.
     package private(set) var wanted: Scene
-    /// What is on air, as far as this value knows.
-    package private(set) var onAir: Show
+    /// What is to be on air. What the program shows is ``SceneSchedule/onAir``: it differs while a scene is built, if a scene cannot be
+    /// composed, and until this value receives that a scheduled scene has come on air.
+    package private(set) var planned: Show
     private var fallbacks: [Fallback] = []
     private var away: Set<SourceID> = []
     /// Sources whose panes wait for their first picture.
     private var unpictured: Set<SourceID>
     private var wasReady = false
+    /// Whether the PK has started without a command.
     package private(set) var hasStartedItself = false
-    /// Why something was asked for that is not on air yet.
+    /// Why the wanted scene was requested; nil once it has been planned.
     private var asked: String?
 
     /// - Parameters:
@@ -147,12 +145,12 @@ package struct RoomLife: Sendable {
         self.sources = Dictionary(sources.map { ($0.id, SourceLife(rules: $0.rules)) }) { first, _ in first }
         self.unpictured = Set(sources.filter(\.leavesWithoutVideo).map(\.id))
         self.phases = PKLife(durations: pk?.durations ?? PKLife.Durations(countdown: 0, pk: 0, punish: 0))
-        self.wanted = scenes.first { $0.id == first } ?? scenes.first ?? Scene(id: first, sources: [])
-        self.onAir = Show(scene: self.wanted, reason: "start")
-        self.onAir.without = self.leaving(self.wanted)
+        self.wanted = scenes.first { $0.sceneID == first } ?? scenes.first ?? Scene(first, .panes([]))
+        self.planned = Show(scene: self.wanted, reason: "start")
+        self.planned.without = self.leaving(self.wanted)
     }
 
-    /// The next time at which ``Event/poll(_:)`` has something to do by itself.
+    /// The next time at which ``Event/poll(_:)`` changes something even if no media arrives; `nil`: never.
     package func deadline(after now: Int64) -> Int64? {
         let deadlines = self.sources.values.compactMap { $0.deadline(after: now) }
         return (deadlines + [self.phases.endsAt].compactMap { $0 }).min()
@@ -160,7 +158,8 @@ package struct RoomLife: Sendable {
 
     // MARK: Events
 
-    /// Any event, in any order. Phases of the PK whose ends have come end before what happens now, whether or not a poll was in time.
+    /// Handles an event; events may come in any order. A phase of the PK whose end has passed ends before the event is handled, even if
+    /// no poll was in time.
     package mutating func receive(_ event: Event, now: Int64) -> [Action] {
         var actions: [Action] = []
         switch event {
@@ -190,7 +189,7 @@ package struct RoomLife: Sendable {
     ) throws(PKLife.Refusal) -> [Action] {
         try self.command(now: now) { life throws(PKLife.Refusal) in
             var scenes = scenes
-            if life.pk == nil { scenes.endScene = scenes.endScene ?? life.wanted.id }
+            if life.pk == nil { scenes.endScene = scenes.endScene ?? life.wanted.sceneID }
             guard let pk = PK(life.pk, scenes) else { throw Self.noPK }
             if let removed = ([pk.scene] + scenes.ids).first(where: { life.scene($0) == nil }) {
                 throw PKLife.Refusal(
@@ -240,7 +239,7 @@ package struct RoomLife: Sendable {
 
     // MARK: Consequences
 
-    /// A phase has begun: its scene is asked for.
+    /// Requests the scenes of phases that have begun.
     private mutating func entered(_ changes: [PKLife.Change]) -> [Action] {
         for change in changes {
             let before = self.plan
@@ -252,7 +251,7 @@ package struct RoomLife: Sendable {
             case .pk: self.want(pk.scene, reason: "pk.started")
             case .punish: self.want(pk.punishScene ?? pk.scene, reason: "pk.punish")
             case .idle:
-                self.want(self.sceneAfterPK(pk, of: before?.scene ?? pk.scene).id, reason: "pk.ended")
+                self.want(self.sceneAfterPK(pk, of: before?.scene ?? pk.scene).sceneID, reason: "pk.ended")
                 if self.pk != nil { self.commandedScenes = PK.Scenes() }
             }
         }
@@ -263,14 +262,14 @@ package struct RoomLife: Sendable {
         if let scene = self.scene(id) { self.want(scene, reason: reason) }
     }
 
-    /// What is asked for now lies over every fallback there was.
+    /// Requests a scene. Fallbacks that were on air before end.
     private mutating func want(_ scene: Scene, reason: String) {
         self.wanted = scene
         self.fallbacks = []
         self.asked = reason
     }
 
-    /// The planned scene, unless only gone sources are in it.
+    /// The end scene of a PK, or another one if all its sources are absent.
     ///
     /// - Parameter scene: The scene of the PK that has ended.
     private func sceneAfterPK(_ pk: PK, of scene: String) -> Scene {
@@ -278,14 +277,14 @@ package struct RoomLife: Sendable {
         for source in self.scene(scene)?.sources ?? [] where self.sources[source]?.isAbsent == true {
             if case .fallbackScene(let id)? = self.absences[source] { candidates.append(self.scene(id)) }
         }
-        // Then those that lack nobody, then those that have anybody.
+        // Then scenes whose sources are all present, then any scene with a source that is.
         candidates += self.scenes.filter { $0.sources.allSatisfy { self.sources[$0]?.isPresent ?? false } }
         candidates += self.scenes
         let known = candidates.compactMap { $0 }
         return known.first { self.hasSomebody($0) } ?? known.first ?? self.wanted
     }
 
-    /// It did not come back within the grace, or was silent for as long.
+    /// Whether the source did not come back within the grace, or was silent for as long.
     private func isGivenUp(_ source: SourceID) -> Bool {
         self.sources[source].map { $0.state == .gone || $0.isGivenUp } ?? false
     }
@@ -294,27 +293,27 @@ package struct RoomLife: Sendable {
         scene.sources.contains { self.sources[$0].map { !$0.isAbsent } ?? false }
     }
 
-    /// A scene's document has changed, or is new.
+    /// Adds a scene, or replaces the one of its id.
     package mutating func replace(_ scene: Scene) {
-        if let index = self.scenes.firstIndex(where: { $0.id == scene.id }) {
+        if let index = self.scenes.firstIndex(where: { $0.sceneID == scene.sceneID }) {
             self.scenes[index] = scene
         } else {
             self.scenes.append(scene)
         }
-        if self.wanted.id == scene.id { self.wanted = scene }
-        if self.onAir.scene.id == scene.id { self.onAir.scene = scene }
+        if self.wanted.sceneID == scene.sceneID { self.wanted = scene }
+        if self.planned.scene.sceneID == scene.sceneID { self.planned.scene = scene }
     }
 
-    /// A scene is no more. It is not on air; where a fallback lies over it, that stays.
+    /// Removes a scene that is not on air. A fallback that has replaced it stays on air.
     package mutating func remove(_ id: String) {
-        self.scenes.removeAll { $0.id == id }
-        self.fallbacks.removeAll { $0.scene.id == id }
-        guard self.wanted.id == id, self.onAir.scene.id != id else { return }
-        self.wanted = self.onAir.scene
+        self.scenes.removeAll { $0.sceneID == id }
+        self.fallbacks.removeAll { $0.scene.sceneID == id }
+        guard self.wanted.sceneID == id, self.planned.scene.sceneID != id else { return }
+        self.wanted = self.planned.scene
         self.fallbacks = []
     }
 
-    /// A source is there from now on; nobody has published it. One that is there already stays as it is.
+    /// Adds a source without a publisher. Does nothing if the room has a source of this id.
     package mutating func add(_ source: Source) {
         guard self.sources[source.id] == nil else { return }
         self.sources[source.id] = SourceLife(rules: source.rules)
@@ -322,7 +321,7 @@ package struct RoomLife: Sendable {
         if source.leavesWithoutVideo { self.unpictured.insert(source.id) }
     }
 
-    /// A source is no more: nothing waits for it. No scene names it; what its loss has put on air goes at the next event.
+    /// Removes a source that no scene names. A fallback that is on air because it was lost ends with the next event.
     package mutating func remove(_ source: SourceID) {
         self.sources[source] = nil
         self.absences[source] = nil
@@ -331,11 +330,11 @@ package struct RoomLife: Sendable {
         self.fallbacks.removeAll { $0.source == source }
     }
 
-    /// The room begins with this scene.
+    /// Sets the scene that the room begins with.
     mutating func setFirst(_ scene: Scene) {
         self.wanted = scene
-        self.onAir = Show(scene: scene, reason: "start")
-        self.onAir.without = self.leaving(scene)
+        self.planned = Show(scene: scene, reason: "start")
+        self.planned.without = self.leaving(scene)
     }
 
     package mutating func resumeLost(_ id: SourceID, until end: Int64?, now: Int64) {
@@ -362,9 +361,9 @@ package struct RoomLife: Sendable {
         self.pk = pk
     }
 
-    package func scene(_ id: String) -> Scene? { self.scenes.first { $0.id == id } }
+    package func scene(_ id: String) -> Scene? { self.scenes.first { $0.sceneID == id } }
 
-    /// Everything that follows from the sources' states.
+    /// Ends, reports and starts the PK as the states of the sources require, then plans the scene.
     private mutating func settle(now: Int64) -> [Action] {
         var actions: [Action] = []
         if self.phases.isRunning, let gone = self.pkScene?.sources.first(where: { self.isGivenUp($0) }) {
@@ -376,7 +375,7 @@ package struct RoomLife: Sendable {
                 actions.append(.pkReady)
                 if pk.startsWhenReady, !self.hasStartedItself, !self.phases.isRunning {
                     self.hasStartedItself = true
-                    // Idle and with everybody there: nothing to refuse.
+                    // It is idle and all sources are live, so the start is not refused.
                     actions += self.entered((try? self.phases.start(pk.durations, now: now)) ?? [])
                 }
             }
@@ -384,13 +383,13 @@ package struct RoomLife: Sendable {
         }
         self.noteAbsences(now)
         let show = self.picture(reason: self.asked)
-        let isOther = !show.isSamePicture(as: self.onAir)
-        if isOther || self.asked != nil { self.onAir = show }
+        let isOther = !show.isSamePicture(as: self.planned)
+        if isOther || self.asked != nil { self.planned = show }
         self.asked = nil
         return isOther ? actions + [.show(show)] : actions
     }
 
-    /// Lays fallback scenes over what is on air, and takes them away again.
+    /// Adds fallback scenes for sources that are away, and removes those of sources that are back.
     private mutating func noteAbsences(_ now: Int64) {
         let away = Set(self.sources.filter { $0.value.isAway(now: now) }.keys)
         defer { self.away = away }
@@ -398,13 +397,13 @@ package struct RoomLife: Sendable {
         for source in away.subtracting(self.away).sorted(by: { $0.description < $1.description }) {
             guard case .fallbackScene(let id)? = self.absences[source], let scene = self.scene(id) else { continue }
             let shown = self.picture(reason: nil).scene
-            if shown.sources.contains(source), scene.id != shown.id {
+            if shown.sources.contains(source), scene.sceneID != shown.sceneID {
                 self.fallbacks.append(Fallback(source: source, scene: scene))
             }
         }
     }
 
-    /// The scene on air: the topmost fallback that has somebody in it, otherwise what was asked for.
+    /// The scene to be on air: the newest fallback with a source that is not absent, otherwise the requested scene.
     private func picture(reason: String?) -> Show {
         let covering = self.fallbacks.last { self.hasSomebody($0.scene) || !self.hasSomebody(self.wanted) }
         let scene = covering?.scene ?? self.wanted
@@ -418,7 +417,7 @@ package struct RoomLife: Sendable {
         return Show(scene: scene, without: leaving, reason: why)
     }
 
-    /// Sources whose panes leave the scene as things are.
+    /// Sources of a scene whose panes are hidden now.
     private func leaving(_ scene: Scene) -> Set<SourceID> {
         let waiting = Set(scene.sources.filter { self.unpictured.contains($0) })
         let leaving = Set(scene.sources.filter { self.away.contains($0) && self.absences[$0] == .leavePane })

@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// A room that goes on under another worker.
+/// Restores the state of an earlier worker.
 extension RoomLife {
-    /// Restores which scene was asked for. Nobody publishes yet.
+    /// Restores the requested scene, before the first publisher is admitted.
     ///
     /// - Returns: False if the room has no such scene.
     package mutating func resume(_ sceneID: String) -> Bool {

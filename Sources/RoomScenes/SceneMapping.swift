@@ -3,22 +3,25 @@ package import MediaTypes
 package import PipelineSpec
 package import Program
 
-/// The pipeline file's scenes in the program's terms.
+/// Converts the scenes of the pipeline file to those of the program, whose panes have rectangles.
 package enum SceneMapping {
-    /// What commands have made of the things on a scene.
+    /// What texts, score bars and countdowns show instead of what their scenes say, by id.
     package struct Overlays: Sendable {
         package var texts: [String: String] = [:]
         package var scores: [String: (left: Int, right: Int)] = [:]
-        /// Tick at which a countdown is over.
+        /// Ticks at which countdowns end.
         package var ends: [String: Int64] = [:]
 
+        /// Texts and score bars as their scenes say.
         package init() {}
     }
 
+    /// Converts one scene.
+    ///
     /// - Parameters:
-    ///   - left: Sources whose panes have left the picture. They are heard all the same: a guest who has only a microphone.
-    ///   - live: The users an automatic layout counts, in its order; `nil`: all.
-    ///   - transition: Instead of the scene's own.
+    ///   - left: Sources whose panes are hidden. Their audio is heard: a guest may have only a microphone.
+    ///   - live: The users that an automatic layout shows; `nil`: all.
+    ///   - transition: Used instead of the scene's own; `nil`: the scene's own.
     package static func scene(
         _ scene: PipelineSpec.Scene, in pipeline: Pipeline, without left: Set<SourceID> = [], live: [String]? = nil,
         overlays: Overlays = Overlays(), transition: PipelineSpec.Transition? = nil
@@ -72,7 +75,7 @@ package enum SceneMapping {
         return PictureCrop(x: x / 100, y: y / 100, width: width / 100, height: height / 100)
     }
 
-    /// The scene's override of this user's volume, or the pane's own, as a factor; `nil` when neither says.
+    /// The scene's override of this user's volume, or the pane's own, as a factor; `nil` if neither is set.
     private static func volume(of pane: PipelineSpec.Pane, in scene: PipelineSpec.Scene) -> Float? {
         if let override = scene.audioOverrides.first(where: { $0.uid == pane.source.uid }) {
             return Float(override.volume) / 100
@@ -82,7 +85,7 @@ package enum SceneMapping {
 
     // MARK: Decorations
 
-    /// Backgrounds lie under everything in their own order; watermarks come last, so that of equals they lie on top.
+    /// Backgrounds are drawn first, in their own order; watermarks come last, so that they are drawn over images of the same `zOrder`.
     private static func images(_ scene: PipelineSpec.Scene, in pipeline: Pipeline, _ place: Place) -> [SceneImage] {
         let backgrounds = (scene.bgImages ?? pipeline.canvas.bgImages).enumerated()
             .sorted { ($0.element.zOrder, $0.offset) < ($1.element.zOrder, $1.offset) }
