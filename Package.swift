@@ -143,8 +143,15 @@ let package = Package(
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
+            name: "RoomSources",
+            dependencies: [
+                "Ingest", "Program", "Packager", "Control", "Egress", "PipelineSpec", "LibAV", "HLS", "RTMP",
+                "Admission", "Stages", "MediaTypes", "MediaKernels", logging,
+            ], swiftSettings: house),
+        .target(
             name: "Room",
             dependencies: [
+                "RoomSources",
                 "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "Egress",
                 "PipelineSpec",
@@ -288,7 +295,7 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec",
+                "TestSupport", "Room", "RoomSources", "Control", "Recording", "Packager", "Events", "PipelineSpec",
                 "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],

@@ -6,6 +6,7 @@ import Packager
 import PipelineSpec
 import Program
 import Push
+import RoomSources
 import RTMP
 
 /// What a worker hands on beside the scenes and sources: relays, used keys, grace, alarms and clips.

@@ -3,6 +3,7 @@ import MediaKernels
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomSources
 
 extension SourceHealth.Rules {
     init(_ source: Pipeline.Source, _ alarms: Pipeline.Alarms) {

@@ -4,6 +4,7 @@ import LibAV
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomSources
 import Stages
 
 /// Performs what the room's life asks for: states as events, scenes on air, the phases of a PK.

@@ -2,6 +2,7 @@ import Control
 import Ingest
 import MediaTypes
 import PipelineSpec
+import RoomSources
 
 extension Room {
     /// What Prometheus reads: one room's process, so that the room is a label of the target and not of each sample.

@@ -6,6 +6,7 @@ import MediaKernels
 import MediaTypes
 import Packager
 import PipelineSpec
+package import RoomSources
 import RTMP
 
 #if canImport(Glibc)
@@ -38,10 +39,10 @@ extension Room {
     func recallCrashes() {
         guard let directory = self.pipeline.hls?.path, !self.isOffline else { return }
         let store = DirectoryStore(directory: directory)
-        let path = "\(directory)/\(CrashBook.name)"
+        let path = "\(directory)/\(CrashQuarantine.name)"
         let now = self.clocks.wall.now() / 1_000_000
-        if let text = store.read(CrashBook.name) {
-            let book = CrashBook(text, modified: Self.modified(path) ?? now, now: now)
+        if let text = store.read(CrashQuarantine.name) {
+            let book = CrashQuarantine(text, modified: Self.modified(path) ?? now, now: now)
             self.value.withLock { value in
                 for quarantine in book.quarantined(now: now) {
                     value.refusals.quarantine(
@@ -50,9 +51,9 @@ extension Room {
             }
             do throws(MediaError) {
                 if book.crashes.isEmpty {
-                    try store.remove(CrashBook.name)
+                    try store.remove(CrashQuarantine.name)
                 } else {
-                    try store.put(CrashBook.name, [PacketMemory(Array(book.text.utf8))], durable: false)
+                    try store.put(CrashQuarantine.name, [PacketMemory(Array(book.text.utf8))], durable: false)
                 }
             } catch {
                 self.logger.warning("what workers died of cannot be kept", metadata: ["error": "\(error)"])

@@ -5,6 +5,7 @@ import Ingest
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomSources
 import Stages
 
 /// The room's document, written anew while the room runs: all of it holds from one moment on, or nothing does.

@@ -2,6 +2,7 @@ import LibAV
 import MediaTypes
 import Packager
 import Program
+import RoomSources
 import Stages
 
 extension Room {

@@ -1,5 +1,6 @@
 import MediaTypes
 import PipelineSpec
+import RoomSources
 
 extension RoomLife {
     /// The life of the room that a pipeline describes.

@@ -1,4 +1,5 @@
 package import MediaTypes
+package import RoomSources
 
 /// The life of a room's sources, the phases of its PK, and what is on air because of both: a value, without threads, clocks
 /// or codecs. Events with their time in, actions out.

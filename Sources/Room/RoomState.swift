@@ -1,6 +1,7 @@
 import HLS
 import MediaTypes
 import PipelineSpec
+import RoomSources
 
 /// The state of a room as one value, which reads no clock and does no I/O.
 ///
@@ -59,7 +60,7 @@ struct RoomState: Sendable {
     /// Timed metadata that commands have sent.
     var metadata = MetadataDesk()
     /// Timed metadata that publishers have sent.
-    var sourceData = SourceDataBook()
+    var sourceData = SourceDataLimiter()
 
     /// The document in its versions.
     struct Documents: Sendable {

@@ -1,6 +1,7 @@
 import Ingest
 import MediaTypes
 import Program
+import RoomSources
 
 /// A publisher's packets on their way into the room: the first decodable one starts the program, and one who sends more than can be
 /// shown is not read on until there is room.

@@ -2,6 +2,7 @@ import LibAV
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomSources
 import Stages
 import Synchronization
 

@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 import Stages
 
 /// Names and times the tests of the room's life share.

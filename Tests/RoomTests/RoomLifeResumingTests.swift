@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 import Testing
 
 @Suite("A room's life under another worker")

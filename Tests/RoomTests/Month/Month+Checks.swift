@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 
 /// What must hold, whatever happens.
 extension Month {

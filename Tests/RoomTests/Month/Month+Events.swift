@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 
 /// What publishers, operators and the machine do.
 extension Month {

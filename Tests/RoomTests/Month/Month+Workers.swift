@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 
 /// Workers that die, and what their successors go on with.
 extension Month {

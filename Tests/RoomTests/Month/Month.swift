@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 import TestSupport
 
 /// A month of one operator's rooms, on the values alone: ``RoomLife``, ``SourceRefusals``, ``RoomIdle`` and ``CommandedState``.
