@@ -66,6 +66,7 @@ let package = Package(
             name: "Plan",
             dependencies: ["PipelineSpec", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
+        .target(name: "Secrets", dependencies: ["PipelineSpec", "Stages", "MediaTypes"], swiftSettings: house),
         .target(name: "Manifest", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(name: "TLSFiles", dependencies: ["Stages", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(
@@ -154,7 +155,7 @@ let package = Package(
                 "RoomSources",
                 "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "Egress",
-                "PipelineSpec",
+                "PipelineSpec", "Secrets",
                 "LibAV", "HLS",
                 "RTMP", "TLSFiles", "Admission",
                 "Stages", "MediaTypes", "MediaKernels", logging,
@@ -295,7 +296,7 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "RoomSources", "Control", "Recording", "Packager", "Events", "PipelineSpec",
+                "TestSupport", "Room", "RoomSources", "Secrets", "Control", "Recording", "Packager", "Events", "PipelineSpec",
                 "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
