@@ -139,15 +139,15 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "CPages", "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
+                "CPages", "Events", "HTTPListener", "PipelineSpec", "Stages", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
             name: "RoomSources",
             dependencies: [
-                "Ingest", "Program", "Packager", "Control", "Egress", "PipelineSpec", "LibAV", "HLS", "RTMP",
-                "Admission", "Stages", "MediaTypes", "MediaKernels", logging,
+                "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec", "Secrets", "LibAV",
+                "HLS", "RTMP", "TLSFiles", "Admission", "Stages", "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
         .target(
             name: "Room",
@@ -296,8 +296,8 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "RoomSources", "Secrets", "Control", "Recording", "Packager", "Events", "PipelineSpec",
-                "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
+                "TestSupport", "Room", "RoomSources", "Secrets", "Control", "Recording", "Packager", "Events",
+                "PipelineSpec", "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),

@@ -43,14 +43,8 @@ package struct PublishFacts: Sendable, Hashable {
 
 /// How a webhook is asked, and what its answer means: in one of the forms that servers for it are written for already. Pure.
 package struct PublishHook: Sendable {
-    package enum Form: String, Sendable, CaseIterable {
-        /// A JSON body with `"action": "on_publish"`; 200 or 201 with the body `0` or `{"code": 0}` lets in.
-        case srs
-        /// A form with `call=publish` and the stream's own query; any 2xx lets in.
-        case nginx
-        /// A JSON body with client and request, signed in `X-OME-Signature`; `{"allowed": true}` lets in.
-        case ome
-    }
+    /// How the webhook is asked.
+    package typealias Form = Pipeline.OnPublish.Form
 
     package struct Request: Sendable, Hashable {
         package var contentType: String
@@ -75,7 +69,7 @@ package struct PublishHook: Sendable {
     }
 
     package var form: Form
-    /// Signs what is sent, in ``Form/ome``; nil: it is not signed.
+    /// Signs what is sent, in `Form.ome`; nil: it is not signed.
     package var secret: String?
 
     package init(form: Form, secret: String? = nil) {

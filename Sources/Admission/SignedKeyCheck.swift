@@ -1,5 +1,6 @@
 import LibAV
 import MediaTypes
+package import PipelineSpec
 package import RTMP
 
 /// Checks stream keys that somebody else makes out for one room, one user and a time: the worker and whoever makes them share
@@ -9,17 +10,8 @@ package import RTMP
 /// it expires, so that an encoder that lost its network comes back with the address it has; see ``NonceStore`` for keys that
 /// may not. Pure: time comes in.
 package struct SignedKeyCheck: Sendable {
-    package enum Form: String, Sendable, CaseIterable {
-        /// `?e=EXPIRY&n=NONCE&s=SIGNATURE`: expiry in Unix seconds; the signature is the base64url (RFC 4648 §5, with padding
-        /// or without) of HMAC-SHA256 (RFC 2104) over `rtmp1|ROOM|NAME|EXPIRY|NONCE`.
-        case hmac
-        /// `?txSecret=DIGEST&txTime=EXPIRY`: Tencent's. Expiry in hexadecimal Unix seconds; the digest is the hexadecimal MD5 or
-        /// SHA-256 of secret, name and expiry as written.
-        case tencent
-        /// `?auth_key=TIME-RAND-UID-DIGEST`: Alibaba's type A. The digest is the hexadecimal MD5 of
-        /// `/APP/NAME-TIME-RAND-UID-SECRET`; the key is good for ``validity`` seconds from TIME on.
-        case alibaba
-    }
+    /// Which signature a key has.
+    package typealias Form = Pipeline.Auth.Kind
 
     package enum Verdict: Sendable, Hashable {
         /// - Parameters:
@@ -41,7 +33,7 @@ package struct SignedKeyCheck: Sendable {
     package var app: String
     /// Seconds the two clocks may differ by.
     package var skew: Int64 = 30
-    /// Seconds from the time in a key of ``Form/alibaba``.
+    /// Seconds from the time in a key of `Form.alibaba`.
     package var validity: Int64 = 86_400
 
     package init(form: Form, secrets: [String], room: String, app: String) {
@@ -146,7 +138,7 @@ extension Int64 {
         self.init(text)
     }
 
-    /// Eight digits reach up to 2106. Nothing stands between name and expiry in what ``SignedKeyCheck/Form/tencent`` signs: with
+    /// Eight digits reach up to 2106. Nothing stands between name and expiry in what `SignedKeyCheck.Form.tencent` signs: with
     /// more of them a key for the name `1001` would be one for `100`, too, with that 1 before its expiry.
     fileprivate init?(hexadecimal text: String) {
         guard (1...8).contains(text.utf8.count), text.utf8.allSatisfy({ $0 != 0x2b && $0 != 0x2d }) else { return nil }

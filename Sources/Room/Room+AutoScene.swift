@@ -1,6 +1,7 @@
 import Control
 import MediaTypes
 import PipelineSpec
+import RoomSources
 
 /// Automatic scenes follow who is live.
 extension Room {
@@ -15,7 +16,7 @@ extension Room {
 
     /// Offline a file is live until the program has shown it to its end, however far it has been read: so the same job makes the
     /// same pictures.
-    private func isLive(_ slot: SourceSlot) -> Bool {
+    private func isLive(_ slot: RoomSource) -> Bool {
         let buffer = slot.buffer
         guard buffer.isPaced else { return buffer.status.status == .live }
         let rate = Int64(self.pipeline.audio.sampleRate)

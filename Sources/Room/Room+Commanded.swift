@@ -1,6 +1,6 @@
 import Admission
 package import Control
-import MediaTypes
+package import MediaTypes
 import PipelineSpec
 import Program
 
@@ -107,7 +107,7 @@ extension Room {
     }
 
     /// - Parameter until: On the wall clock; `nil`: the source may be published.
-    func noteRefused(_ source: SourceID, until: Int64?) {
+    package func noteRefused(_ source: SourceID, until: Int64?) {
         let until = until.map { self.roomTime(ofWall: $0) }
         self.commands?.update(.now) { $0.change(source) { $0.refusedUntil = until } }
     }

@@ -1,6 +1,5 @@
 import Control
 import HLS
-import LibAV
 import MediaTypes
 import PipelineSpec
 import Program
@@ -17,7 +16,7 @@ extension Room {
 
     /// The clock of ``RoomLife``: the machine's, which program time follows at a fixed distance; offline the time of the
     /// next tick.
-    var lifeTime: Int64 { self.isOffline ? self.time(of: self.program.tick + 1) : self.machine.now() }
+    package var lifeTime: Int64 { self.isOffline ? self.time(of: self.program.tick + 1) : self.machine.now() }
 
     /// Program time now, in nanoseconds; `nil` before the program runs.
     var programTime: Int64? { self.isOffline ? self.time(of: self.program.tick) : self.clock.now() }
@@ -184,20 +183,6 @@ extension Room {
                 "playable": change.to == .live
                     ? .bool(value.isPlayable(hasPackager: self.packager != nil)) : .null,
             ])
-    }
-
-    /// The first picture of a publication is decoded: `source.first_frame`, then what follows from it.
-    func firstFrame(of id: SourceID, _ format: PictureFormat) {
-        let key = self.isOffline ? nil : self.slots[id]?.firstKey
-        let elapsed: Int64? = key.map { (self.machine.now() &- $0) / 1_000_000 }
-        self.note(.source(id, .pictured), at: self.lifeTime) { [events = self.events] in
-            events.emit(
-                "source.first_frame",
-                [
-                    "uid": .string(id.description), "picture": .string(format.description),
-                    "sinceKeyFrameMs": elapsed.map { .integer($0) } ?? .null,
-                ])
-        }
     }
 
     private func announce(_ change: PKLife.Change, origin: Int64?) {

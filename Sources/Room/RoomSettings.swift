@@ -3,6 +3,7 @@ package import Egress
 package import MediaTypes
 package import Packager
 package import PipelineSpec
+import RoomSources
 package import Stages
 
 /// What the command line adds to the pipeline file.

@@ -56,7 +56,7 @@ struct CrashQuarantineTests {
         #expect(refusals.kick(Self.a, until: 1) == .refused)
         refusals.quarantine(SourceID(uid: "3003"), until: 0, codec: "h264")
         refusals.quarantine(SourceID(uid: "2002"), until: 0, codec: "aac")
-        events.tellQuarantines(refusals)
+        refusals.announceQuarantines(SourceEvents { events.emit($0, $1) })
         let told = lines.withLock { $0 }
         #expect(told.count == 2 && told.allSatisfy { $0.contains(#""type":"source.quarantined""#) }, "\(told)")
         #expect(told.first?.contains(#""codec":"aac""#) == true && told.first?.contains(#""uid":"2002"#) == true)
