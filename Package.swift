@@ -77,6 +77,7 @@ let package = Package(
             name: "Plan",
             dependencies: ["PipelineSpec", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
+        .target(name: "Secrets", dependencies: ["PipelineSpec", "Stages", "MediaTypes"], swiftSettings: house),
         .target(name: "Manifest", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(name: "TLSFiles", dependencies: ["Stages", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(
@@ -156,8 +157,8 @@ let package = Package(
         .target(
             name: "RoomSources",
             dependencies: [
-                "Ingest", "Program", "Packager", "Control", "Egress", "PipelineSpec", "LibAV", "HLS", "RTMP",
-                "Admission", "Stages", "MediaTypes", "MediaKernels", logging,
+                "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec", "Secrets", "LibAV",
+                "HLS", "RTMP", "TLSFiles", "Admission", "Stages", "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomScenes",
@@ -170,7 +171,7 @@ let package = Package(
                 "RoomSources", "RoomScenes",
                 "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "Egress",
-                "PipelineSpec",
+                "PipelineSpec", "Secrets",
                 "LibAV", "HLS",
                 "RTMP", "TLSFiles", "Admission",
                 "Stages", "MediaTypes", "MediaKernels", logging,
@@ -308,9 +309,9 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "RoomSources", "RoomScenes", "Control", "Recording", "Packager", "Events",
-                "PipelineSpec", "HLSLint", "HLS", "Ladder", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push",
-                "Ingest", "RTMP",
+                "TestSupport", "Room", "RoomSources", "RoomScenes", "Secrets", "Control", "Recording", "Packager",
+                "Events", "PipelineSpec", "HLSLint", "HLS", "Ladder", "LibAV", "Stages", "MediaTypes", "MediaKernels",
+                "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),

@@ -3,11 +3,14 @@ extension Pipeline {
     package struct Auth: Sendable, Equatable {
         /// What the signature is made of.
         package enum Kind: String, Sendable, CaseIterable {
-            /// `?e=EXPIRY&n=NONCE&s=SIGNATURE`, HMAC-SHA256 over room, uid, expiry and nonce.
+            /// `?e=EXPIRY&n=NONCE&s=SIGNATURE`: expiry in Unix seconds; the signature is the base64url (RFC 4648 §5, with padding
+            /// or without) of HMAC-SHA256 (RFC 2104) over `rtmp1|ROOM|NAME|EXPIRY|NONCE`.
             case hmac
-            /// `?txSecret=…&txTime=…`.
+            /// `?txSecret=DIGEST&txTime=EXPIRY`: Tencent's. Expiry in hexadecimal Unix seconds; the digest is the hexadecimal MD5
+            /// or SHA-256 of secret, name and expiry as written.
             case tencent
-            /// `?auth_key=…`.
+            /// `?auth_key=TIME-RAND-UID-DIGEST`: Alibaba's type A. The digest is the hexadecimal MD5 of
+            /// `/APP/NAME-TIME-RAND-UID-SECRET`; the key is valid for a configured time from TIME on.
             case alibaba
         }
 
@@ -62,7 +65,14 @@ extension Pipeline {
     /// A webhook that says of each publisher whether it may publish.
     package struct OnPublish: Sendable, Equatable {
         /// How it is asked.
-        package enum Form: String, Sendable, CaseIterable { case srs, nginx, ome }
+        package enum Form: String, Sendable, CaseIterable {
+            /// A JSON body with `"action": "on_publish"`; 200 or 201 with the body `0` or `{"code": 0}` admits the publisher.
+            case srs
+            /// A form with `call=publish` and the stream's own query; any 2xx admits the publisher.
+            case nginx
+            /// A JSON body with client and request, signed in `X-OME-Signature`; `{"allowed": true}` admits the publisher.
+            case ome
+        }
 
         /// What becomes of a publisher when it gives no answer.
         package enum OnFailure: String, Sendable, CaseIterable { case deny, allow }

@@ -5,6 +5,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Program
+import RoomSources
 import Synchronization
 
 /// Hands what the sources send to a ``PassthroughGate`` at every tick, and does what it says; on the program's thread, but
@@ -38,7 +39,7 @@ final class PassthroughDesk: Sendable {
 
     /// `nil` where no rendition asks for it, or there is nothing to write it to.
     init?(
-        _ pipeline: Pipeline, _ ladder: LadderStage, _ packager: HLSPackager?, _ slots: [SourceID: SourceSlot],
+        _ pipeline: Pipeline, _ ladder: LadderStage, _ packager: HLSPackager?, _ slots: [SourceID: RoomSource],
         report: @escaping @Sendable (PassthroughGate.Change) -> Void
     ) {
         guard let output = pipeline.hls, let packager else { return nil }

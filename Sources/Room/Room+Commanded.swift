@@ -1,6 +1,6 @@
 import Admission
 package import Control
-import MediaTypes
+package import MediaTypes
 package import PipelineSpec
 import Program
 package import RoomScenes
@@ -103,7 +103,7 @@ extension Room {
     }
 
     /// - Parameter until: On the wall clock; `nil`: the source may be published.
-    func noteRefused(_ source: SourceID, until: Int64?) {
+    package func noteRefused(_ source: SourceID, until: Int64?) {
         let until = until.map { self.roomTime(ofWall: $0) }
         self.commands?.update(.now) { $0.change(source) { $0.refusedUntil = until } }
     }

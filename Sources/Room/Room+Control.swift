@@ -6,6 +6,7 @@ package import MediaTypes
 import PipelineSpec
 import Program
 import RoomScenes
+import RoomSources
 
 extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
@@ -61,28 +62,20 @@ extension Room: RoomControlling {
     }
 
     package func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
-        let slot = try self.slot(uid, streamType)
+        let slot = try self.source(uid, streamType)
         return self.json(of: slot, self.program.stats).text
     }
 
-    private func json(of slot: SourceSlot, _ stats: ProgramStage.Stats) -> JSONValue {
+    private func json(of slot: RoomSource, _ stats: ProgramStage.Stats) -> JSONValue {
         let id = slot.spec.id
         return slot.json(
-            stats: stats, contribution: self.program.contribution(of: id), relays: self.relaysJSON(id),
-            level: self.levelJSON(of: id), refused: self.refusalJSON(of: id))
-    }
-
-    func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {
-        guard let type = StreamType(rawValue: streamType), let slot = self.slots[SourceID(uid, type)] else {
-            let known = self.pipeline.sources.map(\.id.description).joined(separator: ", ")
-            throw .notFound("this room has no source \(uid) (\(streamType))", fix: "use one of: \(known)")
-        }
-        return slot
+            stats: stats, contribution: self.program.contribution(of: id), relays: self.relaying.json(of: id),
+            level: self.levelJSON(of: id), refused: self.refusing.json(of: id))
     }
 
     package func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
         try self.checkOpen()
-        let slot = try self.slot(uid, streamType)
+        let slot = try self.source(uid, streamType)
         if let track = change.audioTrack, !slot.audioTracks.contains(track) {
             throw Self.unknownTrack(track, of: slot.spec.id, among: slot.audioTracks)
         }

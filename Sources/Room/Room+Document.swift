@@ -5,6 +5,7 @@ import PipelineSpec
 import Push
 import Program
 import Recording
+import RoomSources
 import Synchronization
 
 /// The parts of the room's document that say how it is to be and how near it is to its limits.

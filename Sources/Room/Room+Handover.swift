@@ -1,11 +1,12 @@
-import Admission
+package import Admission
 import Control
 import Ingest
-import MediaTypes
+package import MediaTypes
 import Packager
 import PipelineSpec
 import Program
 import Push
+import RoomSources
 import RTMP
 import RoomSources
 
@@ -14,7 +15,7 @@ extension Room {
     // MARK: Relays
 
     /// - Parameter url: With its key; `nil`: the relay was ended.
-    func noteCommanded(_ source: SourceID, relay id: String, url: String?) {
+    package func noteCommanded(_ source: SourceID, relay id: String, url: String?) {
         self.commands?.update(.now) { state in
             state.relays.removeAll { $0.source == source && $0.id == id }
             // What a later version has said of the relay before is not of this one.
@@ -23,20 +24,10 @@ extension Room {
         }
     }
 
-    /// Begins the relays of commands again, where they may still go.
-    func resumeRelays(_ relays: RelayService) {
+    /// Starts the relays of commands to earlier workers again, where they are still allowed.
+    func resumeRelays() {
         for relay in self.value.withLock({ $0.resumption.state.relays }) {
-            var reason: String?
-            if let hub = self.listeners.hub(for: relay.source), let url = RTMPURL(relay.url) {
-                if let refusal = self.settings.egress.policy.refusal(of: EgressPolicy.Target(url)) {
-                    reason = "\(refusal)"
-                } else if relays.put(hub, id: relay.id, url: url) == nil {
-                    reason = "the source goes to \(RelayService.maximumPerSource) rooms already"
-                }
-            } else {
-                reason = "the source is not here"
-            }
-            guard let reason else { continue }
+            guard let reason = self.relaying.resume(relay.id, of: relay.source, url: relay.url) else { continue }
             self.value.withLock { value in
                 value.resumption.state.relays.removeAll { $0 == relay }
                 value.resumption.refused.append(
@@ -49,7 +40,7 @@ extension Room {
     // MARK: Keys
 
     /// Signed keys that were used under workers before this one stay used.
-    func resumed(_ admission: Admission) -> Admission {
+    package func resumed(_ admission: Admission) -> Admission {
         guard let state = self.commands?.value else { return admission }
         var admission = admission
         admission.resume(used: state.usedKeys.map { ($0.digest, $0.expiry) }, salt: state.salt)
@@ -57,7 +48,7 @@ extension Room {
     }
 
     /// On the ingest's event loop.
-    func note(_ use: Admission.KeyUse) {
+    package func noteUse(_ use: Admission.KeyUse) {
         let now = self.clocks.wall.now() / TimeMath.nanoseconds
         self.commands?.update(.now) { state in
             state.usedKeys.removeAll { $0.digest == use.digest || $0.expiry < now }

@@ -1,5 +1,8 @@
+import Control
+import HLS
 import LibAV
 package import MediaTypes
+import PipelineSpec
 import Program
 package import RoomScenes
 package import RoomSources
@@ -11,7 +14,7 @@ extension Room {
     private static let pollInterval: Int64 = 50_000_000
 
     /// See ``ProgramTimes/lifeTime``.
-    var lifeTime: Int64 { self.sceneParts.times.lifeTime }
+    package var lifeTime: Int64 { self.sceneParts.times.lifeTime }
 
     /// See ``ProgramTimes/programTime``.
     var programTime: Int64? { self.sceneParts.times.programTime }
@@ -92,19 +95,5 @@ extension Room {
                     ofLife: change.to == .reconnecting ? life?.graceUntil : nil, origin: context.origin),
                 "playable": change.to == .live ? .bool(context.isPlayable) : .null,
             ])
-    }
-
-    /// The first picture of a publication is decoded: `source.first_frame`, then what follows from it.
-    func firstFrame(of id: SourceID, _ format: PictureFormat) {
-        let key = self.isOffline ? nil : self.slots[id]?.firstKey
-        let elapsed: Int64? = key.map { (self.machine.now() &- $0) / 1_000_000 }
-        self.note(.source(id, .pictured), at: self.lifeTime) { [events = self.events] in
-            events.emit(
-                "source.first_frame",
-                [
-                    "uid": .string(id.description), "picture": .string(format.description),
-                    "sinceKeyFrameMs": elapsed.map { .integer($0) } ?? .null,
-                ])
-        }
     }
 }

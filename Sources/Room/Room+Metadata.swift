@@ -30,7 +30,7 @@ extension Room {
     func source(_ id: SourceID, says name: String, _ values: String) {
         guard self.pipeline.source(id)?.metadata == true else { return }
         let now = self.machine.now()
-        guard self.value.withLock({ $0.sourceData.take(id, now: now) }) else { return }
+        guard self.value.withLock({ $0.sources.data.take(id, now: now) }) else { return }
         var request = MetadataRequest()
         request.type = "source"
         let (uid, type) = (JSONValue.string(id.uid).text, JSONValue.string(id.streamType.rawValue).text)
@@ -38,7 +38,7 @@ extension Room {
             "{\"uid\":\(uid),\"streamType\":\(type),\"name\":\(JSONValue.string(name).text),\"values\":\(values)}"
         // Before the program begins, or where other events leave no room for it, it is gone.
         let isTaken = (try? self.add(request, leaving: MetadataDesk.reserve)) != nil
-        self.value.withLock { $0.sourceData.note(id, isTaken: isTaken) }
+        self.value.withLock { $0.sources.data.note(id, isTaken: isTaken) }
     }
 
     /// - Parameter reserve: As in ``MetadataDesk/add(_:id:state:leaving:now:)``.

@@ -59,12 +59,13 @@ extension Room {
 
     private func addSources(_ metrics: inout MetricsText) {
         let stats = self.program.stats
+        let connections = self.ingestion.connections
         let rows = self.pipeline.sources.compactMap { source in
-            self.slots[source.id].map { (slot: $0, ingest: self.listeners.hub(for: source.id)?.statistics) }
+            self.slots[source.id].map { (slot: $0, ingest: connections.hub(for: source.id)?.statistics) }
         }
         func each(
             _ name: String, _ kind: MetricsText.Kind, _ help: String,
-            _ add: (inout MetricsText, SourceSlot, SourceStatistics?, String, String) -> Void
+            _ add: (inout MetricsText, RoomSource, SourceStatistics?, String, String) -> Void
         ) {
             metrics.family(name, kind, help)
             for row in rows {
@@ -112,7 +113,7 @@ extension Room {
                     "tandem_source_frames_total", ["uid": $3, "stream_type": $4, "result": result], count)
             }
         }
-        let data = self.value.withLock { $0.sourceData }
+        let data = self.value.withLock(\.sources.data)
         each("tandem_source_data_total", .counter, "Messages of the publisher to players.") {
             let count = data.count(of: $1.spec.id)
             for (result, value) in [("taken", count.taken), ("dropped", count.dropped)] {

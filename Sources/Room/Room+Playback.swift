@@ -2,6 +2,7 @@ package import MediaTypes
 package import Origin
 import Packager
 package import PipelineSpec
+import Secrets
 package import Stages
 
 extension Pipeline {

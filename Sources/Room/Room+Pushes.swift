@@ -2,6 +2,7 @@ import Control
 package import MediaTypes
 package import PipelineSpec
 package import Push
+import Secrets
 
 extension RTMPOutput {
     /// What it is to do.

@@ -104,7 +104,7 @@ extension Room {
         let now = self.clocks.wall.now()
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.refusedUntil else { continue }
-            if !self.value.withLock({ $0.refusals.restoreKick(of: id, until: until, now: now) }) {
+            if !self.value.withLock({ $0.sources.refusals.restoreKick(of: id, until: until, now: now) }) {
                 self.commands?.update(.soon) { $0.change(id) { $0.refusedUntil = nil } }
             }
         }

@@ -6,6 +6,7 @@ import MediaTypes
 import PipelineSpec
 import Program
 import RoomScenes
+import RoomSources
 import Stages
 
 /// The room's document, written anew while the room runs: all of it holds from one moment on, or nothing does.
@@ -116,7 +117,7 @@ extension Room {
     private func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) {
         let after = change.document.pipeline
         try self.checkScenes(from: current.pipeline, to: after)
-        _ = try self.rosterChange(from: current.pipeline, to: after, isReal: false)
+        _ = try self.rosterChanges.change(from: current.pipeline, to: after, isReal: false)
         _ = try self.admission(from: current.pipeline, to: after)
         _ = try self.pushChange(from: current.pipeline, to: after)
         _ = try self.webhooks(from: current.pipeline, to: after)
@@ -137,7 +138,7 @@ extension Room {
         // What a flag of the command line says holds as long as the worker lives.
         after.durationMs = before.durationMs
         try self.checkScenes(from: current.pipeline, to: after)
-        let roster = try self.rosterChange(from: current.pipeline, to: after, isReal: true)
+        let roster = try self.rosterChanges.change(from: current.pipeline, to: after, isReal: true)
         let admission = try self.admission(from: current.pipeline, to: after)
         let pushes = try self.pushChange(from: current.pipeline, to: after)
         let webhooks = try self.webhooks(from: current.pipeline, to: after)
@@ -146,7 +147,7 @@ extension Room {
             let scenes = try self.sceneChange(from: current.pipeline, to: after, schedule)
             // Scenes are composed with what the room runs by, and with those who are there.
             self.value.withLock { $0.documents.running = after }
-            self.bringIn(roster)
+            self.add(roster)
             do throws(ControlFailure) {
                 var changed = schedule
                 changed.leave(roster.leaving)
@@ -162,18 +163,18 @@ extension Room {
                 self.announce(scenes)
                 return showing
             } catch {
-                self.takeBack(roster)
+                for newcomer in roster.joining { self.removeSource(newcomer.source.spec.id, isReported: false) }
                 self.value.withLock { $0.documents.running = before }
                 throw error
             }
         }
         self.setSources(from: current.pipeline, to: after)
-        self.openDoors(to: roster)
-        if let admission, let server = self.listeners.ingest {
+        self.rosterChanges.admitPublishers(of: roster)
+        if let admission, let server = self.ingest {
             server.renew(admission)
             if Self.areKeysOther(current.pipeline, after) { self.events.emit("ingest.keysRenewed", [:]) }
         }
-        for id in roster.leaving { self.dismiss(id) }
+        for id in roster.leaving { self.removeSource(id) }
         self.apply(rates)
         if let pushes { self.apply(pushes) }
         if let webhooks { self.delivery?.replace(webhooks) }
@@ -194,7 +195,7 @@ extension Room {
         let isSame = Set(before.sources.map(\.id)) == Set(after.sources.map(\.id))
         guard !isSame || Self.areKeysOther(before, after) else { return nil }
         do throws(MediaError) {
-            return try Self.admission(after)
+            return try Admission(after)
         } catch {
             let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
             throw .invalidValue(path, error.what, fix: error.fix)

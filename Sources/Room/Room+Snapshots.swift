@@ -3,6 +3,7 @@ import LibAV
 import MediaTypes
 import Packager
 import PipelineSpec
+import RoomSources
 import Stages
 
 extension Room {
@@ -29,7 +30,7 @@ extension Room {
         of source: (uid: String, streamType: String)?, width: Int?
     ) throws(ControlFailure) -> [UInt8] {
         var id: SourceID?
-        if let source { id = try self.slot(source.uid, source.streamType).spec.id }
+        if let source { id = try self.source(source.uid, source.streamType).spec.id }
         let bytes: [UInt8]?
         do throws(MediaError) {
             bytes = try self.snapshots.jpeg(of: id) { ImageOutput.size(of: $0, $1, width: width) }

@@ -6,6 +6,7 @@ import LibAV
 import MediaTypes
 import Packager
 import PipelineSpec
+import Secrets
 import Upload
 
 extension Room {

@@ -2,6 +2,7 @@ import Control
 package import Events
 package import MediaTypes
 package import PipelineSpec
+import Secrets
 
 extension Pipeline {
     /// Where the room's events are kept; `nil`: nowhere.

@@ -9,10 +9,11 @@ import Logging
 package import MediaTypes
 import Origin
 import Packager
-import PipelineSpec
+package import PipelineSpec
 import Program
 import Recording
 import RoomScenes
+package import RoomSources
 import Stages
 import Synchronization
 import Upload
@@ -45,7 +46,7 @@ package final class Room: Sendable {
     /// When this worker opened the room: nanoseconds since the Unix epoch, in whole milliseconds.
     let startTime: Int64
     let clock: ProgramClock
-    let roster: SourceRoster
+    package let sourceParts: SourceParts
     let program: ProgramStage
     let ladder: LadderStage
     let packager: HLSPackager?
@@ -94,7 +95,10 @@ package final class Room: Sendable {
         self.delivery = delivery
         self.logger = logger
         self.clock = parts.clock
-        self.roster = parts.roster
+        self.sourceParts = SourceParts(
+            roster: parts.roster, program: parts.program, clock: parts.clock, clocks: settings.clocks,
+            egress: settings.egress, logger: logger, opensListeners: settings.opensListeners,
+            isOffline: settings.pipeline.clock == .offline, events: SourceEvents { events.emit($0, $1) })
         self.program = parts.program
         self.ladder = parts.ladder
         self.packager = parts.packager
@@ -114,11 +118,9 @@ package final class Room: Sendable {
         self.diskWake = settings.clocks.machine.makeSemaphore()
     }
 
-    /// The sources there are by now.
-    var slots: [SourceID: SourceSlot] { self.roster.slots }
     /// The monotonic clock.
     var machine: any SleepClock { self.clocks.machine }
-    var pipeline: Pipeline { self.value.withLock { $0.documents.running } }
+    package var pipeline: Pipeline { self.value.withLock { $0.documents.running } }
     package var state: State { self.value.withLock { $0.lifecycle.state } }
     /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
     package var debt: MediaError? { self.value.withLock { $0.lifecycle.debt } }
@@ -150,9 +152,9 @@ package final class Room: Sendable {
         self.notePhase()
         self.beginRecording()
         for upload in self.uploads { upload.begin() }
-        self.announceQuarantines()
+        self.refusing.announceQuarantines()
         self.announceOverload()
-        self.listeners.startPulls()
+        self.ingestion.startPulls()
         let packagerThread = self.packager.map { packager in
             StageThread("package") {
                 let outcome = packager.run()
@@ -161,7 +163,7 @@ package final class Room: Sendable {
             }
         }
         let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
-        let readers = self.startSources()
+        let readers = self.decoding.start()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         let scenes = self.isOffline ? nil : StageThread("scenes") { self.scenes.run() }
         self.startDiskWatch()
@@ -289,7 +291,7 @@ package final class Room: Sendable {
     }
 
     /// The first decodable packet of any source starts the program.
-    func mediaArrived(at arrival: Int64) {
+    package func mediaArrived(at arrival: Int64) {
         let isFirst = self.value.withLock { value -> Bool in
             guard value.firstArrival == nil else { return false }
             value.firstArrival = arrival

@@ -9,6 +9,7 @@ import PipelineSpec
 import Program
 import Recording
 import RoomScenes
+import RoomSources
 import Stages
 import Synchronization
 import Upload
@@ -82,7 +83,9 @@ extension Room {
         let joint = Joint<Room>()
         let machine = settings.clocks.machine
         let clock = ProgramClock(machine: machine)
-        let roster = try self.makeSlots(pipeline, clock, machine, joint)
+        let roster = try SourceRoster.open(pipeline, clock: clock, machine: machine) {
+            joint.get()?.decoding.handle($1, of: $0)
+        }
         let packager = Joint<HLSPackager>()
         let rungs = self.rungs(pipeline)
         let steps = rungs.map { Int64($0.frameStep) }
@@ -153,12 +156,12 @@ extension Room {
         settings = resumption.settings
         let start = RoomStart(pipeline, &resumption)
         let commands = self.openCommands(&resumption, claimed.file) { joint.get()?.tellSuperseded() }
-        let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), roster.slots) {
+        let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), roster.sources) {
             joint.get()?.passthrough(did: $0)
         }
         let snapshots = SnapshotDesk(pipeline, roster)
         let program = try self.makeProgram(
-            settings, start, roster.slots, clock, ladder, latencies, passthrough, snapshots, joint)
+            settings, start, roster.sources, clock, ladder, latencies, passthrough, snapshots, joint)
         let slate = packager.get().flatMap { SlateWork($0, pipeline, now: settings.clocks.wall.now()) }
         let incarnation = packager.get()?.incarnation ?? 1
         var logger = logger
@@ -176,42 +179,6 @@ extension Room {
         commands?.start()
         room.resumeSources()
         return room
-    }
-
-    private static func makeSlots(
-        _ pipeline: Pipeline, _ clock: ProgramClock, _ machine: any SleepClock, _ joint: Joint<Room>
-    ) throws(MediaError) -> SourceRoster {
-        var slots: [SourceID: SourceSlot] = [:]
-        let aligner = WallAligner()
-        for source in pipeline.sources {
-            let slot = SourceSlot(
-                spec: source, pipeline: pipeline, clock: clock, machine: machine, aligner: aligner
-            ) {
-                joint.get()?.source($0, did: $1)
-            }
-            if case .file(let path, let loops) = source.input {
-                var reader = FileReader(path: path, loops: loops, place: "source[\(source.id)]")
-                let parameters = try reader.probe()
-                slot.keep(reader)
-                slot.buffer.setTracks(
-                    video: parameters.contains { $0.kind == .video }, audio: parameters.contains { $0.kind == .audio })
-            }
-            slots[source.id] = slot
-        }
-        return SourceRoster(slots, aligner: aligner)
-    }
-
-    /// A source as the program takes it.
-    ///
-    /// - Throws: ``MediaError`` for an image that cannot be read.
-    static func programSource(_ slot: SourceSlot) throws(MediaError) -> ProgramStage.Source {
-        let placeholder = try slot.spec.onLost.placeholderImage.map { path throws(MediaError) in
-            try Picture.load(path: path, place: "source[\(slot.spec.id)]")
-        }
-        return ProgramStage.Source(
-            buffer: slot.buffer, name: slot.spec.name ?? slot.spec.id.description,
-            volume: Float(slot.spec.volume) / 100, hold: Int64(slot.spec.onLost.resolvedHoldMs) * 1_000_000,
-            stalledHold: slot.spec.stalledHoldMs.map { Int64($0) * 1_000_000 }, placeholder: placeholder)
     }
 
     private static func rungs(_ pipeline: Pipeline) -> [Rung] {
@@ -324,7 +291,7 @@ extension Room {
     }
 
     private static func makeProgram(
-        _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock,
+        _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: RoomSource], _ clock: ProgramClock,
         _ ladder: LadderStage, _ latencies: RoomLatencies, _ passthrough: PassthroughDesk?, _ snapshots: SnapshotDesk,
         _ joint: Joint<Room>
     ) throws(MediaError) -> ProgramStage {
@@ -332,7 +299,7 @@ extension Room {
         let canvas = Program.Canvas(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps)
         var sources: [SourceID: ProgramStage.Source] = [:]
-        for (id, slot) in slots { sources[id] = try self.programSource(slot) }
+        for (id, slot) in slots { sources[id] = try slot.programSource() }
         guard let first = start.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
         }

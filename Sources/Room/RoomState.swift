@@ -2,11 +2,12 @@ import HLS
 import MediaTypes
 import PipelineSpec
 import RoomScenes
+import RoomSources
 
 /// The state of a room as one value, which reads no clock and does no I/O.
 ///
 /// ``Room`` keeps it behind one mutex. A thread that holds the mutex builds no graph and reads no file, and takes no lock of the
-/// room but those of ``RoomEvents``, ``CommandStore``, ``SourceRoster`` and ``SourceSlot``. Times are those of the clocks that
+/// room but those of ``RoomEvents``, ``CommandStore``, `SourceRoster` and `RoomSource`. Times are those of the clocks that
 /// ``Room`` was given.
 struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
@@ -19,11 +20,8 @@ struct RoomState: Sendable {
     var isLifeThreadOver = false
     /// What this worker goes on with.
     var resumption: Resumption
-    /// Sources that may not be published for some time.
-    var refusals = SourceRefusals()
-    var refusalReports = RefusalReports()
-    /// Jumps of sources' timestamps that are told.
-    var reanchors: [SourceID: EventThrottle] = [:]
+    /// Refusals, limits and connections of the sources.
+    var sources = SourcesState()
     /// Machine time at which the first decodable packet came.
     var firstArrival: Int64?
     var lingering = ViewerLinger()
@@ -48,8 +46,6 @@ struct RoomState: Sendable {
     var levels = AudioLevelReports()
     /// Timed metadata that commands have sent.
     var metadata = MetadataDesk()
-    /// Timed metadata that publishers have sent.
-    var sourceData = SourceDataBook()
 
     /// The document in its versions.
     struct Documents: Sendable {

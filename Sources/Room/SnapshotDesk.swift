@@ -5,6 +5,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Program
+import RoomSources
 import Stages
 import Synchronization
 import Upload
@@ -47,7 +48,7 @@ final class SnapshotDesk: Sendable {
         of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
     ) throws(MediaError) -> [UInt8]? {
         let picture: Picture? =
-            if let source { self.roster.slots[source]?.buffer.snapshot } else { self.state.withLock(\.latest) }
+            if let source { self.roster.sources[source]?.buffer.snapshot } else { self.state.withLock(\.latest) }
         guard let picture else { return nil }
         let wanted = size(picture.format.width, picture.format.height)
         self.taken.add(1, ordering: .relaxed)
@@ -117,7 +118,7 @@ final class SnapshotDesk: Sendable {
             publish(name, bytes)
         }
         guard output.sources else { return }
-        let slots = self.roster.slots
+        let slots = self.roster.sources
         for id in slots.keys {
             guard let bytes = try self.jpeg(of: id, size: { output.size(of: $0, $1) }) else { continue }
             try store.put(Self.name(of: id, output), [PacketMemory(bytes)], durable: false)

@@ -1,5 +1,6 @@
 import Foundation
 import Room
+import RoomSources
 import Testing
 
 @Suite("The guide's table of alarms")

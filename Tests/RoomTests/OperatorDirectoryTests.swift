@@ -1,5 +1,6 @@
 import Foundation
 import PipelineSpec
+import Secrets
 import Testing
 
 import Push

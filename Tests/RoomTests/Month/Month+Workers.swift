@@ -2,6 +2,7 @@ import MediaTypes
 import PipelineSpec
 import Room
 import RoomScenes
+import RoomSources
 
 /// Workers that die, and what their successors go on with.
 extension Month {

@@ -1,11 +1,12 @@
 import Room
+import RoomSources
 import Testing
 
 @Suite("How much publishers say to viewers")
-struct SourceDataBookTests {
+struct SourceDataLimiterTests {
     @Test("ten a second of each source; what is over is counted, and another source's is not touched")
     func rate() {
-        var book = SourceDataBook()
+        var book = SourceDataLimiter()
         let second = Kit.second
         let first = (0..<25).count { _ in book.take(Kit.a, now: 0) }
         #expect(first == 10 && book.count(of: Kit.a).dropped == 15)

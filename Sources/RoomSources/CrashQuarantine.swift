@@ -2,11 +2,11 @@ import Control
 package import MediaTypes
 import Program
 
-/// Whose data earlier workers of the room died of, and who is refused because of it. Pure.
+/// The sources that earlier workers of the room were decoding when they crashed, and which of them are refused. Pure.
 ///
-/// A source named once had bad luck, perhaps; one that is named twice within a minute is refused, so that the third worker
-/// stays up without it.
-package struct CrashBook: Sendable, Hashable {
+/// One crash may be an accident. A source with two crashes within a minute is refused, so that the third worker runs without it.
+package struct CrashQuarantine: Sendable, Hashable {
+    /// A crash of an earlier worker in the decoder of a source.
     package struct Crash: Sendable, Hashable {
         package var source: SourceID
         package var codec: String
@@ -21,7 +21,7 @@ package struct CrashBook: Sendable, Hashable {
     /// A source that is refused.
     package struct Quarantine: Sendable, Hashable {
         package var source: SourceID
-        /// Of the last crash.
+        /// The codec of the last crash.
         package var codec: String
         /// Milliseconds since the Unix epoch.
         package var until: Int64
@@ -40,12 +40,13 @@ package struct CrashBook: Sendable, Hashable {
     /// Lines beyond these are no record of crashes.
     private static let maximum = 64
 
+    /// The crashes that still count, in file order.
     package private(set) var crashes: [Crash] = []
 
     /// - Parameters:
-    ///   - text: One JSON object a line. A line that a dying worker left bears no time; a line that cannot be read is left out.
-    ///   - modified: When the file was last written: the time of what bears none.
-    ///   - now: What is longer ago than it matters is left out, and nothing has happened later than this.
+    ///   - text: One JSON object per line. A line written by a crashing worker has no time. Lines that cannot be read are skipped.
+    ///   - modified: When the file was last written, in milliseconds since the Unix epoch: the time of lines that have none.
+    ///   - now: Milliseconds since the Unix epoch. Older crashes than those that count are dropped; later times become this time.
     package init(_ text: [UInt8], modified: Int64, now: Int64) {
         for line in text.split(separator: 0x0A).suffix(Self.maximum) {
             guard let values = try? FlatObject(body: Array(line), keys: ["uid", "streamType", "codec", "at"]),
@@ -60,7 +61,7 @@ package struct CrashBook: Sendable, Hashable {
         }
     }
 
-    /// Who is refused at `now`.
+    /// The sources that are refused at `now`, in the order of their names.
     package func quarantined(now: Int64) -> [Quarantine] {
         var worst: [SourceID: Quarantine] = [:]
         for (source, crashes) in Dictionary(grouping: self.crashes, by: \.source) {
@@ -72,7 +73,7 @@ package struct CrashBook: Sendable, Hashable {
         return worst.values.filter { $0.until > now }.sorted { $0.source.description < $1.source.description }
     }
 
-    /// What `mark` says of a source: a line of the file, without its time.
+    /// The line of a source in the file, without a time.
     package static func mark(_ source: SourceID, _ codec: CodecName) -> JSONValue { DecoderMark.line(source, codec) }
 
     /// The file's content.

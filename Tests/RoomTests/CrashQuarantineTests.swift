@@ -1,38 +1,39 @@
 import MediaTypes
 import Room
+import RoomSources
 import Synchronization
 import Testing
 
 @Suite("Whom workers died of")
-struct CrashBookTests {
+struct CrashQuarantineTests {
     static let a = SourceID(uid: "1001")
     static let b = SourceID(uid: "a \"b\"\\", streamType: .sub)
     static let now: Int64 = 1_800_000_000_000
 
-    static func book(_ crashes: [(SourceID, Int64)], now: Int64 = CrashBookTests.now) -> CrashBook {
+    static func book(_ crashes: [(SourceID, Int64)], now: Int64 = CrashQuarantineTests.now) -> CrashQuarantine {
         let lines = crashes.map { source, ago -> String in
-            guard case .object(let members) = CrashBook.mark(source, .h264) else { return "" }
+            guard case .object(let members) = CrashQuarantine.mark(source, .h264) else { return "" }
             return JSONValue.object(members + [.init("at", .integer(Self.now - ago))]).text + "\n"
         }
-        return CrashBook(Array(lines.joined().utf8), modified: 0, now: now)
+        return CrashQuarantine(Array(lines.joined().utf8), modified: 0, now: now)
     }
 
     @Test("a mark that a dying worker left bears the file's time, and every uid comes back as it was")
     func marks() {
-        let text = [Self.a, Self.b].map { CrashBook.mark($0, .aac).text + "\n" }.joined()
-        let book = CrashBook(Array(text.utf8), modified: Self.now - 5, now: Self.now)
+        let text = [Self.a, Self.b].map { CrashQuarantine.mark($0, .aac).text + "\n" }.joined()
+        let book = CrashQuarantine(Array(text.utf8), modified: Self.now - 5, now: Self.now)
         #expect(
             book.crashes == [
                 .init(source: Self.a, codec: "aac", at: Self.now - 5),
                 .init(source: Self.b, codec: "aac", at: Self.now - 5),
             ])
-        #expect(CrashBook(Array(book.text.utf8), modified: 1, now: Self.now) == book, "the times stay")
-        let next = CrashBook(
-            Array((book.text + CrashBook.mark(Self.b, .h264).text + "\n").utf8), modified: Self.now + 900,
+        #expect(CrashQuarantine(Array(book.text.utf8), modified: 1, now: Self.now) == book, "the times stay")
+        let next = CrashQuarantine(
+            Array((book.text + CrashQuarantine.mark(Self.b, .h264).text + "\n").utf8), modified: Self.now + 900,
             now: Self.now + 1000)
         #expect(
             next.quarantined(now: Self.now + 1000) == [
-                .init(source: Self.b, codec: "h264", until: Self.now + 900 + CrashBook.term)
+                .init(source: Self.b, codec: "h264", until: Self.now + 900 + CrashQuarantine.term)
             ])
     }
 
@@ -55,7 +56,7 @@ struct CrashBookTests {
         #expect(refusals.kick(Self.a, until: 1) == .refused)
         refusals.quarantine(SourceID(uid: "3003"), until: 0, codec: "h264")
         refusals.quarantine(SourceID(uid: "2002"), until: 0, codec: "aac")
-        events.tellQuarantines(refusals)
+        refusals.announceQuarantines(SourceEvents { events.emit($0, $1) })
         let told = lines.withLock { $0 }
         #expect(told.count == 2 && told.allSatisfy { $0.contains(#""type":"source.quarantined""#) }, "\(told)")
         #expect(told.first?.contains(#""codec":"aac""#) == true && told.first?.contains(#""uid":"2002"#) == true)
@@ -69,13 +70,13 @@ struct CrashBookTests {
 
     @Test("a damaged file loses its damaged lines, and no file grows for ever")
     func damage() {
-        let good = CrashBook.mark(Self.a, .h264).text
+        let good = CrashQuarantine.mark(Self.a, .h264).text
         for bad in ["", "{", "{\"uid\":7}", "{\"uid\":\"1\",\"streamType\":\"x\"}", "\u{0}", good + good, "[]"] {
-            let book = CrashBook(Array("\(bad)\n\(good)\n".utf8), modified: Self.now, now: Self.now)
+            let book = CrashQuarantine(Array("\(bad)\n\(good)\n".utf8), modified: Self.now, now: Self.now)
             #expect(book.crashes.map(\.source) == [Self.a], "\(bad)")
         }
         let long = String(repeating: good + "\n", count: 1_000)
-        #expect(CrashBook(Array(long.utf8), modified: Self.now, now: Self.now).crashes.count == 64)
+        #expect(CrashQuarantine(Array(long.utf8), modified: Self.now, now: Self.now).crashes.count == 64)
         #expect(Self.book([(Self.a, 361_000)]).crashes.isEmpty)
     }
 }

@@ -1,13 +1,12 @@
-import LibAV
-import MediaTypes
-import PipelineSpec
-import Program
-import RoomSources
-import Stages
+package import LibAV
+package import MediaTypes
+package import PipelineSpec
+package import Program
+package import Stages
 import Synchronization
 
-/// One source of the room: its buffer, its decode thread, and where its packets come from.
-final class SourceSlot: Sendable {
+/// One source of a room: its buffer, its decode thread, and what is known of what comes in. Any thread may use it.
+package final class RoomSource: Sendable {
     /// What the room knows of the source.
     private struct Known {
         var facts = Facts()
@@ -20,7 +19,8 @@ final class SourceSlot: Sendable {
         var thread: StageThread?
     }
 
-    private struct Facts {
+    /// What the API shows of the source.
+    struct Facts {
         var state = SourceLife.State.idle
         var format: PictureFormat?
         var videoCodec: CodecName?
@@ -31,18 +31,23 @@ final class SourceSlot: Sendable {
         var reconnects = 0
     }
 
-    let spec: Pipeline.Source
-    let buffer: SourceBuffer
-    let decode: DecodeStage
+    /// The source in the pipeline that the room was made from, or that added it.
+    package let spec: Pipeline.Source
+    /// Decoded frames and audio, read by the program.
+    package let buffer: SourceBuffer
+    package let decode: DecodeStage
     private let known: Mutex<Known>
     private let voice: Voice
 
-    /// What its decoder has to say is heard as long as the source is one of the room's.
+    /// Whether reports of the decoder are dropped, because the source was removed.
     private final class Voice: Sendable {
         let isSilent = Atomic<Bool>(false)
     }
 
-    init(
+    /// - Parameters:
+    ///   - aligner: Shared by all sources of the room; used by those that are aligned by wall-clock time.
+    ///   - events: Called on the decode thread, until ``silence()``.
+    package init(
         spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, machine: any SleepClock, aligner: WallAligner,
         events: @escaping @Sendable (SourceID, DecodeStage.Event) -> Void
     ) {
@@ -63,7 +68,7 @@ final class SourceSlot: Sendable {
             soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
         if spec.wallClock == .use, !isFile { settings.aligner = aligner }
         if !isFile {
-            settings.codecs = Room.names(spec.decode.codecs.isEmpty ? pipeline.ingest.codecs : spec.decode.codecs)
+            settings.codecs = pipeline.codecs(of: spec)
         }
         let voice = Voice()
         self.voice = voice
@@ -75,10 +80,10 @@ final class SourceSlot: Sendable {
 
     // MARK: The thread
 
-    /// Starts its decode thread; once.
+    /// Starts the decode thread; does nothing if it was started.
     ///
-    /// - Parameter wanted: How far the program's sound has come.
-    func start(soundWantedUntil wanted: @escaping @Sendable () -> Int64) {
+    /// - Parameter wanted: The position up to which the program needs audio, in samples.
+    package func start(soundWantedUntil wanted: @escaping @Sendable () -> Int64) {
         let decode = self.decode
         self.known.withLock { known in
             guard known.thread == nil else { return }
@@ -86,22 +91,31 @@ final class SourceSlot: Sendable {
         }
     }
 
-    /// Keeps the reader of its file, which has been looked into, until it is to be read.
-    func keep(_ reader: FileReader) { self.known.withLock { $0.reader = reader } }
+    /// Opens the file of a source that reads one, tells the buffer which tracks it has, and keeps the reader for ``takeReader()``.
+    ///
+    /// - Throws: ``MediaError`` if the file cannot be read.
+    func probeFile() throws(MediaError) {
+        guard case .file(let path, let loops) = self.spec.input else { return }
+        var reader = FileReader(path: path, loops: loops, place: "source[\(self.spec.id)]")
+        let parameters = try reader.probe()
+        self.known.withLock { $0.reader = reader }
+        self.buffer.setTracks(
+            video: parameters.contains { $0.kind == .video }, audio: parameters.contains { $0.kind == .audio })
+    }
 
-    /// That reader; `nil` where there is none, or it was taken.
+    /// The kept reader; nil if there is none, or it was taken.
     func takeReader() -> FileReader? { self.known.withLock { $0.reader.take() } }
 
-    /// Nothing of what it says from now on is about a source of the room.
+    /// Drops what the decoder reports from now on.
     func silence() { self.voice.isSilent.store(true, ordering: .relaxed) }
 
-    /// Waits for its thread, which has been told to stop.
+    /// Waits for the decode thread, which the caller has told to stop.
     func join() {
         let thread = self.known.withLock { $0.thread.take() }
         thread?.join()
     }
 
-    /// What its publisher sends a track in.
+    /// Notes the codec of a track.
     func setCodec(_ parameters: CodecParameters) {
         self.known.withLock {
             if parameters.kind == .video {
@@ -112,33 +126,27 @@ final class SourceSlot: Sendable {
         }
     }
 
-    /// Volumes of the audio tracks as the pipeline says.
+    /// Sets the volumes of the audio tracks to those of the pipeline.
     private func setTrackVolumes() {
         for track in self.spec.audioTracks {
             self.buffer.setGain(Float(track.volume) / 100, ofTrack: UInt8(clamping: track.track), over: 1)
         }
     }
 
-    /// Numbers of the tracks that have come, that the pipeline names, and of the main one; in order.
-    var audioTracks: [Int] {
+    /// Numbers of the audio tracks that were received, that the pipeline names, and of the main one; in order.
+    package var audioTracks: [Int] {
         let (come, named) = (self.buffer.audioTracks.map { Int($0.track) }, self.spec.audioTracks.map(\.track))
         return Set(come + named + [0]).sorted()
     }
 
-    private func audioTracksJSON(_ codecs: [UInt8: CodecName]) -> JSONValue {
-        .array(
-            self.buffer.audioTracks.map { track, gain in
-                [
-                    "track": JSONValue(Int(track)), "codec": JSONValue(codecs[track]?.rawValue),
-                    "volume": JSONValue(Int((gain * 100).rounded())),
-                ]
-            })
-    }
+    /// Whether a file is read, so that there is no publisher.
+    package var isFile: Bool { if case .file = self.spec.input { true } else { false } }
 
-    var isFile: Bool { if case .file = self.spec.input { true } else { false } }
-
+    /// Notes the size and rate of the frames that are decoded from now on.
     func setFormat(_ format: PictureFormat) { self.known.withLock { $0.facts.format = format } }
-    func setError(_ error: String) { self.known.withLock { $0.facts.lastError = error } }
+    /// Notes the last error, as the API shows it.
+    package func setError(_ error: String) { self.known.withLock { $0.facts.lastError = error } }
+    /// A publication has begun or ended.
     func setPublishing(_ publishing: Bool) {
         self.known.withLock { known in
             known.arrivals = SourceArrivals()
@@ -148,22 +156,30 @@ final class SourceSlot: Sendable {
         }
     }
 
-    /// The size and rate of its picture, as last decoded.
-    var format: PictureFormat? { self.known.withLock(\.facts.format) }
-    var isPublishing: Bool { self.known.withLock(\.facts.isPublishing) }
-    var state: SourceLife.State { self.known.withLock(\.facts.state) }
-    /// When media of the publication came.
-    var arrivals: SourceLife.Arrivals { self.known.withLock(\.arrivals.current) }
-    /// When the first key frame of the publication came; `nil` before.
+    var facts: Facts { self.known.withLock(\.facts) }
+    /// What was measured in the window of the health rules.
+    var figures: SourceHealth.Figures { self.known.withLock(\.health.figures) }
+    /// The size and rate of the frame that was decoded last; nil before the first.
+    package var format: PictureFormat? { self.known.withLock(\.facts.format) }
+    /// Whether a publisher is connected.
+    package var isPublishing: Bool { self.known.withLock(\.facts.isPublishing) }
+    /// The state that was set last; see ``setState(_:)``.
+    package var state: SourceLife.State { self.known.withLock(\.facts.state) }
+    /// When the first key frame of the publication came; nil before.
     var firstKey: Int64? { self.known.withLock(\.arrivals.firstKey) }
-    /// When its media came, and how long after that it is shown.
-    var timedArrivals: SourceLife.Arrivals {
+    /// When media of the current publication came last.
+    package var arrivals: SourceLife.Arrivals { self.known.withLock(\.arrivals.current) }
+    /// The same with the time from arrival to air.
+    package var timedArrivals: SourceLife.Arrivals {
         var arrivals = self.arrivals
         arrivals.shownAfter = (self.decode.timing.buffered ?? 0) &+ max(0, self.decode.wantedOffset)
         return arrivals
     }
 
-    /// Takes note of what has come since the last time.
+    /// Judges what has come since the last call.
+    ///
+    /// - Parameter now: Nanoseconds of the monotonic clock.
+    /// - Returns: nil if the level and causes are as before.
     func readHealth(_ surroundings: SourceHealth.Surroundings, now: Int64) -> SourceHealth.Change? {
         self.known.withLock { known in
             let reading = known.arrivals.takeReading(now: now)
@@ -171,28 +187,31 @@ final class SourceSlot: Sendable {
         }
     }
 
-    func setHealthRules(_ rules: SourceHealth.Rules) { self.known.withLock { $0.health.rules = rules } }
+    /// Judges by other rules from now on.
+    package func setHealthRules(_ rules: SourceHealth.Rules) { self.known.withLock { $0.health.rules = rules } }
 
     /// What is wrong with what comes in, the worst first.
-    var healthFindings: [SourceHealth.Finding] { self.known.withLock(\.health.findings) }
+    package var healthFindings: [SourceHealth.Finding] { self.known.withLock(\.health.findings) }
 
-    /// What came in within the window.
-    var healthFigures: JSONValue {
-        let figures = self.known.withLock(\.health.figures)
-        return [
-            "fps": .thousandths(figures.fps), "videoBitrate": .integer(figures.bitrate),
-            "gapMs": .integer(figures.gap / 1_000_000), "skewMs": .integer(figures.skew / 1_000_000),
-            "keyIntervalMs": .integer(figures.keyGap / 1_000_000), "damaged": JSONValue(figures.damaged),
-            "sentFps": figures.sentFps.map { .thousandths($0) } ?? .null,
-            "realtime": figures.pace.map { .thousandths($0) } ?? .null,
-        ]
+    /// Notes the state of the source's ``SourceLife``.
+    package func setState(_ state: SourceLife.State) { self.known.withLock { $0.facts.state = state } }
+
+    /// The source as the program takes it.
+    ///
+    /// - Throws: ``MediaError`` for a placeholder image that cannot be read.
+    package func programSource() throws(MediaError) -> ProgramStage.Source {
+        let placeholder = try self.spec.onLost.placeholderImage.map { path throws(MediaError) in
+            try Picture.load(path: path, place: "source[\(self.spec.id)]")
+        }
+        return ProgramStage.Source(
+            buffer: self.buffer, name: self.spec.name ?? self.spec.id.description,
+            volume: Float(self.spec.volume) / 100, hold: Int64(self.spec.onLost.resolvedHoldMs) * 1_000_000,
+            stalledHold: self.spec.stalledHoldMs.map { Int64($0) * 1_000_000 }, placeholder: placeholder)
     }
-
-    func setState(_ state: SourceLife.State) { self.known.withLock { $0.facts.state = state } }
 
     // MARK: Packets on their way in
 
-    /// Changes what ``SourceInput`` keeps. `body` must be short, and must not use the slot but for its decoder.
+    /// Changes what ``SourceInput`` keeps. `body` must be short, and must use nothing of the source but its decoder.
     func changeFlow<Result: Sendable>(_ body: (inout SourceInput.Flow) -> Result) -> Result {
         self.known.withLock { body(&$0.flow) }
     }
@@ -212,35 +231,4 @@ final class SourceSlot: Sendable {
 
     /// See ``SourceArrivals/noteRead(until:)``.
     func noteRead(until time: Int64?) { self.known.withLock { $0.arrivals.noteRead(until: time) } }
-
-    func json(
-        stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, relays: JSONValue, level: JSONValue,
-        refused: JSONValue
-    ) -> JSONValue {
-        let facts = self.known.withLock(\.facts)
-        let decoded = self.decode.stats
-        let timing = self.decode.timing
-        return [
-            "uid": .string(self.spec.id.uid), "streamType": .string(self.spec.id.streamType.rawValue),
-            "name": JSONValue(self.spec.name), "state": .string(facts.state.rawValue),
-            "picture": JSONValue(facts.format?.description), "videoCodec": JSONValue(facts.videoCodec?.rawValue),
-            "audioTracks": self.audioTracksJSON(facts.audioCodecs), "videoPackets": JSONValue(decoded.videoPackets),
-            "audioPackets": JSONValue(decoded.audioPackets), "damaged": JSONValue(decoded.damaged),
-            "reopened": JSONValue(decoded.reopened),
-            "dropped": JSONValue(decoded.dropped + self.buffer.droppedPictures),
-            "shown": JSONValue(stats.shown[self.spec.id] ?? 0),
-            "repeated": JSONValue(stats.repeated[self.spec.id] ?? 0),
-            "reconnects": JSONValue(facts.reconnects), "lastError": JSONValue(facts.lastError),
-            "volume": .integer(Int64((contribution.volume * 100).rounded())),
-            "audioPush": .bool(contribution.isHeard), "videoPush": .bool(contribution.isSeen),
-            "relays": relays, "level": level, "refused": refused,
-            "health": self.healthJSON, "figures": self.healthFigures,
-            "driftPpm": timing.driftPpm.map { JSONValue($0) } ?? .null,
-            "bufferMs": timing.buffered.map { .integer($0 / 1_000_000) } ?? .null,
-            "clock": .string(timing.isWallAligned ? "wall" : "arrival"),
-            "wallMs": .integer(timing.wallExtra / 1_000_000),
-            "reanchors": JSONValue(timing.reanchors), "thinned": JSONValue(decoded.thinned),
-            "undecoded": JSONValue(decoded.undecoded),
-        ]
-    }
 }

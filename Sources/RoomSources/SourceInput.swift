@@ -2,43 +2,44 @@ import Ingest
 import MediaTypes
 import Program
 
-/// A publisher's packets on their way into the room: the first decodable one starts the program, and one who sends more than can be
-/// shown is not read on until there is room.
+/// Passes a publisher's packets on to the decoder. The first that can be decoded starts the program; a publisher that sends faster than
+/// real time is not read while its buffer is full.
 final class SourceInput: SourceSubscriber {
-    /// What is remembered from packet to packet; part of ``SourceSlot``.
+    /// What is kept from packet to packet, as part of ``RoomSource``.
     struct Flow {
         var pace = PublisherPace()
         var starting = StartingMedia()
         var hold: (@Sendable (Bool) -> Void)?
     }
 
-    private let slot: SourceSlot
+    private let source: RoomSource
     private let clock: ProgramClock
     private let machine: any MonotonicClock
     private let arrived: @Sendable (Int64) -> Void
 
-    private var stage: DecodeStage { self.slot.decode }
+    private var stage: DecodeStage { self.source.decode }
 
-    /// - Parameter arrived: Told when something decodable has come, with the machine's time.
+    /// - Parameter arrived: Called with the arrival time, on the monotonic clock, of media that can be decoded.
     init(
-        _ slot: SourceSlot, clock: ProgramClock, machine: any MonotonicClock,
+        _ source: RoomSource, clock: ProgramClock, machine: any MonotonicClock,
         arrived: @escaping @Sendable (Int64) -> Void
     ) {
-        self.slot = slot
+        self.source = source
         self.clock = clock
         self.machine = machine
         self.arrived = arrived
     }
 
-    /// Reads `hub` from now on, holds its publisher when there is no room, and lets it take its time while nobody sees or hears it.
+    /// Reads `hub` from now on. Stops reading the publisher while the buffer is full, and lets the hub collect packets while the source
+    /// is neither shown nor heard.
     func join(_ hub: SourceHub) {
         let token = hub.subscribe(self)
-        self.slot.changeFlow { $0.hold = { [weak hub] isHeld in hub?.setFull(isHeld, for: token) } }
+        self.source.changeFlow { $0.hold = { [weak hub] isHeld in hub?.setFull(isHeld, for: token) } }
         self.stage.onRelief { [weak self] in self?.look() }
         self.stage.buffer.need.watchAway { [weak hub] isAway in hub?.setPatient(isAway, for: token) }
     }
 
-    func noteRead(until time: Int64?) { self.slot.noteRead(until: time) }
+    func noteRead(until time: Int64?) { self.source.noteRead(until: time) }
 
     func cut() { self.stage.cut() }
 
@@ -46,14 +47,14 @@ final class SourceInput: SourceSubscriber {
 
     func receive(_ items: [SourceItem]) {
         let paced = self.paced(items)
-        if let arrival = self.slot.received(items, paced: paced) { self.arrived(arrival) }
+        if let arrival = self.source.received(items, paced: paced) { self.arrived(arrival) }
         self.stage.offer(paced)
         self.look()
     }
 
     /// The items with the times at which they would have come in real time.
     private func paced(_ items: [SourceItem]) -> [SourceItem] {
-        let moved = self.slot.changeFlow { Self.moved(items, &$0.pace) }
+        let moved = self.source.changeFlow { Self.moved(items, &$0.pace) }
         // Nearly always. A copy that is only now and then changed in the loop above is made before it, each time: the optimizer takes
         // it out of the loop, and a block as large as that has the heap tidied.
         guard !moved.isEmpty else { return items }
@@ -84,7 +85,7 @@ final class SourceInput: SourceSubscriber {
     /// Before the program runs nothing is decoded, and only what comes can start it.
     private func look() {
         guard self.clock.zero != nil else { return }
-        self.slot.changeFlow { flow in
+        self.source.changeFlow { flow in
             // Told inside the lock, so that two changes cannot arrive in the wrong order; the hub only hops to its loop.
             if flow.pace.look(at: self.machine.now(), waiting: self.stage.crowdingBytes) {
                 flow.hold?(flow.pace.isHeld)
