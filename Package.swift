@@ -66,6 +66,7 @@ let package = Package(
             name: "Plan",
             dependencies: ["PipelineSpec", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
+        .target(name: "Secrets", dependencies: ["PipelineSpec", "Stages", "MediaTypes"], swiftSettings: house),
         .target(name: "Manifest", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
         .target(name: "TLSFiles", dependencies: ["Stages", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(
@@ -147,7 +148,7 @@ let package = Package(
             dependencies: [
                 "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "Egress",
-                "PipelineSpec",
+                "PipelineSpec", "Secrets",
                 "LibAV", "HLS",
                 "RTMP", "TLSFiles", "Admission",
                 "Stages", "MediaTypes", "MediaKernels", logging,
@@ -288,7 +289,7 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec",
+                "TestSupport", "Room", "Secrets", "Control", "Recording", "Packager", "Events", "PipelineSpec",
                 "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],

@@ -2,6 +2,7 @@ import Ingest
 import MediaTypes
 import Origin
 import PipelineSpec
+import Secrets
 
 /// Secrets that have taken the place of others, in force from the next publisher or viewer on.
 extension Room {

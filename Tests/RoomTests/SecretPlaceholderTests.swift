@@ -2,6 +2,7 @@ import Foundation
 import MediaTypes
 import PipelineSpec
 import Room
+import Secrets
 import Testing
 
 @Suite("Placeholders and equal keys in files of secrets")

@@ -1,12 +1,12 @@
-import MediaTypes
-import PipelineSpec
+package import MediaTypes
+package import PipelineSpec
 
 extension Secret {
     /// Refuses the text that `tandem manifest` writes where a secret goes, and others that templates have.
     ///
     /// - Parameter holder: What holds the text, for the message.
     /// - Throws: ``MediaError/Code/rejected``.
-    static func refusePlaceholder(_ text: String, in holder: String, place: String) throws(MediaError) {
+    package static func refusePlaceholder(_ text: String, in holder: String, place: String) throws(MediaError) {
         guard self.isPlaceholder(text) else { return }
         throw MediaError(
             .rejected, "\(holder) still holds a placeholder instead of the secret", at: place,
