@@ -139,13 +139,20 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "CPages", "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
+                "CPages", "Events", "HTTPListener", "PipelineSpec", "Stages", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
+            name: "RoomOutputs",
+            dependencies: [
+                "Control", "Push", "Upload", "Recording", "Packager", "Ladder", "Program", "LibAV", "Secrets", "Egress",
+                "PipelineSpec", "HLS", "RTMP", "Stages", "MediaTypes", "MediaKernels", logging,
+            ], swiftSettings: house),
+        .target(
             name: "Room",
             dependencies: [
+                "RoomOutputs",
                 "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "Egress",
                 "PipelineSpec", "Secrets",
@@ -158,7 +165,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Room", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push", "RTMP",
+                "Room", "RoomOutputs", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest",
+                "Push", "RTMP",
                 "Egress",
                 "HLS",
                 "HLSLint",
@@ -289,7 +297,8 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "Secrets", "Control", "Recording", "Packager", "Events", "PipelineSpec",
+                "TestSupport", "Room", "RoomOutputs", "Secrets", "Control", "Recording", "Packager", "Events",
+                "PipelineSpec",
                 "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],

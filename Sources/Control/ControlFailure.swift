@@ -84,6 +84,11 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "requestFailed", number: 1417, status: 502, what: what, fix: fix)
     }
 
+    /// The request does not fit the state of the room.
+    package static func conflict(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "requestFailed", number: 1417, status: 409, what: what, fix: fix)
+    }
+
     /// The scene cannot be composed.
     package static func invalidLayout(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "invalidLayout", number: 1501, status: 422, what: what, fix: fix)

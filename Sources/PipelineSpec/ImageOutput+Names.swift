@@ -1,7 +1,15 @@
 package import MediaTypes
 
-/// What the stills of sources are called.
+/// What the stills are called.
 extension ImageOutput {
+    /// Name of the program's still in its directory.
+    package var fileName: String { self.path.split(separator: "/").last.map(String.init) ?? self.path }
+
+    /// Directory of the stills, with a slash at its end; `.` for the working directory.
+    package var directory: String {
+        self.path.contains("/") ? String(self.path.dropLast(self.fileName.count)) : "."
+    }
+
     /// Bytes of a uid in a file's name, which with the rest of it and that of its temporary file stays below 255.
     private static let longestWord = 160
 

@@ -14,7 +14,7 @@ extension Room {
         case .keys: self.reloadKeys()
         case .hook: self.reloadHook()
         case .playback: self.reloadPlayback()
-        case .uploads: self.reloadUploads()
+        case .uploads: self.outputs.uploads.reloadSecrets()
         }
     }
 

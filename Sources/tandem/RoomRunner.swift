@@ -4,6 +4,7 @@ import Logging
 import MediaTypes
 import Recording
 import Room
+import RoomOutputs
 import Stages
 import UnixSignals
 
@@ -95,7 +96,7 @@ enum RoomRunner {
             if error.code == .roomExited, settings.endedIsOK {
                 // To a service manager, whatever ends before it is ready has failed.
                 ServiceNotifier.open()?.tell(.ended(error.what))
-                if let failure = Room.errorOfEndedJob(settings.pipeline) { return Self.say(failure, logger) }
+                if let failure = EndedRoom.errorOfJob(settings.pipeline) { return Self.say(failure, logger) }
                 return Self.say(.roomOver, error.code.description, logger)
             }
             return Self.say(error, logger)
@@ -159,14 +160,14 @@ enum RoomRunner {
     private static func finishEnded(
         _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger
     ) async -> ExitStatus? {
-        Room.removeEndedLeftovers(settings.pipeline)
+        EndedRoom.removeLeftovers(settings.pipeline)
         var debts: [MediaError] = []
         var watch: SettlementWatch?
         let clock = settings.clocks.machine
         events.speakForLastWorker(of: settings.pipeline)
         let pipeline = settings.pipeline
         // A new session goes on with a recording that lacks its end.
-        let hasEnded = !settings.newSession && Room.hasEnded(pipeline)
+        let hasEnded = !settings.newSession && EndedRoom.exists(pipeline)
         RecordingSettings(pipeline)?.removeLeftovers()
         let due = RecordingSettings(pipeline)?.dueTakes(roomHasEnded: hasEnded) ?? []
         if !due.isEmpty {
@@ -174,7 +175,7 @@ enum RoomRunner {
                 "finishing the recording", patience: Self.stepPatience, pipeline, clock: clock, logger)
             watch = begun
             for recording in due {
-                let error = await Self.onThread("record") {
+                let error = await StageThread.run("record") {
                     RecordingReport(recording, events: events, clock: clock).finish { begun.advanced() }
                 }
                 if let error { debts.append(error) }
@@ -183,7 +184,7 @@ enum RoomRunner {
         var isOwed = watch != nil
         do throws(MediaError) {
             // A new session takes the ended one's directory over, and owes nobody the rest of it.
-            if !settings.newSession, let uploads = try UploadDebt.open(pipeline, events: events, clock: clock) {
+            if !settings.newSession, let uploads = try PendingUploads.open(pipeline, events: events, clock: clock) {
                 isOwed = true
                 let doing = "sending the rest of the room to its stores"
                 let patience = uploads.time &+ LoopLags.endMargin
@@ -212,13 +213,4 @@ enum RoomRunner {
 
     /// Nanoseconds a step of finishing may take: the longest is to make a long recording durable, which a slow disk writes for minutes.
     private static let stepPatience = 300 * TimeMath.nanoseconds
-
-    /// Runs what blocks on a thread of its own, not on one that tasks share.
-    private static func onThread<Result: Sendable>(
-        _ name: String, _ body: @escaping @Sendable () -> Result
-    ) async -> Result {
-        await withCheckedContinuation { continuation in
-            _ = StageThread(name) { continuation.resume(returning: body()) }
-        }
-    }
 }

@@ -25,7 +25,9 @@ struct EventDeclarationTests {
     }
 
     /// The Swift files of the targets that emit events, by name.
-    private static let sources: [(path: String, text: String)] = ["Sources/Room", "Sources/tandem"].flatMap { folder in
+    private static let sources: [(path: String, text: String)] = [
+        "Sources/Room", "Sources/RoomOutputs", "Sources/tandem",
+    ].flatMap { folder in
         let base = Self.root.appendingPathComponent(folder)
         let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
         return paths.filter { $0.hasSuffix(".swift") }.sorted().map { path in

@@ -1,10 +1,9 @@
-import Control
-import MediaTypes
-import PipelineSpec
+package import MediaTypes
+package import PipelineSpec
 
 extension ControlFailure {
     /// A document that was refused, with everything that is wrong with it.
-    static func refused(
+    package static func refused(
         _ mistakes: [SpecMistake], as failure: (String, String, Int) -> ControlFailure
     ) -> ControlFailure {
         let first = mistakes.first
@@ -20,7 +19,7 @@ extension ControlFailure {
 
     /// A scene's document: what is no JSON object is malformed, an image that cannot be shown has its own code, all else
     /// cannot be composed.
-    static func refusedScene(_ mistakes: [SpecMistake]) -> ControlFailure {
+    package static func refusedScene(_ mistakes: [SpecMistake]) -> ControlFailure {
         if mistakes.contains(where: { $0.path.isEmpty }) {
             return self.refused(mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
         }
@@ -31,7 +30,7 @@ extension ControlFailure {
 
     /// A pipeline file: what cannot be read is malformed; where only images cannot be shown, or only scenes cannot be composed,
     /// it has their codes.
-    static func refusedDocument(_ mistakes: [SpecMistake], isMalformed: Bool) -> ControlFailure {
+    package static func refusedDocument(_ mistakes: [SpecMistake], isMalformed: Bool) -> ControlFailure {
         self.refused(mistakes) { what, fix, _ in
             if isMalformed { return .invalidFormat(what, fix: fix) }
             if Self.areOfImages(mistakes) { return .imageError(what, fix: fix) }
@@ -48,13 +47,14 @@ extension ControlFailure {
     }
 
     /// One value of a document that cannot be.
-    static func invalidValue(_ path: String, _ what: String, fix: String) -> ControlFailure {
+    package static func invalidValue(_ path: String, _ what: String, fix: String) -> ControlFailure {
         var failure = ControlFailure.invalidFormat("\(path): \(what)", fix: fix, status: 422)
         failure.details = [Detail(path: path, line: 0, column: 0, what: what, fix: fix)]
         return failure
     }
 
-    static func unknownScene(_ sceneID: String, among scenes: [PipelineSpec.Scene]) -> ControlFailure {
+    /// A scene that the room does not have; `fix` lists those it has.
+    package static func unknownScene(_ sceneID: String, among scenes: [PipelineSpec.Scene]) -> ControlFailure {
         let known = scenes.map(\.sceneID).joined(separator: ", ")
         return .notFound("this room has no scene \"\(sceneID.prefix(64))\"", fix: "use one of: \(known)")
     }
