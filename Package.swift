@@ -166,9 +166,15 @@ let package = Package(
                 "RoomSources", "Program", "Control", "PipelineSpec", "LibAV", "HLS", "Stages", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(
+            name: "RoomOutputs",
+            dependencies: [
+                "Control", "Push", "Upload", "Recording", "Packager", "Ladder", "Program", "LibAV", "Secrets", "Egress",
+                "PipelineSpec", "HLS", "RTMP", "Stages", "MediaTypes", "MediaKernels", logging,
+            ], swiftSettings: house),
+        .target(
             name: "Room",
             dependencies: [
-                "RoomSources", "RoomScenes",
+                "RoomSources", "RoomScenes", "RoomOutputs",
                 "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
                 "Egress",
                 "PipelineSpec", "Secrets",
@@ -181,8 +187,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "CVersion", "Room", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push",
-                "RTMP", "Egress", "HLS", "HLSLint", "LibAV", "Stages", "MediaTypes",
+                "CVersion", "Room", "RoomOutputs", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan",
+                "Manifest", "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV", "Stages", "MediaTypes",
                 logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -309,9 +315,9 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "RoomSources", "RoomScenes", "Secrets", "Control", "Recording", "Packager",
-                "Events", "PipelineSpec", "HLSLint", "HLS", "Ladder", "LibAV", "Stages", "MediaTypes", "MediaKernels",
-                "Push", "Ingest", "RTMP",
+                "TestSupport", "Room", "RoomSources", "RoomScenes", "RoomOutputs", "Secrets", "Control", "Recording",
+                "Packager", "Events", "PipelineSpec", "HLSLint", "HLS", "Ladder", "LibAV", "Stages", "MediaTypes",
+                "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),

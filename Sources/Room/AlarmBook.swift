@@ -1,26 +1,9 @@
+package import Control
 import MediaTypes
 
 /// What is wrong with the room now, and what was lately. Pure; times are the wall clock's, in nanoseconds since the Unix epoch.
 package struct AlarmBook: Sendable {
-    /// One thing that is wrong. Two of the same type and subject are one alarm.
-    package struct Alarm: Sendable, Hashable {
-        /// Dotted, such as `source.lost`.
-        package var type: String
-        /// `alert_1`, `alert_2` or `alert_3`, from what is to be known to what viewers notice.
-        package var severity: String
-        /// What it concerns: `source`, `encoder`, `output`, `config`, `listener`; and which of them.
-        package var kind: String
-        package var subject: String?
-        package var message: String
-
-        package init(_ type: String, _ severity: String, kind: String, subject: String? = nil, message: String) {
-            self.type = type
-            self.severity = severity
-            self.kind = kind
-            self.subject = subject
-            self.message = message
-        }
-    }
+    package typealias Alarm = RoomAlarm
 
     package struct Entry: Sendable, Hashable {
         /// From 1, in the order in which they were set; no two of a book have the same.

@@ -11,7 +11,7 @@ extension Room {
         try self.documentTurn.withLock { _ throws(ControlFailure) in
             let pipeline = self.pipeline
             let output = try Self.output(id, in: pipeline)
-            guard case .rtmp(let push) = output, try self.restart(push, in: pipeline) else {
+            guard case .rtmp(let push) = output, try self.outputs.pushes.restart(push, in: pipeline) else {
                 throw ControlFailure(
                     code: "requestFailed", number: 1417, status: 409,
                     what: "\(id) is of the type \(output.typeName), which has no connection to begin anew",
@@ -34,7 +34,7 @@ extension Room {
         let (recorder, frame) = try self.recorder(of: id)
         do throws(MediaError) {
             if let path = try recorder.start(at: frame) {
-                self.value.withLock { $0.disk.recordingBegan() }
+                self.withOutputs { $0.disk.recordingBegan() }
                 self.events.emit("output.started", ["outputId": .string(id), "path": .string(path)])
             }
         } catch {

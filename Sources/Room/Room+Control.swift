@@ -13,7 +13,7 @@ extension Room: RoomControlling {
 
     package func stateJSON(revision: Int64) -> String {
         let (state, origin, segments, addresses) = self.value.withLock {
-            ($0.lifecycle.state, $0.lifecycle.origin, $0.output.segments, $0.lifecycle.addresses)
+            ($0.lifecycle.state, $0.lifecycle.origin, $0.outputs.segments, $0.lifecycle.addresses)
         }
         let scenes = self.scenes.shown
         let stats = self.program.stats
@@ -37,7 +37,7 @@ extension Room: RoomControlling {
             "latency": self.latencyJSON, "alarms": self.alarmsJSON,
             "segments": .integer(segments),
             "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog), "overload": self.overloadJSON,
-            "disk": self.diskJSON,
+            "disk": self.outputs.disk.json,
             "addresses": .object(addresses.map { .init($0.name, .string($0.address)) }),
         ]
         return json.text

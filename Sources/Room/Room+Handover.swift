@@ -130,25 +130,10 @@ extension Room {
 
     // MARK: Clips
 
-    /// A clip was promised.
-    func noteCommanded(_ clip: ClipJobs.Clip) {
-        self.value.withLock { value in
-            // It may be ready by now, and what is ready is taken out of the state after that.
-            guard let state = value.clips.clip(clip.id)?.state, state == .pending || state == .working else { return }
-            self.commands?.update(.soon) { state in
-                state.clips.append(
-                    CommandedState.Clip(id: clip.id, name: clip.name, rendition: clip.rendition, range: clip.range))
-            }
-        }
-    }
-
     /// Clips that a worker before this one has promised have failed.
     func resumeClips() {
         for lost in self.value.withLock({ $0.resumption.state.clips }) {
-            let clip = self.value.withLock {
-                $0.clips.noteLost(lost.id, name: lost.name, rendition: lost.rendition, range: lost.range)
-            }
-            self.events.emit("clip.failed", ["clip": clip.json])
+            self.outputs.clips.noteLost(lost.id, name: lost.name, rendition: lost.rendition, range: lost.range)
         }
         self.commands?.update(.soon) { $0.clips = [] }
     }

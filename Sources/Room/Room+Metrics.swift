@@ -12,7 +12,7 @@ extension Room {
         self.addProgram(&metrics)
         self.addSources(&metrics)
         self.addOutputs(&metrics)
-        self.addUploads(&metrics)
+        self.outputs.uploads.addMetrics(to: &metrics)
         self.addOutputAlarms(&metrics)
         self.addWebhooks(&metrics)
         ProcessFacts.add(to: &metrics, cpu: self.clocks.processCPU.now(), startTime: self.startTime)
@@ -127,9 +127,9 @@ extension Room {
     }
 
     private func addOutputs(_ metrics: inout MetricsText) {
-        self.addPushes(&metrics)
+        self.outputs.pushes.addMetrics(to: &metrics)
         metrics.family("tandem_segments_total", .counter, "Segments that were published, of all renditions together.")
-        metrics.sample("tandem_segments_total", self.value.withLock(\.output.segments))
+        metrics.sample("tandem_segments_total", self.value.withLock(\.outputs.segments))
         let latency = self.latencies.viewing
         let names = self.ladder.rungs.map(\.name)
         let encoding = self.latencies.encoding

@@ -17,7 +17,7 @@ extension Room {
     var isPlayable: Bool { self.value.withLock { $0.isPlayable(hasPackager: self.packager != nil) } }
 
     /// Viewers could, of this worker or of one before it.
-    var wasPlayed: Bool { self.value.withLock { self.wasPlayed($0) } }
+    package var wasPlayed: Bool { self.value.withLock { self.wasPlayed($0) } }
 
     /// The same for those who hold the value.
     func wasPlayed(_ value: borrowing RoomState) -> Bool {

@@ -3,6 +3,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Program
+import RoomOutputs
 import RoomScenes
 
 /// Restores what was commanded to the workers before this one: before publishers are let in, and before the first tick.
@@ -28,7 +29,7 @@ extension Room {
     }
 
     private static func startsAnew(_ settings: RoomSettings) -> Bool {
-        settings.forgets || settings.newSession && self.hasEnded(settings.pipeline)
+        settings.forgets || settings.newSession && EndedRoom.exists(settings.pipeline)
     }
 
     /// The same once this worker has claimed the room, and no worker before it writes any more.

@@ -119,7 +119,7 @@ extension Room {
         try self.checkScenes(from: current.pipeline, to: after)
         _ = try self.rosterChanges.change(from: current.pipeline, to: after, isReal: false)
         _ = try self.admission(from: current.pipeline, to: after)
-        _ = try self.pushChange(from: current.pipeline, to: after)
+        _ = try self.outputs.pushes.change(from: current.pipeline, to: after)
         _ = try self.webhooks(from: current.pipeline, to: after)
         _ = try self.rateChanges(from: current.pipeline, to: after)
     }
@@ -140,7 +140,7 @@ extension Room {
         try self.checkScenes(from: current.pipeline, to: after)
         let roster = try self.rosterChanges.change(from: current.pipeline, to: after, isReal: true)
         let admission = try self.admission(from: current.pipeline, to: after)
-        let pushes = try self.pushChange(from: current.pipeline, to: after)
+        let pushes = try self.outputs.pushes.change(from: current.pipeline, to: after)
         let webhooks = try self.webhooks(from: current.pipeline, to: after)
         let rates = try self.rateChanges(from: current.pipeline, to: after)
         let showing = try self.scenes.change { schedule throws(ControlFailure) -> SceneSchedule.Showing? in
@@ -176,7 +176,7 @@ extension Room {
         }
         for id in roster.leaving { self.removeSource(id) }
         self.apply(rates)
-        if let pushes { self.apply(pushes) }
+        if let pushes { self.outputs.pushes.apply(pushes) }
         if let webhooks { self.delivery?.replace(webhooks) }
         return showing
     }

@@ -36,7 +36,7 @@ extension Room {
                 return true
             }
             if isRenewed { self.events.emit("playback.secretsRenewed", [:]) }
-        case .uploads: self.reloadUploads()
+        case .uploads: self.outputs.uploads.reloadSecrets()
         }
     }
 

@@ -12,11 +12,11 @@ import Packager
 package import PipelineSpec
 import Program
 import Recording
+package import RoomOutputs
 import RoomScenes
 package import RoomSources
 import Stages
 import Synchronization
-import Upload
 
 /// One room: wires the stages, owns their threads, decides how far a failure spreads.
 ///
@@ -48,21 +48,9 @@ package final class Room: Sendable {
     let clock: ProgramClock
     package let sourceParts: SourceParts
     let program: ProgramStage
-    let ladder: LadderStage
-    let packager: HLSPackager?
     let latencies: RoomLatencies
-    /// Of a successor whose viewers are still there.
-    let slate: SlateWork?
-    let recorder: TakeRecorder?
-    /// Of a live room: RTMP outputs and HTTP-FLV.
-    let live: LiveDesk?
-    /// Of a room that lets publishers' packets through.
-    let passthrough: PassthroughDesk?
-    /// Stores elsewhere.
-    let uploads: [Uploader]
-    let snapshots: SnapshotDesk
-    /// Transport streams for old devices.
-    let transports: [TransportStreams]
+    /// What the outputs are made of.
+    package let outputStages: OutputStages
     /// What ``scenes`` uses.
     let sceneParts: SceneParts
     /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
@@ -72,8 +60,6 @@ package final class Room: Sendable {
     let outputsPaused = Atomic<Bool>(false)
     /// The program makes up ticks of a time in which the machine stood still.
     let isCatchingUp = Atomic<Bool>(false)
-    /// Wakes the thread that looks at the disk.
-    let diskWake: any ClockSemaphore
     /// Frames a second of the canvas.
     let fps: Int
     package let isOffline: Bool
@@ -100,22 +86,13 @@ package final class Room: Sendable {
             egress: settings.egress, logger: logger, opensListeners: settings.opensListeners,
             isOffline: settings.pipeline.clock == .offline, events: SourceEvents { events.emit($0, $1) })
         self.program = parts.program
-        self.ladder = parts.ladder
-        self.packager = parts.packager
         self.latencies = parts.latencies
-        self.slate = parts.slate
-        self.recorder = parts.recorder
-        self.live = parts.live
-        self.passthrough = parts.passthrough
-        self.uploads = parts.uploads
-        self.snapshots = parts.snapshots
-        self.transports = parts.transports
+        self.outputStages = parts.outputs
         let times = ProgramTimes(
             parts.program, machine: settings.clocks.machine, fps: self.fps, isOffline: self.isOffline)
         self.sceneParts = SceneParts(parts.program, times, machine: settings.clocks.machine, logger: logger) {
             events.emit($0, $1)
         }
-        self.diskWake = settings.clocks.machine.makeSemaphore()
     }
 
     /// The monotonic clock.
@@ -138,7 +115,7 @@ package final class Room: Sendable {
     /// operators are still open, until ``linger(_:)`` has closed them.
     package func run() async -> RoomOutcome {
         // Before anybody can ask for a clip.
-        Self.removeClipLeftovers(self.pipeline)
+        self.pipeline.removeClipLeftovers()
         do {
             try await self.startListeners()
         } catch {
@@ -150,8 +127,8 @@ package final class Room: Sendable {
         self.resumeClips()
         self.resumeEnd()
         self.notePhase()
-        self.beginRecording()
-        for upload in self.uploads { upload.begin() }
+        self.recorder?.begin()
+        for upload in self.outputStages.uploads { upload.begin() }
         self.refusing.announceQuarantines()
         self.announceOverload()
         self.ingestion.startPulls()
@@ -159,15 +136,15 @@ package final class Room: Sendable {
             StageThread("package") {
                 let outcome = packager.run()
                 self.listeners.openGate()
-                self.value.withLock { $0.output.packaged = outcome }
+                self.withOutputs { $0.packaged = outcome }
             }
         }
-        let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
+        let transportThreads = self.outputs.transports.start()
         let readers = self.decoding.start()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
         let scenes = self.isOffline ? nil : StageThread("scenes") { self.scenes.run() }
-        self.startDiskWatch()
-        let images = self.startImages()
+        self.outputs.disk.start()
+        let images = self.outputs.images.start()
         let outcome = await withCheckedContinuation { continuation in
             _ = StageThread("program", keepsTime: true) { continuation.resume(returning: self.runProgram()) }
         }
@@ -181,7 +158,7 @@ package final class Room: Sendable {
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
         if self.isOffline {
             packagerThread?.join()
-            if self.value.withLock(\.output.packaged) == .endLost {
+            if self.withOutputs(\.packaged) == .endLost {
                 self.oweEnd(.outputLost, "the playlists' end could not be written", fix: "restore the directory")
             }
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
@@ -195,10 +172,10 @@ package final class Room: Sendable {
                     fix: "nothing: the next worker shows slate in its place; look after the disk")
             }
         }
-        self.finishTransports(transportThreads, outcome, by: deadline)
-        self.stopDiskWatch()
-        self.snapshots.stop(images)
-        self.closeClips()
+        self.outputs.transports.finish(transportThreads, hasEnded: outcome.hasEnded, by: deadline)
+        self.outputs.disk.stop()
+        self.outputStages.snapshots.stop(images)
+        self.outputs.clips.close()
         return await self.close(outcome, by: deadline)
     }
 
@@ -206,7 +183,7 @@ package final class Room: Sendable {
     private func runProgram() -> RoomOutcome {
         if self.isOffline {
             self.mediaArrived(at: 0)
-        } else if self.slate != nil {
+        } else if self.outputStages.slate != nil {
             // Viewers are waiting: the program goes on whether or not a publisher is back.
             self.mediaArrived(at: self.machine.now())
         }
@@ -247,10 +224,10 @@ package final class Room: Sendable {
             self.program.start(at: 0)
             return
         }
-        let slate = self.takeSlate()
+        let slate = self.outputs.slate.take()
         // The first picture is due one jitter buffer after it came; the wall clock is read once, here.
         let jitter = self.slots.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
-        let due = self.slate == nil ? arrival &+ jitter : self.machine.now()
+        let due = self.outputStages.slate == nil ? arrival &+ jitter : self.machine.now()
         let wall = self.settings.origin ?? (self.clocks.wall.now() &+ (due &- self.machine.now()))
         if let packager = self.packager, packager.opening != nil {
             self.listeners.holdGate()
@@ -315,7 +292,7 @@ package final class Room: Sendable {
     }
 
     /// A newer worker has claimed the room; the first write that finds this calls it.
-    func tellSuperseded() {
+    package func tellSuperseded() {
         let isFirst = self.value.withLock { value -> Bool in
             defer { value.lifecycle.isSupersededTold = true }
             return !value.lifecycle.isSupersededTold
@@ -366,8 +343,10 @@ package final class Room: Sendable {
     /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
     private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
-        async let recorded = self.finishRecording(outcome, by: deadline)
-        async let uploaded = self.finishUploads(outcome, by: deadline)
+        let isWhole = !self.value.withLock(\.lifecycle.isEndOwed)
+        async let recorded = self.outputs.recording.finish(
+            hasEnded: outcome.hasEnded, isWhole: isWhole, by: deadline)
+        async let uploaded = self.outputs.uploads.finish(outcome.uploadEnd, by: deadline)
         let isHandedOver =
             switch outcome {
             case .drained, .superseded: true
@@ -379,7 +358,7 @@ package final class Room: Sendable {
         if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
         // It stops at its next segment, long since.
-        self.joinClips(within: deadline &- self.machine.now())
+        self.outputs.clips.join(within: deadline &- self.machine.now())
         self.value.withLock { value in
             value.lifecycle.state = .closed
             value.lifecycle.outcome = value.lifecycle.outcome ?? outcome

@@ -194,8 +194,8 @@ extension Room {
                 hls.lowLatency
                 ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
             playable = content
-            if self.slate != nil || packager.opening != nil {
-                let gate = GatedContent(content, isOpen: self.slate == nil, clock: self.machine)
+            if self.outputStages.slate != nil || packager.opening != nil {
+                let gate = GatedContent(content, isOpen: self.outputStages.slate == nil, clock: self.machine)
                 content = gate
                 self.listeners.update { $0.gate = gate }
             }

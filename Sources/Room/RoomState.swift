@@ -1,6 +1,7 @@
 import HLS
 import MediaTypes
 import PipelineSpec
+import RoomOutputs
 import RoomScenes
 import RoomSources
 
@@ -11,7 +12,7 @@ import RoomSources
 /// ``Room`` was given.
 struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
-    var output = OutputFacts()
+    var outputs: OutputsState
     /// The room's state as the API shows it, in one word.
     var status: PhaseBook
     var documents: Documents
@@ -36,12 +37,8 @@ struct RoomState: Sendable {
     /// Latencies as last computed.
     var latencies: (at: Int64, json: JSONValue)?
     var overload: OverloadGuard
-    var disk: DiskWatch
     /// The sockets that are open.
     var servers = RoomListeners.Servers()
-    var slate = SlateWork.Progress()
-    var clips: ClipJobs
-    var recordingJobs = RecordingJobs()
     /// How loud the program and the sources are.
     var levels = AudioLevelReports()
     /// Timed metadata that commands have sent.
@@ -66,8 +63,7 @@ struct RoomState: Sendable {
         self.documents = Documents(
             running: running, current: document, written: resumption.file?.effective, file: resumption.file)
         self.resumption = resumption
-        self.disk = DiskWatch(running)
-        self.clips = ClipJobs(roomID: running.room.roomID)
+        self.outputs = OutputsState(running)
         self.overload = OverloadGuard(running, renditions: Room.costliestFirst(running))
     }
 

@@ -5,6 +5,7 @@ import Testing
 
 import Push
 import Room
+import RoomOutputs
 
 @Suite("Files that requests may name because they lie in a directory of the operator's")
 struct OperatorDirectoryTests {

@@ -1,6 +1,7 @@
 import Foundation
 import MediaTypes
 import PipelineSpec
+import Room
 import RoomSources
 import Secrets
 import Testing

@@ -1,53 +1,68 @@
-import Control
-import Events
+package import Control
 import HLS
 import Ladder
 import LibAV
-import MediaTypes
-import Packager
-import PipelineSpec
+package import MediaTypes
+package import Packager
+package import PipelineSpec
 import Secrets
-import Upload
+package import Upload
 
-extension Room {
+/// Copies of the HLS output on other servers.
+package struct UploadService: OutputService {
+    let host: any OutputsHost
+
     /// Seconds a worker that leaves the room to another gives its stores for what is under way.
     private static let drainPatience: Int64 = 5
 
     /// The uploaders of the stores a pipeline names; they are told what the packager lists.
     ///
-    /// - Parameter slate: See ``uploadSlate``.
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
-    static func makeUploads(
-        _ pipeline: Pipeline, _ packager: HLSPackager, clock: any MonotonicClock,
-        slate black: @escaping @Sendable () -> Slate?,
-        notify: @escaping @Sendable (_ outputID: String, UploadNotice) -> Void
+    package static func open(
+        _ pipeline: Pipeline, _ packager: HLSPackager, clock: any MonotonicClock, _ host: @escaping LateHost
     ) throws(MediaError) -> [Uploader] {
         var uploads: [Uploader] = []
         for output in pipeline.uploads {
             let id = output.outputID
-            guard let (target, method, store) = try self.target(of: output) else { continue }
-            var slate: (@Sendable (Segment, String) -> [UInt8]?)?
-            if store.onLost == .slate {
-                slate = { segment, track in
-                    black().flatMap { packager.restamped($0, like: segment, track: track) }
+            let upload = try self.uploader(
+                to: output, packager, connections: packager.mediaPlaylistNames.count, clock: clock,
+                slate: { segment, track in
+                    host()?.outputs.uploads.slate.flatMap { packager.restamped($0, like: segment, track: track) }
                 }
-            }
-            let upload = Uploader(
-                outputID: id, target: target, method: method, rules: UploadRules(store),
-                connections: packager.mediaPlaylistNames.count,
-                files: OutputFiles(directory: packager, outputID: id, slate: slate), clock: clock,
-                authorities: store.authorities
-            ) { notify(id, $0) }
+            ) { host()?.outputs.uploads.report($0, of: id) }
+            guard let upload else { continue }
             packager.watchListing { upload.list($0) }
             uploads.append(upload)
         }
         return uploads
     }
 
+    /// The uploader of an output; nil for one that is no store.
+    ///
+    /// - Parameters:
+    ///   - directory: What it sends.
+    ///   - slate: Media that the store lists in place of what it has lost, if it does not list gaps.
+    ///   - time: The room is over, and the rest of the listing is to be sent in so many nanoseconds; nil: the room goes on.
+    /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
+    static func uploader(
+        to output: Output, _ directory: any OutputDirectory, connections: Int, clock: any MonotonicClock,
+        slate: (@Sendable (Segment, String) -> [UInt8]?)? = nil, settling: (listing: OutputListing, time: Int64)? = nil,
+        notify: @escaping @Sendable (UploadNotice) -> Void
+    ) throws(MediaError) -> Uploader? {
+        guard let (target, method, store) = try self.target(of: output) else { return nil }
+        var rules = UploadRules(store)
+        if let settling { rules = rules.settling(settling.listing, within: settling.time) }
+        let files = OutputFiles(
+            directory: directory, outputID: output.outputID, slate: store.onLost == .slate ? slate : nil)
+        return Uploader(
+            outputID: output.outputID, target: target, method: method, rules: rules, connections: connections,
+            files: files, clock: clock, authorities: store.authorities, notify: notify)
+    }
+
     /// Where an output goes, and what with; `nil` for one that goes nowhere.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
-    static func target(
+    private static func target(
         of output: Output
     ) throws(MediaError) -> (any UploadTarget, method: String, StoreRules)? {
         let place = "outputs[\(output.outputID)]"
@@ -76,9 +91,9 @@ extension Room {
 
     /// Reads the secrets of stores again: keys of a service's sessions are good for some hours. What cannot be read changes
     /// nothing; where one of several files is another already, the next look takes the others.
-    func reloadUploads() {
-        for upload in self.uploads {
-            guard let output = self.pipeline.uploads.first(where: { $0.outputID == upload.outputID }),
+    package func reloadSecrets() {
+        for upload in self.stages.uploads {
+            guard let output = self.host.pipeline.uploads.first(where: { $0.outputID == upload.outputID }),
                 output.uploadSecrets.contains(where: { $0 != nil })
             else { continue }
             let id = JSONValue.string(upload.outputID)
@@ -99,49 +114,59 @@ extension Room {
         }
     }
 
-    /// What becomes of a store.
-    func store(_ outputID: String, did notice: UploadNotice) {
+    /// Reports what becomes of a store.
+    private func report(_ notice: UploadNotice, of outputID: String) {
         if case .unreachable(let reason) = notice {
             self.logger.warning("an upload fails", metadata: ["output": "\(outputID)", "reason": "\(reason)"])
         }
         self.events.emit(notice, of: outputID)
     }
 
+    /// How the room ends for its stores.
+    package enum End: Sendable {
+        /// The room is over.
+        case ended
+        /// A successor goes on where this worker stops.
+        case handedOver
+        /// This worker has failed, or another one serves the room already.
+        case abandoned
+    }
+
     /// Sends what is left. The end of a room is to be seen in every store; a successor goes on where this worker stops.
     ///
-    /// - Returns: What this worker owes.
-    func finishUploads(_ outcome: RoomOutcome, by deadline: Int64) async -> MediaError? {
+    /// - Returns: What the next worker has to finish.
+    package func finish(_ end: End, by deadline: Int64) async -> MediaError? {
+        let now = self.machine.now()
         let limit: Int64 =
-            switch outcome {
+            switch end {
             case .ended: deadline
-            case .drained: min(deadline, self.machine.now() &+ Self.drainPatience &* TimeMath.nanoseconds)
-            case .failed, .superseded: self.machine.now()
+            case .handedOver: min(deadline, now &+ Self.drainPatience &* TimeMath.nanoseconds)
+            case .abandoned: now
             }
-        var isOver = false
-        if case .ended = outcome { isOver = true }
-        return await UploadDebt.finish(self.uploads, by: limit, isOver: isOver, events: self.events)
+        return await PendingUploads.finish(
+            self.stages.uploads, by: limit, isOver: end == .ended, events: self.events)
     }
 
     /// Black frames for stores that have lost something, encoded when a store first needs them; `nil` if they cannot be encoded: then
     /// a gap is listed.
-    var uploadSlate: Slate? {
-        if let known = self.value.withLock(\.output.uploadSlate) { return known }
+    private var slate: Slate? {
+        if let known = self.host.withOutputs(\.uploadSlate) { return known }
         // Two stores that need it at the same time encode it twice.
-        let made = try? self.codeUploadSlate()
-        self.value.withLock { $0.output.uploadSlate = .some(made) }
+        let made = try? self.encodeSlate()
+        self.host.withOutputs { $0.uploadSlate = .some(made) }
         return made
     }
 
-    private func codeUploadSlate() throws(MediaError) -> Slate? {
-        guard let frames = self.packager?.slateFrames else { return nil }
-        let canvas = self.pipeline.canvas
-        let black = try PictureCanvas.open(width: canvas.width, height: canvas.height, fill: .black).finish()
-        return Slate(frames: frames, tracks: try SlateCoder.code(black, frames: frames, like: self.ladder))
+    private func encodeSlate() throws(MediaError) -> Slate? {
+        guard let frames = self.stages.packager?.slateFrames else { return nil }
+        let canvas = self.host.pipeline.canvas
+        return try Slate(nil, frames: frames, width: canvas.width, height: canvas.height, like: self.stages.ladder)
     }
 
-    func addUploads(_ metrics: inout MetricsText) {
-        guard !self.uploads.isEmpty else { return }
-        let rows = self.uploads.map { ($0.outputID, $0.statistics) }
+    /// Adds the samples of the stores.
+    package func addMetrics(to metrics: inout MetricsText) {
+        guard !self.stages.uploads.isEmpty else { return }
+        let rows = self.stages.uploads.map { ($0.outputID, $0.statistics) }
         func each(
             _ name: String, _ kind: MetricsText.Kind, _ help: String, _ value: (Uploader.Statistics) -> Int64
         ) {
@@ -158,7 +183,7 @@ extension Room {
 
 extension Uploader {
     /// As the room's document shows it beside the output's id and type.
-    var members: [JSONValue.Member] {
+    package var members: [JSONValue.Member] {
         let statistics = self.statistics
         let state = statistics.isFailing ? "recovering" : statistics.taken > 0 ? "live" : "waiting"
         return [
@@ -172,7 +197,7 @@ extension Uploader {
 
 extension Pipeline {
     /// What stores know this room by.
-    var uploadSecrets: [Secret?] { self.uploads.flatMap(\.uploadSecrets) }
+    package var uploadSecrets: [Secret?] { self.uploads.flatMap(\.uploadSecrets) }
 }
 
 extension Output {

@@ -1,16 +1,16 @@
 import HLS
-import Ladder
-import LibAV
-import MediaTypes
-import Packager
-import PipelineSpec
-import Program
+package import Ladder
+package import LibAV
+package import MediaTypes
+package import Packager
+package import PipelineSpec
+package import Program
 import RoomSources
 import Synchronization
 
 /// Hands what the sources send to a ``PassthroughGate`` at every tick, and does what it says; on the program's thread, but
 /// for what the state shows.
-final class PassthroughDesk: Sendable {
+package final class PassthroughSwitch: Sendable {
     private struct State {
         var gate: PassthroughGate
         var lanes: [(id: SourceID, lane: CodedLane)]
@@ -28,19 +28,20 @@ final class PassthroughDesk: Sendable {
 
     /// Id of the parameter sets of renditions that publishers' packets may stand for. Encoders of publishers begin with 0, so that this,
     /// the highest there is, leaves room for both in one `avcC`. Spec: H.264 §7.4.2.1.1.
-    static let parameterSetID = 31
+    package static let parameterSetID = 31
 
     private let ladder: LadderStage
     private let packager: HLSPackager
     /// No picture is needed of what passes: there is no other rendition.
     private let isAlone: Bool
-    private let report: @Sendable (PassthroughGate.Change) -> Void
+    private let host: LateHost
     private let state: Mutex<State>
 
-    /// `nil` where no rendition asks for it, or there is nothing to write it to.
-    init?(
-        _ pipeline: Pipeline, _ ladder: LadderStage, _ packager: HLSPackager?, _ slots: [SourceID: RoomSource],
-        report: @escaping @Sendable (PassthroughGate.Change) -> Void
+    /// - Parameter lanes: The packets of the sources that the room is opened with.
+    /// - Returns: nil if no rendition asks for it, or if the room has no HLS output.
+    package init?(
+        _ pipeline: Pipeline, _ ladder: LadderStage, _ packager: HLSPackager?, lanes: [SourceID: CodedLane],
+        _ host: @escaping LateHost
     ) {
         guard let output = pipeline.hls, let packager else { return nil }
         let renditions = pipeline.pictureRenditions
@@ -57,18 +58,18 @@ final class PassthroughDesk: Sendable {
         self.ladder = ladder
         self.packager = packager
         self.isAlone = renditions.count == 1 && pipeline.raws.isEmpty
-        self.report = report
+        self.host = host
         self.state = Mutex(
             State(
                 gate: PassthroughGate(
                     targets: targets, fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
                     segmentFrames: output.segmentFrames, partFrames: output.partFrames),
-                lanes: slots.map { ($0, $1.buffer.coded) }))
-        for slot in slots.values { slot.buffer.coded.open() }
+                lanes: lanes.map { ($0, $1) }))
+        for lane in lanes.values { lane.open() }
     }
 
     /// A source has come; before its thread runs.
-    func add(_ id: SourceID, _ lane: CodedLane) {
+    package func add(_ id: SourceID, _ lane: CodedLane) {
         lane.open()
         self.state.withLock { state in
             state.leaving.remove(id)
@@ -77,7 +78,7 @@ final class PassthroughDesk: Sendable {
     }
 
     /// A source is gone; of one that passes what has come still goes out.
-    func remove(_ id: SourceID) {
+    package func remove(_ id: SourceID) {
         self.state.withLock { state in
             state.lanes.removeAll { $0.id == id }
             if !state.gate.forget(id) { state.leaving.insert(id) }
@@ -87,7 +88,7 @@ final class PassthroughDesk: Sendable {
     /// The next tick, before its sound and its picture go out.
     ///
     /// - Returns: The source whose pictures nobody needs.
-    func step(_ tick: Int64, _ view: SoloView) -> SourceID? {
+    package func step(_ tick: Int64, _ view: SoloView) -> SourceID? {
         let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
             if !state.hasBegun {
                 state.gate.begin(at: tick, opening: self.packager.opening)
@@ -111,7 +112,7 @@ final class PassthroughDesk: Sendable {
         }
         if step.isCut { self.packager.cut(at: tick, isBreak: step.isBreak, recoding: self.recoding(step)) }
         self.foresee(tick)
-        if let change = step.change { self.report(change) }
+        if let change = step.change { self.host()?.outputs.report(change) }
         return unseen
     }
 
@@ -189,7 +190,7 @@ final class PassthroughDesk: Sendable {
     /// The tick's canvas, and what passes with it.
     ///
     /// - Returns: `false` when there was no room: the tick is lost, but nothing of what passes.
-    func put(_ picture: Picture, tick: Int64) -> Bool {
+    package func put(_ picture: Picture, tick: Int64) -> Bool {
         let step = self.state.withLock { $0.step.take() }
         if self.ladder.put(picture, tick: tick, step: step) { return true }
         if let step { self.state.withLock { $0.step = Self.joined(step, $0.step) } }
@@ -197,7 +198,7 @@ final class PassthroughDesk: Sendable {
     }
 
     /// The program is over; `tick` is the first one that is not part of it.
-    func ended(at tick: Int64) {
+    package func ended(at tick: Int64) {
         let isOpen = self.state.withLock { $0.hasBegun && $0.gate.isOpen(at: tick) }
         if isOpen { self.packager.cut(at: tick, isBreak: false) }
     }
@@ -217,44 +218,35 @@ final class PassthroughDesk: Sendable {
     }
 
     /// See ``PassthroughGate/setRates(_:track:)``; any thread.
-    func setRates(_ rates: BitRates, track: Int) { self.state.withLock { $0.gate.setRates(rates, track: track) } }
+    package func setRates(_ rates: BitRates, track: Int) {
+        self.state.withLock { $0.gate.setRates(rates, track: track) }
+    }
 
-    /// The source that passes into a rendition, or why none does.
-    func status(_ track: Int) -> (source: SourceID?, reason: PassthroughCause?) {
-        self.state.withLock { state in
-            let current = state.gate.current
-            return (current?.track == track ? current?.source : nil, state.gate.reason(track))
-        }
+    /// What the room's state shows of a rendition: who passes, or why nobody does; null if it was not asked for.
+    package func json(of rendition: String) -> JSONValue {
+        guard let track = self.ladder.rungs.firstIndex(where: { $0.name == rendition }) else { return .null }
+        let (current, reason) = self.state.withLock { ($0.gate.current, $0.gate.reason(track)) }
+        if reason == .off { return .null }
+        let source = current?.track == track ? current?.source : nil
+        return ["uid": JSONValue(source?.description), "reason": JSONValue(reason?.rawValue)]
     }
 }
 
-extension Room {
+extension OutputServices {
     /// A rendition has begun or ceased to be a publisher's own packets; program thread.
-    func passthrough(did change: PassthroughGate.Change) {
+    fileprivate func report(_ change: PassthroughGate.Change) {
         switch change {
         case .began(let track, let source):
             self.events.emit(
                 "passthrough.began",
-                ["rendition": .string(self.ladder.rungs[track].name), "uid": .string(source.description)])
+                ["rendition": .string(self.stages.ladder.rungs[track].name), "uid": .string(source.description)])
         case .ended(let track, let source, let cause):
             self.events.emit(
                 "passthrough.ended",
                 [
-                    "rendition": .string(self.ladder.rungs[track].name), "uid": .string(source.description),
+                    "rendition": .string(self.stages.ladder.rungs[track].name), "uid": .string(source.description),
                     "cause": .string(cause.rawValue),
                 ])
         }
-    }
-
-    /// As the state shows it: who passes, or why nobody does; `null` where it was not asked for.
-    func passthroughJSON(of name: String) -> JSONValue {
-        guard let desk = self.passthrough, let track = self.ladder.rungs.firstIndex(where: { $0.name == name }) else {
-            return .null
-        }
-        let status = desk.status(track)
-        if status.reason == .off { return .null }
-        return [
-            "uid": JSONValue(status.source?.description), "reason": JSONValue(status.reason?.rawValue),
-        ]
     }
 }

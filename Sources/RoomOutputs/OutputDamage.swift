@@ -1,3 +1,4 @@
+package import Control
 package import MediaTypes
 
 /// What the room's directories did not take for good: a value.
@@ -23,9 +24,9 @@ package struct OutputDamage: Sendable, Hashable {
     }
 
     /// What is wrong, for the alarms; one of each output.
-    package var alarms: [AlarmBook.Alarm] {
+    package var alarms: [RoomAlarm] {
         self.failures.sorted { $0.key < $1.key }.map { id, failure in
-            AlarmBook.Alarm(
+            RoomAlarm(
                 "output.damaged", "alert_3", kind: "output", subject: id,
                 message: "\(self.loss(of: id)): \(failure.what)")
         }

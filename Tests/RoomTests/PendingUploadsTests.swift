@@ -1,10 +1,10 @@
 import Foundation
 import PipelineSpec
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("What stores are owed of a room that is over")
-struct UploadDebtTests {
+struct PendingUploadsTests {
     @Test(
         "the sheets of stills that an index names and that are there, with the index; of an output without them nothing"
     )
@@ -28,7 +28,7 @@ struct UploadDebtTests {
         let plain = ImageOutput(path: folder.path + "/still.jpg")
         var (image, absent) = (plain, ImageOutput(path: folder.path + "/other.jpg"))
         (image.sprites, absent.sprites) = (sprites, sprites)
-        let updates = UploadDebt.sheets(of: [plain, image, absent])
+        let updates = PendingUploads.sheets(of: [plain, image, absent])
         #expect(updates.count == 1 && updates.first?.index == "still.vtt")
         #expect(updates.first?.changed == ["still-1-0.jpg", "still-2-2.jpg"], "one that has gone is named no file")
         #expect(updates.first?.text == Array(text.utf8) && updates.first?.directory == folder.path + "/")

@@ -1,16 +1,16 @@
-import HLS
-import MediaTypes
+package import HLS
+package import MediaTypes
 
 /// What happens with single pictures goes to CDNs and FLV viewers in the pictures themselves, as it does in HLS.
-extension LiveDesk {
+extension LiveFeeds {
     /// See ``HLSPackager/carry(_:)``.
-    func carry(_ plan: UserDataPlan) { self.change { $0.plan = plan } }
+    package func carry(_ plan: UserDataPlan) { self.change { $0.plan = plan } }
 
     /// See ``HLSPackager/cue(_:)``.
-    func cue(_ cue: ProgramCue) { self.change { $0.add(cue, hasMessages: false) } }
+    package func cue(_ cue: ProgramCue) { self.change { $0.add(cue, hasMessages: false) } }
 
     /// See ``HLSPackager/show(_:from:isScheduled:)``.
-    func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool) {
+    package func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool) {
         self.change { $0.plan?.show(layout, from: frame, isScheduled: isScheduled) }
     }
 

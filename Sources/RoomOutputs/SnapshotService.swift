@@ -1,18 +1,17 @@
 import Dispatch
-import LibAV
+package import LibAV
 import MediaKernels
-import MediaTypes
+package import MediaTypes
 import Packager
-import PipelineSpec
-import Program
+package import PipelineSpec
+package import Program
 import RoomSources
-import Stages
+package import Stages
 import Synchronization
-import Upload
 
 /// Stills of the program and of its sources. A reference to the newest canvas is all that a tick leaves here; everything else
 /// happens on a thread of its own, one picture at a time.
-final class SnapshotDesk: Sendable {
+package final class SnapshotService: Sendable {
     /// Nanoseconds the last sheet may take; a disk that hangs holds up the end of no room.
     private static let patience: Int64 = 500_000_000
 
@@ -23,35 +22,31 @@ final class SnapshotDesk: Sendable {
     }
 
     private let pipeline: Pipeline
-    private let roster: SourceRoster
+    private let sources: @Sendable () -> [SourceID: SourceBuffer]
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
-    private let taken = Atomic<Int64>(0)
 
-    init(_ pipeline: Pipeline, _ roster: SourceRoster) {
+    /// - Parameter sources: Gives the frames of the sources there are at the moment.
+    package init(_ pipeline: Pipeline, sources: @escaping @Sendable () -> [SourceID: SourceBuffer]) {
         self.pipeline = pipeline
-        self.roster = roster
+        self.sources = sources
     }
 
-    /// The canvas of a tick.
-    func note(_ picture: Picture) {
+    /// Takes the canvas of a tick.
+    package func note(_ picture: Picture) {
         // The one before is freed behind the lock.
         var picture: Picture? = picture
         self.state.withLock { swap(&picture, &$0.latest) }
     }
-
-    /// Stills that were made since the room began.
-    var count: Int64 { self.taken.load(ordering: .relaxed) }
 
     /// A JPEG of what is on air, or of a source; `nil` before the first picture.
     func jpeg(
         of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
     ) throws(MediaError) -> [UInt8]? {
         let picture: Picture? =
-            if let source { self.roster.sources[source]?.buffer.snapshot } else { self.state.withLock(\.latest) }
+            if let source { self.sources()[source]?.snapshot } else { self.state.withLock(\.latest) }
         guard let picture else { return nil }
         let wanted = size(picture.format.width, picture.format.height)
-        self.taken.add(1, ordering: .relaxed)
         return try StillEncoder.jpeg(picture, width: wanted.width, height: wanted.height)
     }
 
@@ -109,22 +104,21 @@ final class SnapshotDesk: Sendable {
     private func make(
         _ output: ImageOutput, _ publish: @Sendable (_ name: String, [UInt8]) -> Void, _ shown: inout Set<SourceID>
     ) throws(MediaError) {
-        let parts = output.path.split(separator: "/", omittingEmptySubsequences: false)
-        let name = parts.last.map(String.init) ?? output.path
-        let store = DirectoryStore(directory: parts.count < 2 ? "." : parts.dropLast().joined(separator: "/") + "/")
+        let name = output.fileName
+        let store = DirectoryStore(directory: output.directory)
         if let bytes = try self.jpeg(of: nil, size: { output.size(of: $0, $1) }) {
             try store.prepare()
             try store.put(name, [PacketMemory(bytes)], durable: false)
             publish(name, bytes)
         }
         guard output.sources else { return }
-        let slots = self.roster.sources
-        for id in slots.keys {
+        let sources = self.sources()
+        for id in sources.keys {
             guard let bytes = try self.jpeg(of: id, size: { output.size(of: $0, $1) }) else { continue }
             try store.put(Self.name(of: id, output), [PacketMemory(bytes)], durable: false)
             shown.insert(id)
         }
-        for id in shown where slots[id] == nil {
+        for id in shown where sources[id] == nil {
             try store.remove(Self.name(of: id, output))
             shown.remove(id)
         }
@@ -137,7 +131,7 @@ final class SnapshotDesk: Sendable {
     /// Makes nothing more, and waits a little for what is being made, so that whoever gets it still does.
     ///
     /// - Parameter watchers: The threads of ``watch(_:_:)``.
-    func stop(_ watchers: [StageThread]) {
+    package func stop(_ watchers: [StageThread]) {
         self.state.withLock { $0.isStopped = true }
         self.wake.signal()
         for watcher in watchers { _ = watcher.join(within: Self.patience) }

@@ -6,12 +6,12 @@ package import Upload
 
 /// What stores elsewhere have not been sent of a room that is over. A worker that is started for it again sends that, and does
 /// nothing else.
-package struct UploadDebt: Sendable {
+package struct PendingUploads: Sendable {
     private let uploads: [Uploader]
     private let listing: OutputListing
     /// Nanoseconds there are for it.
     package let time: Int64
-    private let events: RoomEvents
+    private let events: any OutputEvents
     private let clock: any MonotonicClock
     /// Of stores that cannot be sent to: a secret that cannot be read.
     private let unreachable: [MediaError]
@@ -22,12 +22,12 @@ package struct UploadDebt: Sendable {
     /// - Throws: ``MediaError/Code/invalidData`` for a damaged directory. A store whose secret cannot be read keeps no other from
     ///   being sent to; ``settle()`` says which.
     package static func open(
-        _ pipeline: Pipeline, events: RoomEvents, clock: any MonotonicClock
-    ) throws(MediaError) -> UploadDebt? {
+        _ pipeline: Pipeline, events: any OutputEvents, clock: any MonotonicClock
+    ) throws(MediaError) -> PendingUploads? {
         guard let output = pipeline.hls else { return nil }
         let directory = DirectoryStore(directory: output.path)
         let owed = pipeline.uploads.filter { directory.contains(OutputFiles.noteName($0.outputID)) }
-        guard !owed.isEmpty, let ended = try EndedOutput.open(Room.hlsSettings(output, pipeline)) else { return nil }
+        guard !owed.isEmpty, let ended = try EndedOutput.open(HLSOutputSettings(output, pipeline)) else { return nil }
         var kinds: [String: TrackKind] = [:]
         for rendition in pipeline.pictureRenditions { kinds[rendition.name] = .video }
         for sound in pipeline.audioRenditions { kinds[sound.name] = .audio }
@@ -37,24 +37,20 @@ package struct UploadDebt: Sendable {
         var uploads: [Uploader] = []
         var unreachable: [MediaError] = []
         for output in owed {
-            let place: (any UploadTarget, method: String, StoreRules)?
-            do throws(MediaError) { place = try Room.target(of: output) } catch {
-                unreachable.append(error)
-                continue
-            }
-            guard let (target, method, store) = place else { continue }
             let id = output.outputID
-            let upload = Uploader(
-                outputID: id, target: target, method: method,
-                rules: UploadRules(store).settling(listing, within: time), connections: listing.tracks.count,
-                files: OutputFiles(directory: ended, outputID: id, slate: nil), clock: clock,
-                authorities: store.authorities
-            ) { events.emit($0, of: id) }
-            // How far it got with them is noted nowhere.
-            for update in sheets { upload.put(update) }
-            uploads.append(upload)
+            do throws(MediaError) {
+                let upload = try UploadService.uploader(
+                    to: output, ended, connections: listing.tracks.count, clock: clock, settling: (listing, time)
+                ) { events.emit($0, of: id) }
+                guard let upload else { continue }
+                // How far it got with them is noted nowhere.
+                for update in sheets { upload.put(update) }
+                uploads.append(upload)
+            } catch {
+                unreachable.append(error)
+            }
         }
-        return UploadDebt(
+        return PendingUploads(
             uploads: uploads, listing: listing, time: time, events: events, clock: clock,
             unreachable: unreachable)
     }
@@ -82,7 +78,7 @@ package struct UploadDebt: Sendable {
     /// - Parameter isOver: The room is: what is there is all there will be, and what is not is owed.
     /// - Returns: The first of what is owed.
     static func finish(
-        _ uploads: [Uploader], by deadline: Int64, isOver: Bool, events: RoomEvents
+        _ uploads: [Uploader], by deadline: Int64, isOver: Bool, events: any OutputEvents
     ) async -> MediaError? {
         await withTaskGroup(of: MediaError?.self) { group in
             for upload in uploads {
@@ -108,15 +104,5 @@ package struct UploadDebt: Sendable {
             for await debt in group { if let debt { debts.append(debt) } }
             return debts.min { $0.place < $1.place }
         }
-    }
-}
-
-extension RoomEvents {
-    /// What is told from here on is told for the room's last worker: one that pays its debts claims no turn of its own.
-    package func speakForLastWorker(of pipeline: Pipeline) {
-        guard let output = pipeline.hls, let last = EndedOutput.lastIncarnation(inDirectory: output.path) else {
-            return
-        }
-        self.setIncarnation(last)
     }
 }

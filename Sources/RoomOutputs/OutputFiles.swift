@@ -45,8 +45,8 @@ extension UploadRules {
     }
 }
 
-extension RoomEvents {
-    /// What becomes of a store.
+extension OutputEvents {
+    /// Reports what becomes of a store.
     func emit(_ notice: UploadNotice, of outputID: String) {
         let id = JSONValue.string(outputID)
         switch notice {

@@ -1,17 +1,18 @@
-import Egress
+package import Egress
 import HLS
-import Ladder
-import MediaTypes
-import PipelineSpec
-import Push
+package import Ladder
+package import MediaTypes
+package import PipelineSpec
+package import Push
 import Synchronization
 
 /// Hands the ladder's packets to the renditions that are sent on as FLV tags.
 ///
 /// Every rendition of a live room can be, from one picture to the next; one that nobody wants costs a look at each packet.
-final class LiveDesk: Sendable {
-    let outputs: LiveOutputs
-    /// Who reads each track of the ladder.
+package final class LiveFeeds: Sendable {
+    /// The renditions as FLV tags, and the RTMP outputs.
+    package let outputs: LiveOutputs
+    /// The readers of each track of the ladder.
     let feeds: [[LiveFeed]]
     /// What the pictures of each track carry.
     let cues: Mutex<[TrackCues]>
@@ -19,8 +20,8 @@ final class LiveDesk: Sendable {
     let steps: [Int64]
     let fps: Int
 
-    /// `nil` for a room without an audience while it is made.
-    init?(_ pipeline: Pipeline, _ egress: EgressGate, clock: any MonotonicClock) {
+    /// - Returns: nil for an offline job, which has no viewers while it is made.
+    package init?(_ pipeline: Pipeline, _ egress: EgressGate, clock: any MonotonicClock) {
         let hasFiles = pipeline.hls?.http.flv == true && pipeline.hls?.encryption == nil
         let renditions = pipeline.renditions
         guard !renditions.isEmpty, pipeline.clock == .live else { return nil }
@@ -62,17 +63,18 @@ final class LiveDesk: Sendable {
     }
 
     /// The encoders are open.
-    func begin(_ parameters: [CodecParameters]) {
+    package func begin(_ parameters: [CodecParameters]) {
         for (track, parameters) in parameters.enumerated() { self.configure(track: track, parameters) }
     }
 
-    /// On the ladder's thread, as is ``receive(track:_:)``.
-    func configure(track: Int, _ change: LadderStage.Reconfiguration) {
+    /// A track changes its format. On the ladder's thread, as is ``receive(track:_:)``.
+    package func configure(track: Int, _ change: LadderStage.Reconfiguration) {
         self.configure(
             track: track, change.parameters, width: change.width, height: change.height, isPlaced: change.isPassed)
     }
 
-    func receive(track: Int, _ packet: CodedPacket) {
+    /// Takes a coded packet of a track.
+    package func receive(track: Int, _ packet: CodedPacket) {
         guard self.feeds.indices.contains(track) else { return }
         guard self.feeds[track].contains(where: \.isAwake) else { return self.pass(packet, track: track) }
         let packet = self.carrying(packet, track: track)
@@ -80,7 +82,7 @@ final class LiveDesk: Sendable {
     }
 
     /// A track of pictures is coded by another bit rate, in bits per second.
-    func setBitrate(_ bitrate: Int, track: Int) {
+    package func setBitrate(_ bitrate: Int, track: Int) {
         guard self.feeds.indices.contains(track) else { return }
         for feed in self.feeds[track] { feed.setVideoBitrate(bitrate) }
     }

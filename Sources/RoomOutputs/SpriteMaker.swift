@@ -23,11 +23,10 @@ package struct SpriteMaker: Sendable {
     /// - Returns: `nil` for an output that has none.
     package init?(_ output: ImageOutput, incarnation: Int64) {
         guard let sprites = output.sprites else { return nil }
-        let parts = output.path.split(separator: "/", omittingEmptySubsequences: false)
         self.output = output
         self.sprites = sprites
-        self.name = String((parts.last ?? "").dropLast(4))
-        self.store = DirectoryStore(directory: parts.count < 2 ? "." : parts.dropLast().joined(separator: "/") + "/")
+        self.name = String(output.fileName.dropLast(4))
+        self.store = DirectoryStore(directory: output.directory)
         self.incarnation = incarnation
         self.shown = SpriteFiles(store: self.store, indexName: "\(self.name).vtt", interval: sprites.intervalSeconds)
     }

@@ -49,6 +49,13 @@ package struct DiskGuard: Sendable {
             self.path = path
         }
 
+        init(_ volume: DiskUse.Volume, free: Int64) {
+            let whole = volume.used.addingReportingOverflow(free)
+            self.init(
+                used: volume.used, capacity: whole.overflow ? .max : whole.partialValue,
+                path: volume.path.isEmpty ? nil : volume.path)
+        }
+
         /// Bytes that are left: 0 or more.
         package var free: Int64 { max(0, self.rest) }
 
@@ -226,12 +233,7 @@ package struct DiskGuard: Sendable {
 
     private func shares(of use: DiskUse) -> [Share] {
         var shares = use.volumes.map { volume in
-            let whole = volume.used.addingReportingOverflow(volume.free)
-            return Share(
-                purpose: volume.purpose,
-                reading: Reading(
-                    used: volume.used, capacity: whole.overflow ? .max : whole.partialValue,
-                    path: volume.path.isEmpty ? nil : volume.path))
+            Share(purpose: volume.purpose, reading: Reading(volume, free: volume.free))
         }
         if let limit = self.limit {
             shares.append(
@@ -258,12 +260,7 @@ package struct DiskGuard: Sendable {
     /// - Parameter free: Bytes that their file system has free now, since the last look may be long ago; `nil`: not known.
     package mutating func failed(isFull: Bool, reason: String, free: Int64? = nil, at now: Int64) -> [Action] {
         if isFull {
-            if let free, let live = self.live {
-                let whole = live.used.addingReportingOverflow(free)
-                self.last = Reading(
-                    used: live.used, capacity: whole.overflow ? .max : whole.partialValue,
-                    path: live.path.isEmpty ? nil : live.path)
-            }
+            if let free, let live = self.live { self.last = Reading(live, free: free) }
             (self.isShort, self.isFullForClips) = (true, true)
             self.refusedUntil = now &+ Self.refusal
             var actions = self.move(to: .critical, self.last)

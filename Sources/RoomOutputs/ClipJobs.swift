@@ -15,10 +15,12 @@ package struct ClipJobs: Sendable {
 
     package struct Clip: Sendable {
         package let id: String
+        /// The file's name without its ending.
         package let name: String
-        let rendition: String
+        /// The name of the rendition that it is cut from.
+        package let rendition: String
         /// Program dates: nanoseconds since the Unix epoch.
-        let range: Range<Int64>
+        package let range: Range<Int64>
         package fileprivate(set) var state = State.pending
         fileprivate(set) var made: ClipWriter.Made?
         package fileprivate(set) var reason: String?
