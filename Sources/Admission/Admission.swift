@@ -2,17 +2,17 @@ package import MediaTypes
 package import PipelineSpec
 package import RTMP
 
-/// Who may publish as what: the part that needs no network.
+/// Decides which source a publisher may publish, as far as no network request is needed.
 ///
-/// A static key is bound to one source. A signed key, and an address that a webhook decides on, names its source in the path
-/// instead. Pure; lives where the connections live.
+/// A static key is bound to one source. With a signed key, or if a webhook decides, the path of the address names the
+/// source. Pure; used on the event loop of the connections.
 package struct Admission: Sendable {
     package enum Answer: Sendable, Hashable {
         case source(SourceID)
         case deny(PublishRefusal, reason: String)
     }
 
-    /// Application name of the listener.
+    /// Application name of the listener, the first part of the path.
     package var app: String { didSet { self.keys = KeyTable(app: self.app, bindings: self.bindings) } }
     package var bindings: [IngestBinding] {
         didSet { self.keys = KeyTable(app: self.app, bindings: self.bindings) }
@@ -20,25 +20,26 @@ package struct Admission: Sendable {
     private var keys: KeyTable
     /// nil: no signed keys.
     package var signed: SignedKeyCheck?
-    /// A signed key is good for one publication.
+    /// A signed key can be used for one publication only.
     package var isSingleUse = false
-    /// What a signed address may name.
+    /// Sources that an address with a signed key may name.
     package var signable: Set<SourceID> = []
-    /// What an address may name without any key, because a webhook decides.
+    /// Sources that an address may name without a key, because a webhook decides.
     package var open: Set<SourceID> = []
-    /// Where publishers may be; empty: anywhere.
+    /// Networks that publishers may connect from; empty: any.
     package var allowedAddresses: [AddressRange] = []
     private var used = NonceStore()
-    /// Salt of the hashes in ``used``. A later worker gets them, so it needs the same salt.
+    /// Salt of the hashes in ``used``. The next worker of the room continues with these hashes, so it needs the same
+    /// salt.
     private var usedSalt = ""
-    /// What ``answer(to:now:)`` or ``giveBack(_:now:)`` has changed last; see ``takeUse()``.
+    /// The change of used keys made by the last ``answer(to:now:)`` or ``giveBack(_:now:)``; see ``takeUse()``.
     private var use: KeyUse?
 
-    /// A signed key that is good for one publication was used, or was not used after all.
+    /// The use of a single-use signed key, or its return without a publication.
     package struct KeyUse: Sendable, Hashable {
         /// Salted hash of the key.
         package let digest: String
-        /// Unix time in seconds up to which it could be used again; `nil`: it was given back.
+        /// Unix time in seconds until which the key would be valid; `nil`: it was given back.
         package let expiry: Int64?
     }
 
@@ -48,7 +49,7 @@ package struct Admission: Sendable {
         self.keys = KeyTable(app: app, bindings: bindings)
     }
 
-    /// Takes keys, secrets and sources from another one; signed keys that have been used stay used.
+    /// Takes keys, secrets and sources from another value; used single-use keys stay used.
     package mutating func renew(from other: Admission) {
         self.bindings = other.bindings
         if let secrets = other.signed?.secrets { self.signed?.secrets = secrets }
@@ -56,17 +57,17 @@ package struct Admission: Sendable {
         self.open = other.open
     }
 
-    /// Keys that were used under workers before this one stay used.
+    /// Restores the single-use keys that were used under earlier workers.
     ///
     /// - Parameters:
-    ///   - keys: As ``KeyUse`` has told them, with their expiries.
-    ///   - salt: Of their hashes, and of those of keys that are used from now on.
+    ///   - keys: The reported ``KeyUse`` digests with their expiries.
+    ///   - salt: Salt of these hashes, and of those of keys used from now on.
     package mutating func resume(used keys: [(digest: String, expiry: Int64)], salt: String) {
         self.usedSalt = salt
         for key in keys { _ = self.used.take(key.digest, expiry: key.expiry, now: .min) }
     }
 
-    /// What the last answer has changed of used keys; `nil`: nothing.
+    /// Takes the change of used keys made by the last answer; `nil`: none.
     package mutating func takeUse() -> KeyUse? {
         defer { self.use = nil }
         return self.use
@@ -76,20 +77,21 @@ package struct Admission: Sendable {
         SealedKey.digest(of: "\(name)|\(nonce)", salt: self.usedSalt, bytes: 12)
     }
 
-    /// Everybody who may publish.
+    /// All sources that can be published.
     package var sources: Set<SourceID> {
         Set(self.bindings.map(\.source)).union(self.signable).union(self.open)
     }
 
-    /// Whether somebody at `address` may try; nil is an address that is no IP address, such as a Unix socket's.
+    /// Whether a client at `address` may publish; `address` is nil if it is not an IP address, such as a Unix socket.
     package func allows(_ address: IPAddress?) -> Bool {
         guard !self.allowedAddresses.isEmpty else { return true }
         guard let address else { return false }
         return self.allowedAddresses.contains { $0.contains(address) }
     }
 
-    /// Somebody who wants to log in by name and password is let in by the key like anyone; without it, the refusal says that
-    /// there is no such login. A challenge would only be answered by a password that nobody has set.
+    /// Decides about an address. A publisher that wants to log in with a user name and password is accepted if its key
+    /// is valid, as any other. Otherwise the refusal says that there is no such login. A challenge would be useless,
+    /// because there are no passwords.
     ///
     /// - Parameter now: Unix time in seconds.
     package mutating func answer(to address: StreamAddress, now: Int64) -> Answer {
@@ -98,8 +100,8 @@ package struct Admission: Sendable {
         return .deny(.noLogin, reason: "\(reason), with authmod=\(login.rawValue)")
     }
 
-    /// Nothing has come of an address that ``answer(to:now:)`` has found a source for: a signed key that is good for one publication
-    /// is good still.
+    /// Gives back a single-use signed key that ``answer(to:now:)`` accepted but that led to no publication: it can be
+    /// used again.
     ///
     /// - Parameter now: Unix time in seconds.
     package mutating func giveBack(_ address: StreamAddress, now: Int64) {
@@ -118,12 +120,12 @@ package struct Admission: Sendable {
             switch signed.verdict(on: address, name: name, now: now) {
             case .valid(let nonce, let expiry):
                 guard let source = self.named(name, among: self.signable) else {
-                    return .deny(.denied, reason: "a signed key for a source that is not here")
+                    return .deny(.denied, reason: "a signed key for an unknown source")
                 }
                 guard self.isSingleUse else { return .source(source) }
                 let (digest, end) = (self.digest(name, nonce), expiry &+ signed.skew)
                 guard self.used.take(digest, expiry: end, now: now) else {
-                    return .deny(.denied, reason: "a signed key that was used before")
+                    return .deny(.denied, reason: "a signed key that was already used")
                 }
                 self.use = KeyUse(digest: digest, expiry: end)
                 return .source(source)

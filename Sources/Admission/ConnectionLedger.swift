@@ -1,27 +1,28 @@
 package import PipelineSpec
 
-/// Which connections there are, and which has to go when there are too many.
+/// Tracks the connections of a listener and chooses which to close if there are too many.
 ///
-/// Those that publish are never closed for others. Of those that do not, each place may have a few that stand still; an encoder
-/// gets on all the time and is through in a moment, so it has its moment even behind an address full of others. When there are
-/// too many in all, one of the place that has most goes. It is always one that is only waiting to be told that its key is wrong,
-/// if there is one, and otherwise the one that has got nowhere for the longest time. Pure; times are nanoseconds.
+/// Connections that publish are never closed in favor of others. Of the others, each client network may have a few that
+/// make no progress. A real encoder makes progress all the time and publishes within a moment, so it gets that moment
+/// even from a crowded network. If the total is too large, one connection of the network with the most is closed. First
+/// choice are connections that wait for the refusal of a wrong key, then those that have made no progress for the
+/// longest time. Pure; times are nanoseconds.
 package struct ConnectionLedger: Sendable {
     private struct Waiting: Sendable {
         var place: Place?
-        /// When it last got a step further.
+        /// Time of its last progress.
         var moved: Int64
-        /// Grows with every step of any connection.
+        /// Number of its last progress step, counted over all connections.
         var step: Int
         var isDenied = false
     }
 
-    /// How long one may take for a step before it stands still: two round trips of a bad network.
+    /// A connection that makes no progress for this long counts as stalled: two round trips of a bad network.
     package static let patience: Int64 = 500_000_000
 
-    /// Connections, those that publish included.
+    /// Maximum number of connections, including those that publish.
     let maximum: Int
-    /// Connections of one place that do not publish and stand still.
+    /// Maximum number of connections of one client network that do not publish; more are closed if they are stalled.
     let maximumPerPlace: Int
 
     private var publishing: Set<Int> = []
@@ -36,13 +37,13 @@ package struct ConnectionLedger: Sendable {
 
     package var count: Int { self.publishing.count + self.waiting.count }
 
-    /// Some place has more than it may keep: ``sweep(now:)`` after ``patience``.
+    /// Whether a network has too many connections; call ``sweep(now:)`` after ``patience``.
     package var isCrowded: Bool { self.waitingPerPlace.values.contains { $0 > self.maximumPerPlace } }
 
-    /// A connection has come, or it has become known where it comes from.
+    /// Adds a connection, or updates its address after the PROXY header.
     ///
-    /// - Parameter address: nil: not known, and then only ``maximum`` holds.
-    /// - Returns: What has to be closed; perhaps the connection itself.
+    /// - Parameter address: nil: unknown; then only ``maximum`` applies.
+    /// - Returns: The connections to close; may include this one.
     package mutating func opened(_ number: Int, from address: IPAddress?, now: Int64) -> [Int] {
         self.forget(number)
         let place = address.map { Place($0) }
@@ -61,32 +62,32 @@ package struct ConnectionLedger: Sendable {
         return leaving
     }
 
-    /// Looks again at places that have too many.
+    /// Checks networks with too many connections again and returns the connections to close.
     package mutating func sweep(now: Int64) -> [Int] {
         let crowded = self.waitingPerPlace.filter { $0.value > self.maximumPerPlace }.keys.sorted()
         return crowded.flatMap { self.thin($0, now: now) }
     }
 
-    /// It has got a step further on its way to publish.
+    /// Records that a connection has made progress in its handshake.
     package mutating func advanced(_ number: Int, now: Int64) {
         self.steps &+= 1
         self.waiting[number]?.step = self.steps
         self.waiting[number]?.moved = now
     }
 
-    /// It will be turned away, and has not been told yet.
+    /// Records that a connection will be refused, after a delay.
     package mutating func denied(_ number: Int) { self.waiting[number]?.isDenied = true }
 
-    /// It publishes from now on, and is closed for nobody.
+    /// Records that a connection publishes; it is never closed in favor of others.
     package mutating func published(_ number: Int) {
         self.forget(number)
         self.publishing.insert(number)
     }
 
-    /// It is gone, or on its way out.
+    /// Removes a connection that has closed or is closing.
     package mutating func closed(_ number: Int) { self.forget(number) }
 
-    /// Takes those that stand still out of a place that has too many.
+    /// Removes stalled connections of a network with too many, and returns them.
     private mutating func thin(_ place: Place, now: Int64) -> [Int] {
         let surplus = self.waitingPerPlace[place, default: 0] - self.maximumPerPlace
         guard surplus > 0 else { return [] }

@@ -1,19 +1,19 @@
 package import PipelineSpec
 
-/// How often wrong keys come from where. Pure.
+/// Counts wrong keys per client network. Pure.
 ///
-/// A person who has mistyped a key is told so, a second later; whoever tries keys by the hundred is not worth an answer, a
-/// line in the log, or a place among those who wait. A right key is let in at once in any case: behind one address there may
-/// be many people.
+/// A person who mistyped a key is told so, after a second. A client that tries many keys gets no answer, no log line,
+/// and no slot among the waiting connections. A valid key is accepted at once in any case, because many people may
+/// share an address.
 package struct FailureBook: Sendable {
     package enum Answer: Sendable, Hashable {
-        /// Tell them, after a while.
+        /// Refuse with an explanation, after a delay.
         case explain
-        /// Close the connection without a word.
+        /// Close the connection without an answer.
         case drop
     }
 
-    /// Wrong keys of one place that are answered at once and in the long run.
+    /// Rate of wrong keys per network that are answered: sustained, and as a burst.
     private static let rate = (perSecond: Int64(1), burst: Int64(10))
 
     private var places = PlaceBudget(Self.rate)
@@ -22,7 +22,7 @@ package struct FailureBook: Sendable {
 
     package var count: Int { self.places.count }
 
-    /// A wrong key came from `address`, in nanoseconds of a monotonic clock.
+    /// Counts a wrong key from `address`, at `now` in nanoseconds of a monotonic clock.
     package mutating func failed(at address: IPAddress?, now: Int64) -> Answer {
         self.places.take(at: address, now: now) ? .explain : .drop
     }

@@ -1,10 +1,10 @@
 package import MediaTypes
 
-/// Which stream key belongs to which source; a source may have several, so that a new one can be given out before the old
-/// one goes.
+/// Binds a stream key to a source. A source may have several keys, so that a new one can be given out before the old
+/// one is removed.
 package struct IngestBinding: Sendable, Hashable {
     package let source: SourceID
-    /// What follows the app in the URL. A key with `?` is compared with the query too.
+    /// The part of the URL after the app. A key with `?` is compared with the query too.
     package let streamKey: String
 
     package init(source: SourceID, streamKey: String) {

@@ -4,7 +4,7 @@ package import RTMP
 /// Finds the source that a publisher's address names.
 package struct KeyTable: Sendable {
     private let app: String
-    /// Keys that are known.
+    /// Keys in plain text.
     private let bindings: [IngestBinding]
     /// Keys of which only a hash is known.
     private let sealed: [(source: SourceID, key: SealedKey)]
@@ -15,9 +15,9 @@ package struct KeyTable: Sendable {
         self.sealed = bindings.compactMap { binding in SealedKey(binding.streamKey).map { (binding.source, $0) } }
     }
 
-    /// The source bound to the key in `address`; nil for another app and for a key that is not bound.
+    /// The source bound to the key in `address`; nil for another app and for an unknown key.
     ///
-    /// Takes the same time whichever key is right, and whether one is: every key is compared to its end.
+    /// Takes the same time whether or not a key matches, and whichever does: every key is compared completely.
     package func source(of address: StreamAddress) -> SourceID? {
         guard let key = address.key(app: self.app) else { return nil }
         let plain = Array(key.utf8)
@@ -29,7 +29,7 @@ package struct KeyTable: Sendable {
             if ConstantTime.isEqual(bound, candidate) { found = binding.source }
         }
         for (source, key) in self.sealed {
-            // Whether the key has a query is not known.
+            // It is not known whether the hashed key includes a query, so both are tried.
             let isPlain = key.matches(plain)
             if key.matches(full) || isPlain { found = source }
         }

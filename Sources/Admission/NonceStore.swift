@@ -1,18 +1,20 @@
-/// Remembers the signed keys that were used, for rooms in which each is good for one publication.
+/// Remembers used signed keys, for rooms in which each key can be used for one publication only.
 ///
-/// Only keys whose signature is right are remembered, so whoever has no secret cannot fill it.
+/// Only keys with a valid signature are remembered, so a client without the secret cannot fill the store.
 package struct NonceStore: Sendable {
-    /// When there are so many whose time is not over, no further one is taken: better refused than used twice.
+    /// Maximum number of unexpired keys. Beyond it further keys are refused: better refused than used twice.
     package static let maximumCount = 65_536
 
     private var expiries: [String: Int64] = [:]
 
     package init() {}
 
+    /// Marks a key as used.
+    ///
     /// - Parameters:
-    ///   - expiry: Unix time in seconds up to which the key could be used again.
+    ///   - expiry: Unix time in seconds until which the key would be valid.
     ///   - now: Unix time in seconds.
-    /// - Returns: False if it was used before.
+    /// - Returns: False if it was used before, or the store is full.
     package mutating func take(_ nonce: String, expiry: Int64, now: Int64) -> Bool {
         if self.expiries.count >= Self.maximumCount { self.expiries = self.expiries.filter { $0.value >= now } }
         guard self.expiries[nonce] == nil, self.expiries.count < Self.maximumCount else { return false }
@@ -20,6 +22,6 @@ package struct NonceStore: Sendable {
         return true
     }
 
-    /// It was not used after all.
+    /// Removes a key that was not used after all.
     package mutating func giveBack(_ nonce: String) { self.expiries[nonce] = nil }
 }

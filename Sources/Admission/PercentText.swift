@@ -1,6 +1,6 @@
 /// Percent-encoding of URLs (RFC 3986 §2.1).
 enum PercentText {
-    /// - Returns: nil for what is no UTF-8, and for a `%` without two digits.
+    /// - Returns: nil for invalid UTF-8, and for a `%` without two hexadecimal digits.
     static func decode(_ text: String) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var bytes: [UInt8] = []
@@ -18,7 +18,7 @@ enum PercentText {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Everything but letters, digits and `-._~`.
+    /// Encodes everything except letters, digits and `-._~`.
     static func encode(_ text: String) -> String {
         var out = ""
         for byte in text.utf8 {

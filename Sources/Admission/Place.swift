@@ -1,6 +1,7 @@
 package import PipelineSpec
 
-/// What counts as one sender: an IPv4 address, or the /64 an IPv6 address lies in, which one customer has whole.
+/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which usually belongs to one
+/// customer.
 package struct Place: Sendable, Hashable, Comparable {
     private let range: AddressRange
 
@@ -8,6 +9,6 @@ package struct Place: Sendable, Hashable, Comparable {
         self.range = AddressRange(address: address, bits: address.isIPv4 ? 32 : 64)
     }
 
-    /// An order without a meaning, so that ties are always broken alike.
+    /// An arbitrary but stable order, so that ties are always resolved alike.
     package static func < (one: Place, other: Place) -> Bool { one.range.description < other.range.description }
 }

@@ -1,21 +1,21 @@
 import MediaTypes
 package import PipelineSpec
 
-/// How often something may be done for each place. Pure.
+/// A rate limit per client network. Pure.
 package struct PlaceBudget: Sendable {
-    /// Places that are remembered one by one; what comes from others then counts for all of them together.
+    /// Maximum number of networks that are tracked separately; further ones share one limit.
     static let maximumPlaces = 1024
 
     private let rate: (perSecond: Int64, burst: Int64)
     private var places: [Place?: RateBudget] = [:]
 
-    /// - Parameter rate: In the long run, and at once.
+    /// - Parameter rate: Sustained rate, and burst.
     package init(_ rate: (perSecond: Int64, burst: Int64)) { self.rate = rate }
 
     package var count: Int { self.places.count }
 
-    /// Takes one for `address`, in nanoseconds of a monotonic clock; false when there is none. Those whose address is not known
-    /// are one place.
+    /// Takes one from the limit of `address`, at `now` in nanoseconds of a monotonic clock; returns false if the limit
+    /// is exceeded. All unknown addresses share one limit.
     package mutating func take(at address: IPAddress?, now: Int64) -> Bool {
         var place = address.map { Place($0) }
         if self.places[place] == nil {

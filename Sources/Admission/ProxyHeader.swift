@@ -1,34 +1,35 @@
 package import PipelineSpec
 
-/// Reads the header with which a proxy says whose connection it passes on.
+/// Reads the header with which a proxy names the client of a connection.
 ///
-/// Pure: bytes in, one answer out; it takes no byte that belongs to what follows.
+/// Pure: bytes in, one answer out; bytes after the header are not consumed.
 ///
 /// Spec: The PROXY protocol, versions 1 and 2 (HAProxy, proxy-protocol.txt §2.1, §2.2).
 package struct ProxyHeader: Sendable, Hashable {
-    /// Longest header of version 1, its line end included (§2.1).
+    /// Maximum length of a version 1 header including its line end (§2.1).
     static let longestText = 107
-    /// The twelve bytes version 2 begins with (§2.2).
+    /// The twelve bytes that version 2 begins with (§2.2).
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
-    /// Most bytes behind the fixed part of version 2 that are taken: addresses and what a proxy adds to them.
+    /// Maximum number of bytes after the fixed part of version 2: addresses and what a proxy adds to them.
     static let longestRest = 2048
 
-    /// Whose connection it is; nil: the proxy's own, such as a health check, or of a family that has no IP address.
+    /// Address of the client; nil if the connection is the proxy's own, such as a health check, or if the address
+    /// family is not IP.
     package let source: IPAddress?
-    /// TCP port there; 0 without ``source``.
+    /// TCP port of the client; 0 without ``source``.
     package let port: Int
-    /// Bytes of the header.
+    /// Length of the header in bytes.
     package let length: Int
 
     package enum Answer: Sendable, Hashable {
         /// More bytes are needed.
         case incomplete
         case header(ProxyHeader)
-        /// What is there is no such header.
+        /// The bytes are not such a header.
         case malformed
     }
 
-    /// - Parameter bytes: From the beginning of the connection on.
+    /// - Parameter bytes: The bytes from the beginning of the connection on.
     package static func read(_ bytes: [UInt8]) -> Answer {
         guard let first = bytes.first else { return .incomplete }
         return first == Self.signature[0] ? self.binary(bytes) : self.text(bytes)
@@ -48,7 +49,7 @@ package struct ProxyHeader: Sendable, Hashable {
             String(decoding: $0, as: UTF8.self)
         }
         guard fields.count >= 2 else { return .malformed }
-        // What follows UNKNOWN is to be ignored.
+        // The rest of the line after UNKNOWN must be ignored.
         if fields[1] == "UNKNOWN" { return .header(ProxyHeader(source: nil, port: 0, length: end + 1)) }
         guard fields.count == 6, fields[1] == "TCP4" || fields[1] == "TCP6", let source = IPAddress(fields[2]),
             let target = IPAddress(fields[3]), let port = self.port(fields[4]), self.port(fields[5]) != nil
@@ -80,7 +81,7 @@ package struct ProxyHeader: Sendable, Hashable {
         guard bytes.count >= 16 + rest else { return .incomplete }
         let body = bytes[16..<(16 + rest)]
         let none = ProxyHeader(source: nil, port: 0, length: 16 + rest)
-        // LOCAL: the addresses are to be ignored.
+        // LOCAL: the addresses must be ignored.
         guard command == 1 else { return .header(none) }
         let width: Int
         switch bytes[13] >> 4 {
@@ -90,7 +91,7 @@ package struct ProxyHeader: Sendable, Hashable {
         case 0, 3: return .header(none)
         default: return .malformed
         }
-        // A stream (1) is all that can arrive here.
+        // Only a stream (1) can arrive here.
         guard bytes[13] & 0x0F == 1, rest >= 2 * width + 4, let source = IPAddress(bytes: body.prefix(width)) else {
             return .malformed
         }

@@ -22,11 +22,12 @@ extension PublishHook {
             ("call", "publish"), ("name", facts.stream), ("type", "live"),
         ]
         let form = fields.map { "\($0.0)=\(PercentText.encode($0.1))" }.joined(separator: "&")
-        // The publisher's own fields come last and could repeat ours: readers that take the last would believe them.
+        // The publisher's own fields come last. If they repeated ours, readers that use the last value would believe
+        // them.
         let known = Set(fields.map(\.0))
-        // By bytes, as readers do: a combining mark behind `=` makes another character of it here, and none there.
+        // Split by bytes, as readers do: a combining mark after `=` makes another Character here, but not for a reader.
         let query = facts.query.utf8.split(separator: UInt8(ascii: "&")).filter { item in
-            // Some part at `;` as well.
+            // Some readers also split at `;`.
             !item.split(separator: UInt8(ascii: ";")).contains { part in
                 self.isOneOf(known, String(Substring(part.prefix { $0 != UInt8(ascii: "=") })))
             }
@@ -34,8 +35,8 @@ extension PublishHook {
         return query.isEmpty ? form : "\(form)&\(query.joined(separator: "&"))"
     }
 
-    /// Whether a reader could take the name of a field for one of `known`: some leave out space before it, and end it at a NUL or
-    /// at the bracket of an array. What cannot be read could be any.
+    /// Whether a reader could take a field name for one of `known`: some readers drop leading space, and end the name
+    /// at a NUL or at the bracket of an array. A name that cannot be decoded could be any.
     private static func isOneOf(_ known: Set<String>, _ name: String) -> Bool {
         guard let plain = PercentText.decode(name)?.lowercased() else { return true }
         let bare = plain.unicodeScalars.drop { $0.properties.isWhitespace || $0 == "+" }
@@ -58,7 +59,7 @@ extension PublishHook {
         ]
     }
 
-    /// Base64url of the body's HMAC-SHA1.
+    /// Signs a request with the Base64url HMAC-SHA1 of its body, if there is a secret.
     func signed(_ body: [UInt8]) -> Request {
         guard let secret = self.secret, !secret.isEmpty else {
             return Request(contentType: "application/json", fields: [], body: body)

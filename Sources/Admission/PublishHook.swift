@@ -1,22 +1,22 @@
 import MediaTypes
 package import PipelineSpec
 
-/// What a webhook is told of somebody who asks to publish. Holds the stream key, which the other end must see: it goes there and
-/// nowhere else.
+/// The data about a publisher that is sent to the webhook. Contains the stream key, which the webhook must see; it is
+/// sent nowhere else.
 package struct PublishFacts: Sendable, Hashable {
     /// Unix time in seconds.
     package var time: Int64
-    /// Which connection of this worker it is.
+    /// Number of the connection, unique in this worker.
     package var connection: Int
     package var address: IPAddress?
     /// TCP port of the publisher.
     package var port: Int
     package var app: String
-    /// What follows the app in the path, as sent.
+    /// The path after the app, as sent.
     package var stream: String
     /// Query without `?`, as sent.
     package var query: String
-    /// As the publisher gave them.
+    /// `tcUrl` and `flashVer` as the publisher sent them.
     package var tcURL: String
     package var flashVersion: String
     /// `HOST:PORT` of the listener.
@@ -41,20 +41,20 @@ package struct PublishFacts: Sendable, Hashable {
     }
 }
 
-/// How a webhook is asked, and what its answer means: in one of the forms that servers for it are written for already. Pure.
+/// Builds webhook requests and reads the answers, in one of the formats of existing webhook servers. Pure.
 package struct PublishHook: Sendable {
     package enum Form: String, Sendable, CaseIterable {
-        /// A JSON body with `"action": "on_publish"`; 200 or 201 with the body `0` or `{"code": 0}` lets in.
+        /// A JSON body with `"action": "on_publish"`; 200 or 201 with the body `0` or `{"code": 0}` accepts.
         case srs
-        /// A form with `call=publish` and the stream's own query; any 2xx lets in.
+        /// A form with `call=publish` and the stream's own query; any 2xx accepts.
         case nginx
-        /// A JSON body with client and request, signed in `X-OME-Signature`; `{"allowed": true}` lets in.
+        /// A JSON body with client and request, signed in `X-OME-Signature`; `{"allowed": true}` accepts.
         case ome
     }
 
     package struct Request: Sendable, Hashable {
         package var contentType: String
-        /// Further header fields.
+        /// Additional header fields.
         package var fields: [(name: String, value: String)]
         package var body: [UInt8]
 
@@ -68,14 +68,14 @@ package struct PublishHook: Sendable {
 
     package enum Answer: Sendable, Hashable {
         case allowed
-        /// - Parameter reason: What it says to the person at the encoder, if anything.
+        /// - Parameter reason: Text for the person at the encoder; nil: none.
         case refused(reason: String?)
-        /// It gave no answer that could be understood.
+        /// The answer could not be understood, or the webhook failed.
         case failed(String)
     }
 
     package var form: Form
-    /// Signs what is sent, in ``Form/ome``; nil: it is not signed.
+    /// Signs the request body in ``Form/ome``; nil: not signed.
     package var secret: String?
 
     package init(form: Form, secret: String? = nil) {
@@ -93,10 +93,10 @@ package struct PublishHook: Sendable {
         }
     }
 
-    /// What an answer's status says, whatever body comes with it.
+    /// What the status code of an answer decides, whatever the body is.
     ///
     /// - Parameter status: HTTP status code.
-    /// - Returns: nil where the body decides.
+    /// - Returns: nil if the body decides.
     package func answer(status: Int) -> Answer? {
         switch self.form {
         case .srs: return status == 200 || status == 201 ? nil : Self.refusal(status)
@@ -105,6 +105,8 @@ package struct PublishHook: Sendable {
         }
     }
 
+    /// Reads an answer.
+    ///
     /// - Parameter status: HTTP status code.
     package func answer(status: Int, body: [UInt8]) -> Answer {
         if let answer = self.answer(status: status) { return answer }
@@ -114,7 +116,7 @@ package struct PublishHook: Sendable {
             if text == "0" { return .allowed }
             guard let code = Self.root(body)?[key: "code"]?.integer else { return .failed("no code in its answer") }
             return code == 0 ? .allowed : .refused(reason: nil)
-        // Its status has said it.
+        // The status has decided.
         case .nginx: return .allowed
         case .ome:
             guard let root = Self.root(body), case .boolean(let isAllowed)? = root[key: "allowed"]?.content else {
@@ -124,14 +126,14 @@ package struct PublishHook: Sendable {
         }
     }
 
-    /// 4xx is its decision, 5xx its trouble.
+    /// 5xx means that the webhook failed; any other status refuses the publisher.
     private static func refusal(_ status: Int) -> Answer {
         (500...599).contains(status) ? .failed("HTTP status \(status)") : .refused(reason: nil)
     }
 
     private static func root(_ body: [UInt8]) -> JSONNode? { JSONParser.parse(body).root }
 
-    /// Short enough for a status, and one line.
+    /// Makes the reason short enough for a status, and one line.
     private static func line(_ text: String) -> String {
         String(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }.prefix(200).map(Character.init))
     }

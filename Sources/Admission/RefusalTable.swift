@@ -1,7 +1,7 @@
 package import MediaTypes
 package import RTMP
 
-/// Sources that nobody may publish for some time, whatever key is shown. Pure.
+/// Sources that refuse all publishers for some time, whatever their key. Pure.
 package struct RefusalTable: Sendable {
     private struct Entry: Sendable {
         var refusal: PublishRefusal
@@ -12,15 +12,16 @@ package struct RefusalTable: Sendable {
 
     package init() {}
 
-    /// - Parameter until: Nanoseconds of the clock that ``refusal(of:now:)`` is asked with; an earlier one replaces a later.
+    /// - Parameter until: Nanoseconds of the clock that ``refusal(of:now:)`` uses; a new value replaces the old one,
+    ///   even a later one.
     package mutating func refuse(_ source: SourceID, _ refusal: PublishRefusal, until: Int64) {
         self.entries[source] = Entry(refusal: refusal, until: until)
     }
 
-    /// Nothing is known of the source any more.
+    /// Removes the refusal of a source.
     package mutating func forget(_ source: SourceID) { self.entries[source] = nil }
 
-    /// What whoever wants to publish `source` is told; nil: it may be published.
+    /// Why `source` refuses all publishers at present; nil: it accepts them.
     package mutating func refusal(of source: SourceID, now: Int64) -> PublishRefusal? {
         guard let entry = self.entries[source] else { return nil }
         guard now < entry.until else {

@@ -1,19 +1,19 @@
 package import RTMP
 
-/// What an SRT caller says it wants, and as whom: the stream id in its handshake, which holds the stream key.
+/// Reads the stream id in the handshake of an SRT caller: what it wants to publish, and the stream key.
 ///
-/// Read as `KEY`, `APP/KEY`, either with `?QUERY` behind it, `publish:KEY`, and `#!::r=…,m=publish,u=…` (SRT Access Control
-/// Guidelines), where `r` names the stream as the other forms do, and `u` does when there is no `r`. Pure.
+/// Forms: `KEY`, `APP/KEY`, either with `?QUERY` appended, `publish:KEY`, and `#!::r=…,m=publish,u=…` (SRT Access
+/// Control Guidelines). There `r` names the stream as in the other forms, or `u` if there is no `r`. Pure.
 package enum SRTStreamID {
     package enum Reading: Sendable, Hashable {
         case publish(StreamAddress)
-        /// It wants to play, or something else that nobody can do here.
+        /// The caller wants to play, or something else that is not supported.
         case otherMode
-        /// Not to be read.
+        /// The stream id cannot be parsed.
         case malformed
     }
 
-    /// Longest one, in bytes (SRT: `SRTO_STREAMID`).
+    /// Maximum length in bytes (SRT: `SRTO_STREAMID`).
     package static let maximumLength = 512
 
     /// - Parameter app: Application name of the listener.
@@ -33,7 +33,7 @@ package enum SRTStreamID {
             case "r": resource = parts[1]
             case "u": user = parts[1]
             case "m": guard parts[1] == "publish" else { return .otherMode }
-            default: break  // Host, session and type say nothing that matters, nor do names of others.
+            default: break  // Host, session, type and unknown names are not needed.
             }
         }
         let name = resource.flatMap { $0.isEmpty ? nil : $0 } ?? user ?? ""
@@ -43,7 +43,7 @@ package enum SRTStreamID {
     private static func address(_ name: Substring, _ app: String) -> Reading {
         let name = String(name.hasPrefix("/") ? name.dropFirst() : name)
         guard !name.isEmpty else { return .malformed }
-        // With the app or without it: an encoder has one field for both.
+        // With or without the app: encoders have one field for both.
         let address =
             name.hasPrefix("\(app)/")
             ? StreamAddress(app: "", streamName: name)
@@ -53,7 +53,7 @@ package enum SRTStreamID {
 }
 
 extension PublishRefusal {
-    /// The code for an SRT handshake: a thousand, and HTTP's number for it (SRT Access Control Guidelines).
+    /// The code for an SRT handshake: 1000 plus the HTTP status code (SRT Access Control Guidelines).
     package var srtCode: Int {
         switch self {
         case .address: 1403

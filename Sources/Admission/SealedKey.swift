@@ -1,9 +1,9 @@
 import LibAV
 import MediaTypes
 
-/// A stream key of which only a salted hash is known: what a worker writes down for its successor.
+/// A stream key of which only a salted hash is known; a worker stores it for its successor.
 ///
-/// As text: `$sha256$SALT$DIGEST`, both in lower-case hexadecimal.
+/// Text form: `$sha256$SALT$DIGEST`, both in lower-case hexadecimal.
 package struct SealedKey: Sendable, Hashable {
     private static let prefix = "$sha256$"
     private static let digestLength = 64
@@ -11,7 +11,7 @@ package struct SealedKey: Sendable, Hashable {
     private let salt: String
     private let digest: String
 
-    /// - Returns: `nil` for a key that is no hash.
+    /// - Returns: `nil` for a text that is not a hashed key.
     package init?(_ text: String) {
         guard text.hasPrefix(Self.prefix) else { return nil }
         let parts = text.dropFirst(Self.prefix.count).split(separator: "$", omittingEmptySubsequences: false)
@@ -21,19 +21,19 @@ package struct SealedKey: Sendable, Hashable {
         (self.salt, self.digest) = (String(parts[0]), String(parts[1]))
     }
 
-    /// The text that may be stored in place of `key`. One that is sealed already stays as it is.
+    /// The text form of `key` for storage. A key that is hashed already is returned unchanged.
     package static func seal(_ key: String, salt: String) -> String {
         if SealedKey(key) != nil { return key }
         return "\(self.prefix)\(salt)$\(self.digest(of: key, salt: salt, bytes: self.digestLength / 2))"
     }
 
-    /// Whether `key` is the one that was sealed. Takes the same time whatever the answer is.
+    /// Whether `key` is the hashed one. Takes the same time whatever the answer is.
     package func matches(_ key: [UInt8]) -> Bool {
         let offered = Self.digest(of: key, salt: self.salt, bytes: Self.digestLength / 2)
         return ConstantTime.isEqual(Array(self.digest.utf8), Array(offered.utf8))
     }
 
-    /// The first `bytes` of the SHA-256 of salt and text, in hexadecimal.
+    /// The first `bytes` bytes of the SHA-256 of salt and text, in hexadecimal.
     package static func digest(of text: String, salt: String, bytes: Int) -> String {
         self.digest(of: Array(text.utf8), salt: salt, bytes: bytes)
     }

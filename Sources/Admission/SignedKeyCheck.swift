@@ -2,46 +2,46 @@ import LibAV
 import MediaTypes
 package import RTMP
 
-/// Checks stream keys that somebody else makes out for one room, one user and a time: the worker and whoever makes them share
-/// a secret, and neither has to ask the other.
+/// Checks stream keys that another service issues for one room, one user and a limited time. The service and the worker
+/// share a secret, so neither has to ask the other.
 ///
-/// The path of a signed address names the source, by uid or `uid/sub`; the query holds the rest. A key may be used again until
-/// it expires, so that an encoder that lost its network comes back with the address it has; see ``NonceStore`` for keys that
-/// may not. Pure: time comes in.
+/// The path of a signed address names the source, by uid or `uid/sub`; the query contains the rest. A key may be used
+/// again until it expires, so that an encoder can reconnect with the same address; see ``NonceStore`` for single-use
+/// keys. Pure: the time is a parameter.
 package struct SignedKeyCheck: Sendable {
     package enum Form: String, Sendable, CaseIterable {
         /// `?e=EXPIRY&n=NONCE&s=SIGNATURE`: expiry in Unix seconds; the signature is the base64url (RFC 4648 §5, with padding
         /// or without) of HMAC-SHA256 (RFC 2104) over `rtmp1|ROOM|NAME|EXPIRY|NONCE`.
         case hmac
-        /// `?txSecret=DIGEST&txTime=EXPIRY`: Tencent's. Expiry in hexadecimal Unix seconds; the digest is the hexadecimal MD5 or
-        /// SHA-256 of secret, name and expiry as written.
+        /// `?txSecret=DIGEST&txTime=EXPIRY`: Tencent's format. Expiry in hexadecimal Unix seconds; the digest is the
+        /// hexadecimal MD5 or SHA-256 of secret, name and expiry as written.
         case tencent
         /// `?auth_key=TIME-RAND-UID-DIGEST`: Alibaba's type A. The digest is the hexadecimal MD5 of
-        /// `/APP/NAME-TIME-RAND-UID-SECRET`; the key is good for ``validity`` seconds from TIME on.
+        /// `/APP/NAME-TIME-RAND-UID-SECRET`; the key is valid for ``validity`` seconds from TIME.
         case alibaba
     }
 
     package enum Verdict: Sendable, Hashable {
         /// - Parameters:
-        ///   - nonce: What makes the key differ from all others.
+        ///   - nonce: The part that makes the key unique.
         ///   - expiry: Unix time in seconds.
         case valid(nonce: String, expiry: Int64)
-        /// There is no signature of this form.
+        /// The query has no signature of this form.
         case absent
-        /// The signature is right, and its time is over.
+        /// The signature is right, but the key has expired.
         case expired
         case wrong
     }
 
     package var form: Form
-    /// Each is tried, so that a new one can be given out before the old one goes.
+    /// All secrets are tried, so that a new one can be introduced before the old one is removed.
     package var secrets: [String]
     package var room: String
     /// Application name of the listener, part of what Alibaba's form signs.
     package var app: String
-    /// Seconds the two clocks may differ by.
+    /// Maximum difference of the two clocks, in seconds.
     package var skew: Int64 = 30
-    /// Seconds from the time in a key of ``Form/alibaba``.
+    /// Validity of a key of ``Form/alibaba``, in seconds from the time in it.
     package var validity: Int64 = 86_400
 
     package init(form: Form, secrets: [String], room: String, app: String) {
@@ -52,7 +52,7 @@ package struct SignedKeyCheck: Sendable {
     }
 
     /// - Parameters:
-    ///   - name: What follows the app in the path of `address`, as sent.
+    ///   - name: The path of `address` after the app, as sent.
     ///   - now: Unix time in seconds.
     package func verdict(on address: StreamAddress, name: String, now: Int64) -> Verdict {
         func value(_ key: String) -> String? { address.query.first { $0.name == key }?.value }
@@ -68,10 +68,10 @@ package struct SignedKeyCheck: Sendable {
         case .tencent:
             guard let expiry = value("txTime"), let digest = value("txSecret") else { return .absent }
             let offered = Array(digest.utf8).map(\.lowercase)
-            // In one spelling: both cases of its letters are the same key.
+            // Lower case, because both cases of the letters are the same key.
             return self.verdict(Int64(hexadecimal: expiry), String(decoding: offered, as: UTF8.self), now) { secret in
                 let text = Array("\(secret)\(name)\(expiry)".utf8)
-                // Both are always computed: which one was sent is no secret, whether it was right is.
+                // Both are always computed: it is no secret which of the two was sent, only whether it was right.
                 let isMD5 = ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
                 let isSHA256 = ConstantTime.isEqual(Hexadecimal.encode(Digest.sha256(of: text)), offered)
                 return isMD5 || isSHA256
@@ -86,7 +86,7 @@ package struct SignedKeyCheck: Sendable {
                 let sum = time.addingReportingOverflow(self.validity)
                 return sum.overflow ? nil : sum.partialValue
             }
-            // All that is signed beside the name: most who make keys out write 0 for RAND and UID.
+            // All signed parts except the name: most issuers write 0 for RAND and UID.
             return self.verdict(expiry, stamped, now) { secret in
                 let text = Array("/\(self.app)/\(name)-\(stamped)-\(secret)".utf8)
                 return ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
@@ -98,7 +98,7 @@ package struct SignedKeyCheck: Sendable {
         _ expiry: Int64?, _ nonce: String, _ now: Int64, _ isRight: (String) -> Bool
     ) -> Verdict {
         var isSigned = false
-        // To the end, whichever is right.
+        // All secrets are tried, even after a match, so that the time does not depend on which one matches.
         for secret in self.secrets where !secret.isEmpty { isSigned = isRight(secret) || isSigned }
         guard isSigned, let expiry else { return .wrong }
         return now &- self.skew > expiry ? .expired : .valid(nonce: nonce, expiry: expiry)
@@ -108,14 +108,14 @@ package struct SignedKeyCheck: Sendable {
 extension SignedKeyCheck: CustomStringConvertible, CustomReflectable {
     package var description: String { "SignedKeyCheck(\(self.form.rawValue), \(self.secrets.count) secrets)" }
 
-    /// Hides the secrets from `dump` and from the description of whatever holds it.
+    /// Hides the secrets from `dump` and from the description of values that contain this one.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>(), displayStyle: .struct) }
 }
 
 enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// Without padding.
+    /// Encodes without padding.
     static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         var bits: UInt32 = 0
@@ -138,7 +138,7 @@ extension UInt8 {
 }
 
 extension Int64 {
-    /// Digits only, and not too many for a time.
+    /// Digits only, at most 12.
     fileprivate init?(decimal text: some StringProtocol) {
         guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
@@ -146,8 +146,9 @@ extension Int64 {
         self.init(text)
     }
 
-    /// Eight digits reach up to 2106. Nothing stands between name and expiry in what ``SignedKeyCheck/Form/tencent`` signs: with
-    /// more of them a key for the name `1001` would be one for `100`, too, with that 1 before its expiry.
+    /// At most eight digits, which reach up to 2106. ``SignedKeyCheck/Form/tencent`` signs name and expiry without a
+    /// separator. With more digits, a key for the name `1001` would also be one for `100`, with the last 1 as part of
+    /// its expiry.
     fileprivate init?(hexadecimal text: String) {
         guard (1...8).contains(text.utf8.count), text.utf8.allSatisfy({ $0 != 0x2b && $0 != 0x2d }) else { return nil }
         self.init(text, radix: 16)

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Replies to commands that have no type of their own.
+/// Schemas of command replies that have no Swift type.
 extension APISchema {
     static let commands: [APISchema] = [
         APISchema("SceneRemoval", .object([JSONField("sceneId", .string), JSONField("removed", .always(true))])),
@@ -35,7 +35,7 @@ extension APISchema {
             "CountdownChange",
             .object(
                 [
-                    JSONField("countdownId", .string), JSONField("endsAt", .date, "its end"),
+                    JSONField("countdownId", .string), JSONField("endsAt", .date, "when it ends"),
                 ] + EffectTime.fields)),
         APISchema(
             "OutputRestart", .object([JSONField("outputId", .string), JSONField("accepted", .always("restart"))])),

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Lists, the worker itself, and problems.
+/// Schemas of lists, of the worker itself, and of problem details.
 extension APISchema {
     static let lists: [APISchema] = [
         APISchema(
@@ -16,22 +16,25 @@ extension APISchema {
             "Scene",
             .object([
                 JSONField("sceneId", .string), JSONField("revision", .integer), JSONField("uids", .list(.string)),
-                JSONField("auto", .boolean, "its layout follows who is there"), JSONField("onAir", .boolean),
+                JSONField("auto", .boolean, "its layout follows the sources that are present"),
+                JSONField("onAir", .boolean),
             ])),
         APISchema("SourceList", .object([JSONField("sources", .list(.named("Source")))])),
         APISchema("ClipList", .object([JSONField("clips", .list(.named("Clip")))])),
         APISchema(
             "EventPage",
             .object([
-                JSONField("events", .list(.named("Event"))), JSONField("next", .integer, "where to go on"),
-                JSONField("last", .integer, "of all events"), JSONField("missed", .integer, "not kept any more"),
+                JSONField("events", .list(.named("Event"))),
+                JSONField("next", .integer, "number to send as after in the next request"),
+                JSONField("last", .integer, "number of the last event"),
+                JSONField("missed", .integer, "number of events that are not kept any more"),
             ])),
         APISchema("AlarmList", .object([JSONField("alarms", .list(.named("Alarm")))])),
         APISchema(
             "LogPage",
             .object([
-                JSONField("level", .string, "the least severe lines that are written"),
-                JSONField("lines", .list(.map(.string)), "ts, level, msg, logger, and what the line names"),
+                JSONField("level", .string, "the lowest level that is logged"),
+                JSONField("lines", .list(.map(.string)), "ts, level, msg, logger, and the line's metadata"),
             ])),
         APISchema("Version", .object([JSONField("version", .string).optional, JSONField("ffmpeg", .string).optional])),
         APISchema(
@@ -51,14 +54,15 @@ extension APISchema {
                         "superseded", "invalidFormat", "roomExited", "limitExceeded", "duplicateId", "notFound",
                         "requestFailed", "internal", "invalidLayout", "imageError", "authDenied", "inputTooLarge",
                         "needsRestart",
-                    ])), JSONField("number", .integer, "what live services call it; 0: nothing"),
+                    ])),
+                JSONField("number", .integer, "number of this error in other live streaming services; 0: none"),
                 JSONField("detail", .string, "what is wrong"), JSONField("fix", .string, "what to send instead"),
-                JSONField("nertcCode", .integer, "as number"),
+                JSONField("nertcCode", .integer, "same as number"),
                 JSONField(
                     "errors",
                     .list(
                         .object([
-                            JSONField("path", .string, "in the document, such as panes[1].width"),
+                            JSONField("path", .string, "path in the document, such as panes[1].width"),
                             JSONField("line", .integer, "from 1; 0: unknown"), JSONField("column", .integer),
                             JSONField("what", .string), JSONField("fix", .string),
                         ]))

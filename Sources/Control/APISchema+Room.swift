@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// The room, and what belongs to it.
+/// Schemas of the room and its parts.
 extension APISchema {
     static let room: [APISchema] = [
         APISchema(
@@ -18,33 +18,34 @@ extension APISchema {
                 JSONField("desired", .words(["live", "draining", "closed"])),
                 JSONField(
                     "revision", .range(1...Int64.max),
-                    "commands that changed something, from 1; with the incarnation it is the ETag"),
-                JSONField("incarnation", .integer, "which worker of the room this is"),
-                JSONField("time", .date, "the worker's clock"), JSONField("origin", .orNull(.date), "program time 0"),
+                    "number of commands that changed something, from 1; the ETag consists of incarnation and revision"),
+                JSONField("incarnation", .integer, "number of this worker among the workers of the room"),
+                JSONField("time", .date, "the worker's clock"),
+                JSONField("origin", .orNull(.date), "date-time of program time 0"),
                 JSONField("program", .named("Program")), JSONField("pk", .orNull(.named("PK"))),
                 JSONField("sources", .list(.named("Source"))), JSONField("canvas", .named("Canvas")),
                 JSONField("renditions", .list(.named("Rendition"))), JSONField("outputs", .list(.named("Output"))),
                 JSONField("latency", .named("Latency")), JSONField("alarms", .list(.named("Alarm"))),
-                JSONField("segments", .integer, "published by this worker"), JSONField("ticks", .named("Ticks")),
-                JSONField("backlog", .integer, "pictures that wait to be encoded"),
+                JSONField("segments", .integer, "number published by this worker"), JSONField("ticks", .named("Ticks")),
+                JSONField("backlog", .integer, "frames that wait to be encoded"),
                 JSONField("overload", .named("Overload")), JSONField("disk", .orNull(.named("Disk"))),
-                JSONField("addresses", .map(.string), "of the room's listeners"),
+                JSONField("addresses", .map(.string), "addresses of the room's listeners"),
             ])),
         APISchema(
             "Program",
             .object([
-                JSONField("scene", .string, "on air"), JSONField("scenes", .list(.string)),
-                JSONField("tick", .integer, "pictures since the origin"),
+                JSONField("scene", .string, "sceneId of the scene on air"), JSONField("scenes", .list(.string)),
+                JSONField("tick", .integer, "frames since the origin"),
                 JSONField("level", .orNull(.named("SoundLevel"))),
             ])),
         APISchema(
             "PK",
             .object([
                 JSONField("phase", .words(["idle", "countdown", "pk", "punish"])),
-                JSONField("scene", .string, "sceneId of the PK; its sources are those of the PK"),
-                JSONField("countdownScene", .orNull(.string), "null: the scene on air stays"),
-                JSONField("punishScene", .string), JSONField("endScene", .string, "sceneId after all"),
-                JSONField("endsAt", .orNull(.date), "end of the phase"), JSONField("remainingMs", .orNull(.integer)),
+                JSONField("scene", .string, "sceneId during the PK; its sources take part in the PK"),
+                JSONField("countdownScene", .orNull(.string), "sceneId; null: the scene on air stays"),
+                JSONField("punishScene", .string), JSONField("endScene", .string, "sceneId after the PK"),
+                JSONField("endsAt", .orNull(.date), "when the phase ends"), JSONField("remainingMs", .orNull(.integer)),
             ])),
         APISchema(
             "Canvas",
@@ -58,7 +59,8 @@ extension APISchema {
                     "path", .orNull(.string), "a directory on the fullest file system; null: limits.maxDiskBytes"),
                 JSONField("freeBytes", .integer),
                 JSONField(
-                    "stopped", .list(.words(["recording", "window", "clips"])), "what is given up for want of space"),
+                    "stopped", .list(.words(["recording", "window", "clips"])),
+                    "what has been stopped or reduced to save space"),
                 JSONField("message", .string),
             ])),
         APISchema("Overload", .object([JSONField("lagMs", .integer), JSONField("steps", .list(.string))])),
@@ -68,7 +70,7 @@ extension APISchema {
                 JSONField(
                     "program",
                     .object([
-                        JSONField("lagMs", .integer, "how far the pictures are behind their clock"),
+                        JSONField("lagMs", .integer, "how far the program is behind its clock"),
                         JSONField("limitMs", .integer, "overload.maxLagMs"),
                     ])),
                 JSONField(
@@ -78,9 +80,9 @@ extension APISchema {
                             JSONField("p50Ms", .integer), JSONField("p95Ms", .integer), JSONField("p99Ms", .integer),
                             JSONField(
                                 "limitMs", .integer,
-                                "by the pipeline's own figures: jitter buffer, a part or segment, and overload.maxLagMs"
+                                "jitter buffer, plus a part or segment, plus overload.maxLagMs, as configured"
                             ),
-                        ])), "from a picture's arrival to its part being there"),
+                        ])), "from the arrival of a frame until its part is available"),
                 JSONField(
                     "sendToSegment",
                     .orNull(
@@ -88,16 +90,16 @@ extension APISchema {
                             JSONField("p50Ms", .integer), JSONField("p95Ms", .integer),
                             JSONField(
                                 "limitMs", .integer,
-                                "by the pipeline's own figures: jitter buffer, a part or segment, and overload.maxLagMs"
+                                "jitter buffer, plus a part or segment, plus overload.maxLagMs, as configured"
                             ),
-                        ])), "the same to its segment"),
+                        ])), "from the arrival of a frame until its segment is available"),
                 JSONField(
                     "partEncode",
                     .orNull(
                         .object([
                             JSONField("p50Ms", .number), JSONField("p99Ms", .number), JSONField("maxMs", .number),
-                            JSONField("limitMs", .integer, "a part's own duration"),
-                        ])), "from the last picture of a part entering its encoder to the part being there"),
+                            JSONField("limitMs", .integer, "duration of a part"),
+                        ])), "from the last frame of a part entering the encoder until the part is available"),
             ])),
         APISchema(
             "Rendition",
@@ -105,53 +107,57 @@ extension APISchema {
                 JSONField("name", .string), JSONField("width", .orNull(.integer)),
                 JSONField("height", .orNull(.integer)), JSONField("fps", .orNull(.integer)),
                 JSONField("codec", .orNull(.string)),
-                JSONField("bitrate", .orNull(.integer), "bit/s asked of the encoder"),
-                JSONField("maxBitrate", .orNull(.integer), "bit/s"),
-                JSONField("measuredBitrate", .orNull(.integer), "bit/s of the last segment"),
+                JSONField("bitrate", .orNull(.integer), "bit/s, target of the encoder"),
+                JSONField("maxBitrate", .orNull(.integer), "bit/s, limit of the encoder"),
+                JSONField("measuredBitrate", .orNull(.integer), "bit/s, measured over the last segment"),
                 JSONField(
                     "passthrough",
                     .orNull(
                         .object([
                             JSONField("uid", .orNull(.string)),
-                            JSONField("reason", .orNull(.string), "why not, where it is not"),
+                            JSONField("reason", .orNull(.string), "why the source is not passed through"),
                         ]))),
             ])),
         APISchema(
             "Output",
             .object([
                 JSONField("outputId", .string), JSONField("type", .string),
-                JSONField("playlist", .string, "of hls: the multivariant playlist").optional,
-                JSONField("lowLatency", .boolean, "of hls").optional,
-                JSONField("target", .string, "of http and s3: where it goes, without credentials").optional,
+                JSONField("playlist", .string, "hls: the multivariant playlist").optional,
+                JSONField("lowLatency", .boolean, "hls only").optional,
+                JSONField("target", .string, "http and s3: destination, without credentials").optional,
                 JSONField(
                     "state", .string,
-                    "of rtmp: waiting, connecting, live, failed or stopped; of http and s3: waiting, live or recovering; of record: recording, stopping, suspended (by the disk) or stopped"
+                    "rtmp: waiting, connecting, live, failed or stopped; http and s3: waiting, live or recovering; record: recording, stopping, suspended (disk full) or stopped"
                 ).optional,
                 JSONField(
                     "take", .orNull(.range(1...Int64.max)),
-                    "of record: which one is recorded, counted from 1; null: none"
-                ).optional, JSONField("url", .string, "of rtmp: where it goes, without its key").optional,
-                JSONField("rendition", .string, "of rtmp: which one is sent").optional,
+                    "record: number of the current recording, from 1; null: none"
+                ).optional, JSONField("url", .string, "rtmp: destination, without the stream key").optional,
+                JSONField("rendition", .string, "rtmp: name of the rendition that is sent").optional,
                 JSONField(
                     "acknowledged", .orNull(.count),
-                    "of rtmp: bytes of this connection that the server has acknowledged; null: it acknowledges none"
-                ).optional, JSONField("dropped", .count, "of rtmp: packets that the server was too slow for").optional,
-                JSONField("queuedMs", .count, "of rtmp: media that waits, in milliseconds").optional,
-                JSONField("retries", .count, "of rtmp: attempts after the first").optional,
-                JSONField("lastError", .orNull(.string), "of rtmp: why the last connection ended, or was none")
+                    "rtmp: bytes of this connection acknowledged by the server; null: it does not acknowledge"
+                ).optional,
+                JSONField("dropped", .count, "rtmp: packets dropped because the server was too slow").optional,
+                JSONField("queuedMs", .count, "rtmp: queued media, in milliseconds").optional,
+                JSONField("retries", .count, "rtmp: connection attempts after the first").optional,
+                JSONField("lastError", .orNull(.string), "rtmp: why the last connection ended or failed")
                     .optional,
                 JSONField(
                     "code", .orNull(.words(["outputUnreachable", "outputRefused", "outputWedged"])),
-                    "of rtmp: the same in a word of the catalogue"
-                ).optional, JSONField("queuedSegments", .count, "of http and s3").optional,
-                JSONField("objects", .count, "of http and s3: taken by the store").optional,
-                JSONField("bytes", .count, "of rtmp: sent over all connections; of http and s3: of the objects")
-                    .optional, JSONField("failures", .count, "of http and s3: attempts").optional,
-                JSONField("lostSegments", .count, "of http and s3: given up").optional,
+                    "rtmp: the same as a code"
+                ).optional,
+                JSONField("queuedSegments", .count, "http and s3: segments waiting to be uploaded").optional,
+                JSONField("objects", .count, "http and s3: objects uploaded").optional,
+                JSONField(
+                    "bytes", .count, "rtmp: sent over all connections; http and s3: total size of the uploaded objects"
+                )
+                .optional, JSONField("failures", .count, "http and s3: failed attempts").optional,
+                JSONField("lostSegments", .count, "http and s3: segments that could not be uploaded").optional,
             ])),
         APISchema(
             "RecordState",
-            "stopping: the segment that is on air is the last; suspended: the disk has stopped it, and it goes on when there is room",
+            "stopping: the current segment is the last; suspended: stopped because the disk is full, continues when there is space",
             .words(["recording", "stopping", "suspended", "stopped"])),
     ]
 }

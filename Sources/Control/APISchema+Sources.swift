@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Sources, and their numbers.
+/// Schemas of sources and their statistics.
 extension APISchema {
     static let sources: [APISchema] = [
         APISchema(
@@ -12,7 +12,7 @@ extension APISchema {
                     "state",
                     .words([
                         "idle", "connected", "publishing", "live", "stalled", "lost", "reconnecting", "gone", "ended",
-                    ])), JSONField("picture", .orNull(.string), "size and rate as last decoded"),
+                    ])), JSONField("picture", .orNull(.string), "size and frame rate last decoded"),
                 JSONField("videoCodec", .orNull(.string)),
                 JSONField(
                     "audioTracks",
@@ -21,34 +21,37 @@ extension APISchema {
                             JSONField("track", .integer), JSONField("codec", .orNull(.string)),
                             JSONField("volume", .integer, "percent"),
                         ]))), JSONField("videoPackets", .integer), JSONField("audioPackets", .integer),
-                JSONField("damaged", .integer, "packets"), JSONField("reopened", .integer, "decoders opened again"),
-                JSONField("dropped", .integer, "pictures"), JSONField("shown", .integer, "pictures on air"),
-                JSONField("repeated", .integer, "pictures on air again for want of a newer one"),
+                JSONField("damaged", .integer, "packets that could not be decoded"),
+                JSONField("reopened", .integer, "how often a decoder was reopened"),
+                JSONField("dropped", .integer, "frames dropped"), JSONField("shown", .integer, "frames shown"),
+                JSONField("repeated", .integer, "how often a frame was shown again because no newer one was due"),
                 JSONField("reconnects", .integer), JSONField("lastError", .orNull(.string)),
-                JSONField("volume", .integer, "percent, as it was set last; a pane may have its own"),
-                JSONField("audioPush", .boolean, "it is heard"), JSONField("videoPush", .boolean, "it is seen"),
+                JSONField("volume", .integer, "percent, as last set; a pane can have its own volume"),
+                JSONField("audioPush", .boolean, "audible"), JSONField("videoPush", .boolean, "visible"),
                 JSONField("relays", .list(.named("Relay"))), JSONField("level", .orNull(.named("SoundLevel"))),
                 JSONField("refused", .orNull(.named("Refusal"))), JSONField("health", .named("Health")),
                 JSONField("figures", .named("Figures")),
-                JSONField("driftPpm", .orNull(.integer), "its clock against ours"),
-                JSONField("bufferMs", .orNull(.integer), "media that waits to be due"),
+                JSONField("driftPpm", .orNull(.integer), "its clock compared to the worker's"),
+                JSONField("bufferMs", .orNull(.integer), "buffered media, in milliseconds"),
                 JSONField("clock", .words(["wall", "arrival"])), JSONField("wallMs", .integer),
                 JSONField("reanchors", .integer),
-                JSONField("thinned", .integer, "pictures not decoded for want of time"),
-                JSONField("undecoded", .integer, "packets"),
+                JSONField(
+                    "thinned", .integer, "frames left out because the source has a higher frame rate than the program"),
+                JSONField("undecoded", .integer, "packets not decoded because the source was not visible"),
             ])),
         APISchema(
             "Refusal",
             .object([
                 JSONField("reason", .words(["kicked", "quarantined"])),
-                JSONField("until", .date, "when it may come back"),
+                JSONField("until", .date, "when it may publish again"),
             ])),
         APISchema(
             "Relay",
             .object([
-                JSONField("id", .string), JSONField("url", .string, "without its key"),
+                JSONField("id", .string), JSONField("url", .string, "without the stream key"),
                 JSONField("state", .words(["waiting", "connecting", "live", "failed", "stopped"])),
-                JSONField("bytes", .integer), JSONField("dropped", .integer, "packets"), JSONField("retries", .integer),
+                JSONField("bytes", .integer), JSONField("dropped", .integer, "packets dropped"),
+                JSONField("retries", .integer),
                 JSONField("lastError", .orNull(.string)),
             ])),
         APISchema(
@@ -61,16 +64,17 @@ extension APISchema {
                         .words([
                             "fps", "gap", "network", "bitrate", "skew", "keyInterval", "jitterBuffer", "decodeErrors",
                             "workerLag", "absent",
-                        ])), "of every level, the worst first"),
+                        ])), "causes of any level, the worst first"),
                 JSONField(
-                    "findings", .list(.named("Finding")), "the causes, each with its own level and what was measured"),
+                    "findings", .list(.named("Finding")), "the causes, each with its level and the measured value"),
             ])),
         APISchema(
             "Statistics",
             .object([
                 JSONField("level", .words(["standard", "debug"])), JSONField("tick", .integer),
                 JSONField("ticks", .named("Ticks")), JSONField("sources", .list(.named("SourceStatistics"))),
-                JSONField("backlog", .integer, "debug").optional, JSONField("overload", .named("Overload")).optional,
+                JSONField("backlog", .integer, "level debug only").optional,
+                JSONField("overload", .named("Overload")).optional,
             ])),
         APISchema(
             "SourceStatistics",

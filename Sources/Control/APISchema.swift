@@ -1,15 +1,15 @@
 import Events
 package import MediaTypes
 
-/// A named schema of the API's description: `components.schemas` of `openapi.json`.
+/// A named schema in the API description: an entry of `components.schemas` in `openapi.json`.
 ///
-/// `openapi.json` holds what ``components`` and ``webhooks`` make; a test compares and renews it.
+/// The schema part of `openapi.json` is generated from ``components`` and ``webhooks``; a test compares and updates it.
 package struct APISchema: Sendable {
     package let name: String
     let meaning: String
     package let shape: JSONShape
 
-    /// A schema whose name says what it is.
+    /// A schema without a description.
     init(_ name: String, _ shape: JSONShape) { self.init(name, "", shape) }
 
     init(_ name: String, _ meaning: String, _ shape: JSONShape) {
@@ -18,7 +18,7 @@ package struct APISchema: Sendable {
         self.shape = shape
     }
 
-    /// Every schema but those of event types.
+    /// All schemas except those of event types.
     package static let all: [APISchema] =
         Self.room + Self.sources + [
             ProgramReply.schema, SceneReply.schema, DocumentReply.schema, MetadataReply.schema, LogLevelReply.schema,
@@ -28,7 +28,7 @@ package struct APISchema: Sendable {
 
     private static let place = "#/components/schemas/"
 
-    /// `components.schemas`, in the order of the names.
+    /// The value of `components.schemas`, sorted by name.
     package static var components: JSONValue {
         let schemas = Self.all.map { schema -> JSONValue.Member in
             guard case .object(let keywords) = schema.shape.schema(Self.place), !schema.meaning.isEmpty else {
@@ -42,7 +42,7 @@ package struct APISchema: Sendable {
         return .object((schemas + events).sorted { $0.name < $1.name })
     }
 
-    /// `webhooks`: what the receivers that `control.events` names get.
+    /// The value of `webhooks`: requests that the receivers in `control.events` get.
     package static var webhooks: JSONValue {
         let content: JSONValue = [
             "application/cloudevents+json": ["schema": ["$ref": .string("\(Self.place)CloudEvent")]]
@@ -51,11 +51,11 @@ package struct APISchema: Sendable {
             "event": [
                 "post": [
                     "operationId": "receiveEvent", "tags": ["watching"],
-                    "summary": "an event, sent to a receiver that control.events names",
+                    "summary": "an event, sent to a receiver configured in control.events",
                     "requestBody": ["required": true, "content": content],
                     "responses": [
-                        "2XX": ["description": "the event is taken"],
-                        "410": ["description": "the receiver wants no more events"],
+                        "2XX": ["description": "the event was accepted"],
+                        "410": ["description": "the receiver does not want any more events"],
                         "default": ["description": "the event is sent again later"],
                     ],
                 ]

@@ -1,33 +1,33 @@
 package import HTTPTypes
 package import MediaTypes
 
-/// Decides who may use the control API.
+/// Decides which clients may use the control API.
 ///
-/// With a token, who knows it. Without one the listener is on loopback, where every process of the machine may connect,
-/// and so may every web page its user opens: a page cannot forge `Host` and `Origin`, so these tell it apart (DNS
-/// rebinding shows in the first, cross-site requests in the second).
+/// With a token, clients that send it. Without a token the listener is on loopback, where every process of the machine
+/// can connect, and so can every web page that its user opens. A page cannot forge `Host` and `Origin`, so they are
+/// checked: the first reveals DNS rebinding, the second cross-site requests.
 package struct AccessGuard: Sendable {
     private enum Rule {
         case token(ControlTokens, opensReads: Bool)
         case loopbackNames(boundHost: String, ControlOrigins)
-        /// A Unix socket: the mode of its file decides.
+        /// A Unix socket: the file mode controls access.
         case fileMode
     }
 
     private let rule: Rule
 
     /// - Parameters:
-    ///   - readToken: Is enough for what only reads.
-    ///   - opensReads: What only reads needs no token.
+    ///   - readToken: Token that permits reading requests only.
+    ///   - opensReads: Reading requests need no token.
     package init(listen: ListenAddress, token: String?, readToken: String? = nil, opensReads: Bool = false) {
         self.init(
             listen: listen, tokens: token.map { ControlTokens(command: $0, reader: readToken) }, opensReads: opensReads)
     }
 
     /// - Parameters:
-    ///   - tokens: `nil`: the listener has none.
-    ///   - opensReads: What only reads needs no token.
-    ///   - origins: Whose pages may command where there is no token.
+    ///   - tokens: `nil`: the listener has no tokens.
+    ///   - opensReads: Reading requests need no token.
+    ///   - origins: Web origins that may send commands if there is no token.
     package init(
         listen: ListenAddress, tokens: ControlTokens?, opensReads: Bool = false,
         origins: ControlOrigins = ControlOrigins()
@@ -41,16 +41,16 @@ package struct AccessGuard: Sendable {
         }
     }
 
-    /// What a sender has shown of itself, which decides with whom it shares a request budget.
+    /// The access level of a client, which also decides which request budget it uses.
     package enum Standing: Sendable, Hashable, CaseIterable {
-        /// May command: has the token, or needs none.
+        /// May send commands: has the token, or needs none.
         case commander
-        /// Has the token that only reads.
+        /// Has the token for reading only.
         case reader
         case stranger
     }
 
-    /// Looks at the head alone, in a time that does not depend on how much of a guessed token is right.
+    /// Checks only the request head, in a time that does not depend on how much of a guessed token is right.
     package func standing(of head: HTTPRequest) -> Standing {
         switch self.rule {
         case .fileMode: .commander
@@ -65,12 +65,12 @@ package struct AccessGuard: Sendable {
         return Self.bearer(head, is: tokens.reader) ? .reader : .stranger
     }
 
-    /// Why the request is refused, or `nil`.
+    /// Why the request is refused, or `nil` if it is allowed.
     ///
     /// - Parameters:
-    ///   - isOpen: A health endpoint, whose probe carries no token, or what says nothing of this room.
-    ///   - isReading: Changes nothing, and shows what operators who do not change anything may see.
-    ///   - isInner: Shows what nobody without a token may see, whatever else is open.
+    ///   - isOpen: A health endpoint, whose probes carry no token, or content that is the same for every room.
+    ///   - isReading: The request changes nothing and is permitted with the read token.
+    ///   - isInner: The request always needs a token, even if reads are open.
     package func refusal(
         of head: HTTPRequest, isOpen: Bool, isReading: Bool = false, isInner: Bool = false
     ) -> ControlFailure? {
@@ -94,10 +94,10 @@ package struct AccessGuard: Sendable {
     }
 
     private static let tokenMissing = ControlFailure.authDenied(
-        "the request does not carry this room's token", fix: "send the field Authorization: Bearer TOKEN", status: 401)
+        "the request has no valid token for this room", fix: "send the header Authorization: Bearer TOKEN", status: 401)
 
     private static let readerCommands = ControlFailure.authDenied(
-        "this token may look and not command", fix: "send the token of control.tokenFile or control.tokenEnv")
+        "this token permits reading, but no commands", fix: "send the token of control.tokenFile or control.tokenEnv")
 
     private static func foreign(
         _ head: HTTPRequest, boundHost: String, _ origins: ControlOrigins
@@ -113,11 +113,11 @@ package struct AccessGuard: Sendable {
             !origins.admits(head)
         else { return nil }
         return .authDenied(
-            "a web page of \(origin) may not control this room",
-            fix: "configure a bearer token and send it from your server, or list the page in control.allowOrigins")
+            "web pages from \(origin) may not control this room",
+            fix: "configure a bearer token and send it from your server, or add the origin to control.allowOrigins")
     }
 
-    /// The host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`, without brackets.
+    /// Returns the host of `HOST`, `HOST:PORT` or `[IPV6]:PORT`, without brackets.
     package static func host(of authority: String) -> String {
         if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
         return String(authority.prefix { $0 != ":" })

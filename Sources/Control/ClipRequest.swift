@@ -1,18 +1,19 @@
-/// What an operator asks for in `POST /v1/clips`.
+/// The body of `POST /v1/clips`.
 package struct ClipRequest: Sendable, Hashable {
-    /// Program date-times, as written.
+    /// Program date-times, as received.
     package let from: String
     package let to: String
-    /// `nil`: the first one.
+    /// `nil`: the first rendition.
     package let rendition: String?
-    /// A plain file name without its ending; `nil`: the id.
+    /// A plain file name without extension; `nil`: the id.
     package let name: String?
 
-    /// - Throws: ``ControlFailure`` for what is missing, unknown, or a name that could lead out of a directory.
+    /// - Throws: ``ControlFailure`` for a missing or unknown member, or a name that could lead out of a directory.
     package init(body: [UInt8]) throws(ControlFailure) {
         let values = try FlatObject(body: body, keys: ["from", "to", "rendition", "name"])
         guard let from = try values.string("from"), let to = try values.string("to") else {
-            throw .invalidFormat("\"from\" and \"to\" are required", fix: "send two program date-times", status: 422)
+            throw .invalidFormat(
+                "\"from\" and \"to\" are required", fix: "send both as program date-times", status: 422)
         }
         self.from = from
         self.to = to
@@ -20,8 +21,8 @@ package struct ClipRequest: Sendable, Hashable {
         self.name = try values.string("name")
         if let name = self.name, !Self.isPlain(name) {
             throw .invalidFormat(
-                "\"name\" is no plain file name",
-                fix: "use 1 to 64 letters, digits, _ . or -, the first a letter or a digit", status: 422)
+                "\"name\" is not a plain file name",
+                fix: "use 1 to 64 letters, digits, _ . or -, and begin with a letter or a digit", status: 422)
         }
     }
 

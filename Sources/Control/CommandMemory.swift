@@ -1,14 +1,14 @@
 import HTTPListener
 import HTTPTypes
 
-/// What a worker knows of the commands that workers before it have answered.
+/// What earlier workers of the room have stored about answered commands.
 package struct CommandMemory: Sendable {
     /// See ``ControlLedger``.
     package var revision: Int64
-    /// The oldest first.
+    /// Oldest first.
     package var replies: [KeptReply]
-    /// Turns the fingerprint of a request into what may be written down: a salted hash, the same in every worker of the room. Requests
-    /// contain stream keys, which could be guessed from the fingerprint alone.
+    /// Converts the fingerprint of a request to a form that may be stored: a salted hash, the same in every worker of
+    /// the room. Requests contain stream keys, which could be guessed from the fingerprint alone.
     package var seal: @Sendable (String) -> String
 
     package init(
@@ -20,10 +20,10 @@ package struct CommandMemory: Sendable {
     }
 }
 
-/// What was answered under an `Idempotency-Key`.
+/// The reply to a request with an `Idempotency-Key`.
 package struct KeptReply: Sendable, Hashable {
     package var key: String
-    /// Hash of the request in hexadecimal, as ``CommandMemory/seal`` gives it.
+    /// Hash of the request in hexadecimal, as returned by ``CommandMemory/seal``.
     package var fingerprint: String
     package var status: Int
     package var entityTag: String?
@@ -41,7 +41,7 @@ package struct KeptReply: Sendable, Hashable {
         self.body = body
     }
 
-    /// - Returns: `nil` for a reply whose body is no bytes.
+    /// - Returns: `nil` for a reply whose body is not in memory.
     init?(key: String, fingerprint: String, _ reply: ListenerReply) {
         let body: String
         switch reply.body {
@@ -63,10 +63,10 @@ package struct KeptReply: Sendable, Hashable {
     }
 }
 
-/// What a command has left behind for later workers.
+/// What a command leaves for later workers.
 package struct CommandRecord: Sendable {
     package var revision: Int64
-    /// `nil`: the command had no key.
+    /// `nil`: the command had no `Idempotency-Key`.
     package var reply: KeptReply?
 
     package init(revision: Int64, reply: KeptReply?) {
@@ -75,19 +75,19 @@ package struct CommandRecord: Sendable {
     }
 }
 
-/// Whether a command survives the worker.
+/// Whether the effect of a command survives the worker.
 package enum CommandDurability: Sendable, Hashable {
     case durable
-    /// It holds in this worker; the disk has not taken it yet.
+    /// The command is in force in this worker, but not on disk yet.
     case late
-    /// Another worker serves the room and knows nothing of it.
+    /// Another worker has taken over the room and does not know the command.
     case superseded
 }
 
 extension ListenerReply {
     private static let durable = HTTPField.Name("Tandem-Durable") ?? .from
 
-    /// The reply to a command, with what has become of the command on disk.
+    /// Adds to the reply whether the command is on disk.
     func saying(_ durability: CommandDurability) -> ListenerReply {
         switch durability {
         case .durable: return self

@@ -16,7 +16,7 @@ package struct ProgramReply: CommandReply {
     package static var members: [ReplyMember<Self>] {
         [
             ReplyMember("sceneId", .string) { .string($0.sceneID) },
-            ReplyMember("changed", .boolean, "false: it was on air already") { .bool($0.changed) },
+            ReplyMember("changed", .boolean, "false: the scene was on air already") { .bool($0.changed) },
         ] + ReplyMember.effect(\.effect)
     }
 }
@@ -27,7 +27,7 @@ package struct SceneReply: CommandReply {
     package var sceneID: String
     package var revision: Int
     package var changed: Bool
-    /// nil: the scene is neither on air nor about to be.
+    /// nil: the scene is not on air and not scheduled.
     package var effect: EffectTime?
     package var warnings: [String]
 
@@ -56,9 +56,9 @@ package struct DocumentReply: CommandReply {
     package var revision: Int
     package var changed: Bool
     package var isDryRun: Bool
-    /// JSON paths of what the new version says otherwise.
+    /// JSON paths of the values that the new version changes.
     package var applied: [String]
-    /// nil: nothing that is seen has changed.
+    /// nil: nothing visible has changed.
     package var effect: EffectTime?
     package var warnings: [String]
 
@@ -75,10 +75,12 @@ package struct DocumentReply: CommandReply {
 
     package static var members: [ReplyMember<Self>] {
         [
-            ReplyMember("revision", .count, "of the document from here on") { JSONValue($0.revision) },
-            ReplyMember("changed", .boolean, "false for a replay, and where dryRun is true") { .bool($0.changed) },
+            ReplyMember("revision", .count, "revision of the document after the command") { JSONValue($0.revision) },
+            ReplyMember("changed", .boolean, "false if the document was the same already, and for a dry run") {
+                .bool($0.changed)
+            },
             ReplyMember("dryRun", .boolean) { .bool($0.isDryRun) },
-            ReplyMember("applied", .list(.string), "JSON paths of what is written otherwise, 64 at most") {
+            ReplyMember("applied", .list(.string), "JSON paths of the changed values, at most 64") {
                 .array($0.applied.map { .string($0) })
             },
         ] + ReplyMember.effect(ifAny: \.effect) + [
@@ -104,9 +106,9 @@ package struct MetadataReply: CommandReply {
 
     package static var members: [ReplyMember<Self>] {
         [
-            ReplyMember("id", .string, "of the request, or one it was given") { .string($0.id) },
+            ReplyMember("id", .string, "id from the request, or a generated one") { .string($0.id) },
             ReplyMember("type", .string) { .string($0.type) },
-            ReplyMember("changed", .boolean, "false: this id has been said") { .bool($0.changed) },
+            ReplyMember("changed", .boolean, "false: this id was used before") { .bool($0.changed) },
         ] + ReplyMember.effect(\.effect)
     }
 }

@@ -5,12 +5,12 @@ package protocol CommandReply: Sendable {
     /// The name of its schema.
     static var schemaName: String { get }
     static var members: [ReplyMember<Self>] { get }
-    /// False if the room already was what the command asks for, or if the command only tried something out.
+    /// False if the room already was in the requested state, or for a dry run.
     var changed: Bool { get }
 }
 
 extension CommandReply {
-    /// The reply as it is sent.
+    /// The reply as JSON.
     package var json: JSONValue {
         .object(
             Self.members.compactMap { member in member.value(self).map { JSONValue.Member(member.field.name, $0) } })
@@ -22,10 +22,10 @@ extension CommandReply {
 /// One member of a reply.
 package struct ReplyMember<Reply>: Sendable {
     let field: JSONField
-    /// nil: this reply has no such member.
+    /// Returns nil if this reply does not have the member.
     let value: @Sendable (Reply) -> JSONValue?
 
-    /// A member that every reply has.
+    /// A member of every reply.
     init(
         _ name: String, _ shape: JSONShape, _ meaning: String = "", _ value: @escaping @Sendable (Reply) -> JSONValue
     ) {
@@ -38,14 +38,14 @@ package struct ReplyMember<Reply>: Sendable {
         self.value = value
     }
 
-    /// When the command takes effect.
+    /// The members that tell when the command takes effect.
     ///
     /// - Parameter time: nil: nothing that is seen has changed.
     static func effect(_ time: @escaping @Sendable (Reply) -> EffectTime) -> [ReplyMember] {
         EffectTime.fields.indices.map { index in ReplyMember(EffectTime.fields[index]) { time($0).values[index] } }
     }
 
-    /// When the command takes effect, if it changes something that is seen.
+    /// The members that tell when the command takes effect, if it has a visible effect.
     static func effect(ifAny time: @escaping @Sendable (Reply) -> EffectTime?) -> [ReplyMember] {
         EffectTime.fields.indices.map { index in
             ReplyMember(EffectTime.fields[index].optional) { time($0)?.values[index] }
@@ -53,7 +53,7 @@ package struct ReplyMember<Reply>: Sendable {
     }
 }
 
-/// When a change is seen first; all nil before the program has begun.
+/// When a change becomes visible; all values are nil before the program has begun.
 package struct EffectTime: Sendable, Hashable {
     /// The first frame that shows the change, counted from the program's origin.
     package var tick: Int64?
@@ -71,9 +71,9 @@ package struct EffectTime: Sendable, Hashable {
     static let fields = [
         JSONField(
             "tick", .orNull(.integer),
-            "first frame that shows it; null before the program has begun, and if no frame shows it yet"),
-        JSONField("appliesAt", .orNull(.date), "its program date-time"),
-        JSONField("programTimeMs", .orNull(.integer), "its program time, in milliseconds"),
+            "first frame that shows the change; null before the program has begun, or if that frame is not known yet"),
+        JSONField("appliesAt", .orNull(.date), "program date-time of that frame"),
+        JSONField("programTimeMs", .orNull(.integer), "program time of that frame, in milliseconds"),
     ]
 
     fileprivate var values: [JSONValue] {
@@ -83,6 +83,6 @@ package struct EffectTime: Sendable, Hashable {
         ]
     }
 
-    /// The members as replies have them.
+    /// The members as in replies.
     package var members: [JSONValue.Member] { zip(Self.fields, self.values).map { .init($0.name, $1) } }
 }

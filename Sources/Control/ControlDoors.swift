@@ -1,11 +1,13 @@
 package import HTTPListener
 
-/// What the operators' listener serves besides the API.
+/// Settings of the operators' listener, and what it serves in addition to the API.
 package struct ControlDoors: Sendable {
-    /// What viewers can play, for the operators' page: under `/media/`, with the names it has on the viewers' listener.
+    /// Playlists and segments for the operators' page: under `/media/`, with the same names as on the viewers'
+    /// listener.
     package struct Media: Sendable {
         let answer: @Sendable (ListenerRequest, @escaping @Sendable (ListenerReply) -> Void) -> Void
-        /// Whoever may read the room may watch it. False where viewers need signed URLs: then only operators.
+        /// Whether read access to the room is enough to watch it. False if viewers need signed URLs; then command
+        /// access is needed.
         let isReading: Bool
 
         package init(
@@ -17,25 +19,25 @@ package struct ControlDoors: Sendable {
         }
     }
 
-    /// Scripts of the player that the page uses, as text.
+    /// Source text of the player scripts that the page uses.
     package var player = ""
-    /// `nil`: the room has nothing to play.
+    /// `nil`: the room has no HLS output.
     package var media: Media?
-    /// Where the keys of what is played come from, such as `https://keys.example`; `nil`: from where it comes from.
+    /// Origin of the decryption keys, such as `https://keys.example`; `nil`: the same as that of the media.
     package var keyOrigin: String?
-    /// What only reads needs no token.
+    /// Reading requests need no token.
     package var opensReads = false
-    /// A second token, which is enough for what only reads.
+    /// A second token, which permits reading requests only.
     package var readToken: String?
-    /// Requests a second that are answered to those with the command token, to those with the read token, and to all others: each
-    /// as many. More are told to come later.
+    /// Rate limit in requests per second; separate limits of this size apply to clients with the command token, with
+    /// the read token, and to all others. Further requests get 429 with `Retry-After`.
     package var requestsPerSecond = 4_000
 
-    /// The process's log lines; `nil`: it keeps none.
+    /// The process's log lines; `nil`: none are kept.
     package var logs: LogBook?
-    /// What `GET /version` says: names and versions.
+    /// Names and versions for `GET /version`.
     package var versions: [(name: String, version: String)] = []
-    /// Pages of other origins that may use the API; see ``ControlOrigins``.
+    /// Other web origins that may use the API; see ``ControlOrigins``.
     package var allowOrigins: [String] = []
 
     package init() {}

@@ -1,10 +1,10 @@
-/// Why a request is refused: an entry of the error catalogue, what is wrong here, and what to send instead.
+/// Why a request failed: a code of the error catalogue, what is wrong, and what to send instead.
 package struct ControlFailure: Error, Sendable, Hashable {
-    /// One thing that is wrong with the document that was sent.
+    /// One mistake in the document that was sent.
     package struct Detail: Sendable, Hashable {
-        /// JSON path of the value in it, such as `panes[1].width`; empty for the document.
+        /// JSON path of the value, such as `panes[1].width`; empty for the document itself.
         package let path: String
-        /// Line and column from 1; 0 when unknown.
+        /// Line and column from 1; 0 if unknown.
         package let line: Int
         package let column: Int
         package let what: String
@@ -19,16 +19,16 @@ package struct ControlFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// Stable identity, such as `notFound`.
+    /// Stable code, such as `notFound`.
     package let code: String
-    /// The number live services use for it, such as 1404; 0 where they have none.
+    /// Number of this error in other live streaming services, such as 1404; 0 if they have none.
     package let number: Int
     /// HTTP status: 400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 429, 500, 502 or 503.
     package let status: Int
     /// One sentence without trailing period.
     package let what: String
     package let fix: String
-    /// Everything that is wrong with the document, where that is what is wrong.
+    /// All mistakes in the document, if the failure is about a document.
     package var details: [Detail] = []
 
     package init(code: String, number: Int, status: Int, what: String, fix: String) {
@@ -39,62 +39,62 @@ package struct ControlFailure: Error, Sendable, Hashable {
         self.fix = fix
     }
 
-    /// The request cannot be understood.
+    /// The request cannot be parsed.
     package static func invalidFormat(_ what: String, fix: String, status: Int = 400) -> ControlFailure {
         ControlFailure(code: "invalidFormat", number: 1400, status: status, what: what, fix: fix)
     }
 
-    /// A newer request has made this one void.
+    /// A newer request has superseded this one.
     package static func superseded(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "superseded", number: 1301, status: 409, what: what, fix: fix)
     }
 
-    /// A newer worker serves the room.
+    /// A newer worker has taken over the room.
     package static let workerIsSuperseded = ControlFailure(
         code: "superseded", number: 1301, status: 503, what: "a newer worker serves this room",
         fix: "send the command to that worker")
 
-    /// What was asked for needs another worker.
+    /// The change needs a restart of the worker.
     package static func needsRestart(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "needsRestart", number: 0, status: 409, what: what, fix: fix)
     }
 
-    /// There are too many of something already.
+    /// A limit has been reached.
     package static func limitExceeded(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "limitExceeded", number: 1402, status: 429, what: what, fix: fix)
     }
 
-    /// An image cannot be shown.
+    /// An image cannot be used.
     package static func imageError(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "imageError", number: 1512, status: 422, what: what, fix: fix)
     }
 
-    /// The room is over or is ending.
+    /// The room has ended or is ending.
     package static func roomExited(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "roomExited", number: 1401, status: 410, what: what, fix: fix)
     }
 
-    /// The request names what this room does not have.
+    /// The request names something that does not exist in this room.
     package static func notFound(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "notFound", number: 1404, status: 404, what: what, fix: fix)
     }
 
-    /// The request was understood and cannot be done.
+    /// The request is valid but failed.
     package static func requestFailed(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "requestFailed", number: 1417, status: 502, what: what, fix: fix)
     }
 
-    /// The scene cannot be composed.
+    /// The scene's layout is invalid.
     package static func invalidLayout(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "invalidLayout", number: 1501, status: 422, what: what, fix: fix)
     }
 
-    /// The sender may not do this. 401 asks for a token, 403 does not.
+    /// The client has no permission. 401 asks for a token, 403 does not.
     package static func authDenied(_ what: String, fix: String, status: Int = 403) -> ControlFailure {
         ControlFailure(code: "authDenied", number: 0, status: status, what: what, fix: fix)
     }
 
-    /// The body is larger than the limit.
+    /// The body exceeds the size limit.
     package static func inputTooLarge(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "inputTooLarge", number: 0, status: 413, what: what, fix: fix)
     }

@@ -3,31 +3,33 @@ package import HTTPListener
 import HTTPTypes
 import Synchronization
 
-/// What operators have changed so far, so that two of them do not overwrite each other and none does a thing twice.
+/// Tracks the commands of the operators, so that two operators do not overwrite each other's changes, and a repeated
+/// request is not carried out twice.
 ///
-/// `revision` counts the commands that changed something, from 1 on; what the room does by itself (a timer, a source that
-/// comes or goes) does not count. The entity tag names the worker as well: `"3.17"`.
+/// `revision` counts the commands that changed something, starting at 1. Changes by the room itself (timers, sources
+/// that start or stop) do not count. The entity tag contains the worker's number as well: `"3.17"`.
 ///
 /// Spec: RFC 9110 §13.1.1 (If-Match); `Idempotency-Key` as draft-ietf-httpapi-idempotency-key-header.
 package final class ControlLedger: Sendable {
     private struct Kept {
-        /// Of the request: the same key with another one is a mistake of the sender's.
+        /// Hash of the request: the same key with another request is an error of the client.
         let fingerprint: String
-        /// `nil` while it is carried out.
+        /// `nil` while the command is being carried out.
         var reply: ListenerReply?
     }
 
     private struct State {
         var revision: Int64 = 1
-        /// Commands that are being carried out.
+        /// Number of commands being carried out.
         var running = 0
         var kept: [String: Kept] = [:]
         var order: Deque<String> = []
     }
 
-    /// Keys whose replies are remembered; the oldest give way, but for those of commands that are being carried out.
+    /// Number of keys whose replies are remembered. The oldest are forgotten, except those of commands being carried
+    /// out.
     package static let keyCapacity = 256
-    /// Characters of a key.
+    /// Maximum length of a key in characters.
     private static let longestKey = 128
 
     private let incarnation: Int64
@@ -35,8 +37,8 @@ package final class ControlLedger: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - incarnation: Which worker of the room this is.
-    ///   - memory: What the workers before it have answered.
+    ///   - incarnation: Number of this worker among the workers of the room.
+    ///   - memory: What earlier workers have answered.
     package init(incarnation: Int64, memory: CommandMemory = CommandMemory()) {
         self.incarnation = incarnation
         self.seal = memory.seal
@@ -49,7 +51,7 @@ package final class ControlLedger: Sendable {
         self.state = Mutex(state)
     }
 
-    /// What the request has left behind, once it was carried out or refused.
+    /// The record that the request leaves, once it has been carried out or refused.
     func record(of request: ListenerRequest) -> CommandRecord {
         let key = request.head.headerFields[Self.idempotencyKey]
         return self.state.withLock { state in
@@ -68,9 +70,9 @@ package final class ControlLedger: Sendable {
         return (revision, self.tag(revision))
     }
 
-    /// A change by the room's operators without a command: by its file.
+    /// Carries out a change that does not come from a request, such as a changed pipeline file.
     ///
-    /// - Parameter body: Tells whether it has changed something.
+    /// - Parameter body: Returns whether it has changed something.
     package func carryOut<Failure: Error>(_ body: () throws(Failure) -> Bool) throws(Failure) {
         self.state.withLock { $0.running += 1 }
         do throws(Failure) {
@@ -83,9 +85,10 @@ package final class ControlLedger: Sendable {
 
     private func tag(_ revision: Int64) -> String { "\"\(self.incarnation).\(revision)\"" }
 
-    /// Carries out a command under the conditions of its fields, or gives the reply it had before.
+    /// Carries out a command if its `If-Match` condition holds, or returns the reply of an earlier request with the
+    /// same key.
     ///
-    /// - Parameter body: Gets nothing done twice at once for one key. Its failures are replies as well.
+    /// - Parameter body: Not called twice at the same time for one key. Its failures are stored as replies as well.
     package func carryOut(
         _ request: ListenerRequest, _ body: () throws(ControlFailure) -> ControlOutcome
     ) throws(ControlFailure) -> ListenerReply {
@@ -101,7 +104,7 @@ package final class ControlLedger: Sendable {
                 throw error
             }
         } catch {
-            // What was refused by its condition or for a moment may be tried again under its key.
+            // A command that failed its condition, or temporarily, can be repeated with the same key.
             self.keep(Self.isMomentary(error) ? nil : .problem(error), key)
             throw error
         }
@@ -122,13 +125,13 @@ package final class ControlLedger: Sendable {
             if let condition, !Self.names(condition, self.tag(state.revision)) {
                 throw Self.stale(self.tag(state.revision))
             }
-            // Nobody knows yet what the others make of the revision.
+            // Running commands may still change the revision.
             if let condition, condition != "*", state.running > 0 { throw Self.stale(self.tag(state.revision)) }
             state.running += 1
         }
     }
 
-    /// - Returns: The entity tag from here on.
+    /// - Returns: The new entity tag.
     @discardableResult
     private func finish(changed: Bool) -> String {
         self.tag(
@@ -141,11 +144,11 @@ package final class ControlLedger: Sendable {
 
     private static func stale(_ tag: String) -> ControlFailure {
         ControlFailure(
-            code: "superseded", number: 1301, status: 412, what: "the room has been changed since: it is at \(tag)",
-            fix: "GET /v1/room, look at what has changed, and send its ETag as If-Match")
+            code: "superseded", number: 1301, status: 412, what: "the room has changed; its ETag is now \(tag)",
+            fix: "request GET /v1/room, check what has changed, and send its ETag as If-Match")
     }
 
-    /// Strong comparison with any of the tags of a list.
+    /// Compares strongly with each tag of a list.
     private static func names(_ condition: String, _ tag: String) -> Bool {
         condition.split(separator: ",").contains { item in
             let item = item.filter { $0 != " " && $0 != "\t" }
@@ -162,7 +165,7 @@ package final class ControlLedger: Sendable {
         guard let field else { return nil }
         guard (1...self.longestKey).contains(field.utf8.count), field.utf8.allSatisfy(Self.isPlain) else {
             throw .invalidFormat(
-                "the Idempotency-Key cannot be taken",
+                "the Idempotency-Key is invalid",
                 fix: "send 1 to \(self.longestKey) letters, digits, _ . or -, such as a UUID")
         }
         return field
@@ -175,7 +178,8 @@ package final class ControlLedger: Sendable {
         }
     }
 
-    /// The same in every process: a later worker compares it, too. FNV-1a of 64 bits over the parts, each behind its length.
+    /// A hash that is the same in every process, because later workers compare it too: 64-bit FNV-1a over the parts,
+    /// each preceded by its length.
     private static func fingerprint(_ request: ListenerRequest) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         func add(_ bytes: some Sequence<UInt8>) {
@@ -192,13 +196,13 @@ package final class ControlLedger: Sendable {
         return String(hash, radix: 16)
     }
 
-    /// - Returns: What the same request was answered; `nil`: it is for the caller to carry out.
+    /// - Returns: The reply to the same earlier request; `nil`: the caller must carry it out.
     private func reserve(_ key: String, _ fingerprint: String) throws(ControlFailure) -> ListenerReply? {
         try self.state.withLock { state throws(ControlFailure) -> ListenerReply? in
             guard let known = state.kept[key] else {
                 state.kept[key] = Kept(fingerprint: fingerprint)
                 state.order.append(key)
-                // Not one that is being carried out: it would be carried out again.
+                // A command in progress is not forgotten: a repeated request would carry it out again.
                 while state.order.count > Self.keyCapacity,
                     let place = state.order.firstIndex(where: { state.kept[$0]?.reply != nil })
                 {
@@ -210,20 +214,21 @@ package final class ControlLedger: Sendable {
             guard known.fingerprint == fingerprint else {
                 throw ControlFailure(
                     code: "duplicateId", number: 1403, status: 409,
-                    what: "another request has been sent with this Idempotency-Key",
-                    fix: "make a new key for each command")
+                    what: "this Idempotency-Key was used for a different request",
+                    fix: "use a new key for each command")
             }
             guard var reply = known.reply else {
                 throw ControlFailure(
                     code: "requestFailed", number: 1417, status: 409,
-                    what: "the request of this Idempotency-Key is being carried out", fix: "send it again in a moment")
+                    what: "the request with this Idempotency-Key is still in progress", fix: "send it again in a moment"
+                )
             }
             reply.fields[Self.replayed] = "true"
             return reply
         }
     }
 
-    /// - Parameter reply: `nil`: it may be tried again.
+    /// - Parameter reply: `nil`: the request can be repeated with the key.
     private func keep(_ reply: ListenerReply?, _ key: String?) {
         guard let key else { return }
         self.state.withLock { state in

@@ -1,25 +1,25 @@
 import HTTPListener
 import HTTPTypes
 
-/// Pages of other origins that may use the API from a browser.
+/// Other web origins whose pages may use the API from a browser.
 ///
 /// Spec: Fetch §3.3 (CORS protocol).
 package struct ControlOrigins: Sendable {
     private let origins: Set<String>
 
-    /// - Parameter origins: As browsers send them, such as `https://console.example`. There is no word for all.
+    /// - Parameter origins: In the form that browsers send, such as `https://console.example`. There is no wildcard.
     package init(_ origins: [String] = []) { self.origins = Set(origins.map { $0.lowercased() }) }
 
-    /// Whether the request's page is one of them.
+    /// Whether the request's page has one of these origins.
     func admits(_ head: HTTPRequest) -> Bool {
         head.headerFields[.origin].map { self.origins.contains($0.lowercased()) } ?? false
     }
 
-    /// The reply, as the request's page may read it.
+    /// Adds the CORS fields that let the request's page read the reply.
     func opening(_ reply: ListenerReply, to head: HTTPRequest) -> ListenerReply {
         guard !self.origins.isEmpty else { return reply }
         var reply = reply
-        // What is played may differ by more.
+        // Media replies may already have a Vary field.
         reply.fields[.vary] = reply.fields[.vary].map { "\($0), Origin" } ?? "Origin"
         guard self.admits(head), let origin = head.headerFields[.origin] else { return reply }
         reply.fields[.accessControlAllowOrigin] = origin
@@ -28,8 +28,8 @@ package struct ControlOrigins: Sendable {
         return reply
     }
 
-    /// The answer to OPTIONS: which methods there are, and to a page that is admitted, which fields it may send. It says nothing
-    /// of the room, and needs no token: browsers send none with it.
+    /// Answers OPTIONS: the methods of the route, and for an admitted page the fields that it may send. The answer
+    /// reveals nothing about the room and needs no token, because browsers send none with preflight requests.
     func preflight(_ head: HTTPRequest, _ route: ControlRoute) -> ListenerReply {
         let methods = (route.methods + [.options]).map(\.rawValue).joined(separator: ", ")
         var reply = ListenerReply(.noContent, fields: [.allow: methods])

@@ -4,10 +4,10 @@ import HTTPTypes
 /// The HTTP reply to a request of the control API, and whether the request changed the room.
 package struct ControlOutcome: Sendable {
     package var reply: ListenerReply
-    /// ``ControlLedger`` counts the commands that changed something; of a request that only reads it asks nothing.
+    /// Whether it changed something; ``ControlLedger`` counts such commands. Not used for reading requests.
     package var changed: Bool
 
-    /// - Parameter changed: True by default: the replies of most commands cannot say otherwise.
+    /// - Parameter changed: True by default, because the replies of most commands do not tell.
     package init(_ reply: ListenerReply, changed: Bool = true) {
         self.reply = reply
         self.changed = changed

@@ -2,7 +2,7 @@ import CPages
 import HTTPListener
 import HTTPTypes
 
-/// The operators' page at `/`: static files that ask the API for everything they show.
+/// The operators' page at `/`: static files whose scripts request all data from the API.
 package struct ControlPage: Sendable {
     package enum File: String, Hashable, CaseIterable {
         case html = "/"
@@ -18,12 +18,12 @@ package struct ControlPage: Sendable {
     private let contentSecurityPolicy: String
 
     /// - Parameters:
-    ///   - player: Scripts of the player.
+    ///   - player: Source text of the player scripts.
     ///   - keyOrigin: See ``ControlDoors/keyOrigin``.
     init(player: String, keyOrigin: String? = nil) {
         self.player = player
-        // Nothing from elsewhere but keys, nothing inline; `blob:` is the page's own media source, and pictures that were asked
-        // for.
+        // Only the keys may come from other origins, and nothing is inline. `blob:` is for the page's media source and
+        // for snapshots.
         self.contentSecurityPolicy =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'\(keyOrigin.map { " \($0)" } ?? ""); "
             + "img-src 'self' blob: data:; media-src 'self' blob:; base-uri 'none'; form-action 'none'; "
@@ -49,7 +49,7 @@ package struct ControlPage: Sendable {
         return ListenerReply(.ok, fields: fields, body: .bytes(Array(text.utf8)))
     }
 
-    /// The API's description.
+    /// The reply with the API description.
     ///
     /// Spec: OpenAPI 3.1.1.
     static var description: ListenerReply {

@@ -8,7 +8,7 @@ extension ListenerReply {
             status, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: .text(text + "\n"))
     }
 
-    /// What a failure may ask for; anything else is a mistake of ours.
+    /// Statuses that a failure can have; any other is a bug and becomes 500.
     private static let statuses: [HTTPResponse.Status] = [
         .badRequest, .unauthorized, .forbidden, .notFound, .methodNotAllowed, .conflict, .gone, .preconditionFailed,
         .contentTooLarge, .unsupportedMediaType, .unprocessableContent, .tooManyRequests, .internalServerError,
@@ -16,6 +16,8 @@ extension ListenerReply {
         .serviceUnavailable,
     ]
 
+    /// A reply with problem details.
+    ///
     /// Spec: RFC 9457 §3, with the members `code`, `number` (again as `nertcCode`), `fix` and, for documents, `errors`.
     package static func problem(_ failure: ControlFailure) -> ListenerReply {
         let status = Self.statuses.first { $0.code == failure.status } ?? .internalServerError

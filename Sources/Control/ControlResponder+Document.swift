@@ -1,4 +1,4 @@
-/// The room's document, changed while it runs.
+/// Changes of the room's pipeline document while it runs.
 extension ControlResponder {
     func setDocument(
         _ body: [UInt8], isPatch: Bool, _ query: [(name: String, value: String)]

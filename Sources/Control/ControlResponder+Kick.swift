@@ -1,5 +1,5 @@
 extension ControlResponder {
-    /// How long a kicked publisher is refused, in seconds.
+    /// Allowed values of `refuseSeconds`.
     private static let refusalRange = 0...86_400
     private static let usualRefusal = 60
 

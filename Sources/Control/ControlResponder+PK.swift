@@ -2,7 +2,7 @@ import HTTPListener
 import HTTPTypes
 
 extension ControlResponder {
-    /// Longest countdown and longest phase, in milliseconds; as in the pipeline file.
+    /// Allowed durations of a countdown and of a phase in milliseconds, as in the pipeline file.
     private static let countdownRange = 0...600_000
     private static let phaseRange = 0...86_400_000
 

@@ -5,11 +5,11 @@ extension ControlResponder {
         _ uid: String, _ streamType: String, _ relayID: String, _ body: [UInt8]
     ) throws(ControlFailure) -> String {
         guard let url = try FlatObject(body: body, keys: ["url"]).string("url") else {
-            throw .invalidFormat("the body names no URL", fix: "send {\"url\":\"rtmp://host/app/key\"}")
+            throw .invalidFormat("the body has no \"url\"", fix: "send {\"url\":\"rtmp://host/app/key\"}")
         }
         guard Self.isRelayID(relayID) else {
             throw .invalidFormat(
-                "a relay's id is 1 to 64 letters, digits, _ . or -", fix: "choose such a name for it", status: 422)
+                "the relay's id is invalid", fix: "use 1 to 64 letters, digits, _ . or -", status: 422)
         }
         return try self.room.putRelay(uid: uid, streamType: streamType, relayID: relayID, url: url)
     }

@@ -2,7 +2,7 @@ import HTTPListener
 import HTTPTypes
 
 extension ControlResponder {
-    /// Pixels a snapshot may be wide.
+    /// Allowed widths of a snapshot in pixels.
     private static let widths = 16...1_920
 
     /// - Parameter uid: `nil`: the program.
@@ -13,7 +13,7 @@ extension ControlResponder {
         var width: Int?
         if let text = query.last(where: { $0.name == "width" })?.value {
             guard let value = Int(text), Self.widths.contains(value) else {
-                throw .invalidFormat("\"\(text.prefix(32))\" is no width", fix: "use 16 to 1920 pixels")
+                throw .invalidFormat("\"\(text.prefix(32))\" is not a valid width", fix: "use 16 to 1920 pixels")
             }
             width = value
         }

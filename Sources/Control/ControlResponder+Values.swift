@@ -1,10 +1,10 @@
 import MediaTypes
 
-/// The requests whose bodies are a few plain values.
+/// Requests whose bodies are a few plain values.
 extension ControlResponder {
-    /// Milliseconds a source may be shifted.
+    /// Allowed shifts of a source in milliseconds.
     private static let offsetRange = -10_000...10_000
-    /// Characters of a text.
+    /// Maximum length of a text in characters.
     private static let textLimit = 256
 
     func setSource(_ uid: String, streamType: String?, _ body: [UInt8]) throws(ControlFailure) -> String {
@@ -22,10 +22,12 @@ extension ControlResponder {
             throw .invalidFormat("\"rotation\" is \(turn)", fix: "use 0, 90, 180 or 270", status: 422)
         }
         if change.audioTrack != nil, change.volume == nil {
-            throw .invalidFormat("\"audioTrack\" stands alone", fix: "send the \"volume\" of that track with it")
+            throw .invalidFormat("\"audioTrack\" needs a \"volume\"", fix: "send the \"volume\" of that track with it")
         }
         if let named, let streamType, named != streamType {
-            throw .invalidFormat("the path and the body name two streams", fix: "name streamType once", status: 422)
+            throw .invalidFormat(
+                "the query and the body have different values of \"streamType\"", fix: "send streamType only once",
+                status: 422)
         }
         guard change != SourceChange() else {
             let words = keys.dropLast().map { "\"\($0)\"" }.joined(separator: ", ")
@@ -50,7 +52,8 @@ extension ControlResponder {
         guard text.unicodeScalars.count <= Self.textLimit, !text.unicodeScalars.contains(where: { $0.value < 0x20 })
         else {
             throw .invalidFormat(
-                "\"text\" does not fit", fix: "send one line of up to \(Self.textLimit) characters", status: 422)
+                "\"text\" is too long or contains control characters",
+                fix: "send one line of up to \(Self.textLimit) characters", status: 422)
         }
         return try self.room.setText(id, text)
     }
@@ -72,7 +75,7 @@ extension ControlResponder {
         case (nil, let date?): return try self.room.setCountdown(id, .date(date))
         default:
             throw .invalidFormat(
-                "the body must say one end",
+                "the body must contain exactly one of \"seconds\" and \"endsAt\"",
                 fix: "send \"seconds\" from now, or \"endsAt\", a program date-time such as 2026-01-31T20:00:00.000Z")
         }
     }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Logging
 
-/// Requests about the worker itself: alarms, logs, its version, the form of a body.
+/// Requests about the worker itself: alarms, logs, its version; and the check of a body's media type.
 extension ControlResponder {
     func alarms(_ query: [(name: String, value: String)]) throws(ControlFailure) -> String {
         try Self.refuseUnknown(query, known: ["state"])
@@ -22,7 +22,7 @@ extension ControlResponder {
         if let text = query.last?.value {
             guard let number = Int(text), (1...LogBook.capacity).contains(number) else {
                 throw .invalidFormat(
-                    "\"\(text.prefix(32))\" is no number of lines", fix: "use 1 to \(LogBook.capacity)")
+                    "\"\(text.prefix(32))\" is not a valid number of lines", fix: "use 1 to \(LogBook.capacity)")
             }
             count = number
         }
@@ -34,7 +34,7 @@ extension ControlResponder {
     func setLogLevel(_ body: [UInt8]) throws(ControlFailure) -> LogLevelReply {
         let known = Logger.Level.allCases.map(\.rawValue)
         guard let text = try FlatObject(body: body, keys: ["level"]).string("level") else {
-            throw .invalidFormat("the body names no level", fix: "send {\"level\":\"debug\"}")
+            throw .invalidFormat("the body has no \"level\"", fix: "send {\"level\":\"debug\"}")
         }
         guard let level = Logger.Level(rawValue: text) else {
             throw .invalidFormat(
@@ -49,15 +49,15 @@ extension ControlResponder {
 
     private func logBook() throws(ControlFailure) -> LogBook {
         guard let book = self.doors.logs else {
-            throw .notFound("this process keeps no log lines", fix: "read its standard error")
+            throw .notFound("this process does not keep log lines", fix: "read its standard error")
         }
         return book
     }
 
     // MARK: Forms
 
-    /// What a body may be said to be. `application/x-www-form-urlencoded` is what curl says of any body without being asked, and
-    /// means nothing.
+    /// Accepted media types of a body. curl sends `application/x-www-form-urlencoded` by default, so it is accepted for
+    /// JSON as well.
     private static let json = ["application/json", "application/x-www-form-urlencoded"]
     private static let mergePatch = "application/merge-patch+json"
 
@@ -68,10 +68,10 @@ extension ControlResponder {
         let isPatch = route == .room && request.method == .patch
         guard !Self.json.contains(form), !isPatch || form != Self.mergePatch else { return }
         throw .invalidFormat(
-            "the body is said to be \(field.prefix(64))",
+            "the body has the media type \(field.prefix(64))",
             fix: "send JSON as application/json\(isPatch ? " or \(Self.mergePatch)" : "")", status: 415)
     }
 }
 
-/// Which alarms somebody asks for.
+/// Filter of an alarm request.
 package enum AlarmState: String, Sendable, CaseIterable { case set, cleared, all }

@@ -3,13 +3,13 @@ import HTTPTypes
 import MediaTypes
 import Synchronization
 
-/// Answers the operator's requests. A request in, a call to the room and a reply out.
+/// Answers requests of operators: a request in, a call to the room, and a reply out.
 package struct ControlResponder: Sendable {
-    /// Loudest volume of a source, in percent of what it publishes.
+    /// Allowed volumes of a source, in percent of the published volume.
     package static let volumeRange = 0...200
-    /// The stream of a uid that a request means when it names none.
+    /// The stream of a uid that is used if a request names none.
     package static let defaultStreamType = "main"
-    /// Bytes of a body: enough for a scene of every kind of thing, too little to keep anybody busy.
+    /// Maximum size of a body in bytes: enough for a large scene, small enough to be parsed quickly.
     package static let bodyLimit = 256 << 10
 
     let room: any RoomControlling
@@ -36,9 +36,9 @@ package struct ControlResponder: Sendable {
         try self.ledger.carryOut(body)
     }
 
-    /// Answers at once, or when what is waited for has happened.
+    /// Answers immediately, or when the event that the request waits for has happened.
     ///
-    /// - Parameter route: What the path of the request names: ``ControlRoute/init(of:)``.
+    /// - Parameter route: Route of the request's path: ``ControlRoute/init(of:)``.
     package func answer(
         _ request: ListenerRequest, _ route: ControlRoute?, _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) {
@@ -64,32 +64,32 @@ package struct ControlResponder: Sendable {
         waiting?.answer(from: self.room.eventLog, request, place, answer)
     }
 
-    /// The reply of a request that waits for nothing, and of one to a room that writes nothing down.
+    /// The reply to a request that does not wait for events, in a room that answers commands immediately.
     package func reply(to request: ListenerRequest, _ route: ControlRoute?) -> ListenerReply {
         let reply = Mutex<ListenerReply?>(nil)
         self.reply(to: request, route) { made in reply.withLock { $0 = made } }
         return reply.withLock { $0 } ?? .problem(Self.unanswered)
     }
 
-    /// As ``answer(_:_:_:)``, for a caller that has not parsed the path.
+    /// Like ``answer(_:_:_:)``, for a caller that has not parsed the path.
     package func answer(_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) {
         self.answer(request, ControlRoute(of: request), answer)
     }
 
-    /// As ``reply(to:_:)``, for a caller that has not parsed the path.
+    /// Like ``reply(to:_:)``, for a caller that has not parsed the path.
     package func reply(to request: ListenerRequest) -> ListenerReply {
         self.reply(to: request, ControlRoute(of: request))
     }
 
     private static let unanswered = ControlFailure.requestFailed(
-        "the command waits for the disk", fix: "look whether it has come into force")
+        "the command waits for the disk", fix: "check whether it has taken effect")
 
     private func reply(
         to request: ListenerRequest, _ route: ControlRoute?, _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) {
         do throws(ControlFailure) {
             guard let target = request.target else {
-                throw .invalidFormat("the path cannot be read", fix: "percent-encode it as UTF-8")
+                throw .invalidFormat("the path is malformed", fix: "percent-encode it as UTF-8")
             }
             let isReading = request.head.method == .get || request.head.method == .head
             if let refusal = self.guardian.refusal(
@@ -105,7 +105,7 @@ package struct ControlResponder: Sendable {
             let method = request.head.method
             guard case .bytes(let body) = request.body else {
                 throw .inputTooLarge(
-                    "the body is larger than 256 KiB", fix: "send only the members that the route knows")
+                    "the body is larger than 256 KiB", fix: "send only the members that this path accepts")
             }
             try Self.checkForm(of: request.head, route, body)
             if isReading {
@@ -122,7 +122,7 @@ package struct ControlResponder: Sendable {
         }
     }
 
-    /// Carries out a command. What it is answered waits until it is durable; the thread does not.
+    /// Carries out a command. The reply is delayed until the command is durable; the thread does not wait.
     private func command(
         _ request: ListenerRequest, waits: Bool, _ answer: @escaping @Sendable (ListenerReply) -> Void,
         _ body: () throws(ControlFailure) -> ControlOutcome
@@ -139,12 +139,13 @@ package struct ControlResponder: Sendable {
         }
     }
 
-    /// Whether the answer waits for the disk: not for what changes often, nor for what no later worker restores.
+    /// Whether the reply waits for the disk. It does not for frequent commands, or for those that later workers do not
+    /// restore.
     private static func waits(_ route: ControlRoute, _ body: [UInt8]) -> Bool {
         switch route {
         case .text, .score, .metadata, .keyframe, .restart, .clips, .logLevel: return false
         case .source:
-            // A volume alone.
+            // Only a volume.
             let keys = ["volume", "audioTrack", "streamType"]
             return (try? FlatObject(body: body, keys: keys)) == nil
         default: return true
@@ -164,8 +165,8 @@ package struct ControlResponder: Sendable {
         switch route {
         case .page(let file): return ControlOutcome(self.page.reply(file))
         case .description: return ControlOutcome(ControlPage.description)
-        // Those that there are have been answered.
-        case .media: throw .notFound("this room has nothing to play", fix: "add an output of type hls")
+        // Requests for media that exists have been answered already.
+        case .media: throw .notFound("this room has no HLS output", fix: "add an output of type hls")
         case .state: return ControlOutcome(self.state(isCommander: isCommander))
         case .room:
             guard method == .put || method == .patch else {
@@ -174,7 +175,8 @@ package struct ControlResponder: Sendable {
             }
             return .command(.ok, try self.setDocument(body, isPatch: method == .patch, query))
         case .document:
-            // The tag first: what changes meanwhile makes it old, and never too new.
+            // The tag is read first: if the document changes meanwhile, the tag is too old, which is safe, and never
+            // too new.
             let tag = self.ledger.current.entityTag
             var reply = ListenerReply.json(.ok, try self.room.documentJSON())
             reply.fields[.eTag] = tag
@@ -245,11 +247,11 @@ package struct ControlResponder: Sendable {
         case .clip(let id): return .json(.ok, try self.room.clipJSON(id))
         case .end:
             _ = try FlatObject(body: body, keys: [])
-            // It would be taken, and the room go on in the next worker.
+            // It would be accepted, and yet the room would continue in the next worker.
             guard self.room.health.state != "draining" else {
                 throw .roomExited(
-                    "this worker leaves the room to a successor",
-                    fix: "send it to the successor, which can end the room")
+                    "this worker is handing the room over to a successor",
+                    fix: "send the command to the successor")
             }
             self.room.end()
             return .json(.accepted, #"{"accepted":"end"}"#)
@@ -262,7 +264,7 @@ package struct ControlResponder: Sendable {
 
     private static let access = HTTPField.Name("Tandem-Access") ?? .from
 
-    /// The room. `Tandem-Access` says whether whoever asks may command as well.
+    /// The reply with the room's state. `Tandem-Access` tells whether the client may send commands.
     private func state(isCommander: Bool) -> ListenerReply {
         let (revision, tag) = self.ledger.current
         var reply = ListenerReply.json(.ok, self.room.stateJSON(revision: revision))
@@ -271,7 +273,7 @@ package struct ControlResponder: Sendable {
         return reply
     }
 
-    /// What `level` says: `standard`, which is the default, or `debug`.
+    /// Reads the parameter `level`: `standard`, the default, or `debug`.
     static func isDebug(_ query: [(name: String, value: String)]) throws(ControlFailure) -> Bool {
         try self.refuseUnknown(query, known: ["level"])
         switch query.last?.value ?? "standard" {

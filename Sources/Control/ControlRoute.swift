@@ -1,16 +1,16 @@
 package import HTTPListener
 package import HTTPTypes
 
-/// What a request asks for, by method and path.
+/// The route of a request, from its path.
 package enum ControlRoute: Hashable {
     case page(ControlPage.File)
     case description
-    /// What viewers play, by its name on their listener.
+    /// A media file of the viewers, by its name on the viewers' listener.
     case media(String)
     case state
-    /// The room: how it is, and, to be written, its document.
+    /// The room: its state, or for PUT and PATCH its document.
     case room
-    /// The document the room runs by.
+    /// The pipeline document of the room.
     case document
     case program
     case scenes
@@ -23,12 +23,12 @@ package enum ControlRoute: Hashable {
     case logs
     case logLevel
     case version
-    /// An output begins anew.
+    /// Restarts an output's connection.
     case restart(outputID: String)
-    /// An output that records begins, or ends, while the room goes on.
+    /// Starts or stops a recording output while the room continues.
     case start(outputID: String)
     case stop(outputID: String)
-    /// A rendition's next picture is an IDR picture.
+    /// Makes the next frame of a rendition an IDR frame.
     case keyframe(rendition: String)
     case metrics
     case metadata
@@ -49,10 +49,10 @@ package enum ControlRoute: Hashable {
     case liveness
     case readiness
 
-    /// What is to happen with the PK.
+    /// The action on the PK.
     package enum PKVerb: String, Hashable, CaseIterable { case start, punish, end }
 
-    /// What may be seen without a token: it says nothing of this room.
+    /// Whether the route needs no token: its content is the same for every room.
     package var isOpen: Bool {
         switch self {
         case .page, .description, .version: true
@@ -60,10 +60,10 @@ package enum ControlRoute: Hashable {
         }
     }
 
-    /// What `control.openReads` does not open: it names files and addresses of the room's own machine.
+    /// Whether `control.openReads` does not apply: the content includes file names and addresses of the machine.
     package var isInner: Bool { self == .document || self == .logs }
 
-    /// A health endpoint.
+    /// Whether the route is a health endpoint.
     package var isProbe: Bool {
         switch self {
         case .startup, .liveness, .readiness: true
@@ -71,7 +71,7 @@ package enum ControlRoute: Hashable {
         }
     }
 
-    /// Methods the route answers, in the order of `Allow`.
+    /// Methods of the route, in the order of `Allow`.
     package var methods: [HTTPRequest.Method] {
         switch self {
         case .page, .description, .media, .state, .document, .scenes, .sources, .statistics, .statisticsStream, .events,
@@ -100,7 +100,7 @@ package enum ControlRoute: Hashable {
         "/v1/room:drain", "/openapi.json", "/version", "/metrics", "/startupz", "/livez", "/readyz",
     ]
 
-    /// Whatever stands below a collection is an id.
+    /// Routes of collections: the part of the path after the prefix is an id.
     private static let collections: [(prefix: String, route: @Sendable (String) -> ControlRoute?)] = [
         ("/v1/scenes/", { .scene($0) }), ("/v1/sources/", { Self.sourceOrRelay($0) }), ("/v1/texts/", { .text($0) }),
         ("/v1/scores/", { .score($0) }), ("/v1/countdowns/", { .countdown($0) }), ("/v1/clips/", { .clip($0) }),
@@ -109,7 +109,7 @@ package enum ControlRoute: Hashable {
         ("/v1/renditions/", { Self.named($0, before: ":keyframe").map { .keyframe(rendition: $0) } }),
     ]
 
-    /// The route of a request; nil if its path cannot be read, or names nothing. Each request is parsed once.
+    /// The route of a request; nil if its path is malformed or unknown. Each request is parsed only once.
     package init?(of request: ListenerRequest) {
         guard let target = request.target else { return nil }
         self.init(path: target.path)
@@ -156,19 +156,20 @@ package enum ControlRoute: Hashable {
         }
     }
 
-    /// What is done to an output.
+    /// Routes of an output.
     private static func output(_ rest: String) -> ControlRoute? {
         if let id = self.named(rest, before: ":restart") { return .restart(outputID: id) }
         if let id = self.named(rest, before: ":start") { return .start(outputID: id) }
         return self.named(rest, before: ":stop").map { .stop(outputID: $0) }
     }
 
-    /// What stands before a verb; `nil`: nothing, or another verb.
+    /// The part before a verb; `nil`: there is none, or the verb is a different one.
     private static func named(_ rest: String, before verb: String) -> String? {
         rest.hasSuffix(verb) && rest.utf8.count > verb.utf8.count ? String(rest.dropLast(verb.count)) : nil
     }
 
-    /// A source, what is done to it, or a relay of it. From the end: a uid may hold slashes, a relay's id may not.
+    /// Routes of a source or of one of its relays. Parsed from the end: a uid may contain slashes, a relay's id may
+    /// not.
     private static func sourceOrRelay(_ rest: String) -> ControlRoute {
         let kick = ":kick"
         if rest.hasSuffix(kick), rest.utf8.count > kick.utf8.count {

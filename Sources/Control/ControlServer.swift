@@ -4,7 +4,7 @@ package import Logging
 package import MediaTypes
 package import NIOCore
 
-/// The operator's listener: the `/v1` API and the health endpoints.
+/// The operators' listener: the `/v1` API and the health endpoints.
 package final class ControlServer: Sendable {
     private let listener: HTTPListener
     private let work: ControlWork
@@ -23,36 +23,38 @@ package final class ControlServer: Sendable {
         self.tokens = tokens
     }
 
-    /// What comes from now on needs these. A listener without tokens stays without: who may reach it is who may use it.
+    /// Replaces the tokens for requests from now on. Does nothing for a listener without tokens, where network access
+    /// is enough.
     package func renewTokens(command: String, reader: String?) { self.tokens?.renew(command: command, reader: reader) }
 
-    /// Something other than a request changes what commands change: they are told by its revision, as they are of each other.
+    /// Carries out a change that does not come from a request. Commands see it as a new revision, as they see each
+    /// other's changes.
     ///
-    /// - Parameter body: Tells whether it has changed something.
+    /// - Parameter body: Returns whether it has changed something.
     package func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
         try self.responder.carryOut(body)
     }
 
-    /// Connections that may be open. From ``crowd`` on those without a request give way, so that an orchestrator's probe gets
-    /// in whoever holds the others.
+    /// Maximum number of open connections. From ``crowd`` on, idle connections are closed in favor of new ones, so that
+    /// an orchestrator's probe gets through even if other clients hold many connections.
     package static let connections = 256
     package static let crowd = 64
-    /// Connections of one address, where others than this machine's own may connect.
+    /// Maximum number of connections from one address, if the listener is not on loopback.
     private static let connectionsPerAddress = 128
 
     /// `http://127.0.0.1:41234`, or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
-    /// The port that was bound; `nil` for a Unix socket.
+    /// The bound port; `nil` for a Unix socket.
     package var boundPort: Int? { self.listener.boundPort }
 
-    /// Open connections now.
+    /// Current number of open connections.
     package var connectionCount: Int { self.listener.connectionCount }
 
     /// - Parameters:
-    ///   - token: The bearer token every `/v1` request must carry; `nil` for none. Not empty.
-    ///   - group: Event loops to use; `nil` makes one thread for this listener.
-    /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if other machines could connect and there is
-    ///   no token.
+    ///   - token: The bearer token that every `/v1` request must carry, not empty; `nil`: none.
+    ///   - group: Event loops to use; `nil` creates one thread for this listener.
+    /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if other machines can connect and there
+    ///   is no token.
     package static func start(
         listen: ListenAddress, token: String?, room: any RoomControlling, doors: ControlDoors = ControlDoors(),
         group: (any EventLoopGroup)? = nil, logger: Logger
@@ -62,7 +64,7 @@ package final class ControlServer: Sendable {
         let origins = ControlOrigins(doors.allowOrigins)
         let guardian = AccessGuard(listen: listen, tokens: tokens, opensReads: doors.opensReads, origins: origins)
         let responder = ControlResponder(room: room, guardian: guardian, doors: doors)
-        // One for each standing: whoever has no token takes nothing from those who have one.
+        // One budget per access level: clients without a token cannot use up that of clients with one.
         let budgets = Dictionary(
             uniqueKeysWithValues: AccessGuard.Standing.allCases.map {
                 ($0, RequestBudget(perSecond: doors.requestsPerSecond, now: Self.now()))
@@ -80,7 +82,8 @@ package final class ControlServer: Sendable {
                 let reply = Self.naming(request) { answer(origins.opening($0, to: request.head)) }
                 let route = ControlRoute(of: request)
                 if let route, request.head.method == .options { return reply(origins.preflight(request.head, route)) }
-                // An orchestrator's probe is answered however many requests there are, and whatever the others wait for.
+                // Probes of an orchestrator are answered regardless of the request rate and of other requests in
+                // progress.
                 if route?.isProbe == true { return reply(responder.reply(to: request, route)) }
                 let standing = guardian.standing(of: request.head)
                 guard budgets[standing]?.take(now: Self.now()) == true else { return reply(.problem(Self.overrun)) }
@@ -94,13 +97,14 @@ package final class ControlServer: Sendable {
             work.stop()
             throw error
         }
-        // The listener's own thread.
+        // Applies to the listener's own thread.
         if group == nil { listener.eventLoop.execute { ControlWork.yieldToMedia() } }
         return ControlServer(
             listener: listener, work: work, responder: responder, tokens: tokens, leaving: leaving)
     }
 
-    /// Reads wait for no command, and commands that need no scene for none that does.
+    /// The lane of a request. Reads do not wait for commands, and commands that need no scene do not wait for those
+    /// that do.
     private static func lane(_ request: ListenerRequest, _ route: ControlRoute?) -> ControlWork.Lane {
         let isReading = request.head.method == .get || request.head.method == .head
         return switch route {
@@ -115,16 +119,16 @@ package final class ControlServer: Sendable {
     private static func now() -> Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
 
     private static let overrun = ControlFailure.limitExceeded(
-        "there are more requests than this listener answers in a second",
-        fix: "wait for Retry-After; events can be followed instead of asked for, at GET /v1/events")
+        "the request rate exceeds the limit",
+        fix: "wait as Retry-After says; to follow events, use GET /v1/events instead of polling")
 
     private static let standstill = ControlFailure.limitExceeded(
-        "\(ControlWork.capacity) requests wait for their answers already",
-        fix: "see what they wait for: a file on a server that is away, or a disk that hangs")
+        "\(ControlWork.capacity) requests are waiting for their replies already",
+        fix: "check what blocks them, such as a file server or a disk that does not respond")
 
     private static let requestID = HTTPField.Name("X-Request-Id") ?? .from
 
-    /// The reply bears the id that its request bears, or one that is made for it.
+    /// Adds X-Request-Id to the reply: the id of the request, or a new one.
     private static func naming(
         _ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) -> @Sendable (ListenerReply) -> Void {
@@ -138,24 +142,24 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// What ``start(listen:token:room:group:logger:)`` checks first; also for those who validate without starting.
+    /// The access check of ``start(listen:token:room:group:logger:)``; also used to validate without starting.
     ///
-    /// - Throws: ``MediaError/Code/rejected`` if other machines could connect and there is no token.
+    /// - Throws: ``MediaError/Code/rejected`` if other machines can connect and there is no token.
     package static func checkAccess(listen: ListenAddress, hasToken: Bool) throws(MediaError) {
         guard !listen.isLoopback, !hasToken else { return }
         throw MediaError(
-            .rejected, "\(listen) lets other machines control this room without a token", at: "control",
+            .rejected, "\(listen) would let other machines control this room without a token", at: "control",
             fix: "listen on 127.0.0.1 or a unix:/path, or configure a bearer token")
     }
 
-    /// The room is over and its viewers are served on. Requests that have begun get a second; from now on only probes, `room:end`
-    /// and `room:drain` are answered.
+    /// The room has ended, but its viewers are still served. Requests in progress get one second; from now on only
+    /// probes, `room:end` and `room:drain` are answered.
     package func leave() {
         self.leaving.begin()
         self.listener.closeConnections(in: .seconds(1))
     }
 
-    /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest.
+    /// Accepts no more connections, lets replies in progress finish within `grace`, and closes the rest.
     package func stop(within grace: TimeAmount = .seconds(3)) async {
         await self.listener.stop(within: grace)
         self.work.stop()

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// The bearer tokens of a listener, renewed without a restart: what comes after a renewal needs the new ones.
+/// The bearer tokens of a listener, which can be replaced without a restart. Later requests need the new ones.
 package final class ControlTokens: Sendable {
     struct Pair: Sendable {
         var command: [UInt8]
-        /// Empty: there is none.
+        /// Empty: none.
         var reader: [UInt8]
     }
 
     private let pair: Mutex<Pair>
 
     /// - Parameters:
-    ///   - command: Of those who command. Not empty.
-    ///   - reader: Of those who may only look.
+    ///   - command: Token that permits commands. Not empty.
+    ///   - reader: Token that permits reading only.
     package init(command: String, reader: String? = nil) { self.pair = Mutex(Self.pair(command, reader)) }
 
     package func renew(command: String, reader: String?) {

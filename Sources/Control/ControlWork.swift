@@ -5,22 +5,22 @@
 #endif
 import Stages
 
-/// The threads that answer operators: what a command waits for (a file on a server that is away, a lock, a picture that is
-/// compressed) holds up nobody who only looks, no probe, nothing of the media path, and never what ends the room.
+/// The threads that answer operators. A command that blocks (on a remote file, a lock, or the encoding of a JPEG)
+/// delays no reading request, no probe and nothing on the media path, and never the end of the room.
 ///
-/// A queue for each lane, in which as many requests may wait as there may be connections, and threads of its own.
+/// Each lane has its own queue and threads.
 final class ControlWork: Sendable {
     enum Lane: Sendable, CaseIterable {
         case reads
-        /// Requests without a token, most of which are refused.
+        /// Requests without a valid token, most of which are refused.
         case strangers
-        /// Commands that take effect at once, such as a cover, a mute or a kick.
+        /// Commands that take effect at once, such as a cover image, mute or kick.
         case commands
-        /// Commands that may wait for a scene to be built, one after the other.
+        /// Commands that may wait until a scene is built; carried out one at a time.
         case scenes
-        /// The room's document, which is read and written one after the other.
+        /// The room's document, which is read and written one request at a time.
         case document
-        /// The room's end, and its drain.
+        /// The end and the drain of the room.
         case leaving
 
         fileprivate var threads: Int {
@@ -31,10 +31,11 @@ final class ControlWork: Sendable {
         }
     }
 
-    /// Requests that may wait in a lane: fewer than there may be connections, so that some are left for who only looks, and
-    /// for probes.
+    /// Maximum number of requests that wait in a lane: fewer than the maximum number of connections, so that some
+    /// connections remain for reading requests and probes.
     static let capacity = 224
-    /// As the viewers' listener: a flood of requests takes what the clock, the mixer and the encoders leave.
+    /// Same niceness as the viewers' listener: a flood of requests only gets the CPU time that the clock, the mixer and
+    /// the encoders leave.
     static let niceness: Int32 = 5
 
     private let queues: [Lane: BoundedQueue<@Sendable () -> Void>]
@@ -52,16 +53,16 @@ final class ControlWork: Sendable {
         }
     }
 
-    /// - Returns: False if too much waits, or ``stop()`` has been called; `work` is not done then.
+    /// - Returns: False if too many requests wait, or ``stop()`` has been called; then `work` is not run.
     func submit(_ lane: Lane, _ work: @escaping @Sendable () -> Void) -> Bool {
         self.queues[lane]?.offer(work) ?? false
     }
 
-    /// Takes no more. What hangs is left behind: nothing waits for it.
+    /// Accepts no more work. Threads that are blocked are not waited for.
     func stop() {
         for queue in self.queues.values { queue.close() }
     }
 
-    /// Gives the calling thread its niceness (on Linux each thread has its own).
+    /// Sets the niceness of the calling thread (on Linux each thread has its own).
     static func yieldToMedia() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
 }

@@ -4,17 +4,17 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// `GET /v1/events`: what has happened, from a place in the order on.
+/// `GET /v1/events`: the events after a given number.
 ///
-/// `after=N` is the last event that is known (without it: all that is kept), `limit=N` how many to give, `waitSeconds=N` how
-/// long to wait for one where there is none. With `Accept: text/event-stream` it goes on as it happens, and `Last-Event-ID`
-/// says where a client that comes back goes on.
+/// `after=N` is the number of the last event that the client knows (default: before the oldest kept event); `limit=N`
+/// the maximum number of events; `waitSeconds=N` how long to wait if there is none. With `Accept: text/event-stream`
+/// the reply continues with new events, and `Last-Event-ID` tells where a reconnecting client continues.
 ///
 /// Spec: WHATWG HTML, "Server-sent events".
 struct EventRequest {
     private static let keys = ["after", "limit", "waitSeconds"]
     private static let mostEvents = 1024
-    /// Intermediaries that give up on connections on which nothing comes wait a minute at least.
+    /// Intermediaries close idle connections after a minute at the earliest.
     private static let longestWait = 25
 
     private enum Kind {
@@ -24,7 +24,7 @@ struct EventRequest {
 
     private let kind: Kind
 
-    /// `nil`: no request that waits; one that is wrong is refused by ``reply(_:from:)``.
+    /// Returns `nil` for a request that does not wait; an invalid one is refused by ``reply(_:from:)``.
     init?(_ request: ListenerRequest, _ route: ControlRoute?) {
         guard route == .events, let query = try? EventQuery(request.target?.query ?? []) else { return nil }
         if request.head.headerFields[.accept]?.lowercased().contains("text/event-stream") == true {
@@ -51,7 +51,7 @@ struct EventRequest {
             guard page.events.isEmpty, page.missed == 0, !page.isClosed, let loop = request.client.eventLoop else {
                 return answer(Self.reply(page))
             }
-            // Behind a number that is not reached, one of a journal that is lost, it is the next event that is waited for.
+            // If `after` is greater than the last number, because the journal was lost, wait for the next event.
             var query = asked
             query.after = min(asked.after, page.last)
             let waiting = WaitingPage(log, query, place, answer)
@@ -68,7 +68,7 @@ struct EventRequest {
         return Self.reply(log.page(after: query.after, limit: query.limit))
     }
 
-    /// `{"events":[…],"next":N,"missed":N}`.
+    /// The reply `{"events":[…],"next":N,"last":N,"missed":N}`.
     fileprivate static func reply(_ page: EventLog.Page) -> ListenerReply {
         let lines = page.events.map(\.line).joined(separator: ",")
         return .json(
@@ -97,15 +97,15 @@ struct EventRequest {
             guard let number = Int(value), range.contains(number) else {
                 let most = range.upperBound == .max ? "" : " to \(range.upperBound)"
                 throw .invalidFormat(
-                    "\(name)=\(value.prefix(32)) is no whole number of \(range.lowerBound)\(most)",
-                    fix: "send the number of an event, such as the \"next\" of the answer before")
+                    "\(name)=\(value.prefix(32)) is not a whole number from \(range.lowerBound)\(most)",
+                    fix: "send the number of an event, such as \"next\" of the last reply")
             }
             return number
         }
     }
 }
 
-/// A request that waits for an event: answered once.
+/// A request that waits for an event; it is answered once.
 private final class WaitingPage: Sendable {
     private let log: EventLog
     private let query: EventRequest.EventQuery
@@ -131,7 +131,7 @@ private final class WaitingPage: Sendable {
 
     func finish() {
         let (isFirst, observer) = self.state.withLock { state in
-            // It is done, and another may follow.
+            // The request is done, so its slot is free for another one.
             defer { state.place = nil }
             return (state.place != nil, state.observer)
         }

@@ -1,16 +1,16 @@
 import MediaTypes
 
-/// A JSON object whose values are strings, numbers, booleans or null: the form of the control API's short bodies.
+/// A JSON object whose values are strings, numbers, booleans or null, as in the short bodies of the control API.
 ///
-/// Strict: every key must be known and occur once, and no value is an object or an array.
+/// Strict: every key must be known and occur only once; values that are objects or arrays are refused.
 ///
 /// Spec: RFC 8259.
 package struct FlatObject {
     private var values: [String: JSONNode] = [:]
 
     /// - Parameters:
-    ///   - body: The JSON text; no bytes at all read as `{}`.
-    ///   - keys: Every key that may occur, for the suggestion in the message.
+    ///   - body: The JSON text; an empty body is read as `{}`.
+    ///   - keys: All keys that may occur, also for the suggestion in the message.
     package init(body: [UInt8], keys: [String]) throws(ControlFailure) {
         guard !body.isEmpty else { return }
         let document = JSONParser.parse(body)
@@ -19,20 +19,21 @@ package struct FlatObject {
                 "\(mistake.what) at line \(mistake.line), column \(mistake.column)", fix: mistake.fix)
         }
         guard case .object(let members)? = document.root?.content else {
-            throw .invalidFormat("the body is no JSON object", fix: "send one, such as {\"scene\":\"pk\"}")
+            throw .invalidFormat("the body is not a JSON object", fix: "send a JSON object, such as {\"scene\":\"pk\"}")
         }
         for member in members {
             guard keys.contains(member.key) else { throw Self.unknown("key", member.key, known: keys) }
             switch member.value.content {
             case .array, .object:
                 throw .invalidFormat(
-                    "\"\(member.key)\" is \(member.value.kind)", fix: "use a plain value", status: 422)
+                    "\"\(member.key)\" is \(member.value.kind)", fix: "use a string, a number, true, false or null",
+                    status: 422)
             default: self.values[member.key] = member.value
             }
         }
     }
 
-    /// The refusal of a name that is not one of `known`, with the nearest of them.
+    /// The failure for a name that is not in `known`, with the nearest known one.
     package static func unknown(_ sort: String, _ name: String, known: [String]) -> ControlFailure {
         let shown = name.count > 64 ? name.prefix(64) + "…" : name[...]
         guard !known.isEmpty else {

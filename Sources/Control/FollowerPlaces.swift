@@ -1,9 +1,9 @@
 import Synchronization
 
-/// How many clients may follow what happens at once: each keeps a connection for as long as it likes, and some are to be left
-/// for those who ask and go.
+/// Limits the number of clients that follow events or statistics: each keeps a connection for as long as it likes, and
+/// some connections must remain for other requests.
 final class FollowerPlaces: Sendable {
-    /// One client's place; free again when nothing holds it any more.
+    /// The slot of one client, which is freed with the last reference.
     final class Place: Sendable {
         private let places: FollowerPlaces
 
@@ -13,7 +13,7 @@ final class FollowerPlaces: Sendable {
     }
 
     static let usual = 32
-    /// Of those, for who may command.
+    /// Number of these that are reserved for clients with command access.
     static let reserved = 8
 
     private let most: Int
@@ -21,7 +21,7 @@ final class FollowerPlaces: Sendable {
 
     init(most: Int = FollowerPlaces.usual) { self.most = most }
 
-    /// `nil`: all are taken, or all but those for who may command.
+    /// Takes a slot; `nil`: all are taken, or all except those reserved for clients with command access.
     func take(isCommander: Bool = true) -> Place? {
         let most = isCommander ? self.most : self.most - Self.reserved
         let isFree = self.taken.withLock { taken in
@@ -33,6 +33,6 @@ final class FollowerPlaces: Sendable {
     }
 
     static let refusal = ControlFailure.limitExceeded(
-        "\(FollowerPlaces.usual) clients follow this room already, or all but the \(FollowerPlaces.reserved) who may command",
-        fix: "close one of them, or ask for GET /v1/events?after=N")
+        "\(FollowerPlaces.usual) clients follow this room already (\(FollowerPlaces.reserved) are reserved for command access)",
+        fix: "close one of these connections, or poll GET /v1/events?after=N")
 }

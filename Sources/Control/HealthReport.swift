@@ -1,14 +1,14 @@
-/// Three different questions about one worker, and what each answer rests on.
+/// The answers to three different health questions about one worker, with the details that they are based on.
 package struct HealthReport: Sendable, Hashable {
     /// `/livez`: every loop advances. Never depends on publishers.
     package var live: Bool
     /// `/readyz`: publishers may be sent here.
     package var ready: Bool
-    /// `/startupz`: listeners are bound, encoders have been opened once.
+    /// `/startupz`: the listeners are bound and the encoders have been opened once.
     package var started: Bool
     /// State of the room, such as `live`.
     package var state: String
-    /// A part of the worker and what is known of it, such as `tick: advanced 12 ms ago`.
+    /// Details by part of the worker, such as `tick: advanced 12 ms ago`.
     package var checks: [String: String]
 
     package init(live: Bool, ready: Bool, started: Bool, state: String, checks: [String: String] = [:]) {

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Which requests a room still answers that is over and serves its viewers on.
+/// Selects the requests that are still answered when the room has ended and only serves its viewers.
 final class LeavingRoom: Sendable {
     private let hasBegun = Atomic(false)
 
     func begin() { self.hasBegun.store(true, ordering: .releasing) }
 
-    /// - Returns: `nil` for a request that is answered.
+    /// - Returns: `nil` if the request is answered.
     func refusal(of route: ControlRoute?) -> ControlFailure? {
         guard self.hasBegun.load(ordering: .acquiring) else { return nil }
         switch route {
@@ -17,6 +17,6 @@ final class LeavingRoom: Sendable {
     }
 
     private static let over = ControlFailure.roomExited(
-        "the room is over; only its viewers are served on",
-        fix: "GET /livez, or POST /v1/room:end to end that, too")
+        "the room has ended; only its viewers are still served",
+        fix: "use GET /livez, or POST /v1/room:end to stop serving viewers")
 }

@@ -2,32 +2,34 @@ import DequeModule
 package import Logging
 import Synchronization
 
-/// The process's latest log lines, for operators who cannot see its standard error, and the level of all its loggers.
+/// Keeps the process's latest log lines, for operators who cannot read its standard error, and the log level of all its
+/// loggers.
 package final class LogBook: Sendable {
     private struct State {
         var lines: Deque<String> = []
         var level: Logger.Level
     }
 
-    /// Lines that are kept, and bytes of one beyond which it is left out.
+    /// Maximum number of lines kept, and maximum size of a line in bytes; longer lines are left out.
     package static let capacity = 1_000
     private static let longestLine = 4 << 10
 
     private let state: Mutex<State>
     private let applied: @Sendable (Logger.Level) -> Void
 
-    /// - Parameter applied: Called with the level, now and whenever it is set, for those who log by themselves. One call at a time.
+    /// - Parameter applied: Called with the level, now and whenever it changes, for libraries with their own loggers.
+    ///   Calls do not overlap.
     package init(level: Logger.Level, applied: @escaping @Sendable (Logger.Level) -> Void = { _ in }) {
         self.state = Mutex(State(level: level))
         self.applied = applied
         applied(level)
     }
 
-    /// The least severe lines that are written. Takes effect at once.
+    /// The lowest level that is logged. A change takes effect at once.
     package var level: Logger.Level {
         get { self.state.withLock(\.level) }
         set {
-            // Under the lock: of two that are set at once, the same one is in force everywhere.
+            // Called under the lock: if two threads set it, the same level is in force everywhere.
             self.state.withLock { state in
                 state.level = newValue
                 self.applied(newValue)
@@ -44,6 +46,6 @@ package final class LogBook: Sendable {
         }
     }
 
-    /// The last lines, the oldest first.
+    /// The last lines, oldest first.
     package func tail(_ count: Int) -> [String] { self.state.withLock { Array($0.lines.suffix(max(0, count))) } }
 }

@@ -1,14 +1,14 @@
 import HTTPListener
 import HTTPTypes
 
-/// A request of the operators' page for what viewers play: `/media/NAME` is NAME there.
+/// A request of the operators' page for media: `/media/NAME` is NAME on the viewers' listener.
 struct MediaRequest {
     private static let prefix = "/media/"
 
     private let media: ControlDoors.Media
     private let request: ListenerRequest
 
-    /// `nil`: another request, or there is nothing to play.
+    /// Returns `nil` for other requests, or if the room has no HLS output.
     init?(_ request: ListenerRequest, _ doors: ControlDoors) {
         guard let media = doors.media, request.head.method == .get || request.head.method == .head,
             let path = request.head.path, path.hasPrefix(Self.prefix)

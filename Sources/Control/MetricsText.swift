@@ -1,4 +1,4 @@
-/// What Prometheus reads: families with their help, and a sample a line.
+/// Builds the metrics text that Prometheus reads: families with their help text, and one sample per line.
 ///
 /// Spec: Prometheus text exposition format 0.0.4.
 package struct MetricsText: Sendable {
@@ -10,9 +10,9 @@ package struct MetricsText: Sendable {
 
     package init() {}
 
-    /// Begins a family; its samples follow.
+    /// Starts a family; its samples follow.
     ///
-    /// - Parameter name: With its unit, and `_total` for a counter.
+    /// - Parameter name: Includes the unit, and `_total` for a counter.
     package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         self.text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"
     }
@@ -23,7 +23,7 @@ package struct MetricsText: Sendable {
         self.line(name, labels.map { ($0.key, $0.value) }, "\(value)")
     }
 
-    /// A family whose one sample is 1 and whose labels say something.
+    /// Adds a family with one sample of value 1, whose labels carry the information.
     package mutating func info(_ name: String, _ labels: [(name: String, value: String)], _ help: String) {
         self.family(name, .gauge, help)
         self.line(name, labels.map { ($0.name, $0.value) }, "1")
@@ -36,13 +36,13 @@ package struct MetricsText: Sendable {
         self.line(name, labels.map { ($0.key, $0.value) }, Self.seconds(nanoseconds))
     }
 
-    /// A whole family of durations.
+    /// Adds a complete family with one histogram.
     package mutating func histogram(_ name: String, _ histogram: DurationHistogram, _ help: String) {
         self.family(name, .histogram, help)
         self.add(name, [], histogram)
     }
 
-    /// The same by the values of a label.
+    /// Adds a complete family with one histogram per label value.
     package mutating func histograms(
         _ name: String, by label: String, _ rows: [(value: String, histogram: DurationHistogram)], _ help: String
     ) {
@@ -79,7 +79,7 @@ package struct MetricsText: Sendable {
         return out
     }
 
-    /// Exact: a double would round counters that have run for weeks.
+    /// Formats exactly: a Double would round counters of workers that have run for weeks.
     static func seconds(_ nanoseconds: Int64) -> String {
         let magnitude = nanoseconds.magnitude
         let (whole, part) = (magnitude / 1_000_000_000, magnitude % 1_000_000_000)
@@ -91,20 +91,20 @@ package struct MetricsText: Sendable {
     }
 }
 
-/// How many durations lay below each of some bounds, since the process began.
+/// Counts durations by upper bounds, since the process started.
 package struct DurationHistogram: Sendable, Hashable {
-    /// Milliseconds, ascending: from a part of a low-latency stream to a segment of ten seconds.
+    /// Upper bounds in milliseconds, ascending: from a part of a low-latency stream to a segment of ten seconds.
     package static let bounds: [Int64] = [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1500, 2000, 3000, 5000, 10_000]
 
-    /// Of each bound alone, not of those below it.
+    /// Not cumulative: the count of each bound does not include those below it.
     package private(set) var counts = [Int64](repeating: 0, count: Self.bounds.count)
     package private(set) var count: Int64 = 0
-    /// Nanoseconds.
+    /// In nanoseconds.
     package private(set) var sum: Int64 = 0
 
     package init() {}
 
-    /// - Parameter nanoseconds: Below 0 counts as 0.
+    /// - Parameter nanoseconds: Negative values count as 0.
     package mutating func add(_ nanoseconds: Int64) {
         let duration = max(0, nanoseconds)
         self.count += 1

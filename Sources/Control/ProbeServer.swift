@@ -3,7 +3,8 @@ package import Logging
 package import MediaTypes
 import NIOCore
 
-/// Answers an orchestrator's probes, and nothing else: the operator's listener of a worker that has no room any more.
+/// Answers only an orchestrator's probes: the operators' listener of a worker whose room has ended or moved to a
+/// successor.
 package final class ProbeServer: Sendable {
     private let listener: HTTPListener
 
@@ -12,7 +13,7 @@ package final class ProbeServer: Sendable {
     /// `http://127.0.0.1:41234`, or `unix:/path`.
     package var boundAddress: String { self.listener.boundAddress }
 
-    /// - Parameter health: What the probes are answered by. Called on the listener's thread; does not block.
+    /// - Parameter health: Returns the report for a probe. Called on the listener's thread; must not block.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, logger: Logger, health: @escaping @Sendable () -> HealthReport
@@ -33,8 +34,9 @@ package final class ProbeServer: Sendable {
     }
 
     private static let over = ControlFailure.roomExited(
-        "the room is over, and this worker finishes what it left behind", fix: "ask its successor, or GET /livez")
+        "the room has ended here; this worker only finishes pending work",
+        fix: "send the request to its successor, or use GET /livez")
 
-    /// Takes no more connections, and closes those there are.
+    /// Accepts no more connections, and closes the open ones.
     package func stop() async { await self.listener.stop(within: .seconds(1)) }
 }

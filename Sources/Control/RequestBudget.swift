@@ -1,10 +1,10 @@
 import Synchronization
 
-/// How many requests a second a listener answers: a token bucket that holds one second's worth. Times are nanoseconds of any
-/// clock that does not go back.
+/// Limits the requests per second that a listener answers: a token bucket with a capacity of one second. Times are
+/// nanoseconds of a monotonic clock.
 package final class RequestBudget: Sendable {
     private struct State {
-        /// Thousand-millionths of requests.
+        /// In billionths of a request.
         var credit: Int64
         var last: Int64
     }
@@ -18,7 +18,7 @@ package final class RequestBudget: Sendable {
         self.state = Mutex(State(credit: self.perSecond * 1_000_000_000, last: now))
     }
 
-    /// Whether one more request may be answered.
+    /// Takes one request from the budget; returns false if it is exhausted.
     package func take(now: Int64) -> Bool {
         self.state.withLock { state in
             let full = self.perSecond * 1_000_000_000

@@ -1,141 +1,144 @@
 package import Events
 
-/// The room, as the control API sees it. Called from many threads; none of these may block for long.
+/// The interface of the room for the control API. Called from many threads; no call may block for long.
 ///
-/// Answers are JSON objects. Bodies that are whole documents are handed over as they came: the room reads them by the
+/// Answers are JSON objects. Bodies that are complete documents are passed on as received; the room parses them by the
 /// rules of the pipeline file.
 package protocol RoomControlling: Sendable {
-    /// Which worker of the room this is, from 1.
+    /// Number of this worker among the workers of the room, from 1.
     var incarnation: Int64 { get }
 
     /// The room's state.
     ///
-    /// - Parameter revision: Of what operators have changed; stands in the answer.
+    /// - Parameter revision: The revision of the operators' changes, for the answer.
     func stateJSON(revision: Int64) -> String
 
-    /// The document the room runs by, without its secrets.
+    /// The pipeline document of the room, without its secrets.
     ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a room that was not made from one.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a room that was not created from a document.
     func documentJSON() throws(ControlFailure) -> String
 
-    /// Takes another document in place of the one the room runs by: all of it, or nothing.
+    /// Replaces the pipeline document of the running room; either all changes apply, or none.
     ///
     /// - Parameters:
-    ///   - body: A pipeline file, or what is to change of it.
+    ///   - body: A pipeline file, or a patch of it.
     ///   - isPatch: `body` is a JSON merge patch (RFC 7396).
-    ///   - isDryRun: Only says what would change.
-    /// - Returns: What has changed, by its JSON paths: one JSON object.
-    /// - Throws: ``ControlFailure`` 400 for what is no JSON, 422 for mistakes, 409 for an older `revision` and for what no
-    ///   running room can take, each with its paths.
+    ///   - isDryRun: Only reports what would change.
+    /// - Returns: The JSON paths of the changes.
+    /// - Throws: ``ControlFailure`` 400 for invalid JSON, 422 for mistakes, 409 for an older `revision` and for changes
+    ///   that a running room cannot make, each with its paths.
     func setDocument(_ body: [UInt8], isPatch: Bool, isDryRun: Bool) throws(ControlFailure) -> DocumentReply
 
-    /// Puts a scene on air: at the next tick, or at a program date-time. The answer says when.
+    /// Puts a scene on air at the next tick, or at a program date-time. The reply tells when.
     ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a scene the room does not have, its scenes listed in `fix`.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown scene; `fix` lists the known ones.
     func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply
 
-    /// The scenes of the room, and which one is on air.
+    /// The scenes of the room, and which of them is on air.
     func scenesJSON() -> String
 
-    /// Adds a scene, or replaces the one of this id; one on air changes as soon as its graph is warm.
+    /// Adds a scene, or replaces the one with this id; a scene on air changes as soon as its new graph is ready.
     ///
     /// - Throws: ``ControlFailure/superseded(_:fix:)`` for an older `revision`.
     func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply
 
-    /// Takes away a scene that is not on air.
+    /// Removes a scene that is not on air.
     func removeScene(_ sceneID: String) throws(ControlFailure) -> String
 
-    /// Every source.
+    /// All sources.
     func sourcesJSON() -> String
 
-    /// Numbers of every source, and of the program.
+    /// Statistics of every source and of the program.
     ///
-    /// - Parameter isDebug: With what was mended and dropped on the way.
+    /// - Parameter isDebug: Includes counters of repaired and dropped data.
     func statisticsJSON(isDebug: Bool) -> String
 
-    /// What is wrong, and was lately.
+    /// The current and the recent alarms.
     func alarmsJSON(_ state: AlarmState) -> String
 
-    /// Takes leave of where an output goes, and begins anew.
+    /// Disconnects an RTMP output from its server and connects again.
     ///
-    /// - Returns: What has become of it: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the output, 409 for one that has no connection.
+    /// - Returns: The new state: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for one without a connection.
     func restartOutput(_ id: String) throws(ControlFailure) -> String
 
-    /// Records an output of the type record from the segment on that is on air, in files of its own; one that records goes on.
+    /// Starts recording with the current segment, in new files, for an output of the type record; does nothing if it
+    /// records already.
     ///
-    /// - Returns: What has become of it: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the output, 409 for another type and for a disk that takes nothing.
+    /// - Returns: The new state: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown output, 409 for one of another type and for a disk
+    ///   that cannot be written.
     func startOutput(_ id: String) throws(ControlFailure) -> String
 
-    /// Ends what ``startOutput(_:)`` or the room has begun, with the segment that is on air; its files are made while the room goes
-    /// on.
+    /// Ends a recording with the current segment; its files are finalized while the room continues.
     ///
-    /// - Returns: What has become of it: one JSON object.
-    /// - Throws: As ``startOutput(_:)``.
+    /// - Returns: The new state: one JSON object.
+    /// - Throws: Like ``startOutput(_:)``.
     func stopOutput(_ id: String) throws(ControlFailure) -> String
 
-    /// Makes the next picture of a rendition one to begin with.
+    /// Makes the next frame of a rendition a key frame.
     ///
-    /// - Returns: What has become of it: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the rendition, 409 for one whose pictures are not coded here.
+    /// - Returns: The new state: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown rendition, 409 for one that is not encoded here.
     func requestKeyframe(_ rendition: String) throws(ControlFailure) -> String
 
-    /// Counters and gauges for Prometheus: ``MetricsText``.
+    /// Counters and gauges for Prometheus; see ``MetricsText``.
     func metricsText() -> String
 
     /// One source.
     func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String
 
-    /// Changes what a source contributes, all of it or nothing.
+    /// Changes the settings of a source; either all changes apply, or none.
     ///
-    /// - Parameter streamType: Of the source among those of `uid`; `main` where the request names none.
+    /// - Parameter streamType: The stream of `uid`; `main` if the request names none.
     func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure)
 
-    /// Changes a text, in every scene that has it.
+    /// Changes a text in every scene that contains it.
     func setText(_ id: String, _ text: String) throws(ControlFailure) -> String
 
-    /// Changes the points of a score bar; `nil` leaves a side as it is.
+    /// Changes the points of a score bar; `nil` leaves a side unchanged.
     func setScore(_ id: String, left: Int?, right: Int?) throws(ControlFailure) -> String
 
-    /// Sets a countdown: so many seconds from now, or until a program date-time.
+    /// Sets a countdown, in seconds from now or until a program date-time.
     func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String
 
-    /// Sends a source's packets to another room; the same again changes nothing, another URL takes the place of the first.
+    /// Relays a source to another room. The same relay again changes nothing; another URL replaces the first one.
     ///
     /// - Parameters:
-    ///   - relayID: Of the caller's choice, 1 to 64 letters, digits, `_`, `.` or `-`.
+    ///   - relayID: Chosen by the caller, 1 to 64 letters, digits, `_`, `.` or `-`.
     ///   - url: `rtmp://host[:port]/app/key`.
     /// - Returns: The relay: one JSON object, the URL without its key.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the source, ``ControlFailure/invalidFormat(_:fix:status:)`` for the
-    ///   URL, ``ControlFailure/limitExceeded(_:fix:)`` beyond four of a source.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source,
+    ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for an invalid URL, ``ControlFailure/limitExceeded(_:fix:)``
+    ///   for more than four relays of a source.
     func putRelay(uid: String, streamType: String, relayID: String, url: String) throws(ControlFailure) -> String
 
-    /// Ends a relay.
+    /// Removes a relay.
     ///
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the source and for the relay.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source or relay.
     func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure)
 
-    /// Sends the publisher of a source away and refuses its key for some time; of a source that is fetched, leaves its server
-    /// for as long.
+    /// Disconnects the publisher of a source and refuses publishers for some time; a pull source disconnects from its
+    /// server for that time.
     ///
-    /// - Parameter refuseSeconds: 0 to 86,400; 0: it may come back at once, and whatever was refused before is not any more.
-    /// - Returns: What has become of it: one JSON object.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for the source, ``ControlFailure/invalidFormat(_:fix:status:)`` for a file.
+    /// - Parameter refuseSeconds: 0 to 86,400; 0: it may publish again at once, and an earlier refusal is lifted.
+    /// - Returns: The new state: one JSON object.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for an unknown source,
+    ///   ``ControlFailure/invalidFormat(_:fix:status:)`` for a file source.
     func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String
 
-    /// Starts, punishes or ends the PK.
+    /// Starts the PK, begins its punishment phase, or ends it.
     ///
-    /// - Returns: The PK as it is then: one JSON object.
-    /// - Throws: ``ControlFailure`` 422 for a scene that the room does not have; 409 for a command that does not fit the
-    ///   phase, or whose sources are not there; 404 in a room without PK, unless the command starts one and names its scene.
+    /// - Returns: The PK after the command: one JSON object.
+    /// - Throws: ``ControlFailure`` 422 for an unknown scene; 409 for a command that does not fit the phase, or whose
+    ///   sources are missing; 404 in a room without PK, unless the command starts one and names its scene.
     func changePK(_ command: PKCommand) throws(ControlFailure) -> String
 
-    /// Cuts a piece of what is published into a file, in the background.
+    /// Cuts a part of the published media into a file, in the background.
     ///
-    /// - Returns: The clip, which is pending: one JSON object.
-    /// - Throws: ``ControlFailure`` 422 for a range outside of what is there, 409 for a name that is taken, 429 where too many
-    ///   are being made, 404 for the rendition.
+    /// - Returns: The pending clip: one JSON object.
+    /// - Throws: ``ControlFailure`` 422 for a range outside the available media, 409 for a name that is in use, 429 if
+    ///   too many clips are in progress, 404 for an unknown rendition.
     func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String
 
     /// A clip.
@@ -143,88 +146,88 @@ package protocol RoomControlling: Sendable {
     /// - Throws: ``ControlFailure/notFound(_:fix:)``.
     func clipJSON(_ id: String) throws(ControlFailure) -> String
 
-    /// The last clips.
+    /// The latest clips.
     func clipsJSON() -> String
 
-    /// What is on air now, or a source's newest picture.
+    /// The current program frame, or the latest frame of a source, as a JPEG file.
     ///
     /// - Parameters:
     ///   - source: `nil`: the program.
-    ///   - width: Pixels, the height in proportion; `nil`: as the room's image output says, or 640 at most.
+    ///   - width: In pixels, with the height in proportion; `nil`: as the room's image output says, or at most 640.
     /// - Returns: A JPEG file.
-    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a source that is not there or has shown nothing yet.
+    /// - Throws: ``ControlFailure/notFound(_:fix:)`` for a source that is unknown or has shown nothing yet.
     func snapshot(of source: (uid: String, streamType: String)?, width: Int?) throws(ControlFailure) -> [UInt8]
 
-    /// Says something in step with a picture, to every viewer.
+    /// Sends metadata to every viewer, in sync with a frame.
     ///
-    /// - Returns: When: one JSON object. The same `id` again changes nothing.
-    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` for more than the room takes in a second.
+    /// - Returns: When it takes effect. The same `id` again changes nothing.
+    /// - Throws: ``ControlFailure/limitExceeded(_:fix:)`` if the rate limit is exceeded.
     func addMetadata(_ body: [UInt8]) throws(ControlFailure) -> MetadataReply
 
-    /// The room is over: everything is flushed and the playlists are closed.
+    /// Ends the room: everything is flushed and the playlists are closed.
     func end()
 
-    /// This worker stops: the playlists stay open for a successor.
+    /// Stops this worker; the playlists stay open for a successor.
     func drain()
 
     var health: HealthReport { get }
 
-    /// What the workers before this one have answered.
+    /// Replies and revision that earlier workers have stored.
     var commandMemory: CommandMemory { get }
 
-    /// A command is about to be carried out.
+    /// Called before a command is carried out.
     func beginCommand()
 
-    /// The command that ``beginCommand()`` began was carried out, or refused.
+    /// Called when the command of ``beginCommand()`` has been carried out or refused.
     ///
     /// - Parameters:
-    ///   - waits: The answer waits until what the command has changed is durable, for a moment.
+    ///   - waits: The answer is delayed, for a limited time, until the change is durable.
     ///   - answer: Called once, from any thread.
     func endCommand(
         _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void)
 
-    /// What has happened in the room.
+    /// The events of the room.
     var eventLog: EventLog { get }
 }
 
 extension RoomControlling {
-    /// Nothing survives the worker.
+    /// By default nothing survives the worker.
     package var commandMemory: CommandMemory { CommandMemory() }
     package func beginCommand() {}
     package func endCommand(
         _ record: CommandRecord, waits: Bool, _ answer: @escaping @Sendable (CommandDurability) -> Void
     ) { answer(.durable) }
 
-    /// A room without pictures.
+    /// By default there are no frames.
     package func snapshot(
         of source: (uid: String, streamType: String)?, width: Int?
     ) throws(ControlFailure) -> [UInt8] {
-        throw .notFound("there is no picture", fix: "ask again when something is on air")
+        throw .notFound("there is no frame yet", fix: "try again when something is on air")
     }
 }
 
-/// What a request changes of a source; `nil` leaves a value as it is.
+/// Changes of a source; `nil` leaves a value unchanged.
 package struct SourceChange: Sendable, Hashable {
-    /// Percent, 0 to 200; 100 is as published.
+    /// Percent, 0 to 200; 100 is the published volume.
     package var volume: Int?
-    /// Which of its audio tracks ``volume`` is for, 0 to 255; `nil`: all its sound.
+    /// The audio track that ``volume`` applies to, 0 to 255; `nil`: all audio.
     package var audioTrack: Int?
-    /// Whether the source is heard.
+    /// Whether the source is audible.
     package var audioPush: Bool?
-    /// Whether the source is seen.
+    /// Whether the source is visible.
     package var videoPush: Bool?
-    /// Milliseconds all its tracks are shifted, −10,000 to 10,000; positive is later.
+    /// Shift of all its tracks in milliseconds, −10,000 to 10,000; positive is later.
     package var offsetMs: Int?
-    /// Degrees clockwise its pictures are turned: 0, 90, 180 or 270.
+    /// Clockwise rotation of its video in degrees: 0, 90, 180 or 270.
     package var rotation: Int?
 
     package init() {}
 }
 
-/// When a countdown is over.
+/// The end of a countdown.
 package enum CountdownEnd: Sendable, Hashable {
     /// Seconds from now, 0 to 86,400.
     case seconds(Int)
-    /// A program date-time, as written.
+    /// A program date-time, as received.
     case date(String)
 }

@@ -2,13 +2,13 @@ import HTTPListener
 import HTTPTypes
 import NIOCore
 
-/// `GET /v1/stats/stream`: the numbers of `GET /v1/stats`, each second, as server-sent events.
+/// `GET /v1/stats/stream`: the statistics of `GET /v1/stats` every second, as server-sent events.
 ///
 /// Spec: WHATWG HTML, "Server-sent events".
 struct StatisticsRequest {
     private let isDebug: Bool
 
-    /// `nil`: another request; one that is wrong is refused elsewhere.
+    /// Returns `nil` for other requests; an invalid one is refused elsewhere.
     init?(_ request: ListenerRequest, _ route: ControlRoute?) {
         guard route == .statisticsStream, request.head.method == .get,
             let isDebug = try? ControlResponder.isDebug(request.target?.query ?? [])
@@ -26,7 +26,7 @@ struct StatisticsRequest {
     }
 }
 
-/// The numbers, a second apart: the first at once, the last when the room is over.
+/// The statistics once per second: first at once, and until the room has ended.
 private final class StatisticsStream: ReplyStream {
     private let room: any RoomControlling
     private let isDebug: Bool
@@ -44,7 +44,7 @@ private final class StatisticsStream: ReplyStream {
         return .bytes(ByteBuffer(string: "data: \(self.room.statisticsJSON(isDebug: self.isDebug))\n\n"))
     }
 
-    // Of the events only the end is of interest, and others cost a look.
+    // Only the end of the event log matters here; other events cost one check.
     func whenMore(_ body: @escaping @Sendable () -> Void) { self.waker.whenMore(body) }
 
     func cancel() { self.waker.cancel() }

@@ -2,9 +2,9 @@ import Events
 import NIOCore
 import Synchronization
 
-/// Wakes a stream of replies when the event log has more, and each time a while is over.
+/// Wakes a reply stream when the event log has new events, and periodically.
 ///
-/// States: made → waking (``whenMore(_:)``) → over (``cancel()``, which may come first).
+/// States: created → waking (``whenMore(_:)``) → stopped (``cancel()``, which may come first).
 final class StreamWaker: Sendable {
     private struct State {
         var isDue: Bool
@@ -19,14 +19,14 @@ final class StreamWaker: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - loop: Of the timer; `nil`: only events wake it.
-    ///   - isDue: Whether a while counts as over from the start.
+    ///   - loop: Event loop of the timer; `nil`: only events wake the stream.
+    ///   - isDue: Whether the first period counts as elapsed from the start.
     init(_ log: EventLog, on loop: (any EventLoop)?, each period: TimeAmount, isDue: Bool = false) {
         (self.log, self.loop, self.period) = (log, loop, period)
         self.state = Mutex(State(isDue: isDue))
     }
 
-    /// Whether a while is over since this was asked last.
+    /// Returns whether a period has elapsed since the last call.
     func takeDue() -> Bool {
         self.state.withLock { state in
             defer { state.isDue = false }
@@ -34,7 +34,7 @@ final class StreamWaker: Sendable {
         }
     }
 
-    /// As ``ReplyStream/whenMore(_:)``.
+    /// Implements ``ReplyStream/whenMore(_:)``.
     func whenMore(_ body: @escaping @Sendable () -> Void) {
         let observer = self.log.observe(after: .max, body)
         let timer = self.loop?.scheduleRepeatedTask(initialDelay: self.period, delay: self.period) { [weak self] _ in
@@ -48,7 +48,7 @@ final class StreamWaker: Sendable {
         if isOver { self.cancel() }
     }
 
-    /// As ``ReplyStream/cancel()``.
+    /// Implements ``ReplyStream/cancel()``.
     func cancel() {
         let (observer, timer) = self.state.withLock { state in
             defer { (state.observer, state.timer, state.isOver) = (nil, nil, true) }

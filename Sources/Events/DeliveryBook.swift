@@ -7,8 +7,8 @@ import Dispatch
 import Stages
 import Synchronization
 
-/// Up to which event each webhook has taken them, in a file beside the journal: a successor goes on there. An event may be sent
-/// twice across a kill, and is never left out.
+/// The number of the last event that each webhook has received, in a file next to the journal, so that a successor
+/// continues there. After a kill, an event may be sent twice, but is never left out.
 final class DeliveryBook: Sendable {
     static let name = "events.delivered"
 
@@ -21,7 +21,7 @@ final class DeliveryBook: Sendable {
     private let queue = DispatchQueue(label: "delivered")
     private let state: Mutex<State>
 
-    /// - Parameter directory: `nil`: nothing is kept.
+    /// - Parameter directory: `nil`: nothing is stored.
     init(directory: String?) {
         self.directory = directory
         var delivered: [String: Int64] = [:]
@@ -36,12 +36,12 @@ final class DeliveryBook: Sendable {
         self.state = Mutex(State(delivered: delivered))
     }
 
-    /// `nil`: a webhook that has been sent nothing yet.
+    /// `nil` for a webhook to which nothing has been sent yet.
     func delivered(to id: String) -> Int64? { self.state.withLock { $0.delivered[id] } }
 
     func set(_ sequence: Int64, for id: String) { self.change(id, sequence) }
 
-    /// If the webhook comes back, it is one that has been sent nothing yet.
+    /// Removes a webhook. If it is added again, it is treated as new.
     func forget(_ id: String) { self.change(id, nil) }
 
     private func change(_ id: String, _ sequence: Int64?) {
@@ -54,7 +54,7 @@ final class DeliveryBook: Sendable {
         if schedules { self.queue.async { self.write() } }
     }
 
-    /// Writes what waits, unless the disk hangs.
+    /// Writes pending changes; gives up after two seconds if the disk hangs.
     func flush() {
         let done = DispatchSemaphore(value: 0)
         self.queue.async {

@@ -5,9 +5,10 @@ import NIOPosix
 import NIOSSL
 import PipelineSpec
 
-/// One POST to a webhook that a request has set, over a connection of its own whose address the room's policy has allowed.
+/// One POST to a webhook that was set by a request, over its own connection, whose address is checked against the
+/// room's egress policy.
 ///
-/// Redirections are not followed.
+/// Redirects are not followed.
 enum JudgedPost {
     enum Failure: Error, Hashable, CustomStringConvertible {
         case url, timeout, closed
@@ -28,9 +29,9 @@ enum JudgedPost {
     private static let connectTimeout = TimeAmount.seconds(3)
 
     /// - Parameters:
-    ///   - fields: All but `Host`, `Content-Length` and `Connection`.
-    ///   - timeout: Nanoseconds for all of it.
-    /// - Returns: The head of the answer.
+    ///   - fields: All header fields except `Host`, `Content-Length` and `Connection`.
+    ///   - timeout: Timeout of the whole exchange, in nanoseconds.
+    /// - Returns: The head of the response.
     /// - Throws: ``Failure``.
     static func send(
         to text: String, fields: HTTPHeaders, body: [UInt8], gate: EgressGate, timeout: Int64
@@ -92,7 +93,7 @@ enum JudgedPost {
     }
 }
 
-/// Writes the request and waits for the head of its answer.
+/// Writes the request and waits for the head of the response.
 private final class JudgedPostHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -114,7 +115,7 @@ private final class JudgedPostHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What the answer says besides matters to nobody.
+        // The rest of the response is ignored.
         if case .head(let head) = self.unwrapInboundIn(data) { self.answered.succeed(head) }
     }
 

@@ -1,10 +1,10 @@
-/// How attempts to deliver events came out, since the worker began.
+/// Counters of delivery attempts by result, since the worker started.
 package struct WebhookTally: Sendable, Hashable {
-    /// Events that were taken: a status of 200 to 299.
+    /// Events that were accepted: status 200 to 299.
     package private(set) var delivered: Int64 = 0
-    /// Attempts that were answered by another status.
+    /// Attempts answered with another status.
     package private(set) var refused: Int64 = 0
-    /// Attempts without an answer.
+    /// Attempts without a response.
     package private(set) var failed: Int64 = 0
 
     package init() {}

@@ -1,20 +1,21 @@
 package import NIOCore
 import Synchronization
 
-/// Whether the client of a request is still there: who makes a request wait is told when nobody waits any more.
+/// Tells a responder whether the client of a pending request is still connected.
 package final class ClientPresence: Sendable {
     private struct State {
         var isGone = false
         var onLeave: (@Sendable () -> Void)?
     }
 
-    /// Where replies to this client are written: who answers many clients at once does it there, in one piece of work.
+    /// Event loop on which replies to this client are written; a responder that answers many clients at once can answer
+    /// them there in one task.
     package let eventLoop: (any EventLoop)?
     private let state = Mutex(State())
 
     package init(eventLoop: (any EventLoop)? = nil) { self.eventLoop = eventLoop }
 
-    /// Calls `body` once, when the client leaves; at once where it has. A later call takes the place of an earlier one.
+    /// Calls `body` once when the client leaves, or at once if it has left. A later call replaces an earlier one.
     package func whenGone(_ body: @escaping @Sendable () -> Void) {
         let isGone = self.state.withLock { state in
             if !state.isGone { state.onLeave = body }
@@ -23,10 +24,10 @@ package final class ClientPresence: Sendable {
         if isGone { body() }
     }
 
-    /// The request is answered: leaving means nothing any more.
+    /// The request has been answered; the callback is dropped.
     package func forget() { self.state.withLock { $0.onLeave = nil } }
 
-    /// The client has closed its side, or given up this request.
+    /// The client has closed its side or canceled this request.
     package func leave() {
         let body = self.state.withLock { state in
             state.isGone = true

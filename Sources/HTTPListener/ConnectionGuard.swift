@@ -1,10 +1,10 @@
 import NIOCore
 import NIOPosix
 
-/// Stands at a connection's socket, below TLS: counts it, and closes it when its peer holds it without using it.
+/// Counts a connection and closes it if its peer holds it without using it. Sits next to the socket, below TLS.
 ///
-/// What it looks at is the same for HTTP/1.1 and HTTP/2: how many bytes wait for the socket, and whether it takes any. A look
-/// is made every second for as long as bytes wait; a connection without any costs nothing.
+/// It works alike for HTTP/1.1 and HTTP/2: it checks how many bytes wait for the socket, and whether the socket accepts
+/// any. The check runs every second while bytes wait; a connection without waiting bytes costs nothing.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -16,17 +16,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let pace: TimeAmount
     private var address: String?
     private var isCounted = false
-    /// Bytes handed to the socket since the connection was opened.
+    /// Bytes passed to the socket since the connection was opened.
     private var written = 0
-    /// Of those, what the socket had taken when it last took enough.
+    /// The part of ``written`` that the socket had accepted at the last check with enough progress.
     private var taken = 0
-    /// Looks since then.
+    /// Number of checks since then.
     private var idleLooks: Int64 = 0
-    /// What this connection adds to the listener's sum.
+    /// The share of this connection in the listener's total of unsent bytes.
     private var unsent = 0
     private var nextLook: Scheduled<Void>?
 
-    /// Bytes that count as progress: a reader of a byte a second makes none.
+    /// Minimum number of bytes that count as progress, so that a client that reads one byte per second makes none.
     private static let leastProgress = 4 << 10
 
     init(limits: HTTPListenerLimits, connections: OpenConnections) {
@@ -87,7 +87,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             self.idleLooks += 1
         }
         let isStalled = self.idleLooks * self.pace.nanoseconds >= self.limits.stalledWrite.nanoseconds
-        // Too much memory waits: those that take nothing give theirs back before those that do.
+        // Too many bytes wait in memory: connections that accept nothing are closed before those that do.
         let isTooMuch = sum > self.limits.unsentBytes && self.idleLooks >= 2
         let isInTheWay = self.limits.crowd.map { self.connections.count > $0 && self.idleLooks >= 2 } ?? false
         guard !isStalled, !isTooMuch, !isInTheWay else { return context.close(promise: nil) }

@@ -1,12 +1,12 @@
 package import NIOCore
 import Synchronization
 
-/// Files that were read a moment ago, and pieces of them: what many viewers ask for at once is opened and read once, and
-/// sent without another thread.
+/// A cache of recently read files and their pieces: a file that many viewers request at once is opened and read once,
+/// and sent without switching threads.
 ///
-/// What was not used for one generation goes with the next, and a generation ends after a second or when it is full. The
-/// bytes of a name are taken to be the same for as long, and as long as there are as many: a published segment never
-/// changes, but the newest sheet of stills is written anew with each still.
+/// An entry that is not used for one generation is dropped with the next; a generation ends after one second or when it
+/// is full. While an entry lives, the file is assumed unchanged if its size is. A published segment never changes, but
+/// the newest sheet of still images is rewritten with each image.
 package final class FilePieces: Sendable {
     private struct Key: Hashable {
         let file: UInt64
@@ -25,11 +25,11 @@ package final class FilePieces: Sendable {
         var young = Generation()
         var old = Generation()
         var begun: NIODeadline
-        /// Somebody will call ``tidy(now:)``.
+        /// A call of ``tidy(now:)`` is scheduled.
         var isTidied = false
     }
 
-    /// Bytes and files of a generation; there are two.
+    /// Maximum number of bytes and files of a generation; there are two generations.
     private let limits: (bytes: Int, files: Int)
     private let life: TimeAmount
     private let state = Mutex(State(begun: .uptimeNanoseconds(0)))
@@ -39,11 +39,11 @@ package final class FilePieces: Sendable {
         self.life = life
     }
 
-    /// The file at `path`, if it was opened lately.
+    /// The file at `path`, if it was opened recently.
     ///
     /// - Parameters:
-    ///   - size: Bytes it has now; one of another size has been replaced since.
-    ///   - now: Not earlier than in the call before.
+    ///   - size: Current size in bytes; a cached file of another size has been replaced since.
+    ///   - now: Must not be earlier than in the previous call.
     package func file(_ path: String, size: Int, now: NIODeadline) -> ServedFile? {
         self.state.withLock { state in
             self.age(&state, now)
@@ -54,7 +54,7 @@ package final class FilePieces: Sendable {
         }
     }
 
-    /// - Returns: Whether ``tidy(on:)`` has to be called.
+    /// - Returns: Whether the caller must call ``tidy(on:)``.
     @discardableResult
     package func opened(_ file: ServedFile, path: String) -> Bool {
         self.state.withLock { state in
@@ -65,10 +65,10 @@ package final class FilePieces: Sendable {
         }
     }
 
-    /// Lets go of what was not used, also where nobody asks for anything any more: a deleted segment takes its place on the disk for
-    /// as long as it is open.
+    /// Drops unused entries, also when there are no requests: a deleted segment takes up disk space as long as it is
+    /// open.
     ///
-    /// - Returns: Whether anything is left, for which this must be called again.
+    /// - Returns: Whether entries are left, for which this must be called again.
     package func tidy(now: NIODeadline) -> Bool {
         self.state.withLock { state in
             self.age(&state, now)
@@ -77,7 +77,7 @@ package final class FilePieces: Sendable {
         }
     }
 
-    /// Calls ``tidy(now:)`` once a generation until nothing is left.
+    /// Calls ``tidy(now:)`` once per generation until no entries are left.
     func tidy(on loop: any EventLoop) {
         loop.scheduleTask(in: self.life) { [weak self] in
             guard let self, self.tidy(now: .now()) else { return }
@@ -85,7 +85,7 @@ package final class FilePieces: Sendable {
         }
     }
 
-    /// Bytes of a file that were read lately.
+    /// Bytes of a file, if they were read recently.
     package func bytes(of file: ServedFile, _ range: Range<Int>) -> ByteBuffer? {
         let key = Key(file: file.number, range: range)
         return self.state.withLock { state in

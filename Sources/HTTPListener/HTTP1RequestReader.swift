@@ -3,9 +3,9 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Hands the requests of an HTTP/1.1 connection on in the shape that HTTP/2's have, so that one handler serves both.
+/// Converts the requests of an HTTP/1.1 connection to the types used for HTTP/2, so that one handler serves both.
 ///
-/// Has no state: all connections share one.
+/// Stateless: all connections share one instance.
 final class HTTP1RequestReader: ChannelInboundHandler, Sendable {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -13,7 +13,7 @@ final class HTTP1RequestReader: ChannelInboundHandler, Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch self.unwrapInboundIn(data) {
         case .head(let head):
-            // RFC 9112 §3.2: one Host in HTTP/1.1, and no more than one in HTTP/1.0.
+            // RFC 9112 §3.2: exactly one Host field in HTTP/1.1, at most one in HTTP/1.0.
             let hosts = head.headers["host"].count
             guard hosts == 1 || hosts == 0 && head.version == .http1_0 else {
                 return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
@@ -27,7 +27,7 @@ final class HTTP1RequestReader: ChannelInboundHandler, Sendable {
         }
     }
 
-    /// The target stays as it came; absolute forms are `RequestTarget`'s.
+    /// Keeps the target as received; ``RequestTarget`` handles the absolute form.
     private static func request(_ head: HTTPRequestHead) -> HTTPRequest? {
         guard let method = Self.method(head.method) else { return nil }
         var fields = HTTPFields()

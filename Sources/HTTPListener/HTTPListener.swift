@@ -8,22 +8,23 @@ import Stages
 import Synchronization
 package import TLSFiles
 
-/// One HTTP listener: bound at ``start(listen:limits:certificates:group:place:logger:respond:)``, gone after
-/// ``stop(within:)``. Without a certificate it speaks HTTP/1.1, with one HTTP/2 and HTTP/1.1 over TLS 1.2 or later.
+/// One HTTP listener: bound by ``start(listen:limits:certificates:group:place:logger:respond:)``, closed by
+/// ``stop(within:)``. Without a certificate it speaks HTTP/1.1; with a certificate HTTP/2 and HTTP/1.1 over TLS 1.2 or
+/// later.
 package final class HTTPListener: Sendable {
-    /// Answers one request by calling `answer` once, at once or later, from any thread. Called on the connection's event
-    /// loop, which all viewers share: it must not block.
+    /// Answers one request by calling `answer` exactly once, immediately or later, from any thread. Called on the
+    /// connection's event loop, which all viewers share: it must not block.
     package typealias Responder =
         @Sendable (_ request: ListenerRequest, _ answer: @escaping @Sendable (ListenerReply) -> Void) -> Void
 
-    /// The address for a client on this machine, with the port that was bound: `http://127.0.0.1:8080`, `https://…` with TLS,
-    /// `unix:/path`.
+    /// URL of the listener for a client on this machine, with the bound port: `http://127.0.0.1:8080`, `https://…` with
+    /// TLS, `unix:/path`.
     package let boundAddress: String
-    /// The port that was bound; `nil` for a Unix socket.
+    /// The bound port; `nil` for a Unix socket.
     package let boundPort: Int?
 
-    /// Connections that wait in the kernel to be taken: as many players may come in the same moment, when a room begins. One
-    /// that finds no place tries again after a second.
+    /// Maximum number of connections in the kernel's accept queue: this many players may connect at the same moment,
+    /// when a room begins. A connection that does not fit is retried after a second.
     private static let backlog = 1_024
 
     private let server: Server<ListenerChannel>
@@ -50,16 +51,16 @@ package final class HTTPListener: Sendable {
         self.socketPath = socketPath
     }
 
-    /// For timers that belong to the listener.
+    /// Event loop for timers that belong to the listener.
     package var eventLoop: any EventLoop { self.group.next() }
 
-    /// Open connections now.
+    /// Current number of open connections.
     package var connectionCount: Int { self.connections.count }
 
     /// - Parameters:
-    ///   - certificates: TLS with these; `nil`: none. To look for new ones is the caller's.
-    ///   - group: Event loops to use; `nil` makes one thread of its own, ended by ``stop(within:)``.
-    ///   - place: Names the listener in errors, such as `viewer`.
+    ///   - certificates: Certificate for TLS; `nil`: no TLS. The caller checks for renewed files.
+    ///   - group: Event loops to use; `nil` creates one thread, which ``stop(within:)`` ends.
+    ///   - place: Name of the listener in errors, such as `viewer`.
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, limits: HTTPListenerLimits, certificates: CertificateStore? = nil,
@@ -90,7 +91,7 @@ package final class HTTPListener: Sendable {
             socketPath = path
             address = .unixDomainSocket(path: path)
         }
-        // HummingbirdCore's own lines (started, connection errors) say nothing that ours do not.
+        // HummingbirdCore's own log lines (started, connection errors) add nothing to ours.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         let connections = OpenConnections()
@@ -100,8 +101,8 @@ package final class HTTPListener: Sendable {
             channel = try ListenerChannel(service, connections: connections, certificates: certificates)
         } catch {
             throw MediaError(
-                .rejected, "TLS cannot be set up with the certificate: \(error)", at: place,
-                fix: "check certificate and key with openssl")
+                .rejected, "cannot set up TLS with the certificate: \(error)", at: place,
+                fix: "check the certificate and the key with `openssl`")
         }
         let bound = group.next().makePromise(of: Int?.self)
         let server = Server(
@@ -139,14 +140,15 @@ package final class HTTPListener: Sendable {
         return listener
     }
 
-    /// Closes the connections there are after `delay`; others may be opened.
+    /// Closes the current connections after `delay`; new ones may still be opened.
     package func closeConnections(in delay: TimeAmount) {
         self.gate.pass { [connections] in
             _ = self.group.next().scheduleTask(in: delay) { connections.closeAll() }
         }
     }
 
-    /// Takes no more connections, lets replies that have begun end within `grace`, closes the rest. May be called twice.
+    /// Accepts no more connections, lets replies in progress finish within `grace`, and closes the rest. May be called
+    /// twice.
     package func stop(within grace: TimeAmount = .seconds(3)) async {
         guard
             !self.isStopped.withLock({ wasStopped in

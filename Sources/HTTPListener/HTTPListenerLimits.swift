@@ -1,25 +1,26 @@
 package import NIOCore
 
-/// What one listener grants its clients.
+/// The limits of one listener.
 package struct HTTPListenerLimits: Sendable {
-    /// Open connections; further ones wait in the kernel's queue until one closes.
+    /// Maximum number of open connections; further ones wait in the kernel's queue until one closes.
     package var connections: Int
-    /// Open connections from one address; further ones are closed at once. `nil`: as many as there may be.
+    /// Maximum number of open connections from one address; further ones are closed at once. `nil`: no separate limit.
     package var connectionsPerAddress: Int?
-    /// From so many open connections on, those that have no request give way to new ones, the ones that have waited longest
-    /// first; and those that take nothing of their reply. `nil`: they stay. HTTP/1.1 only.
+    /// Number of open connections from which idle ones (without a request) are closed in favor of new ones, the longest
+    /// idle first, as well as those that do not read their reply. `nil`: they stay open. HTTP/1.1 only.
     package var crowd: Int?
-    /// Bytes of a request's body that are read.
+    /// Maximum size of a request body in bytes.
     package var bodyBytes: Int
-    /// A connection without a request is closed after this time, a request must be complete within it.
+    /// A connection without a request is closed after this time; a request must be complete within it.
     package var idle: TimeAmount
-    /// A connection, and a stream of HTTP/2, that takes none of the bytes we have for it is closed after this time.
+    /// A connection or HTTP/2 stream that accepts none of the bytes waiting for it is closed after this time.
     package var stalledWrite: TimeAmount
-    /// Bytes of a request's header fields together.
+    /// Maximum total size of a request's header fields in bytes.
     package var headerBytes: Int
-    /// Bytes that wait to be sent, of all connections together. Beyond, those that take nothing are closed at once.
+    /// Maximum number of unsent bytes of all connections together. Beyond it, connections that accept nothing are
+    /// closed at once.
     package var unsentBytes: Int
-    /// Files that are open at once for replies; what further ones need is busy.
+    /// Maximum number of files open for replies; requests for further ones get 503.
     package var files: Int
 
     package init(
@@ -38,16 +39,17 @@ package struct HTTPListenerLimits: Sendable {
         self.files = files
     }
 
-    /// Time a connection has for its request before it gives way in a crowd: a client that came to ask has asked by then.
+    /// Time that a new connection has for its request before it can be closed in favor of others.
     static let patience = TimeAmount.seconds(1)
-    /// Bytes of a connection that wait in this process at most, beyond one chunk: what the kernel does not take at once.
+    /// Maximum number of unsent bytes of a connection in this process, not counting one chunk: data that the kernel
+    /// does not accept at once.
     static let highWatermark = 32 << 10
-    /// Bytes that are written in one piece. Small enough that a slow client costs little, large enough that a fast one is
-    /// served by few system calls.
+    /// Number of bytes written in one piece. Small enough that a slow client costs little, large enough that a fast one
+    /// needs few system calls.
     static let chunkBytes = 64 << 10
-    /// Bytes of a file in memory per reply: unlike shared bytes they are the reply's own, and two thousand slow readers of
-    /// segments must cost less than the room's pictures.
+    /// Number of bytes of a file in memory per reply. Unlike shared bytes, each reply has its own; two thousand slow
+    /// readers of segments must cost less memory than the room's video frames.
     static let fileChunkBytes = 16 << 10
-    /// Bytes that wait in the kernel unsent, for each connection; those that are on their way do not count.
+    /// Maximum number of unsent bytes of each connection in the kernel, not counting bytes in flight.
     static let kernelBytes = 64 << 10
 }

@@ -7,8 +7,9 @@ import NIOHTTP1
 import NIOSSL
 import TLSFiles
 
-/// A connection of Hummingbird's server: HTTP/1.1 on handlers alone, or as Hummingbird sets it up, TLS with HTTP/2 and
-/// HTTP/1.1 by ALPN (RFC 7301); with our guard at its socket and our handler for its requests.
+/// Sets up a connection of Hummingbird's server. In clear text it is HTTP/1.1 with our own handlers; with TLS,
+/// Hummingbird negotiates HTTP/2 or HTTP/1.1 by ALPN (RFC 7301). Both use our guard at the socket and our request
+/// handler.
 struct ListenerChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         fileprivate enum Kind: Sendable {
@@ -31,10 +32,10 @@ struct ListenerChannel: ServerChildChannel {
     private let connections: OpenConnections
     private let reader = HTTP1RequestReader()
 
-    /// Header fields of a request.
+    /// Maximum number of header fields of a request.
     private static let mostFields = 100
 
-    /// - Parameter certificates: TLS with these; `nil`: none.
+    /// - Parameter certificates: Certificate for TLS; `nil`: no TLS.
     init(_ service: RequestService, connections: OpenConnections, certificates: CertificateStore?) throws {
         self.service = service
         self.limits = service.limits
@@ -43,13 +44,13 @@ struct ListenerChannel: ServerChildChannel {
             self.kind = .plain
             return
         }
-        // Idle connections and those that quiesce are the request handler's to close.
+        // The request handler closes idle connections and connections that quiesce.
         let configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [RequestHandler(service, writer: .parts)], idleTimeout: nil,
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: self.limits.headerBytes, maxHeaderListSize: self.limits.headerBytes,
                 maxHeaderFieldCount: Self.mostFields))
-        // Never called: the request handler hands nothing on.
+        // Never called: the request handler passes nothing on.
         let nobody: HTTPChannelHandler.Responder = { _, _, _ in }
         let idle = Duration.nanoseconds(self.limits.idle.nanoseconds)
         self.kind = .secure(
@@ -81,12 +82,12 @@ struct ListenerChannel: ServerChildChannel {
     }
 
     func handle(value: Value, logger: Logger) async {
-        // A plain connection lives by its handlers alone: a waiting task would cost more memory than all of them.
+        // A plain connection is driven by its handlers alone: a waiting task would use more memory than all of them.
         guard case (.secure(let secure), .secure(let value)) = (self.kind, value.kind) else { return }
         await secure.handle(value: value, logger: logger)
     }
 
-    /// HTTP/1.1 in clear text: NIO's parser, no encoder, and no buffer larger than a request.
+    /// HTTP/1.1 without TLS: NIO's parser, no encoder, and no buffer larger than a request.
     private func preparePlain(_ channel: any Channel) throws {
         var decoding = NIOHTTPDecoderLimitConfiguration()
         decoding.maxHeaderFieldSize = self.limits.headerBytes
@@ -100,14 +101,14 @@ struct ListenerChannel: ServerChildChannel {
             self.reader, RequestHandler(self.service, writer: .bytes))
     }
 
-    /// What waits to be sent is bounded: in this process by the watermarks, in the kernel by the limit of what it takes
-    /// ahead of the network.
+    /// Limits the unsent bytes: in this process by the watermarks, in the kernel by the amount of data it buffers
+    /// unsent.
     private func prepare(_ channel: any Channel) throws {
         let options = channel.syncOptions
         let high = HTTPListenerLimits.highWatermark
         try options?.setOption(.writeBufferWaterMark, value: .init(low: high / 2, high: high))
         if channel.remoteAddress?.ipAddress != nil {
-            // Since Linux 3.12; an option of its own, which NIO has no name for.
+            // Available since Linux 3.12; NIO has no name for this option.
             try options?.setOption(
                 .tcpOption(NIOBSDSocket.Option(rawValue: CInt(TCP_NOTSENT_LOWAT))),
                 value: SocketOptionValue(HTTPListenerLimits.kernelBytes))

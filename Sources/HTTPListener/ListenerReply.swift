@@ -1,26 +1,26 @@
 package import HTTPTypes
 package import NIOCore
 
-/// One HTTP response. `Content-Length`, `Date` and the omission of the body for HEAD are the listener's to add.
+/// One HTTP response. The listener adds `Content-Length` and `Date`, and omits the body for HEAD.
 package struct ListenerReply: Sendable {
     package enum Body: Sendable {
         case none
         /// The bytes of `range` of `bytes`.
         case bytes([UInt8], range: Range<Int>)
-        /// Bytes that many replies share: none is copied.
+        /// Buffers shared by many replies, which are not copied.
         case buffers([ByteBuffer])
-        /// The bytes of `range` of a file of `size` bytes. A file that cannot be opened makes the reply 404.
+        /// The bytes of `range` of a file of `size` bytes. If the file cannot be opened, the reply becomes 404.
         case file(path: String, size: Int, range: Range<Int>)
-        /// Bytes that come as time goes by. The reply has no length, and the connection ends with it.
+        /// Bytes produced over time. The reply has no length, and the connection closes after it.
         case stream(any ReplyStream)
-        /// A WebSocket, each piece in a binary frame of its own: of a reply that has switched protocols (RFC 6455 §4.2.2), to a
-        /// request that asked for it. Of the client nothing is read but control frames.
+        /// A WebSocket that sends each piece in a binary frame. The reply must have switched protocols (RFC 6455
+        /// §4.2.2), for a request that asked for it. Only control frames are read from the client.
         case socket(any ReplyStream)
 
         package static func bytes(_ bytes: [UInt8]) -> Body { .bytes(bytes, range: 0..<bytes.count) }
         package static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
 
-        /// Bytes to send, as far as they are known.
+        /// Number of bytes to send, if known.
         package var count: Int {
             switch self {
             case .none, .stream, .socket: 0
@@ -30,7 +30,7 @@ package struct ListenerReply: Sendable {
         }
     }
 
-    /// Whether it is known how long it is.
+    /// Whether the length of the body is known.
     var hasLength: Bool { if case .stream = self.body { false } else { !self.isSocket } }
 
     var isSocket: Bool { if case .socket = self.body { true } else { false } }
@@ -38,7 +38,7 @@ package struct ListenerReply: Sendable {
     package var status: HTTPResponse.Status { didSet { self.shared = nil } }
     package var fields: HTTPFields { didSet { self.shared = nil } }
     package var body: Body { didSet { self.shared = nil } }
-    /// The same head as many others have; gone with any change to this reply.
+    /// The rendered head that many replies share; reset by any change to this reply.
     package private(set) var shared: SharedHead?
 
     package init(_ status: HTTPResponse.Status, fields: HTTPFields = [:], body: Body = .none) {
@@ -47,7 +47,7 @@ package struct ListenerReply: Sendable {
         self.body = body
     }
 
-    /// - Parameter body: As many bytes as the one the head was made for has.
+    /// - Parameter body: Must have the same length as the body that the head was made for.
     package init(_ shared: SharedHead, body: Body) {
         self.status = shared.status
         self.fields = shared.fields
@@ -55,7 +55,7 @@ package struct ListenerReply: Sendable {
         self.shared = shared
     }
 
-    /// A one-line answer for people.
+    /// A reply with one line of text.
     package static func plain(_ status: HTTPResponse.Status, _ text: String, fields: HTTPFields = [:]) -> ListenerReply
     {
         var fields = fields

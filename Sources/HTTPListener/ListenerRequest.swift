@@ -1,20 +1,20 @@
 package import HTTPTypes
 
-/// One HTTP request, read whole.
+/// One HTTP request, completely read.
 package struct ListenerRequest: Sendable {
     package enum Body: Sendable, Hashable {
-        /// At most ``HTTPListenerLimits/bodyBytes``; empty when the request had none.
+        /// At most ``HTTPListenerLimits/bodyBytes``; empty if the request had no body.
         case bytes([UInt8])
-        /// More than the limit. The connection closes after the reply, since the rest was not read.
+        /// The body exceeds the limit. The connection closes after the reply, because the rest was not read.
         case tooLarge
     }
 
     /// Method, target and header fields.
     package let head: HTTPRequest
     package let body: Body
-    /// Path and query of the target; `nil` if it cannot be read as one.
+    /// Path and query of the target; `nil` if it is malformed.
     package let target: RequestTarget?
-    /// Who waits for the reply.
+    /// The client that waits for the reply.
     package let client: ClientPresence
 
     package init(head: HTTPRequest, body: Body = .bytes([]), client: ClientPresence = ClientPresence()) {

@@ -3,13 +3,13 @@ package import MediaTypes
 import NIOCore
 
 extension MediaError {
-    /// Why bind(2) or listen(2) refused `address`, and what to change.
+    /// The reason why bind(2) or listen(2) failed for `address`, and what to change.
     package static func bindFailed(_ address: ListenAddress, _ error: any Error, at place: String) -> MediaError {
         let number = (error as? IOError)?.errnoCode ?? 0
         let (what, fix) =
             switch number {
             case EADDRINUSE:
-                ("\(address) is taken by another process", "choose another port, or port 0 for any free one")
+                ("\(address) is in use by another process", "choose another port, or use port 0 for any free port")
             case EADDRNOTAVAIL:
                 (
                     "\(address) is not an address of this machine",
@@ -17,11 +17,11 @@ extension MediaError {
                 )
             case EACCES:
                 (
-                    "\(address) is not allowed to this user",
-                    "use a port of 1024 or above, or a directory you may write to"
+                    "\(address) is not allowed for this user",
+                    "use a port of 1024 or above, or a directory that this user can write to"
                 )
             case ENOENT: ("the directory of \(address) does not exist", "create it")
-            default: ("\(address) cannot be bound: \(error)", "check host and port")
+            default: ("cannot bind to \(address): \(error)", "check the host and the port")
             }
         return MediaError(.bindFailed, what, at: place, fix: fix)
     }

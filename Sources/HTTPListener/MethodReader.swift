@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Stands before the HTTP/1.1 parser, above TLS: tells a request with a method that the parser does not know from what is no
-/// HTTP at all, which the parser reports alike.
+/// Sits before the HTTP/1.1 parser, above TLS. It distinguishes a request with an unknown method from data that is not
+/// HTTP at all; the parser reports the same error for both.
 final class MethodReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// What was read last begins with a word and a space, as a request does.
+    /// The last data read begins with a word and a space, as a request does.
     private(set) var hasMethod = false
 
     private static let longest = 32

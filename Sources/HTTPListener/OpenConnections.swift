@@ -1,19 +1,19 @@
 import NIOCore
 import Synchronization
 
-/// The connections of one listener that are open now: counted, limited, and ended by a stop if they do not end by
-/// themselves.
+/// Tracks the open connections of one listener: counts and limits them, and closes the remaining ones when the listener
+/// stops.
 package final class OpenConnections: Sendable {
     private struct Entry {
         let channel: any Channel
         let address: String?
-        /// Since when it has no request; `nil`: it has one.
+        /// Since when it has been idle; `nil`: it has a request.
         var idleSince: NIODeadline?
-        /// Asked to go, and gone in a moment.
+        /// It has been asked to close.
         var isLeaving = false
     }
 
-    /// Whether a new connection stays, and which others go for it.
+    /// Whether a new connection is admitted, and which others are closed in favor of it.
     struct Admission {
         let isAdmitted: Bool
         var leaving: [any Channel] = []
@@ -30,10 +30,11 @@ package final class OpenConnections: Sendable {
 
     package var count: Int { self.state.withLock(\.channels.count) }
 
-    /// Bytes that wait to be sent, as of the connections' last looks.
+    /// Number of unsent bytes, as of the last checks of the connections.
     package var unsentBytes: Int { self.state.withLock(\.unsent) }
 
-    /// A connection is refused if its address has as many as it may have and none of them gives way; it does not count then.
+    /// Adds a connection. It is refused, and not counted, if its address has the maximum number and none of those can
+    /// be closed.
     func opened(
         _ channel: any Channel, from address: String?, limits: HTTPListenerLimits, now: NIODeadline = .now()
     ) -> Admission {
@@ -56,7 +57,7 @@ package final class OpenConnections: Sendable {
                     admission.leaving.append(other)
                     staying -= 1
                 }
-                // One place is always free: whoever comes next is at least heard.
+                // One slot is always kept free, so that the next connection is at least accepted.
                 if staying >= limits.connections, let other = Self.dismissIdlest(&state, before: now) {
                     admission.leaving.append(other)
                 }
@@ -66,7 +67,7 @@ package final class OpenConnections: Sendable {
         }
     }
 
-    /// - Returns: The connection that has been without a request longest, since `limit` at least; it counts no more.
+    /// - Returns: The connection that has been idle longest, at least since `limit`; it does not count any more.
     private static func dismissIdlest(
         _ state: inout State, of address: String? = nil, before limit: NIODeadline
     ) -> (any Channel)? {
@@ -80,12 +81,12 @@ package final class OpenConnections: Sendable {
         return state.channels[idlest.key]?.channel
     }
 
-    /// The connection has a request from here on.
+    /// Records that the connection has a request.
     func busy(_ channel: any Channel) {
         self.state.withLock { $0.channels[ObjectIdentifier(channel)]?.idleSince = nil }
     }
 
-    /// The connection's request has been answered.
+    /// Records that the connection's request has been answered.
     func idle(_ channel: any Channel) {
         let now = NIODeadline.now()
         self.state.withLock { $0.channels[ObjectIdentifier(channel)]?.idleSince = now }
@@ -100,9 +101,9 @@ package final class OpenConnections: Sendable {
         }
     }
 
-    /// A connection's unsent bytes have become more or fewer.
+    /// Records a change of a connection's unsent bytes.
     ///
-    /// - Returns: Those of all connections.
+    /// - Returns: The total of all connections.
     func unsentChanged(by difference: Int) -> Int {
         self.state.withLock { state in
             state.unsent += difference
@@ -110,7 +111,7 @@ package final class OpenConnections: Sendable {
         }
     }
 
-    /// One more reply that holds a piece of a file; false if there are too many.
+    /// Counts one more reply with a piece of a file in memory; returns false if there are too many.
     func takeFilePiece(limit: Int) -> Bool {
         self.state.withLock { state in
             guard state.files < limit else { return false }
@@ -122,7 +123,7 @@ package final class OpenConnections: Sendable {
     func giveFilePieceBack() { self.state.withLock { $0.files -= 1 } }
 
     package func closeAll() {
-        // Closed outside the lock: closing calls back into `closed(…)`, on the connection's own loop or at once.
+        // Closed outside the lock: closing calls `closed(…)`, on the connection's own loop or at once.
         for channel in self.state.withLock({ $0.channels.values.map(\.channel) }) { channel.close(promise: nil) }
     }
 }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The files that one listener holds open for its clients: so many and no more, since each takes a descriptor that somebody
-/// else in the process may need.
+/// Limits the number of files that one listener keeps open for its clients, because the rest of the process needs file
+/// descriptors too.
 package final class OpenFiles: Sendable {
     private let most: Int
     private let count = Mutex(0)
 
     package init(most: Int) { self.most = most }
 
-    /// A place for one more file, to be followed by ``opened(_:)``; false if there is none.
+    /// Reserves a slot for one more file, to be followed by ``opened(_:)``; returns false if there is none.
     package func take() -> Bool {
         self.count.withLock { count in
             guard count < self.most else { return false }
@@ -17,7 +17,8 @@ package final class OpenFiles: Sendable {
         }
     }
 
-    /// The file in the place that was taken, for as long as anybody has it; without a file the place is free again. Blocks.
+    /// Opens a file in the reserved slot, which is freed with the file's last reference, or at once if the file cannot
+    /// be opened. Blocks.
     package func opened(_ path: String) -> ServedFile? {
         let file = ServedFile(path: path, counted: self)
         if file == nil { self.giveBack() }

@@ -1,14 +1,14 @@
 import NIOCore
 
-/// What of a reply is still to be sent.
+/// The part of a reply's body that has not been sent.
 struct ReplyBody {
     enum Piece {
         case bytes(ByteBuffer)
-        /// To be read first.
+        /// Must be read first.
         case file(ServedFile, Range<Int>)
-        /// Nothing for now.
+        /// Nothing to send at present.
         case later
-        /// Nothing any more: the client was too slow.
+        /// The body ends here, because the client is too slow.
         case tooSlow
     }
 
@@ -21,7 +21,7 @@ struct ReplyBody {
 
     private var rest: Rest
 
-    /// - Parameter file: The opened file of a body that is one.
+    /// - Parameter file: The opened file, if the body is one.
     init(_ body: ListenerReply.Body, file: ServedFile?) {
         switch (body, file) {
         case (.bytes(let bytes, let range), _): self.rest = .bytes(bytes, range.clamped(to: bytes.indices))
@@ -32,10 +32,10 @@ struct ReplyBody {
         }
     }
 
-    /// What goes on, if that is what is being sent.
+    /// The stream, if the body is one.
     var stream: (any ReplyStream)? { if case .stream(let stream) = self.rest { stream } else { nil } }
 
-    /// Takes out what is to be sent next; `nil`: nothing is left. Shared bytes are not copied.
+    /// Takes the next piece to send; `nil`: nothing is left. Shared bytes are not copied.
     mutating func next() -> Piece? {
         switch self.rest {
         case .bytes(let bytes, let range):

@@ -1,25 +1,25 @@
 package import NIOCore
 
-/// A body that goes on: what is there is taken out when the client can take it, so that a slow one holds nothing up and nothing
-/// piles up for it.
+/// A body that is produced over time. Pieces are taken when the client can accept them, so that a slow client blocks
+/// nothing, and nothing accumulates for it.
 package protocol ReplyStream: AnyObject, Sendable {
-    /// What is to be sent now. Called on the connection's event loop; must not block.
+    /// Returns the piece to send now. Called on the connection's event loop; must not block.
     func next() -> ReplyStreamPiece
 
-    /// `body` is called, from any thread, when there may be more after ``ReplyStreamPiece/later``; once is enough for what came
-    /// together. Called once, before the first ``next()``.
+    /// Sets a function to call, from any thread, when there may be more after ``ReplyStreamPiece/later``; one call is
+    /// enough for data that arrived together. Called once, before the first ``next()``.
     func whenMore(_ body: @escaping @Sendable () -> Void)
 
-    /// The client has gone, or the listener ends.
+    /// The client has left, or the listener stops.
     func cancel()
 }
 
 package enum ReplyStreamPiece: Sendable {
     case bytes(ByteBuffer)
-    /// Nothing now.
+    /// Nothing to send at present.
     case later
-    /// Nothing any more.
+    /// The stream has ended.
     case end
-    /// Nothing any more: the client takes it too slowly.
+    /// The stream ends because the client reads too slowly.
     case tooSlow
 }

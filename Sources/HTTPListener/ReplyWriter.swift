@@ -2,17 +2,18 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// How replies are written: as the parts that the encoder of an HTTP/2 stream or a TLS connection takes, or as the bytes of
-/// HTTP/1.1 themselves, whose heads and bodies many connections then share; what follows the head of a WebSocket, as its
-/// frames.
+/// Writes replies in one of three forms: as parts for the encoder of an HTTP/2 stream or a TLS connection; as HTTP/1.1
+/// bytes, whose heads and bodies many connections can share; or as WebSocket frames after the head.
 enum ReplyWriter {
     case parts
     case bytes
-    /// Has no heads.
+    /// Writes no heads.
     case frames(WebSocketHandler)
 
     private static let carryOn = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
 
+    /// Writes 100 Continue.
+    ///
     /// Spec: RFC 9110 §10.1.1.
     func carryOn(_ context: ChannelHandlerContext) {
         switch self {
@@ -23,7 +24,7 @@ enum ReplyWriter {
         context.flush()
     }
 
-    /// Writes status and fields, and adds length and date.
+    /// Writes status and fields, and adds the length and the date.
     ///
     /// - Parameter closes: The connection closes after this reply.
     func head(_ reply: ListenerReply, closes: Bool, date: DateField, _ context: ChannelHandlerContext) {

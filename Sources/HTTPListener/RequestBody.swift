@@ -1,8 +1,8 @@
 import NIOCore
 
-/// A request's body as it arrives, up to a limit.
+/// Collects a request body as it arrives, up to a limit.
 struct RequestBody {
-    /// Bytes.
+    /// In bytes.
     let limit: Int
     private(set) var isTooLarge = false
     private var bytes: [UInt8] = []
@@ -11,7 +11,7 @@ struct RequestBody {
 
     var value: ListenerRequest.Body { self.isTooLarge ? .tooLarge : .bytes(self.bytes) }
 
-    /// The `Content-Length` field, if there is one.
+    /// Checks the `Content-Length` field, if there is one.
     mutating func announced(_ field: String?) {
         if let field, let count = Int(field), count > self.limit { self.isTooLarge = true }
     }

@@ -5,19 +5,20 @@ import NIOHTTPTypes
 import NIOPosix
 import Stages
 
-/// Serves the requests of one HTTP/1.1 connection, or the one request of an HTTP/2 stream, on the connection's event loop.
+/// Serves the requests of one HTTP/1.1 connection, or the one request of an HTTP/2 stream, on the connection's event
+/// loop.
 ///
-/// States: *idle* → head → *reading* → whole request → *waiting* for the answer → *opening* a file, if it is one →
-/// *sending* under back-pressure → *idle*; from each, a close → *closed*. Invariants: (1) one request at a time; what a
-/// client sends ahead waits in `queue`, and no more is read while something waits there; (2) an answer counts only while
-/// its own request is waited for; (3) a connection is closed after what was written, never in the middle of it, unless
-/// its peer does not take it.
+/// States: *idle* → head → *reading* → complete request → *waiting* for the answer → *opening* a file, if needed →
+/// *sending* under back-pressure → *idle*; any → close → *closed*. Invariants: (1) one request at a time; pipelined
+/// requests wait in `queue`, and nothing more is read while something waits there; (2) an answer counts only while its
+/// own request waits for it; (3) a connection is closed after everything written so far, never in the middle, unless
+/// its peer does not read.
 ///
-/// A WebSocket takes its connection over (see ``WebSocketHandler``): *sending* → our close frame, or the client's → *idle*, for
-/// no longer than the close frame that is missing may take → *closed*.
+/// A WebSocket takes over its connection (see ``WebSocketHandler``): *sending* → our close frame, or the client's →
+/// *idle*, for at most the time allowed for the other close frame → *closed*.
 ///
-/// Nothing reaches the handlers behind this one, where there are any, but the end of the channel: Hummingbird's server, which
-/// they belong to, only keeps count of the connections.
+/// Handlers behind this one, if any, only see the end of the channel: they belong to Hummingbird's server, which only
+/// counts the connections.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -35,28 +36,29 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let service: RequestService
     private var writer: ReplyWriter
     private var state = State.idle
-    /// Without room until something waits: an element is as large as a request's head.
+    /// Has no capacity until something waits, because an element is as large as a request's head.
     private var queue: [HTTPRequestPart] = []
     private var isDraining = false
-    /// A read was asked for while something waited in the queue.
+    /// A read was requested while the queue was not empty.
     private var isReadHeld = false
-    /// HTTP's parser hands on nothing more and would keep all that comes: so nothing more is read.
+    /// The HTTP parser delivers nothing more but would buffer everything that arrives, so nothing more is read.
     private var isParserDone = false
-    /// Of the request that is being answered.
+    /// Number of the current request.
     private var number: UInt64 = 0
     private var isHead = false
     private var holdsFilePiece = false
-    /// No request follows the one that is being answered.
+    /// No request follows the current one.
     private var isLast = false
-    /// Nothing may end the reply: the encoder of a TLS connection takes one without a length for chunks, and would write the
-    /// last of them behind a head alone.
+    /// The end of the reply must not be written: the encoder of a TLS connection uses chunked encoding for a reply
+    /// without a length, and would write the last chunk after a head without a body.
     private var hasNoEnd = false
-    /// Replies that are written and not yet with the kernel.
+    /// Number of replies that are written but not yet accepted by the kernel.
     private var unflushed = 0
     private var isStream = false
-    /// When the connection or stream is closed; `nil`: not at all.
+    /// When the connection or stream is closed; `nil`: never.
     private var deadline: NIODeadline?
-    /// Looks at the deadline at this time, or later than it was set: most deadlines are put off, which costs no timer.
+    /// Timer that checks the deadline, possibly earlier than needed: most deadlines are moved later, which then costs
+    /// no new timer.
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
 
     init(_ service: RequestService, writer: ReplyWriter) {
@@ -67,7 +69,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: The channel
 
     func handlerAdded(context: ChannelHandlerContext) {
-        // A stream's parent is the connection, a connection's the listening socket, which has none.
+        // The parent of a stream is the connection. The parent of a connection is the listening socket, which has none.
         self.isStream = context.channel.parent?.parent != nil
         self.setDeadline(self.service.limits.idle, context)
     }
@@ -89,7 +91,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             self.queue.append(part)
             self.drain(context)
         } else {
-            // The queue is checked afterwards, as after each part that comes from it.
+            // The queue is drained afterwards, as after each part that is taken from it.
             self.isDraining = true
             self.take(part, context)
             self.isDraining = false
@@ -104,8 +106,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch self.state {
         case .idle, .reading:
             self.isHead = false
-            // RFC 9110 §9.1: a method that the parser does not know; to those that it knows a resource says 405. What does not
-            // begin like a method is no HTTP.
+            // RFC 9110 §9.1: 501 for a method that the parser does not know; for known methods the resource may answer
+            // 405. Data that does not begin with a method is not HTTP.
             let hasMethod = (try? context.pipeline.syncOperations.handler(type: MethodReader.self))?.hasMethod
             let isUnknown = error == .invalidMethod && hasMethod == true
             self.begin(ListenerReply(isUnknown ? .notImplemented : .badRequest), context)
@@ -116,7 +118,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case let event as ChannelEvent where event == .inputClosed:
-            // The end of a stream's input is the end of its request, nothing more.
+            // The end of a stream's input is only the end of its request.
             if !self.isStream { self.inputClosed(context) }
         case is ChannelShouldQuiesceEvent:
             self.isLast = true
@@ -134,7 +136,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func inputClosed(_ context: ChannelHandlerContext) {
         self.isLast = true
         switch self.state {
-        // A client that waits and says that it will never ask again is taken as gone.
+        // A client that closes its side while it waits is treated as gone.
         case .waiting, .reading: self.close(context)
         case .idle: self.closeOnceFlushed(context)
         case .sending(let body): if body.stream != nil { self.close(context) }
@@ -168,10 +170,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .parts:
             if self.unflushed == 0 { self.close(context) }
             return
-        // Our close frame is on its way, and the client has a deadline for its own.
+        // Our close frame has been written, and the client has a deadline for its own.
         case .frames: return
         }
-        // Written in order: nothing, after everything, tells when all of it has left.
+        // Writes are in order, so an empty write after everything completes when all has been sent.
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let flushed = context.eventLoop.makePromise(of: Void.self)
         flushed.futureResult.whenComplete { _ in
@@ -213,7 +215,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             taken += 1
             self.take(self.queue[taken - 1], context)
         }
-        // A close has emptied it in the meantime.
+        // The queue may have been emptied by a close in the meantime.
         self.queue.removeFirst(min(taken, self.queue.count))
         if self.isLast, case .idle = self.state { self.queue.removeAll() }
         self.readOn(context)
@@ -250,7 +252,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if body.isTooLarge { return self.answer(head, body, context) }
             self.state = .reading(head, body)
         case (.reading(let head, let body), .end): self.answer(head, body, context)
-        // What follows a body that was too large.
+        // The remainder of a body that was too large.
         default: break
         }
     }
@@ -262,7 +264,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.state = .waiting(client)
         self.number &+= 1
         self.isHead = head.method == .head
-        // Behind these NIO's parser waits for another protocol, and gathers what comes meanwhile.
+        // After such a request NIO's parser expects another protocol, and would buffer what arrives meanwhile.
         if !self.isStream, head.method == .connect || head.headerFields[.upgrade] != nil {
             self.isParserDone = true
             self.isLast = true
@@ -288,8 +290,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Replies
 
-    /// Fields of a reply that the one in its place has, too: whether pages of other origins may read it. To those that may not
-    /// it has no status, and their players do not try again.
+    /// Fields that a replacement reply takes over from the original one: whether pages of other origins may read it.
+    /// Without them a web player sees no status, and does not retry.
     private static let lasting: [HTTPField.Name] = [
         .accessControlAllowOrigin, .accessControlExposeHeaders, .vary, .xContentTypeOptions,
     ]
@@ -303,12 +305,12 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private static func busy(insteadOf reply: ListenerReply) -> ListenerReply {
         Self.instead(
-            of: reply, .plain(.serviceUnavailable, "too many readers", fields: [.retryAfter: "1"]))
+            of: reply, .plain(.serviceUnavailable, "too many concurrent downloads", fields: [.retryAfter: "1"]))
     }
 
     private func begin(_ reply: ListenerReply, _ context: ChannelHandlerContext) {
         if reply.isSocket, self.isStream {
-            return self.sendHead(.plain(.badRequest, "a WebSocket is opened over HTTP/1.1"), nil, context)
+            return self.sendHead(.plain(.badRequest, "WebSocket connections require HTTP/1.1"), nil, context)
         }
         guard case .file(let path, let size, _) = reply.body else { return self.sendHead(reply, nil, context) }
         guard self.service.takeFilePiece() else { return self.sendHead(Self.busy(insteadOf: reply), nil, context) }
@@ -323,7 +325,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 if pieces.opened(file, path: path) { pieces.tidy(on: context.eventLoop) }
                 return handler.sendHead(reply, file, context)
             }
-            // A segment that left the window between the look-up and now: the same answer as a moment later.
+            // The segment left the window after the lookup: the same answer as a moment later.
             handler.sendHead(Self.instead(of: reply, .plain(.notFound, "no such object")), nil, context)
         }
     }
@@ -345,7 +347,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.send(context)
     }
 
-    /// Writes what the channel takes.
+    /// Writes as much as the channel accepts.
     private func send(_ context: ChannelHandlerContext) {
         guard case .sending(var body) = self.state else { return }
         while context.channel.isWritable {
@@ -374,7 +376,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         self.state = .sending(body)
         context.flush()
-        // A connection's own deadline is kept at its socket. Flushing may have sent more.
+        // For a connection, `ConnectionGuard` checks for stalled writes. Flushing may have sent more.
         if self.isStream, case .sending = self.state, !context.channel.isWritable {
             self.setDeadline(self.service.limits.stalledWrite, context)
         }
@@ -384,7 +386,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         _ file: ServedFile, _ range: Range<Int>, then rest: ReplyBody, _ context: ChannelHandlerContext
     ) {
         self.onPool(context, { file.read(at: range.lowerBound, count: range.count) }) { handler, bytes, context in
-            // The length is promised: only closing tells the client that it is not kept.
+            // The length has been announced, so only a close tells the client that the body is incomplete.
             guard let bytes else { return handler.close(context) }
             handler.service.pieces.read(bytes, of: file, range)
             handler.writer.body(bytes, context)
@@ -393,7 +395,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Does what may block elsewhere, then goes on here if the connection is still there.
+    /// Runs blocking work on the thread pool, then continues here if the connection is still open.
     private func onPool<Value: Sendable>(
         _ context: ChannelHandlerContext, _ work: @escaping @Sendable () -> Value?,
         _ then: @escaping (RequestHandler, Value?, ChannelHandlerContext) -> Void
@@ -412,7 +414,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// - Parameter code: Says why, over a WebSocket.
+    /// - Parameter code: Status code of the close frame, for a WebSocket.
     private func finish(_ context: ChannelHandlerContext, _ code: UInt16 = WebSocketSession.Code.normal) {
         self.giveFilePieceBack()
         self.state = .idle
@@ -448,7 +450,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: WebSockets
 
-    /// From here on what is read and written are frames.
+    /// Switches the connection to WebSocket frames in both directions.
     private func openSocket(_ context: ChannelHandlerContext) -> Bool {
         guard let socket = try? WebSocketHandler.added(to: context.pipeline.syncOperations) else { return false }
         self.writer = .frames(socket)
@@ -457,7 +459,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         return true
     }
 
-    /// Nothing more to send: once the client has all of it, it has a moment for its own close frame.
+    /// Sends our close frame. When it has been sent, the client has a limited time for its own.
     private func close(_ socket: WebSocketHandler, _ code: UInt16, _ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let flushed = context.eventLoop.makePromise(of: Void.self)
@@ -468,7 +470,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         socket.end(code, promise: flushed)
     }
 
-    /// The client has closed, or is not one of this protocol.
+    /// The client has closed the WebSocket or violated the protocol.
     private func socketEnded(_ context: ChannelHandlerContext) {
         guard case .sending(let body) = self.state else { return }
         body.stream?.cancel()

@@ -1,12 +1,12 @@
 import NIOCore
 import Stages
 
-/// What all connections of one listener share.
+/// State shared by all connections of one listener.
 final class RequestService: Sendable {
     let limits: HTTPListenerLimits
     let respond: HTTPListener.Responder
     let date = DateField()
-    /// To the event loops, for answers that come from elsewhere: one that comes later finds its client gone and is dropped.
+    /// Access to the event loops for answers from other threads; an answer after the end of the loop is dropped.
     let gate = Gate()
     let pieces = FilePieces()
     let files: OpenFiles
@@ -19,13 +19,13 @@ final class RequestService: Sendable {
         self.respond = respond
     }
 
-    /// A connection has a request, or has none any more: what decides who gives way in a crowd.
+    /// Records whether a connection has a request, which decides what is closed if there are too many connections.
     func note(_ channel: any Channel, hasRequest: Bool) {
         guard self.limits.crowd != nil else { return }
         if hasRequest { self.connections.busy(channel) } else { self.connections.idle(channel) }
     }
 
-    /// Pieces of files that may be in memory at once: as many as there may be unsent bytes.
+    /// Reserves memory for one piece of a file: together at most as many bytes as the limit of unsent bytes.
     func takeFilePiece() -> Bool {
         self.connections.takeFilePiece(limit: self.limits.unsentBytes / HTTPListenerLimits.fileChunkBytes)
     }

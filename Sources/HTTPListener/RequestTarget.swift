@@ -2,17 +2,17 @@
 ///
 /// Spec: RFC 9112 §3.2 (origin-form and absolute-form), RFC 3986 §2.1 (percent-encoding).
 package struct RequestTarget: Sendable, Hashable {
-    /// Percent-decoded, begins with `/`. Nothing is normalized: `..` stays `..`.
+    /// Percent-decoded, begins with `/`. Not normalized: `..` stays `..`.
     package let path: String
     /// Percent-decoded pairs in the order of the query; a key without `=` has an empty value.
     package let query: [(name: String, value: String)]
-    /// The pairs of ``query`` as they were sent, in the same order.
+    /// The pairs of ``query`` as received, in the same order.
     package let writtenQuery: [String]
 
     package init?(parsing text: String) {
         var rest = text[...]
         if let scheme = rest.range(ofASCII: "://"), !rest.hasPrefix("/") {
-            // Absolute-form, as a proxy sends it; the authority is the Host field's business.
+            // Absolute form, as sent by a proxy; the authority is taken from the Host field.
             rest = rest[scheme.upperBound...]
             rest = rest[(rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex)...]
             if rest.isEmpty { rest = "/" }

@@ -2,21 +2,21 @@ import Glibc
 package import NIOCore
 import Synchronization
 
-/// A file opened for reading, closed with its last reference: it can be deleted while it is being sent.
+/// A file opened for reading, closed with its last reference. It can be deleted while it is being sent.
 package final class ServedFile: Sendable {
     private static let opened = Atomic<UInt64>(0)
 
     private let descriptor: Int32
-    /// No other opened file of this process has or had it.
+    /// Unique among all files opened in this process.
     let number: UInt64
-    /// Bytes, when it was opened.
+    /// Size in bytes when it was opened.
     let size: Int
     private let counted: OpenFiles?
 
-    /// `nil` if there is no such regular file. A link as last component is not followed.
+    /// Returns `nil` if there is no such regular file. A symbolic link as the last component is not followed.
     package convenience init?(path: String) { self.init(path: path, counted: nil) }
 
-    /// - Parameter counted: Is given its place back in the end.
+    /// - Parameter counted: Its slot is freed when the file is closed.
     init?(path: String, counted: OpenFiles?) {
         // O_NONBLOCK: opening a FIFO must not wait for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -37,7 +37,7 @@ package final class ServedFile: Sendable {
         self.counted?.giveBack()
     }
 
-    /// Exactly `count` bytes from `offset`, or `nil` if the file is shorter or cannot be read. Blocks.
+    /// Returns exactly `count` bytes from `offset`, or `nil` if the file is shorter or cannot be read. Blocks.
     package func read(at offset: Int, count: Int) -> ByteBuffer? {
         var buffer = ByteBufferAllocator().buffer(capacity: count)
         while buffer.readableBytes < count {

@@ -2,22 +2,22 @@ package import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// Status and fields of a reply that many clients get: put together once, and rendered for HTTP/1.1 once.
+/// Status and fields of a reply to many clients, assembled and rendered for HTTP/1.1 once.
 package final class SharedHead: Sendable {
     package let status: HTTPResponse.Status
     package let fields: HTTPFields
-    /// Bytes of the body.
+    /// Length of the body in bytes.
     private let contentLength: Int
     private let rendered = Mutex<ByteBuffer?>(nil)
 
-    /// Of a complete reply: nothing may be added to its fields afterwards.
+    /// Takes the head of a complete reply: nothing may be added to its fields afterwards.
     package init(_ reply: ListenerReply) {
         self.status = reply.status
         self.fields = reply.fields
         self.contentLength = reply.body.count
     }
 
-    /// The status line and the fields without `Date`, each with its line end; all callers share the bytes.
+    /// The status line and the fields without `Date`, each with its line ending; all callers share the bytes.
     var http1: ByteBuffer {
         self.rendered.withLock { rendered in
             if let rendered { return rendered }
@@ -27,10 +27,12 @@ package final class SharedHead: Sendable {
         }
     }
 
+    /// Renders a status line and fields.
+    ///
     /// Spec: RFC 9112 §4 and §5.
     ///
-    /// - Parameter contentLength: Bytes of the body, `nil` where the end of the connection ends it; left out for a status that
-    ///   has none.
+    /// - Parameter contentLength: Length of the body in bytes; `nil` if the end of the connection ends the body.
+    ///   Omitted for a status without a body.
     static func http1(_ status: HTTPResponse.Status, _ fields: HTTPFields, contentLength: Int?) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: 512)
         buffer.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")

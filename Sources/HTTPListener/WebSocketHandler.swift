@@ -2,30 +2,31 @@ import NIOCore
 import NIOSSL
 import NIOWebSocket
 
-/// From the handshake of a WebSocket on, stands between the connection's bytes and its handlers of HTTP/1.1: to those nothing
-/// comes any more, and what is sent goes past them.
+/// Takes over a connection after the WebSocket handshake. Sits between the socket and the HTTP/1.1 handlers: those
+/// receive nothing any more, and frames bypass them on the way out.
 ///
-/// They stay where they are, idle. To take them out would be to hand on what HTTP's parser had read ahead, past handlers
-/// that take anything but bytes for a mistake of ours; and there is none of it but from a client that did not wait for our
-/// answer, as it must (RFC 6455 §4.1): that is dropped.
+/// The HTTP handlers stay in the pipeline, idle. Removing them would pass on data that the HTTP parser has read ahead
+/// to handlers that expect only bytes. Such data exists only if the client did not wait for our answer, as it must (RFC
+/// 6455 §4.1); it is dropped.
 final class WebSocketHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
-    /// The request handler's to hear: no frame is sent any more, since the client has closed or broken the rules.
+    /// Event for the request handler: no frame is sent any more, because the client has closed the WebSocket or
+    /// violated the protocol.
     struct Ended {}
 
-    /// Time for the client's close frame after ours.
+    /// Time that the client has for its close frame after ours.
     static let patience = TimeAmount.seconds(2)
-    /// Bytes of a client's frame: a control frame's are 125 at most, and of others nothing is wanted.
+    /// Maximum size of a client's frame in bytes: control frames have at most 125, and others are not used.
     private static let maxFrameSize = 1_024
 
     private var session = WebSocketSession()
     private var context: ChannelHandlerContext?
-    /// What the last ping held that is not answered yet: at most one, however many come.
+    /// Payload of the last unanswered ping: at most one is kept, however many arrive.
     private var pong: ByteBuffer?
 
-    /// Takes the connection over: what is read from here on are frames. The head of the reply is written.
+    /// Installs the handlers after the head of the reply has been written; from now on frames are read.
     static func added(to pipeline: ChannelPipeline.SynchronousOperations) throws -> WebSocketHandler {
         let handler = WebSocketHandler()
         let handlers: [any ChannelHandler] = [
@@ -40,17 +41,17 @@ final class WebSocketHandler: ChannelInboundHandler {
         return handler
     }
 
-    // MARK: The server's side
+    // MARK: Sending
 
-    /// Writes one binary frame; nothing after a close frame.
+    /// Writes one binary frame; does nothing after a close frame.
     func send(_ payload: ByteBuffer) {
         guard self.session.isOpen else { return }
         self.write(.binary, payload, promise: nil)
     }
 
-    /// Writes a close frame and flushes; the client's is waited for by whoever calls.
+    /// Writes a close frame and flushes; the caller waits for the client's close frame.
     ///
-    /// - Parameter promise: Succeeds when the frame is with the kernel, or there is none to be sent.
+    /// - Parameter promise: Succeeds when the kernel has accepted the frame, or if there is none to send.
     func end(_ code: UInt16, promise: EventLoopPromise<Void>) {
         guard self.session.end() else { return promise.succeed() }
         self.writeClose(code, promise: promise)
@@ -72,7 +73,7 @@ final class WebSocketHandler: ChannelInboundHandler {
         self.context?.flush()
     }
 
-    // MARK: The client's side
+    // MARK: Receiving
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
@@ -85,7 +86,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
         case let error as NIOWebSocketError: self.perform(self.session.failed(error), context)
-        // What comes behind something that was no frame.
+        // Data after an invalid frame.
         case is ByteToMessageDecoderError: break
         default: context.fireErrorCaught(error)
         }
@@ -113,7 +114,7 @@ final class WebSocketHandler: ChannelInboundHandler {
         case .nothing: break
         case .pong(let payload): self.pong = payload
         case .fail(let code):
-            // Told first, so that nothing more is made ready for this client.
+            // Reported first, so that nothing more is prepared for this client.
             context.fireUserInboundEventTriggered(Ended())
             self.writeClose(code, promise: nil)
         case .answerClose(let code):

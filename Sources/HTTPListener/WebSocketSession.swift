@@ -1,22 +1,22 @@
 package import NIOCore
 package import NIOWebSocket
 
-/// What the server of a WebSocket that only sends does about its client's frames: no channel, no clock.
+/// State machine for the client's frames on a WebSocket where only the server sends data: no channel, no clock.
 ///
-/// States: *open* → ``end()`` or a frame against the rules → *closing* → the client's close frame → *over*;
-/// *open* → the client's close frame, which is answered → *over*. Of a client nothing is kept: its messages, whole or in
-/// fragments, are dropped frame by frame.
+/// States: *open* → ``end()`` or an invalid frame → *closing* → the client's close frame → *over*; *open* → the
+/// client's close frame, which is answered → *over*. No client data is kept: messages, whole or fragmented, are dropped
+/// frame by frame.
 ///
 /// Spec: RFC 6455 §5.1 and §5.2 (frames), §5.5 (control frames), §7 (closing).
 package struct WebSocketSession: Sendable {
-    /// What is to be done.
+    /// An action that the handler must perform.
     package enum Action: Hashable, Sendable {
         case nothing
-        /// Send this in a pong; of several pings the last alone needs one (§5.5.3).
+        /// Send a pong with this payload; only the last of several pings needs one (§5.5.3).
         case pong(ByteBuffer)
         /// Send a close frame with this code, and wait for the client's.
         case fail(UInt16)
-        /// Send a close frame with this code, `nil`: an empty one, and then close the connection.
+        /// Send a close frame with this code (`nil`: without a code), and then close the connection.
         case answerClose(UInt16?)
         /// Close the connection.
         case disconnect
@@ -36,7 +36,7 @@ package struct WebSocketSession: Sendable {
 
     package init() {}
 
-    /// Whether frames may still be sent: none follows a close frame (§5.5.1).
+    /// Whether frames may still be sent; none may follow a close frame (§5.5.1).
     package var isOpen: Bool { self.state == .open }
 
     package mutating func received(_ frame: WebSocketFrame) -> Action {
@@ -48,7 +48,7 @@ package struct WebSocketSession: Sendable {
             return .disconnect
         case .over: return .nothing
         }
-        // A client masks (§5.1); the reserved bits are those of extensions, of which none is agreed on.
+        // Client frames must be masked (§5.1). The reserved bits belong to extensions, and none is negotiated.
         guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return self.fail(Code.protocolError) }
         switch frame.opcode {
         case .ping: return .pong(frame.unmaskedData)
@@ -60,7 +60,7 @@ package struct WebSocketSession: Sendable {
         }
     }
 
-    /// What came is no frame, or one that is larger than any a player sends.
+    /// Handles data that is not a frame, or a frame that is too large.
     package mutating func failed(_ error: NIOWebSocketError) -> Action {
         guard self.isOpen else { return .nothing }
         switch error {
@@ -69,9 +69,9 @@ package struct WebSocketSession: Sendable {
         }
     }
 
-    /// The server has nothing more to send.
+    /// Records that the server has nothing more to send.
     ///
-    /// - Returns: Whether a close frame is to be sent: not where one was.
+    /// - Returns: Whether a close frame must be sent; false if one was sent already.
     package mutating func end() -> Bool {
         guard self.isOpen else { return false }
         self.state = .closing
@@ -83,7 +83,8 @@ package struct WebSocketSession: Sendable {
         return .fail(code)
     }
 
-    /// The client's code, where it may stand in a frame (§7.4.1, §7.4.2, and the IANA registry's further ones).
+    /// Returns the client's code if it is valid in a frame (§7.4.1, §7.4.2, and the IANA registry), and a protocol
+    /// error otherwise.
     private static func answer(to payload: ByteBuffer) -> UInt16? {
         guard payload.readableBytes > 0 else { return nil }
         switch payload.getInteger(at: payload.readerIndex, as: UInt16.self) {

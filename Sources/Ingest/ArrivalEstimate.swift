@@ -1,26 +1,26 @@
-/// When the messages of one read came, of a source that is read by the clock.
+/// Estimates the arrival time of each message of one read, for a source whose socket is read on a timer.
 ///
-/// They are read at one moment, up to a quarter of a second after they came. Each of them came after the read before, and its
-/// publisher sent them as far apart as their timestamps say. So the newest is taken for one that came just now, and each other
-/// one for as much earlier as it is older. To take all of them for what came just now would make a burst of an even stream:
-/// packets too late for the jitter buffer, and gaps between them.
+/// Such a read happens up to a quarter of a second after the messages arrived. All of them arrived after the previous
+/// read, and the publisher sent them as far apart as their timestamps say. So the newest message is assumed to have
+/// arrived now, and every other one earlier by the difference of their timestamps. If all were stamped with the time of
+/// the read, a steady stream would look like a burst: packets too late for the jitter buffer, and gaps between them.
 ///
-/// Pure. Invariants: what is said (1) never goes back, (2) is never before the last time that the socket was looked at, and
-/// never after the read.
+/// Pure. Invariants: an estimate (1) never goes back, (2) is never before the previous read of the socket and never
+/// after the current one.
 package struct ArrivalEstimate: Sendable {
-    /// Nothing that is still to be read came before this, in nanoseconds.
+    /// Everything that arrived before this time has been read, in nanoseconds.
     private var since: Int64
 
-    /// - Parameter now: Nanoseconds, as of all that follows.
+    /// - Parameter now: Nanoseconds of the clock that all later calls use.
     package init(now: Int64) { self.since = now }
 
-    /// All that came before `now` has been read.
+    /// Records that everything that arrived before `now` has been read.
     package mutating func looked(at now: Int64) { self.since = max(self.since, now) }
 
-    /// When the next message came, of those that were read at `now`. Asked once for each, in order.
+    /// Estimates when the next of the messages read at `now` arrived. Call it once per message, in order.
     ///
     /// - Parameters:
-    ///   - timestamp: Of the message, milliseconds modulo 2³².
+    ///   - timestamp: Timestamp of the message, in milliseconds modulo 2³².
     ///   - newest: The greatest timestamp of that read.
     package mutating func arrival(of timestamp: UInt32, newest: UInt32, read now: Int64) -> Int64 {
         let older = max(0, Int64(Int32(bitPattern: newest &- timestamp)))
@@ -28,7 +28,7 @@ package struct ArrivalEstimate: Sendable {
         return self.since
     }
 
-    /// The greater of two timestamps: RFC 1982.
+    /// Returns the later of two timestamps, by the serial number arithmetic of RFC 1982.
     package static func newer(_ one: UInt32, _ other: UInt32) -> UInt32 {
         Int32(bitPattern: other &- one) > 0 ? other : one
     }

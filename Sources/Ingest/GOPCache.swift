@@ -1,17 +1,20 @@
 package import MediaTypes
 
-/// What a new reader of a source needs to begin at once: the configurations, and the packets since the last IDR picture.
+/// Keeps what a new subscriber of a source needs to start at once: the decoder configurations and all packets since the
+/// last IDR frame.
 ///
-/// A GOP that grows beyond the bounds is dropped as a whole, since its rest cannot be decoded; the next IDR picture starts
-/// a new one. A source without video has nothing to wait for, so nothing of it is cached but the configuration.
+/// A GOP that exceeds a limit is dropped as a whole, because its remainder cannot be decoded; the next IDR frame starts
+/// a new one. For a source without video only the configurations are kept, because every audio packet can be decoded
+/// without earlier ones.
 package struct GOPCache: Sendable {
-    /// Bytes kept, by ``SourceItem/cost``: many tiny packets with one time are too much as well.
+    /// Maximum size in bytes, by ``SourceItem/cost``, which also limits many tiny packets with the same timestamp.
     package static let maximumBytes = 16 << 20
-    /// Nanoseconds between the first and the last packet kept.
+    /// Maximum time between the first and the last cached packet, in nanoseconds.
     package static let maximumDuration: Int64 = 10 * TimeMath.nanoseconds
-    /// Configurations kept within a GOP: each track's first one, and more changes than any encoder makes.
+    /// Maximum number of configurations kept within a GOP: the first one of each track, and more changes than any
+    /// encoder makes.
     package static let maximumChanges = 32
-    /// Items whose places are kept for the next GOP.
+    /// The array keeps its memory for the next GOP up to this capacity, in items.
     private static let keptPlaces = 2_048
 
     private struct Track: Hashable {
@@ -20,7 +23,7 @@ package struct GOPCache: Sendable {
     }
 
     private var configurations: [Track: CodecParameters] = [:]
-    /// What held when the cached GOP began.
+    /// The configurations in effect when the cached GOP began.
     private var configurationsAtStart: [Track: CodecParameters] = [:]
     private var items: [SourceItem] = []
     private var start: Int64 = 0
@@ -29,7 +32,7 @@ package struct GOPCache: Sendable {
 
     package init() {}
 
-    /// Takes note of an item that went out.
+    /// Records an item that was delivered.
     package mutating func note(_ item: SourceItem) {
         switch item {
         case .configuration(let parameters):
@@ -53,7 +56,7 @@ package struct GOPCache: Sendable {
         }
     }
 
-    /// Configurations and packets for a reader that begins now, in order.
+    /// Configurations and packets for a subscriber that starts now, in order.
     package var backlog: [SourceItem] {
         let held = self.items.isEmpty ? self.configurations : self.configurationsAtStart
         // Video first, then the audio tracks by their numbers.

@@ -7,34 +7,34 @@ import NIOHTTP1
 package import RTMP
 import Stages
 
-/// Asks a webhook whether somebody may publish.
+/// Asks a webhook whether a publisher may publish.
 ///
-/// One attempt: an encoder waits three seconds at most, and a second attempt would come too late. No redirect is followed, since
-/// the body holds a stream key.
+/// There is one attempt: encoders wait at most three seconds, so a second attempt would come too late. Redirects are
+/// not followed, because the body holds a stream key.
 package struct HookClient: Sendable {
     package enum OnFailure: Sendable, Hashable {
         case deny
         case allow
     }
 
-    /// What comes of a question.
+    /// The result of a webhook request.
     package struct Verdict: Sendable, Hashable {
-        /// nil: let in.
+        /// nil: the publisher is accepted.
         package var refusal: PublishRefusal?
-        /// What went wrong, for the operator.
+        /// What went wrong, for the operator; nil: the webhook answered.
         package var failure: String?
     }
 
-    /// Most bytes of an answer that are read.
+    /// Maximum number of bytes read of a response body.
     private static let largestAnswer = 64 << 10
-    /// Nanoseconds for a body that decides nothing, since the status has: it comes with the head as a rule, and a connection
-    /// whose answer was read to its end is there for the next question.
+    /// Nanoseconds to read a response body after the status has already decided. Usually the body arrives with the
+    /// head; a response that was read to the end leaves its connection reusable.
     private static let courtesy: Int64 = 100_000_000
 
     package var hook: PublishHook
-    /// `http://…` or `https://…`. Never shown: it may hold a token.
+    /// `http://…` or `https://…`. Never logged: it may hold a token.
     package var url: String
-    /// Nanoseconds for everything, from the look-up of its name to the last byte of the answer.
+    /// Time limit in nanoseconds for the whole request, from the DNS lookup to the last byte of the response.
     package var timeout: Int64
     package var onFailure: OnFailure
 
@@ -86,12 +86,12 @@ package struct HookClient: Sendable {
                     return .failure(error)
                 }
             }
-            // A refusal is none the less one when the page that comes with it is too long, or breaks off.
+            // A refusal stands even if its body is too long or breaks off.
             if let said { return said }
             guard let body = try reading?.get() else { return .failed("deadlineExceeded") }
             return self.hook.answer(status: status, body: Array(body.readableBytesView))
         } catch let error as HTTPClientError {
-            // Its description names the case, and no part of the URL.
+            // The short description is the name of the case; it holds no part of the URL.
             return .failed(error.shortDescription)
         } catch {
             return .failed(ConnectionFailure.text(error) ?? "no connection: \(type(of: error))")

@@ -9,12 +9,12 @@ package import PipelineSpec
 package import RTMP
 package import TLSFiles
 
-/// Settings of the RTMP server.
+/// Settings of the ingest server.
 package struct IngestConfiguration: Sendable {
-    /// What happens when a second encoder comes with a key that is in use.
+    /// What happens when a second encoder publishes with a key that is in use.
     package enum DuplicatePolicy: Sendable, Hashable {
         /// The newer one wins: nearly always it is the same user on a new network path while the old connection is half
-        /// open. At most twice in ten seconds, so that two encoders do not fight for ever.
+        /// open. At most two takeovers in ten seconds, so that two encoders do not fight forever.
         case takeover
         /// The older one stays, the newer one gets `BadName`.
         case reject
@@ -24,7 +24,7 @@ package struct IngestConfiguration: Sendable {
     package struct Secure: Sendable {
         /// `HOST:PORT`; port 0 lets the system choose.
         package var listen: String
-        /// To look for new ones is the caller's.
+        /// Certificate and key. The caller reloads them when the files change.
         package var certificates: CertificateStore
 
         package init(listen: String, certificates: CertificateStore) {
@@ -33,10 +33,10 @@ package struct IngestConfiguration: Sendable {
         }
     }
 
-    /// A source that nobody may publish for some time.
+    /// A source that refuses all publishers for some time.
     package struct Refused: Sendable {
         package var refusal: PublishRefusal
-        /// Nanoseconds of the server's clock.
+        /// Time of the server's clock at which the refusal ends, in nanoseconds.
         package var until: Int64
 
         package init(refusal: PublishRefusal, until: Int64) {
@@ -45,13 +45,13 @@ package struct IngestConfiguration: Sendable {
         }
     }
 
-    /// What holds for one source, beside who may publish it.
+    /// Settings of one source, apart from its stream keys.
     package struct Source: Sendable {
-        /// How long its publisher's bytes may wait for more of them.
+        /// How long received bytes may wait in the socket before they are read.
         package var readPatience: ReadPatience
-        /// Codecs that may come in; nil: those of the server.
+        /// Codecs that its publishers may send; nil: those of the server.
         package var codecs: Set<CodecName>?
-        /// Refused from the start; nil: it is not.
+        /// A refusal that is in force from the start; nil: none.
         package var refused: Refused?
 
         package init(readPatience: ReadPatience, codecs: Set<CodecName>? = nil, refused: Refused? = nil) {
@@ -61,39 +61,40 @@ package struct IngestConfiguration: Sendable {
         }
     }
 
-    /// `HOST:PORT`; port 0 lets the system choose; nil: no RTMP in clear text.
+    /// `HOST:PORT`; port 0 lets the system choose; nil: no unencrypted RTMP.
     package var listen: String?
     /// nil: no RTMPS.
     package var secure: Secure?
     /// nil: no SRT.
     package var srt: SRTSettings?
-    /// Connections from here begin with a PROXY header, no others.
+    /// Connections from these addresses must begin with a PROXY header; others must not.
     package var proxies: [AddressRange] = []
-    /// Who may publish as what.
+    /// Decides which publisher may publish which source.
     package var admission: Admission
-    /// Asked about each publisher whose key is right; nil: nobody is asked.
+    /// Webhook that is asked about each publisher with a valid key; nil: none.
     package var hook: HookClient?
     /// Unix time in seconds, for keys that expire.
     package var wallClock: @Sendable () -> Int64 = { Int64(time(nil)) }
     package var onDuplicate = DuplicatePolicy.takeover
-    /// Rules of each connection.
+    /// RTMP settings and limits of each connection.
     package var session = RTMPServerConfiguration()
-    /// Codecs that may come in.
+    /// Codecs that publishers may send.
     package var codecs = FLVDemuxer.usualCodecs
-    /// The same for sources that have a list of their own.
+    /// Codecs of the sources that have a list of their own.
     package var sourceCodecs: [SourceID: Set<CodecName>] = [:]
-    /// Nanoseconds from the accepted publish to the refusal of a publisher that sends nothing we can read.
+    /// Nanoseconds from the accepted publish until a publisher that sends only unsupported codecs is refused.
     package var unsupportedCodecTimeout: Int64 = 5_000_000_000
-    /// How long a publisher's bytes may wait for more of them, for sources that have a jitter buffer of their own; see
+    /// How long received bytes may wait in the socket, for sources with a jitter buffer of their own; see
     /// ``ReadPacer``.
     package var readPatience: [SourceID: ReadPatience] = [:]
-    /// Refused from the start.
+    /// Sources that refuse publishers from the start.
     package var refused: [SourceID: Refused] = [:]
-    /// Nanoseconds from a wrong key to the answer: whoever guesses gets few guesses in.
+    /// Nanoseconds between a wrong key and its refusal, to slow down guessing.
     package var wrongKeyDelay: Int64 = 1_000_000_000
-    /// Connections at once; one more closes one that does not publish.
+    /// Maximum number of connections. If another one arrives, the server closes one that does not publish.
     package var maximumConnections = 256
-    /// Connections at once from one address that do not publish and stand still; one more closes one.
+    /// Maximum number of connections from one client network that do not publish. If there are more, the server closes
+    /// those that have made no progress for ``ConnectionLedger/patience``.
     package var maximumWaitingPerAddress = 8
 
     package init(listen: String = "127.0.0.1:1935", bindings: [IngestBinding]) {
@@ -106,9 +107,9 @@ package struct IngestConfiguration: Sendable {
         self.admission = admission
     }
 
-    /// How long bytes of `source` may wait.
+    /// How long received bytes of `source` may wait in the socket.
     package func readPatience(of source: SourceID) -> ReadPatience { self.readPatience[source] ?? .usual }
 
-    /// What may come in for `source`.
+    /// Codecs that publishers of `source` may send.
     package func codecs(of source: SourceID) -> Set<CodecName> { self.sourceCodecs[source] ?? self.codecs }
 }

@@ -7,49 +7,49 @@ import PipelineSpec
 package import RTMP
 import Stages
 
-/// What the connections of one server share. Lives on the server's one event loop, so it needs no lock; see
-/// ``IngestServer/perform(_:)``.
+/// State shared by all connections of one ingest server. Used only on the server's single event loop, so it needs no
+/// lock; see ``IngestServer/perform(_:)``.
 package final class IngestCore {
     private(set) var configuration: IngestConfiguration
     package let clock: any MonotonicClock
     let logger: Logger
     private var hubs: [SourceID: SourceHub]
     package let emit: @Sendable (IngestEvent) -> Void
-    /// When publishers' bytes that wait are looked after.
+    /// Timer that checks publishers whose received bytes may wait in the socket.
     let grid = ReadGrid()
     private var ledger: ConnectionLedger
     private var isSweepDue = false
     private var handlers: [Int: any PublishingConnection] = [:]
-    /// Connections that are closing and give their peers time to read why.
+    /// Number of connections that are closing and stay open for a moment so that their peers can read the refusal.
     private var lingering = 0
     private static let maximumLingering = 256
     var admission: Admission
     private var refusals = RefusalTable()
-    /// Publications of each source. An encoder that comes back in a loop is let in every second; a client that connects, publishes
-    /// and closes as fast as it can is not.
+    /// Rate limit of publications per source. It allows an encoder that reconnects in a loop once per second, but not a
+    /// client that connects, publishes and closes as fast as it can.
     private var publications: [SourceID: RateBudget] = [:]
     private static let publicationRate = (perSecond: Int64(1), burst: Int64(32))
     private var failures = FailureBook()
-    /// Questions to the webhook of one place. Ten publishers behind one address come back at once after a cut; who asks more often
-    /// than the webhook's connections can take would keep everybody else waiting.
+    /// Rate limit of webhook requests per client network. Ten publishers behind one address reconnect at once after a
+    /// network outage; a client that exceeds the limit would delay everyone else on the webhook's connections.
     private var questions = PlaceBudget((perSecond: 4, burst: 32))
-    /// Lines in the log about connections of one place that came to nothing.
+    /// Rate limit of log lines about refused connections, per client network.
     private var lines = PlaceBudget((perSecond: 1, burst: 20))
-    /// Asked about each publisher whose key is right; nil: nobody is asked.
+    /// Webhook that is asked about each publisher with a valid key; nil: none.
     var hook: HookClient?
-    /// To the event loop, for those who do not know whether it still is there.
+    /// Access to the event loop for callers that may outlive it.
     let gate: Gate
-    /// For the webhook; nil: there is none.
+    /// HTTP client of the webhook; nil: no webhook is configured.
     let client: HTTPClient?
     /// `HOST:PORT` of the listener.
     var address = ""
-    /// The same of the SRT listener.
+    /// `HOST:PORT` of the SRT listener.
     var srtAddress = ""
-    /// Threads that read from SRT, which the server waits for at its end.
+    /// Threads that read from SRT; the server waits for them when it stops.
     private(set) var feeds: [TransportFeed] = []
     private var connections = 0
     private var publishers: [SourceID: any PublishingConnection] = [:]
-    /// When each of them was let in.
+    /// When each of them was accepted.
     private var claimedAt: [SourceID: Int64] = [:]
     private var flapGuards: [SourceID: FlapGuard] = [:]
 
@@ -74,20 +74,20 @@ package final class IngestCore {
         }
     }
 
-    /// What becomes of a publisher whose key is right.
+    /// The decision about a publisher whose key is valid.
     package enum Claim {
         case accept(SourceHub, isTakeover: Bool)
-        /// - Parameter reason: For the operator; the publisher gets no hint.
+        /// - Parameter reason: For the operator; it is not sent to the publisher.
         case deny(PublishRefusal, reason: String?)
     }
 
-    /// Numbers a connection, 1 upwards.
+    /// Returns the number of a new connection, starting at 1.
     package func number() -> Int {
         self.connections &+= 1
         return self.connections
     }
 
-    /// A connection has come, or it has become known where it comes from; whoever has to go for it goes.
+    /// Registers a connection, or its real address after the PROXY header. Closes connections over the limit.
     func opened(_ handler: any PublishingConnection, from address: IPAddress?, on loop: any EventLoop) {
         self.handlers[handler.number] = handler
         let leaving = self.ledger.opened(handler.number, from: address, now: self.clock.now())
@@ -95,7 +95,8 @@ package final class IngestCore {
         self.sweepSoon(on: loop)
     }
 
-    /// Those who have just come may stay a moment, and then not all of them.
+    /// Schedules a second check of networks with too many connections: new connections get a moment to make progress
+    /// before they are closed.
     private func sweepSoon(on loop: any EventLoop) {
         guard !self.isSweepDue, self.ledger.isCrowded else { return }
         self.isSweepDue = true
@@ -108,22 +109,23 @@ package final class IngestCore {
         }
     }
 
-    /// Whether somebody at `address` is a proxy that says for whom it comes.
+    /// Whether `address` is a configured proxy, which sends a PROXY header.
     func isProxy(_ address: IPAddress?) -> Bool {
         guard let address else { return false }
         return self.configuration.proxies.contains { $0.contains(address) }
     }
 
-    /// It has got a step further on its way to publish.
+    /// Records that a connection has made progress in its handshake.
     func advanced(_ handler: any PublishingConnection) { self.ledger.advanced(handler.number, now: self.clock.now()) }
 
-    /// It waits to be told that its key is wrong.
+    /// Records that a connection has a wrong key and waits for its delayed refusal.
     func denied(_ handler: any PublishingConnection) { self.ledger.denied(handler.number) }
 
-    /// It publishes, and makes room for nobody.
+    /// Records that a connection publishes. From now on it is not closed in favor of others.
     func published(_ handler: any PublishingConnection) { self.ledger.published(handler.number) }
 
-    /// It counts no more; false: there is no time for its peer to read why.
+    /// Stops counting a connection that closes. Returns false if too many connections linger already; then it must be
+    /// closed at once.
     func closing(_ handler: any PublishingConnection) -> Bool {
         self.ledger.closed(handler.number)
         guard self.lingering < Self.maximumLingering else { return false }
@@ -138,58 +140,59 @@ package final class IngestCore {
         self.handlers[handler.number] = nil
     }
 
-    /// A thread reads from SRT.
+    /// Adds an SRT reading thread.
     func note(_ feed: TransportFeed) {
         self.feeds.removeAll(where: \.hasFinished)
         self.feeds.append(feed)
     }
 
-    /// Whose key it is.
+    /// Finds the source that the key of a request belongs to.
     package func identify(_ request: PublishRequest) -> Admission.Answer {
         let answer = self.admission.answer(to: request.address, now: self.configuration.wallClock())
         if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }
         return answer
     }
 
-    /// Nothing has come of a request that ``identify(_:)`` has found a source for.
+    /// Gives back a single-use key after ``identify(_:)`` accepted it but the request failed later.
     package func giveBack(_ request: PublishRequest) {
         self.admission.giveBack(request.address, now: self.configuration.wallClock())
         if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }
     }
 
-    /// What whoever wants to publish `source` is told now; nil: it may be published.
+    /// Why `source` refuses all publishers at present; nil: it accepts them.
     package func refusal(of source: SourceID) -> PublishRefusal? {
         self.refusals.refusal(of: source, now: self.clock.now())
     }
 
-    /// Whether `source` may be published once more now; it counts then.
+    /// Takes one publication from the rate limit of `source`; returns false if it is exceeded.
     package func mayPublish(_ source: SourceID) -> Bool {
         let now = self.clock.now()
         return self.publications[source, default: RateBudget(Self.publicationRate, now: now)].take(now: now)
     }
 
-    /// Sends the publisher of `source` away; until `deadline` nobody may publish it.
+    /// Disconnects the publisher of `source` and refuses all publishers until `deadline`.
     func kick(_ source: SourceID, _ refusal: PublishRefusal, until deadline: Int64) {
         self.refusals.refuse(source, refusal, until: deadline)
         self.publishers[source]?.refuse(refusal)
     }
 
-    /// A wrong key has come from there.
+    /// Counts a wrong key from `address` and returns how to answer it.
     func failed(at address: IPAddress?) -> FailureBook.Answer {
         self.failures.failed(at: address, now: self.clock.now())
     }
 
-    /// Whether the webhook is asked about somebody from there.
+    /// Takes one webhook request from the rate limit of `address`; returns false if it is exceeded.
     func mayAsk(from address: IPAddress?) -> Bool { self.questions.take(at: address, now: self.clock.now()) }
 
-    /// Whether the log says that a connection from there came to nothing: whoever opens thousands fills no disk.
+    /// Takes one log line from the rate limit of `address`, so that a client that opens thousands of connections cannot
+    /// fill the disk.
     func mayLog(from address: IPAddress?) -> Bool { self.lines.take(at: address, now: self.clock.now()) }
 
-    /// Gives the source to `handler`, and makes room when it is taken over.
+    /// Makes `handler` the publisher of the source; a previous publisher is disconnected first if it may be taken over.
     package func claim(_ source: SourceID, by handler: any PublishingConnection) -> Claim {
-        guard let hub = self.hubs[source] else { return .deny(.denied, reason: "\(source) is not here any more") }
+        guard let hub = self.hubs[source] else { return .deny(.denied, reason: "\(source) was removed") }
         if let refusal = self.refusal(of: source) {
-            return .deny(refusal, reason: "\(source) is refused for some time")
+            return .deny(refusal, reason: "\(source) refuses publishers for some time")
         }
         let now = self.clock.now()
         guard let older = self.publishers[source] else {
@@ -204,7 +207,7 @@ package final class IngestCore {
             self.emit(.flapping(source, remote: handler.remote))
             return .deny(.busy, reason: nil)
         }
-        // The older one ends its source before the newer one begins it.
+        // The older publisher ends its publication before the newer one begins.
         self.publishers[source] = handler
         self.claimedAt[source] = now
         older.giveWay()
@@ -213,17 +216,17 @@ package final class IngestCore {
 
     // MARK: Sources that come and go
 
-    /// Publishers may come for another source.
+    /// Adds a source that publishers may publish.
     func add(_ source: IngestConfiguration.Source, _ hub: SourceHub) {
         self.hubs[hub.source] = hub
         self.configuration.readPatience[hub.source] = source.readPatience
         self.configuration.sourceCodecs[hub.source] = source.codecs
-        // Clients are told before it is known who they are.
+        // Clients are told the supported codecs before it is known which source they publish.
         if let codecs = source.codecs { self.configuration.session.codecs.formUnion(codecs) }
         if let refused = source.refused { self.refusals.refuse(hub.source, refused.refusal, until: refused.until) }
     }
 
-    /// Nobody publishes the source any more; who does is sent away.
+    /// Removes a source and disconnects its publisher.
     func remove(_ source: SourceID, _ refusal: PublishRefusal) {
         self.hubs[source] = nil
         self.configuration.readPatience[source] = nil
@@ -235,11 +238,11 @@ package final class IngestCore {
         self.publishers[source]?.refuse(refusal)
     }
 
-    /// `handler` publishes no more.
+    /// Ends the claim of `handler` on a source, unless another publisher has taken it over.
     package func release(_ source: SourceID, by handler: any PublishingConnection) {
         if self.publishers[source] === handler { self.publishers[source] = nil }
     }
 
-    /// Who publishes `source` now.
+    /// The connection that publishes `source` now.
     func publisher(of source: SourceID) -> (any PublishingConnection)? { self.publishers[source] }
 }

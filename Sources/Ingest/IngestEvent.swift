@@ -1,7 +1,7 @@
 package import Admission
 package import MediaTypes
 
-/// What the ingest tells the room. Never carries a stream key.
+/// An event that the ingest reports to the room. Never carries a stream key.
 package enum IngestEvent: Sendable, Hashable {
     /// The server is bound to this address, `HOST:PORT`.
     case listening(address: String)
@@ -11,33 +11,35 @@ package enum IngestEvent: Sendable, Hashable {
     case listeningForSRT(address: String)
     /// Someone opened a connection.
     case connected(remote: String)
-    /// A publisher was let in.
+    /// A publisher was accepted.
     case publishing(SourceID, PublisherInfo)
-    /// A track is coded like this from here on.
+    /// The format of a track, at its start and at every change.
     case configuration(SourceID, CodecParameters)
-    /// The first packet of this publication's video, and the first of its audio.
+    /// The first video packet of this publication, and its first audio packet.
     case firstVideo(SourceID)
     case firstAudio(SourceID)
-    /// A track is in a codec that is not supported; the others go on.
+    /// A track uses a codec that is not supported; the other tracks continue.
     case unsupportedCodec(SourceID, codec: String)
-    /// The publisher says something to players: the name of its message and an array of values, as JSON text.
+    /// A data message from the publisher for players: the name of the message and an array of values, as JSON text.
     case data(SourceID, name: String, values: String)
-    /// The publisher has taken leave.
+    /// The publisher ended its publication.
     case unpublished(SourceID, reason: String)
-    /// The publisher is gone without leave: network, timeout, protocol fault, or sent away.
+    /// The publisher's connection ended without an unpublish: network, timeout, protocol error, or disconnected by the
+    /// server.
     case lost(SourceID, reason: String)
-    /// A source that is fetched connects to its server; `url` without stream key.
+    /// A pull source connects to its server; `url` without stream key.
     case pulling(SourceID, url: String)
-    /// The server could not be reached, refused, or ended the stream; it is tried again after so many milliseconds.
+    /// A pull source could not reach its server, was refused, or the stream ended. The next attempt follows after
+    /// `retryMs` milliseconds.
     case pullFailed(SourceID, reason: String, retryMs: Int)
-    /// A newer connection with its key takes the source over; ``publishing(_:_:)`` follows.
+    /// A newer connection with the same key takes the source over; ``publishing(_:_:)`` follows.
     case takenOver(SourceID)
-    /// The webhook that decides on publishers gave no answer; `isAllowed`: the publisher was let in all the same.
+    /// The publish webhook did not answer; `isAllowed`: the publisher was accepted anyway, as `onError` says.
     case hookFailed(SourceID, reason: String, isAllowed: Bool)
-    /// Encoders fight for a source: one that would have taken it over was refused.
+    /// Two encoders keep taking a source over from each other; the last takeover was refused.
     case flapping(SourceID, remote: String)
-    /// A stream key that is good for one publication was used, or was not used after all. Only its hash is told.
+    /// A single-use stream key was used, or was given back unused. Only the hash of the key is reported.
     case keyUsed(Admission.KeyUse)
-    /// A publisher was turned away, or a connection ended before it published; `code` is `nil` where that was nobody's mistake.
+    /// A publisher was refused, or a connection ended before it published; then `code` is `nil` if no error occurred.
     case refused(remote: String, key: RedactedKey?, reason: String, code: ErrorCode?)
 }

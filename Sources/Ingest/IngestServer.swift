@@ -9,13 +9,14 @@ package import RTMP
 import Stages
 import Synchronization
 
-/// The RTMP server of a room: many publishers on one port, each bound to its source by its stream key.
+/// The ingest server of a room: RTMP, RTMPS and SRT listeners for many publishers, each bound to its source by its
+/// stream key.
 ///
-/// One event-loop thread of its own. Life: ``start()`` once, then ``stop()`` once.
+/// Runs one event-loop thread of its own. Life cycle: ``start()`` once, then ``stop()`` once.
 package final class IngestServer: Sendable {
     private struct Running {
         var channels: [any Channel] = []
-        /// What publishers that are sent away still have to be told through.
+        /// UDP channels; they close last, because refused SRT publishers are answered through them.
         var datagrams: [any Channel] = []
         var isStopped = false
     }
@@ -28,12 +29,12 @@ package final class IngestServer: Sendable {
     private let loop: any EventLoop
     private let core: NIOLoopBoundBox<IngestCore>
     private let doors: NIOLoopBoundBox<[SRTDoor]>
-    /// To the event loop, for whoever may come when the server has stopped.
+    /// Access to the event loop for callers that may outlive the server.
     private let gate = Gate()
     private let running = Mutex(Running())
 
     /// - Parameters:
-    ///   - clock: Stamps the arrival of packets, and is what deadlines count on.
+    ///   - clock: Stamps the arrival of packets; deadlines use it too.
     ///   - events: Called on the event loop; must not block.
     package init(
         configuration: IngestConfiguration, clock: any MonotonicClock, logger: Logger,
@@ -62,34 +63,34 @@ package final class IngestServer: Sendable {
         }
     }
 
-    /// Does `work` on the event loop soon; never when the server has stopped.
+    /// Runs `work` on the event loop soon; does nothing if the server has stopped.
     private func tell(_ work: @escaping @Sendable (IngestCore) -> Void) {
         self.gate.pass { self.loop.execute { [core] in work(core.value) } }
     }
 
-    /// Does `work` on the event loop, and waits for it: for publishers that come by another way than the server's sockets. Not from an
-    /// event loop, and not once the server has stopped.
+    /// Runs `work` on the event loop and waits for it, for publishers that do not connect through the server's sockets.
+    /// Must not be called from an event loop or after the server has stopped.
     package func perform<Result: Sendable>(
         _ work: @escaping @Sendable (IngestCore) throws -> Result
     ) throws -> Result {
         try self.loop.submit { [core] in try work(core.value) }.wait()
     }
 
-    /// What a publisher has to read that it shall connect anew.
+    /// Time for publishers to read the request to reconnect.
     private static let handOverTime = TimeAmount.milliseconds(500)
 
-    /// What one read takes from somebody who does not publish yet, in bytes: more than the handshake and `connect` together.
+    /// Bytes per read before a connection publishes: more than the handshake and `connect` together.
     private static let usualRead = 16 << 10
 
-    /// Where `source` can be read; nil when no key is bound to it.
+    /// The hub that delivers `source`; nil if the source is unknown.
     package func hub(for source: SourceID) -> SourceHub? { self.hubs.withLock { $0[source] } }
 
-    /// Counts of every source.
+    /// Statistics of every source.
     package var statistics: [SourceID: SourceStatistics] { self.hubs.withLock { $0 }.mapValues(\.statistics) }
 
     /// Binds and listens.
     ///
-    /// - Returns: The bound addresses, `HOST:PORT`; they have been told as events too.
+    /// - Returns: The bound addresses, `HOST:PORT`; they are also reported as events.
     /// - Throws: ``MediaError/Code/bindFailed``, ``MediaError/Code/rejected`` for a certificate that cannot be used.
     @discardableResult
     package func start() async throws(MediaError) -> (plain: String?, secure: String?, srt: String?) {
@@ -107,8 +108,8 @@ package final class IngestServer: Sendable {
                 context = try NIOSSLContext(configuration: secure.certificates.serverConfiguration())
             } catch {
                 throw MediaError(
-                    .rejected, "TLS cannot be set up with the certificate: \(error)", at: "ingest",
-                    fix: "check certificate and key with openssl")
+                    .rejected, "cannot set up TLS with the certificate: \(error)", at: "ingest",
+                    fix: "check the certificate and the key with `openssl`")
             }
             let address = try await self.bind(secure.listen, "ingest.rtmps.listen", tls: context)
             self.logger.info("listening for RTMPS", metadata: ["address": "\(address)"])
@@ -138,7 +139,7 @@ package final class IngestServer: Sendable {
                 }
                 .bind(host: host, port: Int(port)).get()
         } catch {
-            throw self.bindFailure("\(settings.listen) cannot be listened on: \(error)", "ingest.srt.listen")
+            throw self.bindFailure("cannot listen on \(settings.listen): \(error)", "ingest.srt.listen")
         }
         let address = channel.localAddress.map(IngestServer.text) ?? settings.listen
         self.tell { $0.srtAddress = address }
@@ -156,7 +157,7 @@ package final class IngestServer: Sendable {
         do {
             channel = try await self.bootstrap(tls).bind(host: host, port: Int(port)).get()
         } catch {
-            throw self.bindFailure("\(listen) cannot be listened on: \(error)", field)
+            throw self.bindFailure("cannot listen on \(listen): \(error)", field)
         }
         let isStopped = self.running.withLock { running in
             running.channels.append(channel)
@@ -166,18 +167,18 @@ package final class IngestServer: Sendable {
         return channel.localAddress.map(IngestServer.text) ?? listen
     }
 
-    /// Sends the publisher of `source` away; it sees `reason`.
+    /// Disconnects the publisher of `source`; it gets `refusal` as the reason.
     package func disconnect(_ source: SourceID, _ refusal: PublishRefusal) {
         self.tell { $0.publisher(of: source)?.refuse(refusal) }
     }
 
-    /// Sends the publisher of `source` away, if there is one; nobody may publish it until `deadline`, in nanoseconds of the
-    /// server's clock. One that has passed lifts what was refused before.
+    /// Disconnects the publisher of `source`, if any, and refuses all publishers until `deadline`, in nanoseconds of
+    /// the server's clock. A `deadline` in the past lifts an earlier refusal.
     package func kick(_ source: SourceID, until deadline: Int64) {
         self.tell { $0.kick(source, .kicked, until: deadline) }
     }
 
-    /// From now on publishers must present these keys; those who publish go on.
+    /// Replaces the stream keys and the secrets of signed keys. Current publishers continue.
     package func replaceKeys(_ bindings: [IngestBinding], secrets: [String]) {
         self.tell { core in
             core.admission.bindings = bindings
@@ -185,9 +186,9 @@ package final class IngestServer: Sendable {
         }
     }
 
-    /// Publishers may come for another source as soon as ``renew(_:)`` names it.
+    /// Adds a source; publishers are accepted as soon as ``renew(_:)`` names it.
     ///
-    /// - Returns: Where it can be read; the one that is there already for a source that is not new.
+    /// - Returns: The hub that delivers the source; the existing one if the source is already known.
     package func add(_ source: SourceID, _ settings: IngestConfiguration.Source) -> SourceHub {
         let (hub, isNew) = self.hubs.withLock { hubs -> (SourceHub, Bool) in
             if let hub = hubs[source] { return (hub, false) }
@@ -202,33 +203,32 @@ package final class IngestServer: Sendable {
         return hub
     }
 
-    /// Nobody publishes the source any more. Its publisher is sent away, and sees `refusal`; after ``renew(_:)`` its keys are
-    /// those of nobody.
+    /// Removes a source and disconnects its publisher with `refusal`. Call ``renew(_:)`` to remove its keys as well.
     package func remove(_ source: SourceID, _ refusal: PublishRefusal) {
         guard self.hubs.withLock({ $0.removeValue(forKey: source) }) != nil else { return }
         self.tell { $0.remove(source, refusal) }
     }
 
-    /// From now on publishers are admitted by these keys, secrets and sources; those who publish go on.
+    /// Replaces the keys, secrets and sources that publishers are admitted by. Current publishers continue.
     package func renew(_ admission: Admission) {
         self.tell { $0.admission.renew(from: admission) }
     }
 
-    /// From now on questions to the publish webhook are signed with this secret; nothing happens where there is no webhook.
+    /// Replaces the secret that signs webhook requests; does nothing if there is no webhook.
     package func replaceHookSecret(_ secret: String) {
         self.tell { $0.hook?.hook.secret = secret }
     }
 
-    /// Closes the listener and every connection, and ends the thread.
+    /// Closes the listeners and every connection, and ends the thread.
     ///
-    /// - Parameter isHandedOver: Another server listens from now on: publishers that can be asked to connect anew are.
+    /// - Parameter isHandedOver: Another server takes over: publishers that support it are asked to reconnect.
     package func stop(isHandedOver: Bool = false) async {
         let (channels, datagrams, wasStopped) = self.running.withLock { running in
             defer { running.isStopped = true }
             return (running.channels, running.datagrams, running.isStopped)
         }
         if wasStopped { return }
-        // Neither can fail in a way that leaves something to do: the process or the group goes on without them.
+        // An error leaves nothing to do here or below: the process or the event loop ends without these channels.
         for channel in channels { try? await channel.close().get() }
         let sources = self.hubs.withLock { Array($0.keys) }
         let asked = try? await self.loop.submit { [core, doors] in
@@ -240,7 +240,7 @@ package final class IngestServer: Sendable {
             for door in doors.value { door.stop() }
             return asked
         }.get()
-        // They read it while their connections linger.
+        // Publishers read the request while their connections linger.
         if let asked, asked > 0 { try? await self.loop.scheduleTask(in: Self.handOverTime) {}.futureResult.get() }
         await self.joinFeeds()
         for channel in datagrams { try? await channel.close().get() }
@@ -249,17 +249,17 @@ package final class IngestServer: Sendable {
         try? await self.group.shutdownGracefully()
     }
 
-    /// Waits for the threads that read from SRT: they say good-bye through the loop, and report to it.
+    /// Waits for the threads that read from SRT. They use the event loop to close their connections and to report.
     private func joinFeeds() async {
         let feeds = (try? await self.loop.submit { [core] in core.value.feeds }.get()) ?? []
         await TransportFeed.join(feeds)
-        // Their good-bye is on its way through the relays.
+        // The SRT shutdown packets still pass through the loopback channels.
         if !feeds.isEmpty { try? await self.loop.scheduleTask(in: .milliseconds(50)) {}.futureResult.get() }
-        // What they told the loop has its turn.
+        // Lets the tasks that they queued on the loop run first.
         try? await self.loop.submit { [doors] in doors.value = [] }.get()
     }
 
-    /// - Parameter tls: nil: clear text.
+    /// - Parameter tls: nil: unencrypted.
     private func bootstrap(_ tls: NIOSSLContext?) -> ServerBootstrap {
         ServerBootstrap(group: self.group)
             .serverChannelOption(.backlog, value: 256)
@@ -267,7 +267,7 @@ package final class IngestServer: Sendable {
             .childChannelInitializer { [core] channel in
                 channel.eventLoop.makeCompletedFuture {
                     let address = channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
-                    // In the order of the bytes: whose connection it is, then TLS, then RTMP.
+                    // Handlers in the order of the bytes: PROXY header, then TLS, then RTMP.
                     if core.value.isProxy(address) {
                         try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler())
                     }
@@ -287,7 +287,7 @@ package final class IngestServer: Sendable {
             .childChannelOption(.maxMessagesPerRead, value: 4)
     }
 
-    /// For S1.
+    /// Random bytes for the S1 packet of the RTMP handshake.
     private static func randomBytes() -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         var bytes: [UInt8] = []
@@ -308,6 +308,6 @@ package final class IngestServer: Sendable {
 
     private func bindFailure(_ what: String, _ field: String) -> MediaError {
         MediaError(
-            .bindFailed, what, at: "ingest", fix: "choose another `\(field)`, or port 0 for any free one")
+            .bindFailed, what, at: "ingest", fix: "choose another `\(field)`, or use port 0 for any free port")
     }
 }

@@ -7,30 +7,30 @@ package import NIOCore
     import Musl
 #endif
 
-/// One publisher's socket, whose bytes are read together; see ``ReadPacer``.
+/// Reads the socket of one publisher in larger pieces instead of packet by packet; see ``ReadPacer``.
 ///
-/// Bound to the channel's event loop. Life: made when it publishes, ``arrival(of:newest:read:)`` and
-/// ``received(_:missing:isAway:at:)`` with every read, its own and the channel's, ``end()``.
+/// Bound to the channel's event loop. Life cycle: created when the connection publishes; ``arrival(of:newest:read:)``
+/// and ``received(_:missing:isAway:at:)`` with every read, whether this type or the channel made it; then ``end()``.
 package final class PacedReading {
     private let channel: any Channel
     private let grid: ReadGrid
     private let clock: any MonotonicClock
     private let number: Int
     private let socket: NIOBSDSocket.Handle?
-    /// Whose source it is; nil: nobody asks for it.
+    /// Hub of the publisher's source; nil: none.
     private let hub: SourceHub?
     private var pacer: ReadPacer?
     private var estimate: ArrivalEstimate
-    /// Those who read the source know that some of it may wait.
+    /// The subscribers have been told that some of the source's data may wait in the socket.
     private var isBehind = false
-    /// Back-pressure: nothing is read, whatever the clock says.
+    /// Back-pressure: the socket is not read, whatever the timer says.
     package var isPaused = false {
         didSet { if self.isPaused { self.noteCaughtUp() } }
     }
 
     /// - Parameters:
-    ///   - number: Names it on the grid.
-    ///   - clock: Nanoseconds; the grid has the event loop's time.
+    ///   - number: Identifies the connection on the grid.
+    ///   - clock: Gives arrival times in nanoseconds; the grid's timer runs on the event loop's time.
     package init(
         _ channel: any Channel, number: Int, patience: ReadPatience, grid: ReadGrid, clock: any MonotonicClock,
         hub: SourceHub? = nil
@@ -47,31 +47,32 @@ package final class PacedReading {
         guard patience.usual > 0 else { return }
         self.pacer = ReadPacer(
             patience: patience, number: number, interval: ReadGrid.interval.nanoseconds, now: clock.now())
-        // Until ``end()``, or until its socket says that it is closed.
+        // Active until ``end()``, or until the socket option fails because the socket is closed.
         grid.join(number, on: channel.eventLoop) { turn in self.look(turn) }
     }
 
-    /// What is read now has been left waiting on purpose, so ``arrival(of:newest:read:)`` knows better when it came.
+    /// The data that is read now has waited in the socket on purpose, so its arrival is estimated by
+    /// ``arrival(of:newest:read:)``.
     package var isAway: Bool { self.pacer?.isAway ?? false }
 
-    /// When the next message of a read came; see ``ArrivalEstimate``.
+    /// Estimates when the next message of a read arrived; see ``ArrivalEstimate``.
     package func arrival(of timestamp: UInt32, newest: UInt32, read now: Int64) -> Int64 {
         self.estimate.arrival(of: timestamp, newest: newest, read: now)
     }
 
-    /// Bytes have been read at `now` and what they hold is handed out; `missing` more must come before the message in progress is
-    /// whole.
+    /// Records a read of `bytes` bytes at `now` whose messages have been delivered; `missing` is the number of bytes
+    /// that the message in progress still lacks.
     package func received(_ bytes: Int, missing: Int, isAway: Bool, at now: Int64) {
         if let mark = self.pacer?.received(bytes, missing: missing, isAway: isAway, now: now) { self.set(mark: mark) }
         if bytes < ReadPacer.readBytes {
             self.noteRead(until: now)
         } else if !self.isAway {
-            // A full read may have left something, of which nobody knows when it came.
+            // A full read may have left data in the socket whose arrival time is unknown.
             self.noteCaughtUp()
         }
     }
 
-    /// It publishes no more: what it says is an answer to us, or a good-bye.
+    /// Ends the pacing when the connection no longer publishes, so that its commands are read at once.
     package func end() {
         guard let pacer = self.pacer else { return }
         self.leave()
@@ -79,7 +80,7 @@ package final class PacedReading {
     }
 
     private func look(_ turn: Int) {
-        // Somebody has begun to look: all that waits is read now, and what comes from here on is told of.
+        // A viewer sees or hears the source again: read everything that waits, then let the socket notify as usual.
         if self.isAway, !self.isPaused, self.hub?.isPatient == false {
             self.read()
             guard self.isAway else { return }
@@ -93,7 +94,7 @@ package final class PacedReading {
         }
     }
 
-    /// ``received(_:missing:isAway:at:)`` is called from inside.
+    /// Calls ``received(_:missing:isAway:at:)`` through the channel's pipeline.
     private func read() {
         guard let socket = self.socket else { return self.tell() }
         let now = self.clock.now()
@@ -106,7 +107,7 @@ package final class PacedReading {
         }
     }
 
-    /// All that came before `now` has been handed out.
+    /// Records that everything that arrived before `now` has been delivered.
     private func noteRead(until now: Int64) {
         self.estimate.looked(at: now)
         guard self.isAway else { return self.noteCaughtUp() }
@@ -114,7 +115,7 @@ package final class PacedReading {
         self.hub?.noteRead(until: now)
     }
 
-    /// Nothing waits, or what waits counts as silence.
+    /// Tells the subscribers that no data waits in the socket any more.
     private func noteCaughtUp() {
         guard self.isBehind else { return }
         self.isBehind = false
@@ -133,7 +134,7 @@ package final class PacedReading {
 
     private func set(mark: Int) {
         let option = ChannelOptions.Types.SocketOption(level: .socket, name: .init(rawValue: SO_RCVLOWAT))
-        // Closed already, or not a socket that has such a mark: it is read as its bytes come.
+        // The socket is closed, or the channel has no such option: then bytes are read as they arrive.
         if !self.set(option, SocketOptionValue(mark)) { self.leave() }
     }
 

@@ -2,21 +2,21 @@ import Admission
 import NIOCore
 import PipelineSpec
 
-/// Takes the PROXY header off a connection, below TLS, and tells whose connection it is.
+/// Removes the PROXY header from a connection, below TLS, and reports the client's address.
 ///
-/// Stands only in connections from proxies that are named: anybody else could claim any address.
+/// Added only to connections from configured proxies: any other client could claim any address.
 final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// Comes before the first byte; nil when the connection is the proxy's own.
+    /// Sent before the first byte; `address` is nil if the connection is the proxy's own.
     struct Proxied: Sendable {
         let address: IPAddress?
         let port: Int
     }
 
     struct Malformed: Error, CustomStringConvertible {
-        let description = "no PROXY header from a proxy"
+        let description = "the proxy sent no valid PROXY header"
     }
 
     private var bytes: [UInt8] = []

@@ -1,10 +1,10 @@
-/// Who publishes, as far as the connection says.
+/// A publisher, as its connection describes it.
 package struct PublisherInfo: Sendable, Hashable {
-    /// The encoder's name for itself (`flashVer`), cut to 128 characters; empty when it has none.
+    /// The encoder's name (`flashVer`), truncated to 128 characters; empty if it sent none.
     package let encoder: String
     /// Remote address, `IP:PORT`.
     package let remote: String
-    /// It took the source over from another connection.
+    /// It took the source over from another publisher.
     package let isTakeover: Bool
 
     package init(encoder: String, remote: String, isTakeover: Bool) {

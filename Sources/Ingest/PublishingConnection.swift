@@ -1,24 +1,24 @@
 import MediaTypes
 package import RTMP
 
-/// Somebody who publishes, or wants to, through any of the doors. Bound to the server's event loop.
+/// A connection that publishes or asks to, over RTMP or SRT. Bound to the server's event loop.
 package protocol PublishingConnection: AnyObject {
-    /// Which connection of this worker it is.
+    /// Number of the connection, unique in this worker.
     var number: Int { get }
     /// `IP:PORT`.
     var remote: String { get }
 
-    /// Ends it with a status for the encoder, as far as its protocol has one.
+    /// Ends the connection with a status for the encoder, if its protocol has one.
     func refuse(_ refusal: PublishRefusal)
-    /// Ends it because another server goes on from here.
+    /// Ends the connection because another server takes over.
     ///
-    /// - Returns: It was asked to connect anew, and needs a moment to read that.
+    /// - Returns: True if the encoder was asked to reconnect and needs a moment to read the request.
     func handOver() -> Bool
-    /// Ends it because a newer one has taken its source over.
+    /// Ends the connection because a newer one has taken its source over.
     func giveWay()
-    /// Others need its place, and it does not publish.
+    /// Drops the connection: it does not publish and there are too many connections.
     func crowdedOut()
-    /// Back-pressure on this one publisher.
+    /// Back-pressure on this publisher only.
     func setPaused(_ isPaused: Bool)
 }
 

@@ -3,9 +3,9 @@ import NIOCore
 import RTMP
 import Stages
 
-/// Plays one source from another server, again and again. Bound to the event loop.
+/// Plays one source from another server over RTMP and reconnects after every failure. Bound to the event loop.
 ///
-/// States: idle → connecting → live (the server has agreed) → waiting (a timer runs) → connecting …; any → stopped.
+/// States: idle → connecting → live (the server has accepted) → waiting (a timer runs) → connecting …; any → stopped.
 final class PullDriver: RTMPClientOwner, SourcePuller {
     private enum State: Hashable { case idle, connecting, live, waiting, stopped }
 
@@ -24,7 +24,7 @@ final class PullDriver: RTMPClientOwner, SourcePuller {
     private var lastMedia: Int64 = 0
     private var idleTimer: Scheduled<Void>?
     private var retryTimer: Scheduled<Void>?
-    /// Does not connect before.
+    /// No connection attempt before this time; 0: no limit.
     private var heldUntil: Int64 = 0
 
     init(
@@ -63,7 +63,7 @@ final class PullDriver: RTMPClientOwner, SourcePuller {
 
     var source: SourceID { self.hub.source }
 
-    /// Takes leave of the server, and does not connect again before `deadline`.
+    /// Disconnects from the server and does not reconnect before `deadline`.
     func hold(until deadline: Int64) {
         guard self.state != .stopped else { return }
         self.heldUntil = deadline
@@ -76,13 +76,13 @@ final class PullDriver: RTMPClientOwner, SourcePuller {
         if wasLive {
             self.hub.cut()
             self.endPublication()
-            self.emit(.lost(self.hub.source, reason: "sent away by the operator"))
+            self.emit(.lost(self.hub.source, reason: "disconnected by the operator"))
         }
         self.retry(in: max(0, deadline &- self.clock.now()))
     }
 
     func setPaused(_ isPaused: Bool) {
-        // A pause of ours is no silence of the server's.
+        // While reading is paused, silence is not the server's fault.
         self.lastMedia = self.clock.now()
         self.connection?.setPaused(isPaused)
     }
@@ -128,7 +128,7 @@ final class PullDriver: RTMPClientOwner, SourcePuller {
             switch item {
             case .configuration(let parameters): self.emit(.configuration(self.hub.source, parameters))
             case .packet(let packet):
-                // A stream that gives pictures is a good one: the next loss begins with a short wait.
+                // A stream that delivers media works: the next failure starts with a short wait again.
                 if self.seen.count < 2, self.seen.insert(packet.kind).inserted {
                     self.backoff.reset()
                     self.emit(packet.kind == .video ? .firstVideo(self.hub.source) : .firstAudio(self.hub.source))
@@ -181,7 +181,7 @@ final class PullDriver: RTMPClientOwner, SourcePuller {
         if left > 0 {
             self.armIdleTimer(left)
         } else if self.hub.isFull {
-            // It is not read from; its silence counts anew once it is.
+            // The connection is not read at present; the idle timeout starts again when it is.
             self.armIdleTimer(self.settings.idleTimeout)
         } else {
             self.connection?.fail("no media for \(self.settings.idleTimeout / 1_000_000) ms")

@@ -5,10 +5,10 @@ import NIOPosix
 import Stages
 import Synchronization
 
-/// The sources of a room that are fetched from other servers: each connects, plays, and connects again for ever.
+/// The sources of a room that are pulled from other servers: each one connects, plays, and reconnects forever.
 ///
-/// What arrives goes the way of a publisher's packets: the same hub, the same events, the same limits. One event-loop thread
-/// of its own. Life: ``start()`` once, then ``stop()`` once.
+/// The packets take the same path as those of a publisher: same hub, same events, same limits. Runs one event-loop
+/// thread of its own. Life cycle: ``start()`` once, then ``stop()`` once.
 package final class PullService: Sendable {
     private let hubs: [SourceID: SourceHub]
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -49,18 +49,18 @@ package final class PullService: Sendable {
         }
     }
 
-    /// Where `source` can be read; nil when it is not fetched.
+    /// The hub that delivers `source`; nil if it is not a pull source.
     package func hub(for source: SourceID) -> SourceHub? { self.hubs[source] }
 
-    /// Begins to connect.
+    /// Starts connecting.
     package func start() {
         self.loop.execute { [drivers] in for driver in drivers.value { driver.start() } }
     }
 
-    /// Takes leave of the server of `source`, if it is fetched, and does not connect again before `deadline`, in nanoseconds of
-    /// the service's clock.
+    /// Disconnects from the server of `source`, if it is a pull source, and does not reconnect before `deadline`, in
+    /// nanoseconds of the service's clock.
     package func hold(_ source: SourceID, until deadline: Int64) {
-        // A room that ends may be told to kick somebody still.
+        // A kick may still arrive while the room ends.
         self.gate.pass {
             self.loop.execute { [drivers] in
                 for driver in drivers.value where driver.source == source { driver.hold(until: deadline) }
@@ -68,16 +68,16 @@ package final class PullService: Sendable {
         }
     }
 
-    /// Takes leave of every server and ends the thread.
+    /// Disconnects from every server and ends the thread.
     package func stop() async {
         let wasStopped = self.isStopped.withLock { isStopped in
             defer { isStopped = true }
             return isStopped
         }
         if wasStopped { return }
-        // A hub outlives the thread.
+        // The hubs outlive the thread.
         for hub in self.hubs.values { hub.onFullChange { _ in } }
-        // Neither can fail in a way that leaves something to do.
+        // An error leaves nothing to do here or below.
         let feeds = try? await self.loop.submit { [drivers] in
             for driver in drivers.value { driver.stop() }
             defer { drivers.value = [] }

@@ -1,14 +1,14 @@
 package import MediaTypes
 import RTMP
 
-/// One source that is fetched from another server.
+/// Settings of one source that is pulled from another server over RTMP.
 package struct PullSettings: Sendable {
     package let source: SourceID
     package let url: RTMPURL
-    /// Nanoseconds without a byte of media until the connection is given up and made anew.
+    /// Nanoseconds without media after which the connection is closed and made again.
     package var idleTimeout: Int64 = 90 * TimeMath.nanoseconds
 
-    /// Codecs that may come in.
+    /// Codecs that the server may send.
     package var codecs = FLVDemuxer.usualCodecs
 
     package init(source: SourceID, url: RTMPURL) {

@@ -5,15 +5,15 @@ import NIOPosix
 import PipelineSpec
 import RTMP
 
-/// Who a client connection tells. Bound to the connection's event loop.
+/// Receives the events of a client connection. Bound to the connection's event loop.
 protocol RTMPClientOwner: AnyObject {
-    /// The server has agreed.
+    /// The server has accepted the publish or play request.
     func ready(_ connection: RTMPClientHandler)
-    /// What is played has arrived.
+    /// Media of the played stream has arrived.
     func received(_ media: [RTMPMediaMessage], on connection: RTMPClientHandler)
-    /// More may be written.
+    /// The connection can take more data.
     func writable(_ connection: RTMPClientHandler)
-    /// The connection is over or could not be made. Told once, and not after ``RTMPClientHandler/finish()``.
+    /// The connection ended or could not be made. Called once, and not after ``RTMPClientHandler/finish()``.
     func ended(_ connection: RTMPClientHandler, reason: String)
 }
 
@@ -23,15 +23,15 @@ final class RTMPClientHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private static let connectTimeout = TimeAmount.seconds(5)
-    /// From the connection to the server's word.
+    /// From the TCP connection until the server accepts.
     private static let setupTimeout = TimeAmount.seconds(10)
-    /// `TCP_NOTSENT_LOWAT` of Linux, in bytes: the kernel takes no more than this ahead of the network, so that what is
-    /// late is late where whole GOPs can be dropped.
+    /// `TCP_NOTSENT_LOWAT` of Linux, in bytes. The kernel buffers at most this much unsent data, so that a backlog
+    /// forms in our own queue, where whole GOPs can be dropped.
     private static let notSentLowWater = (option: NIOBSDSocket.Option(rawValue: 25), bytes: 128 << 10)
 
     private var session: RTMPClientSession
     private weak var owner: (any RTMPClientOwner)?
-    /// What a server may repeat and nobody shall see, the longest first.
+    /// Parts of the URL that must not be shown although a server may repeat them, longest first.
     private let secrets: [String]
     private var context: ChannelHandlerContext?
     private var deadline: Scheduled<Void>?
@@ -43,9 +43,9 @@ final class RTMPClientHandler: ChannelInboundHandler {
         self.owner = owner
     }
 
-    /// Connects; what comes of it is told to the owner.
+    /// Starts to connect; the result is reported to the owner.
     ///
-    /// - Parameter egress: Judges the server's address; `nil`: any address.
+    /// - Parameter egress: Checks whether the server's address is allowed; `nil`: any address is.
     static func connect(
         to url: RTMPURL, purpose: RTMPClientSession.Purpose, owner: any RTMPClientOwner, egress: EgressGate? = nil,
         on loop: any EventLoop
@@ -74,12 +74,12 @@ final class RTMPClientHandler: ChannelInboundHandler {
         return handler
     }
 
-    // MARK: The owner's side
+    // MARK: Calls from the owner
 
     var isReady: Bool { self.session.isReady && !self.isOver }
-    /// What the far side says it understands of Enhanced RTMP.
+    /// Enhanced RTMP features that the server supports.
     var peer: EnhancedCapabilities { self.session.peer }
-    /// False while the far side reads more slowly than is written.
+    /// False while the server reads more slowly than data is written.
     var isWritable: Bool { self.context?.channel.isWritable ?? false }
 
     /// Writes one message without flushing.
@@ -91,7 +91,7 @@ final class RTMPClientHandler: ChannelInboundHandler {
 
     func flush() { self.context?.flush() }
 
-    /// Takes leave and closes, behind what is written.
+    /// Ends the stream and closes the connection after everything written so far.
     func finish() {
         guard !self.isOver else { return }
         self.isOver = true
@@ -101,14 +101,14 @@ final class RTMPClientHandler: ChannelInboundHandler {
         context.flush()
         let channel = context.channel
         context.close(mode: .output, promise: nil)
-        // The far side may never read: then the second it has is over.
+        // The server may never read, so the connection is closed after one second in any case.
         context.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }
 
-    /// Back-pressure on a server that is played from.
+    /// Back-pressure on a server whose stream is played.
     func setPaused(_ isPaused: Bool) { _ = self.context?.channel.setOption(.autoRead, value: !isPaused) }
 
-    /// Gives the connection up.
+    /// Closes the connection as failed.
     func fail(_ reason: String) { self.over(reason) }
 
     // MARK: Channel
@@ -121,7 +121,7 @@ final class RTMPClientHandler: ChannelInboundHandler {
             return
         }
         #if os(Linux)
-            // A kernel without it only keeps more.
+            // A kernel without this option only buffers more.
             _ = context.channel.setOption(
                 .tcpOption(Self.notSentLowWater.option), value: Self.notSentLowWater.bytes)
         #endif
@@ -130,7 +130,7 @@ final class RTMPClientHandler: ChannelInboundHandler {
         context.flush()
         let box = NIOLoopBound(self, eventLoop: context.eventLoop)
         self.deadline = context.eventLoop.scheduleTask(in: Self.setupTimeout) {
-            if !box.value.session.isReady { box.value.over("the server did not agree within 10 s") }
+            if !box.value.session.isReady { box.value.over("the server did not accept within 10 s") }
         }
     }
 
@@ -141,7 +141,7 @@ final class RTMPClientHandler: ChannelInboundHandler {
         for action in actions where !self.isOver {
             switch action {
             case .send(let bytes):
-                // A server that asks and does not read must not fill our memory with answers.
+                // A server that sends requests and does not read must not fill our memory with answers.
                 if context.channel.isWritable || !self.session.isReady {
                     _ = self.write(bytes)
                     context.flush()
@@ -193,10 +193,10 @@ final class RTMPClientHandler: ChannelInboundHandler {
         self.owner?.ended(self, reason: self.presentable(reason))
     }
 
-    /// Values of a query that are shorter say nothing.
+    /// Minimum length of a query value that counts as a secret; shorter ones are too common to hide.
     private static let shortestValue = 4
 
-    /// The stream name with its query and without it, and the values of the query.
+    /// Returns the stream name with and without its query, and the values of the query.
     private static func secrets(of url: RTMPURL) -> [String] {
         let parts = url.streamName.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.dropFirst().first ?? ""
@@ -207,9 +207,11 @@ final class RTMPClientHandler: ChannelInboundHandler {
         return all.filter { !$0.isEmpty }.sorted { $0.count > $1.count }
     }
 
-    /// A far server's words: short, printable, and without the stream key and the query that it may repeat.
+    /// Makes a server's message fit to show: short, printable, without the stream key and query values that it may
+    /// repeat.
     private func presentable(_ reason: String) -> String {
-        // Whole, since nobody would find what a cut has left of a secret; a message has 64 KiB at most.
+        // Secrets are removed before truncation, because a truncated secret would not be found. A message has at most
+        // 64 KiB.
         var text = String(
             String.UnicodeScalarView(reason.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
         for secret in self.secrets {

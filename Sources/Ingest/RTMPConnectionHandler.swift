@@ -7,15 +7,15 @@ import PipelineSpec
 import RTMP
 import Stages
 
-/// Performs what one connection's session asks for.
+/// Performs the actions of one connection's ``RTMPServerSession``.
 ///
-/// States: open → closing (the session is closed; what comes is dropped, the peer has a second to read the status) →
+/// States: open → closing (the session is closed; input is discarded, and the peer has one second to read the status) →
 /// inactive.
 final class RTMPConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long a refused peer may take to read why.
+    /// How long a refused connection stays open so that the peer can read the status.
     private static let lingering = TimeAmount.seconds(1)
 
     let core: IngestCore
@@ -29,7 +29,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var logger: Logger
 
     private var hub: SourceHub?
-    /// Empty; its memory is for what comes next. A block for several items is large enough for the heap to be tidied each time.
+    /// Always empty; kept to reuse its memory. Larger arrays are not kept, because blocks of that size make the heap
+    /// consolidate each time.
     private var items: [SourceItem] = []
     private static let keptItems = 64
     private var publishingSince: Int64 = 0
@@ -38,17 +39,17 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private var key: RedactedKey?
     private var wasAccepted = false
     private var wasDenied = false
-    /// Why, in words for the operator.
+    /// Reason of the refusal, for the operator.
     private var denial: String?
     private var isClosing = false
     private var isPaused = false
     private var isGivingWay = false
-    /// How far it has come so far.
+    /// Progress of the handshake at the last read; see ``RTMPServerSession/progress``.
     private var progress = 0
     private var countedBytes: UInt64 = 0
-    /// While it publishes.
+    /// Set while the connection publishes.
     private var pacing: PacedReading?
-    /// To the webhook, while it waits for the answer.
+    /// The webhook request, while it waits for the answer.
     private var question: Task<Void, Never>?
 
     private var timer: Scheduled<Void>?
@@ -73,7 +74,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.context = context
         self.core.emit(.connected(remote: self.remote))
         self.logger.debug("connection opened")
-        // A proxy is one address for everybody.
+        // All clients of a proxy share its address, so it is not used for limits.
         self.core.opened(self, from: self.core.isProxy(self.address) ? nil : self.address, on: context.eventLoop)
         self.armTimer()
         context.fireChannelActive()
@@ -91,10 +92,10 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Others need its place, and it does not publish.
+    /// Drops the connection: it does not publish and there are too many connections.
     func crowdedOut() { self.drop("too many connections that do not publish", .limitExceeded) }
 
-    /// Ends the connection without a word to the peer.
+    /// Closes the connection without a status for the peer.
     private func drop(_ reason: String, _ code: ErrorCode = .authDenied) {
         guard !self.isClosing else { return }
         self.isClosing = true
@@ -162,15 +163,15 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.refuse(.takenOver)
     }
 
-    /// Back-pressure on this one publisher: TCP tells it.
+    /// Back-pressure on this publisher only, through the TCP window.
     func setPaused(_ isPaused: Bool) {
         guard self.isPaused != isPaused, let context = self.context else { return }
         self.isPaused = isPaused
         self.pacing?.isPaused = isPaused
-        // A pause of ours is no silence of the publisher's.
+        // While reading is paused, silence is not the publisher's fault: the deadlines start again.
         if !isPaused { self.perform(self.session.receive([UInt8]().span, now: self.core.clock.now())) }
         context.channel.setOption(.autoRead, value: !isPaused).whenFailure { [logger] error in
-            logger.debug("reading was not switched", metadata: ["error": "\(error)"])
+            logger.debug("cannot switch reading on or off", metadata: ["error": "\(error)"])
         }
         self.armTimer()
     }
@@ -181,7 +182,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         if actions.isEmpty { return }
         var items = self.items
         self.items = []
-        // Handed out by then, all of them.
+        // By then all items have been delivered.
         defer { if items.capacity <= Self.keptItems { self.items = items } }
         let now = self.core.clock.now()
         let newest = self.pacing?.isAway == true ? Self.newest(of: actions) : nil
@@ -211,7 +212,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.handOut(&items)
     }
 
-    /// The greatest timestamp of the messages among `actions`; nil: there are none.
+    /// The latest timestamp of the messages among `actions`; nil if there are none.
     private static func newest(of actions: [RTMPServerAction]) -> UInt32? {
         var newest: UInt32?
         for case .message(let message) in actions {
@@ -220,7 +221,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         return newest
     }
 
-    /// One write a burst: Wirecast cannot read an answer in pieces.
+    /// Sends each burst in one write: Wirecast cannot read an answer in pieces.
     private func send(_ bytes: [UInt8]) {
         guard let context = self.context else { return }
         context.writeAndFlush(self.wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
@@ -228,19 +229,20 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
 
     private func decide(_ request: PublishRequest) {
         self.key = RedactedKey(request.address, app: self.core.admission.app)
-        // What came behind it in the same read may have ended the session: nobody makes room for that, or waits for its end.
+        // Data behind the request in the same read may have ended the session. Then no key is checked and no other
+        // publisher is disconnected for it.
         guard self.session.isDeciding(request.id) else { return }
         switch self.core.identify(request) {
         case .deny(let refusal, let reason): self.turnAway(request, refusal, reason)
         case .source(let source):
             if let refusal = self.core.refusal(of: source) {
                 self.core.giveBack(request)
-                return self.deny(request, refusal, "\(source) is refused for some time")
+                return self.deny(request, refusal, "\(source) refuses publishers for some time")
             }
             guard self.core.hook == nil || self.core.mayAsk(from: self.address) else {
-                // Its key is right: nothing that is held against those who guess.
+                // The key is valid, so this does not count as a wrong key.
                 self.core.giveBack(request)
-                return self.deny(request, .undecided, "too many questions to the webhook from its address")
+                return self.deny(request, .undecided, "too many webhook requests for its address")
             }
             guard self.core.mayPublish(source) else {
                 self.core.giveBack(request)
@@ -252,7 +254,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// The session queues what comes meanwhile, and denies when the answer takes too long.
+    /// Asks the webhook. Meanwhile the session queues input, and denies if the answer takes too long.
     private func ask(
         _ hook: HookClient, _ client: HTTPClient, _ source: SourceID, _ request: PublishRequest,
         on loop: any EventLoop
@@ -271,13 +273,14 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     }
 
     private func answered(_ verdict: HookClient.Verdict, _ source: SourceID, _ request: PublishRequest) {
-        // Whoever is gone must not take the source from somebody who is there; and what has been asked since stays asked.
+        // A connection that has closed must not take over the source. A newer request of this connection keeps its own
+        // webhook request.
         guard self.context != nil, !self.isClosing, self.session.isDeciding(request.id) else {
             return self.core.giveBack(request)
         }
         self.question = nil
         if let failure = verdict.failure {
-            self.logger.warning("the publish webhook gave no answer", metadata: ["reason": "\(failure)"])
+            self.logger.warning("the publish webhook did not answer", metadata: ["reason": "\(failure)"])
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
         }
         if verdict.refusal != nil { self.core.giveBack(request) }
@@ -291,7 +294,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.armTimer()
     }
 
-    /// A wrong key, or a right one too often: the answer takes a while, and those who have shown many get none. Nothing is read meanwhile.
+    /// Refuses a wrong key, or a valid one that is used too often, after a delay. A client with too many wrong keys is
+    /// dropped without an answer. Nothing is read during the delay.
     private func turnAway(_ request: PublishRequest, _ refusal: PublishRefusal, _ reason: String) {
         guard self.core.failed(at: self.address) == .explain else { return self.drop(reason) }
         let delay = self.core.configuration.wrongKeyDelay
@@ -304,7 +308,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// Nobody waits for the webhook's answer any more: its connection is for others.
+    /// Cancels the webhook request, which frees its connection.
     private func withdrawQuestion() {
         self.question?.cancel()
         self.question = nil
@@ -341,7 +345,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
                 .publishing(
                     hub.source, PublisherInfo(encoder: encoder, remote: self.remote, isTakeover: isTakeover)))
             self.perform(self.session.decide(.accept, on: request.id, now: now))
-            // What was queued may have ended it already, and begun another one, for which all of this is done.
+            // Queued input may already have ended this publication and begun another one, which has done all of this.
             guard self.hub === hub, self.pacing == nil, let channel = self.context?.channel else { return }
             if hub.isFull { self.setPaused(true) }
             self.pacing = PacedReading(
@@ -404,7 +408,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         self.timer?.cancel()
         self.timer = nil
         self.withdrawQuestion()
-        // A connection that had published may ask again, with a key that is not let in.
+        // A connection that has published may ask again with a key that is refused.
         if !self.wasAccepted || self.wasDenied {
             let reason = self.denial.map { "\(failure): \($0)" } ?? "\(failure)"
             self.logger.log(
@@ -414,7 +418,8 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         }
         guard let context = self.context else { return }
         guard self.core.closing(self) else { return context.close(promise: nil) }
-        // Unread input would turn the close into a reset, which eats the status: so shut the sending side, and read on.
+        // Unread input would turn the close into a TCP reset, which discards the status. So shut down only the sending
+        // side, and keep reading.
         if self.isPaused { self.setPaused(false) }
         context.close(mode: .output, promise: nil)
         let channel = context.channel
@@ -430,7 +435,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
     private func armTimer() {
         guard !self.isClosing, let context = self.context else { return }
         let due = min(self.session.nextDeadline ?? .max, self.codecDeadline)
-        // A deadline that moved away is looked at when the timer fires; most move with every read.
+        // A later deadline is checked when the timer fires; most deadlines move with every read.
         guard due < self.timerDue else { return }
         self.timer?.cancel()
         self.timerDue = due
@@ -444,12 +449,12 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         let now = self.core.clock.now()
         if !self.isPaused { self.perform(self.session.deadlineReached(now: now)) }
         self.checkCodecs(now: now)
-        // While paused every deadline passes; `setPaused(_:)` arms again.
+        // While paused, deadlines do not apply; `setPaused(_:)` arms the timer again.
         if !self.isPaused { self.armTimer() }
     }
 
     private var codecDeadline: Int64 {
-        // Sound alone of somebody who sends pictures, too, is not what they want to publish.
+        // If the video codec is not supported, audio alone is not what the publisher wants, so it is refused as well.
         guard self.hub != nil, self.demuxer.unsupportedCodec != nil,
             !self.demuxer.hasSupportedTrack || self.demuxer.unsupportedVideo != nil
         else { return .max }

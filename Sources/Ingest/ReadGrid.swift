@@ -1,15 +1,15 @@
 package import NIOCore
 
-/// Looks after the publishers of one event loop whose bytes may wait, all at the same times: one timer for all of them.
+/// One timer that checks all publishers of an event loop whose received bytes may wait in the socket.
 ///
-/// Bound to its event loop. The timer runs only while there are any.
+/// Bound to its event loop. The timer runs only while there are such publishers.
 package final class ReadGrid {
-    /// From one turn to the next; what the bytes of a publisher on air may wait longer than their ``ReadPatience/usual``.
-    /// No multiple of it is near one of a usual distance of pictures: whoever is read by the clock would always be read as long
-    /// after a picture as the last time, and what its way costs would never be seen.
+    /// Time between two turns; bytes of a publisher on air may wait this much longer than their ``ReadPatience/usual``.
+    /// No multiple of it is close to a common frame interval. Otherwise a source read on the timer would always be read
+    /// at the same offset after a frame, and its network delay could not be measured.
     package static let interval = TimeAmount.milliseconds(19)
 
-    /// What those are read with that are read by the clock.
+    /// Reads the sockets of publishers that are read on the timer.
     let reader = SocketReader(size: ReadPacer.readBytes)
     private var members: [(number: Int, look: (Int) -> Void)] = []
     private var task: RepeatedTask?
@@ -17,10 +17,10 @@ package final class ReadGrid {
 
     package init() {}
 
-    /// Somebody is looked after.
+    /// True while at least one publisher is checked.
     package var isRunning: Bool { self.task != nil }
 
-    /// From now on `look` is called at every turn, with its number, until ``leave(_:)``.
+    /// Calls `look` at every turn, with the number of the turn, until ``leave(_:)``.
     package func join(_ number: Int, on loop: any EventLoop, _ look: @escaping (Int) -> Void) {
         self.members.removeAll { $0.number == number }
         self.members.append((number, look))
@@ -40,7 +40,7 @@ package final class ReadGrid {
 
     private func look() {
         self.turn = self.turn == .max ? 0 : self.turn + 1
-        // Whoever looks may leave.
+        // A member may leave while it is called.
         for member in self.members { member.look(self.turn) }
     }
 }

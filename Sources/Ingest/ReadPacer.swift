@@ -1,58 +1,62 @@
-/// When the kernel tells of a publisher's bytes: not of each packet, but when there is something to be done.
+/// Decides when a publisher's socket is read: not for every packet, but when there is enough to do.
 ///
-/// What it costs to take a publisher in is wake-ups and system calls, not bytes. So a socket counts as readable only when
-/// as many bytes are there as its publisher sends in a moment (the mark, `SO_RCVLOWAT`): a picture at once, and the sound
-/// before it together with it. What is too little for that is read when it has waited for the patience. A source that is away
-/// is read by the clock instead, at its own turns of the grid, without being told: as seldom as its patience allows and a read is not
-/// too large, for each read costs the same, whatever it brings. Its mark is out of reach then, of all but those who send much more
-/// than before; and Linux makes the receive window large enough for the mark, so that nobody is kept waiting by a full one.
+/// The cost of ingest is wake-ups and system calls, not bytes. So the kernel reports a socket as readable only when it
+/// holds as many bytes as the publisher sends in a short time (the mark, `SO_RCVLOWAT`). A video frame is then read at
+/// once, together with the audio before it. Fewer bytes are read when they have waited for the patience.
 ///
-/// Pure. Invariants: (1) while the source is not away, the mark is never more than what the message that is being read still
-/// lacks, so the end of a picture is never waited with; (2) after ``told()``, anything that comes is told at once; (3) nothing
-/// waits for longer than the patience and one turn, and of a source that is away than the patience; (4) a source that is away and
-/// had nothing when it was looked at is looked at with every turn until something comes, so its silence is known as it was.
+/// A source is *away* if no viewer sees or hears it. It is read on the timer instead, at its own turns of the grid, as
+/// seldom as its patience and the size of a read allow, because each read costs the same whatever it brings. Its mark
+/// is so high that only a publisher that sends much more than before reaches it. Linux makes the receive window large
+/// enough for the mark, so no publisher is blocked by a full window.
+///
+/// Pure. Invariants: (1) while the source is not away, the mark is never more than what the message in progress still
+/// lacks, so the end of a frame never waits; (2) after ``told()``, the socket reports anything that arrives at once;
+/// (3) nothing waits for longer than the patience plus one turn, or the patience alone if the source is away; (4) a
+/// source that is away and had nothing at its turn is checked at every turn until something arrives, so that its
+/// silence is measured exactly.
 package struct ReadPacer: Sendable {
-    /// What a turn of the grid asks for.
+    /// What to do at one turn of the grid.
     package enum Turn: Sendable, Hashable {
         case nothing
-        /// Bytes have waited for long enough: the socket is to tell of any; see ``told()``.
+        /// Bytes have waited for long enough: the socket must report any data; call ``told()``.
         case tell
-        /// What has come is to be read.
+        /// Read what has arrived.
         case read
     }
 
-    /// What one read takes, in bytes.
+    /// Maximum number of bytes of one read.
     package static let readBytes = 128 << 10
-    /// The largest mark of what is not away, and about what a read by the clock brings at most, in bytes: half of what it takes,
-    /// since a key picture is several times as large as the others.
+    /// The highest mark of a source that is not away, and about the size of a read on the timer, in bytes. Half of
+    /// ``readBytes``, because a key frame is several times as large as the other frames.
     package static let mostBytes = readBytes / 2
-    /// The mark of what is away, in bytes: four times what is read at a time, and so is the receive window that comes with it.
-    /// Always the same, since to set it costs as much as a read.
+    /// The mark of a source that is away, in bytes: four times the size of a read, which also makes the receive window
+    /// that large. It is constant, because to set it costs as much as a read.
     ///
     /// Spec: `tcp_set_rcvlowat` of Linux.
     package static let distantBytes = 4 * mostBytes
-    /// Under this much a mark saves nothing.
+    /// Below this many bytes a mark saves nothing.
     private static let leastBytes = 64
-    /// Over which the publisher's rate is taken; the first one is longer, because the source's timeline learns from the
-    /// arrivals at its beginning what the way costs. Half as long is enough where it does not show: all turns are read meanwhile.
+    /// Time over which the publisher's rate is measured, in nanoseconds. The first one is longer, because the source's
+    /// timeline learns the network delay from the first arrivals. For a source that is away half as long is enough,
+    /// because it is read at every turn meanwhile.
     private static let window: Int64 = 500_000_000
     private static let firstWindow: Int64 = 2_000_000_000
     private static let firstWindowAway: Int64 = 1_000_000_000
 
     package let patience: ReadPatience
-    /// Bytes that have to be there before the socket counts as readable, as it was last given out.
+    /// The mark last returned: bytes that must be in the socket before it counts as readable.
     package private(set) var mark = 1
-    /// The source is away.
+    /// No viewer sees or hears the source.
     package private(set) var isAway = false
-    /// Not all connections have their turn at the same time.
+    /// Number of the connection; it spreads the connections over the turns.
     private let number: UInt
     private let interval: Int64
-    /// Its patience lasts for a turn.
+    /// The patience while away is at least one turn.
     private let mayBeAway: Bool
-    /// Every how many turns it is looked after while it is away, for its rate; at most what its patience allows.
+    /// While away, the source is read every `turns` turns; depends on its rate, at most ``mostTurns``.
     private var turns: UInt
     private let mostTurns: UInt
-    /// While it is away: its next turn is the next one of the grid.
+    /// While away: read at the next turn of the grid.
     private var isNext = false
     private var usual = 1
     private var began: Int64
@@ -61,8 +65,8 @@ package struct ReadPacer: Sendable {
     private var lastRead: Int64
 
     /// - Parameters:
-    ///   - number: Of the connection: not all of them have their turn at the same time.
-    ///   - interval: Nanoseconds from one turn to the next.
+    ///   - number: Number of the connection; it spreads the connections over the turns.
+    ///   - interval: Nanoseconds between two turns.
     package init(patience: ReadPatience, number: Int, interval: Int64, now: Int64) {
         let interval = max(1, interval)
         let most = UInt(clamping: max(1, patience.away / interval))
@@ -76,16 +80,16 @@ package struct ReadPacer: Sendable {
         self.lastRead = now
     }
 
-    /// Bytes have been read.
+    /// Records a read.
     ///
     /// - Parameters:
     ///   - missing: Bytes that the message in progress still lacks; 0 between two messages.
-    ///   - isAway: Nobody sees or hears the source.
-    /// - Returns: The mark to be set; nil: it is set already.
+    ///   - isAway: No viewer sees or hears the source.
+    /// - Returns: The mark to set; nil if it is set already.
     package mutating func received(_ count: Int, missing: Int, isAway: Bool, now: Int64) -> Int? {
         guard self.patience.usual > 0 else { return nil }
         self.isAway = isAway && self.mayBeAway
-        // A full read may have left something.
+        // A full read may have left data in the socket.
         self.isNext = count >= Self.readBytes
         self.lastRead = now
         self.bytes += count
@@ -102,7 +106,7 @@ package struct ReadPacer: Sendable {
         return self.set(missing > 0 ? min(self.usual, missing) : self.usual)
     }
 
-    /// Asked at every turn of the grid.
+    /// Returns what to do at a turn of the grid.
     package func looked(turn: Int, now: @autoclosure () -> Int64) -> Turn {
         if self.isAway {
             let isDue = UInt(bitPattern: turn) % self.turns == self.number % self.turns
@@ -111,21 +115,21 @@ package struct ReadPacer: Sendable {
         return self.mark > 1 && now() &- self.lastRead >= self.patience.usual ? .tell : .nothing
     }
 
-    /// It was read, and there was nothing.
+    /// Records that a read on the timer found no data.
     package mutating func foundNothing() { self.isNext = true }
 
-    /// From now on the socket tells of whatever comes.
+    /// Lets the socket report any data from now on.
     ///
-    /// - Returns: The mark to be set; nil: it is set already.
+    /// - Returns: The mark to set; nil if it is set already.
     package mutating func told() -> Int? { self.set(1) }
 
-    /// The source is not away any more, whatever was said with its last bytes: as ``told()``.
+    /// Records that the source is not away any more, whatever the last read said; then as ``told()``.
     package mutating func cameBack() -> Int? {
         self.isAway = false
         return self.told()
     }
 
-    /// Nanoseconds over which the rate is taken now.
+    /// Time over which the rate is measured at present, in nanoseconds.
     private var span: Int64 {
         if !self.isFirst { return Self.window }
         return self.isAway ? Self.firstWindowAway : Self.firstWindow
@@ -137,15 +141,15 @@ package struct ReadPacer: Sendable {
         return mark
     }
 
-    /// What comes in half of the patience: less than a picture at 50 and less a second, more than the sound in between. A power
-    /// of two, so that it seldom changes.
+    /// The bytes that arrive in half of the patience: less than a frame at 50 fps or less, more than the audio between
+    /// two frames. Rounded down to a power of two, so that it seldom changes.
     private static func mark(bytes: Int, in elapsed: Int64, patience: Int64) -> Int {
         let amount = self.amount(bytes: bytes, in: elapsed, patience: patience / 2)
         guard amount >= Self.leastBytes else { return 1 }
         return min(Self.mostBytes, 1 << (Int.bitWidth - 1 - amount.leadingZeroBitCount))
     }
 
-    /// Bytes that come in `patience`.
+    /// Bytes that arrive in `patience`.
     private static func amount(bytes: Int, in elapsed: Int64, patience: Int64) -> Int {
         let wanted = Int64(clamping: bytes).multipliedReportingOverflow(by: patience)
         return Int(clamping: wanted.overflow ? .max : wanted.partialValue / max(1, elapsed))

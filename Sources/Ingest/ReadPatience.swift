@@ -1,9 +1,9 @@
-/// How long the bytes of a publisher may wait in its socket for more of them, in nanoseconds.
+/// How long a publisher's received bytes may wait in the socket, in nanoseconds, so that more of them are read at once.
 package struct ReadPatience: Sendable, Hashable {
-    /// Of a source that somebody sees or hears, or will within a second. What waits may be looked after one
-    /// ``ReadGrid/interval`` later still. Shorter than the source's jitter buffer, or what waited comes too late. 0: nothing waits.
+    /// For a source that a viewer sees or hears, or will within a second. The wait can be one ``ReadGrid/interval``
+    /// longer. It must be shorter than the source's jitter buffer, or the data arrives too late. 0: nothing waits.
     package var usual: Int64
-    /// Of one that is away: nobody sees or hears it. Never longer than this; not more than ``usual``: as ``usual``.
+    /// Maximum for a source that no viewer sees or hears. If not more than ``usual``, then ``usual`` applies.
     package var away: Int64
 
     package init(usual: Int64, away: Int64) {
@@ -11,10 +11,12 @@ package struct ReadPatience: Sendable, Hashable {
         self.away = max(0, away)
     }
 
-    /// A fifth of the jitter buffer of what is on air: the rest is the network's, and a gap in what comes is still told from a
-    /// wait. A quarter of a second, less with a short jitter buffer, of what is away: whatever comes into sight is read at the next
-    /// turn, and its scene waits for a tenth of a second. What it waits in the socket is no delay of its way: ``ArrivalEstimate``.
-    /// Longer saves little.
+    /// Derives both values from the jitter buffer.
+    ///
+    /// A source on air may wait for a fifth of the jitter buffer; the rest is for the network, and a gap in the stream
+    /// can still be told from a wait. A source that is away may wait for a quarter of a second, or less with a short
+    /// jitter buffer. When it comes on air it is read at the next turn, and its scene waits for a tenth of a second.
+    /// The wait in the socket does not count as network delay; see ``ArrivalEstimate``. A longer wait saves little.
     ///
     /// - Parameter jitterBuffer: In nanoseconds.
     package init(jitterBuffer: Int64) {

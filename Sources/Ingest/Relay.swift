@@ -3,26 +3,26 @@ import MediaTypes
 import NIOCore
 import Synchronization
 
-/// Sends the coded packets of one source to another room, as they came: same payload, same timestamps.
+/// Sends the coded packets of one source to another room unchanged: same payload, same timestamps.
 ///
 /// The publisher's thread only puts packets into a bounded queue; everything else happens on the relays' event loop, in
-/// ``RelayDriver``. Life: made, ``start()``, ``stop(reason:)``.
+/// ``RelayDriver``. Life cycle: it starts when it is created, and ends with ``stop(reason:)``.
 final class Relay: SourceSubscriber {
     private struct Shared {
         var status: RelayStatus
         var queue = RelayQueue()
-        /// A far side is there to take packets.
+        /// The remote server is connected and takes packets.
         var isCollecting = false
-        /// The source sends.
+        /// The source has a publisher that sends.
         var hasSource = false
-        /// The driver has been told and has not looked yet.
+        /// The driver has been scheduled and has not run yet.
         var isWoken = false
-        /// Dropped by the queues of connections before this one.
+        /// Packets dropped during earlier connections.
         var droppedBefore = 0
     }
 
     let url: RTMPURL
-    /// Judges the address of the other room; `nil`: any address.
+    /// Checks whether the address of the other room is allowed; `nil`: any address is.
     let egress: EgressGate?
     private let clock: any MonotonicClock
     private let loop: any EventLoop
@@ -45,11 +45,11 @@ final class Relay: SourceSubscriber {
         }
     }
 
-    /// Ends it; the far side is taken leave of.
+    /// Ends the relay and closes its connection to the remote server.
     func stop(reason: String) {
         self.loop.execute {
             self.driver.value?.stop(reason: reason)
-            // The driver holds the relay and the relay holds the driver.
+            // The driver and the relay retain each other.
             self.driver.value = nil
         }
     }
@@ -62,7 +62,7 @@ final class Relay: SourceSubscriber {
         }
     }
 
-    // MARK: The publisher's side
+    // MARK: Calls from the publisher's thread
 
     func receive(_ item: SourceItem) {
         let now = self.clock.now()
@@ -77,11 +77,11 @@ final class Relay: SourceSubscriber {
         if wakes { self.loop.execute { self.driver.value?.woken() } }
     }
 
-    // MARK: The driver's side
+    // MARK: Calls from the driver
 
     func updateStatus(_ change: (inout RelayStatus) -> Void) { self.shared.withLock { change(&$0.status) } }
 
-    /// Whether the source sends. The next change wakes the driver again.
+    /// Returns whether the source sends. The next change schedules the driver again.
     func takeWake() -> Bool {
         self.shared.withLock { shared in
             shared.isWoken = false
@@ -91,18 +91,18 @@ final class Relay: SourceSubscriber {
 
     var hasSource: Bool { self.shared.withLock { $0.hasSource } }
 
-    /// Empties the queue, and takes packets from now on or none any more.
+    /// Empties the queue, and starts or stops collecting packets.
     func collect(_ isCollecting: Bool) {
         self.shared.withLock { shared in
             shared.droppedBefore += shared.queue.dropped
             shared.queue = RelayQueue()
             shared.isCollecting = isCollecting
-            // What is cached of a source that sends will say so.
+            // The cached items set this again if the source sends.
             if isCollecting { shared.hasSource = false }
         }
     }
 
-    /// Kinds of the tracks whose configuration waits.
+    /// Track configurations that wait in the queue.
     var configured: [CodecParameters] { self.shared.withLock { $0.queue.configured } }
 
     func pop() -> SourceItem? { self.shared.withLock { $0.queue.pop() } }

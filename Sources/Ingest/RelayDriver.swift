@@ -3,10 +3,10 @@ import NIOCore
 import RTMP
 import Stages
 
-/// Performs what ``RelayLife`` decides: connects a relay to its far side, and writes what its queue holds. Bound to the event
-/// loop.
+/// Performs the actions of ``RelayLife``: connects a relay to its remote server and writes the queued packets. Bound to
+/// the event loop.
 final class RelayDriver: RTMPClientOwner {
-    /// A far side that takes nothing for this long is gone without a word.
+    /// A remote server that takes no data for this long counts as failed.
     private static let stallTimeout = TimeAmount.seconds(10)
 
     private let relay: Relay
@@ -40,17 +40,17 @@ final class RelayDriver: RTMPClientOwner {
     }
 
     func start() {
-        // Tells whether the source sends; the packets are asked for once somebody is there to take them.
+        // Subscribed only to learn whether the source sends; packets are collected once the remote server takes them.
         self.token = self.hub.subscribe(self.relay)
         self.woken()
     }
 
     func stop(reason: String) { self.perform(self.life.receive(.removed(reason: reason), now: self.clock.now())) }
 
-    /// The source has sent something, has come or has gone.
+    /// The source has sent something, has started or has ended.
     func woken() {
         let hasSource = self.relay.takeWake()
-        // Live, the end comes out of the queue, behind the last packet.
+        // While live, the end of the source is read from the queue, behind the last packet.
         if self.life.state == .live { self.pump() } else { self.note(hasSource) }
     }
 
@@ -98,7 +98,7 @@ final class RelayDriver: RTMPClientOwner {
         }
     }
 
-    // MARK: The connection's side
+    // MARK: Calls from the connection
 
     func ready(_ connection: RTMPClientHandler) {
         guard connection === self.connection else { return }
@@ -106,7 +106,7 @@ final class RelayDriver: RTMPClientOwner {
         guard self.life.state == .live else { return }
         self.announce(self.relay.configured, on: connection)
         self.pump()
-        // Gone while the far side was being connected to: its end has come already.
+        // The source may have ended while the connection was made.
         if self.life.state == .live { self.note(self.relay.hasSource) }
     }
 
@@ -128,13 +128,13 @@ final class RelayDriver: RTMPClientOwner {
         self.perform(
             self.life.receive(
                 .disconnected(reason: reason, random: .random(in: 0 ... .max)), now: self.clock.now()))
-        // Its end may have waited in the queue.
+        // The end of the source may have waited in the queue.
         self.note(hasSource)
     }
 
     // MARK: Steps
 
-    /// Begins anew with the cached GOP, so that the far side has a picture at once.
+    /// Subscribes again, which starts with the cached GOP, so that the remote server has a key frame at once.
     private func stream() {
         self.announced = [:]
         self.codecs = [:]
@@ -143,7 +143,7 @@ final class RelayDriver: RTMPClientOwner {
         self.token = self.hub.subscribe(self.relay)
     }
 
-    /// Takes leave of the far side. The source is listened to further, unless the relay is over.
+    /// Ends the publication on the remote server. The subscription to the source stays, unless the relay is stopped.
     private func finish() {
         if self.life.state == .stopped { self.unsubscribe() }
         self.connection?.finish()
@@ -162,7 +162,7 @@ final class RelayDriver: RTMPClientOwner {
         self.token = nil
     }
 
-    /// Writes as much as the far side takes.
+    /// Writes queued packets until the connection is full.
     private func pump() {
         guard let connection = self.connection else { return }
         var bytes = 0
@@ -175,7 +175,7 @@ final class RelayDriver: RTMPClientOwner {
         if connection.isReady, !connection.isWritable, self.stallTimer == nil {
             let box = NIOLoopBound(self, eventLoop: self.loop)
             self.stallTimer = self.loop.scheduleTask(in: Self.stallTimeout) {
-                box.value.connection?.fail("the far side takes nothing")
+                box.value.connection?.fail("the remote server takes no data for 10 s")
             }
         }
     }
@@ -183,7 +183,7 @@ final class RelayDriver: RTMPClientOwner {
     private func write(_ item: SourceItem, to connection: RTMPClientHandler) -> Int {
         switch item {
         case .configuration(let parameters):
-            // Whoever has not said that it reads further tracks may take their packets for the main one's.
+            // A server that does not support multitrack may take packets of further tracks for those of the main track.
             guard parameters.track == 0 || connection.peer.extensions.contains(.multitrack) else { return 0 }
             self.announce([parameters], on: connection)
             self.codecs[Track(kind: parameters.kind, number: parameters.track)] = parameters.codec
@@ -193,13 +193,13 @@ final class RelayDriver: RTMPClientOwner {
             return FLVTagWriter.packet(packet, codec: codec).map { connection.write($0) } ?? 0
         case .end:
             self.note(false)
-            // It may be back already: what came behind the end is in the hub's cache.
+            // The source may send again already: what follows the end is in the hub's cache.
             self.note(self.relay.hasSource)
             return 0
         }
     }
 
-    /// `onMetaData` before the first configuration, and again when a track comes later.
+    /// Sends `onMetaData` before the first configuration, and again when a track starts later.
     private func announce(_ parameters: [CodecParameters], on connection: RTMPClientHandler) {
         let new = parameters.filter { $0.track == 0 && self.announced[$0.kind] == nil }
         if new.isEmpty { return }

@@ -1,15 +1,14 @@
 import Stages
 
-/// What one relay does, as a value: what happens to its source and its connection in, what to do out. No sockets, timers or
-/// clocks.
+/// State machine of one relay: events of its source and its connection in, actions out. No sockets, timers or clocks.
 ///
-/// States: waiting (the source sends nothing, or the last connection is too young) → connecting → live (the far side takes
-/// packets) → waiting, as soon as the source ends; connecting or live → failed (until the back-off is over) → connecting or
-/// waiting; any → stopped, for ever.
+/// States: waiting (the source sends nothing, or the last connection is too recent) → connecting → live (the remote
+/// server takes packets) → waiting, as soon as the source ends; connecting or live → failed (until the back-off ends) →
+/// connecting or waiting; any → stopped, which is final.
 ///
-/// The end of the source ends the connection at once. The far side so learns of the loss when it happens, and its own grace is
-/// the only one that runs. A source that returns is connected again, but not more often than every ``interval``: a
-/// publisher that comes and goes all the time must not make its relay do the same to another room.
+/// The end of the source ends the connection at once. So the remote room learns of the loss when it happens, and only
+/// its own grace period runs. If the source returns, the relay connects again, but at most once every ``interval``: a
+/// publisher that reconnects all the time must not make its relay do the same to another room.
 ///
 /// Times are nanoseconds of one monotonic clock.
 package struct RelayLife: Sendable {
@@ -19,13 +18,13 @@ package struct RelayLife: Sendable {
         /// The source sends, or has ended.
         case sourceBegan
         case sourceEnded
-        /// The far side has agreed.
+        /// The remote server has accepted the publication.
         case accepted
-        /// The connection could not be made, or is over.
+        /// The connection ended or could not be made.
         ///
         /// - Parameter random: Any number, for the back-off.
         case disconnected(reason: String, random: UInt64)
-        /// The time that ``Action/setTimer(nanoseconds:)`` asked for is over.
+        /// The time set by ``Action/setTimer(nanoseconds:)`` has passed.
         case timerFired
         /// The relay was removed.
         case removed(reason: String)
@@ -34,19 +33,19 @@ package struct RelayLife: Sendable {
     package enum Action: Sendable, Hashable {
         /// - Parameter isRetry: The connection before it failed.
         case connect(isRetry: Bool)
-        /// Subscribe to the source anew, and send what comes.
+        /// Subscribe to the source again and send its packets.
         case stream
-        /// Tell the far side that the publication is over, behind what was written, and close.
+        /// End the publication on the remote server, after everything written so far, and close the connection.
         case finish
-        /// Fire after so many nanoseconds, instead of any timer that runs.
+        /// Fire after this many nanoseconds; replaces a running timer.
         case setTimer(nanoseconds: Int64)
         case cancelTimer
         case tell(RelayEvent)
     }
 
-    /// From one connection to the next, at least.
+    /// Minimum time between two connection attempts.
     package static let interval: Int64 = 1_000_000_000
-    /// A connection that held for longer than this was a good one: the back-off begins anew.
+    /// A connection that was live for longer than this resets the back-off.
     package static let steady: Int64 = 10_000_000_000
 
     package private(set) var state = State.waiting
@@ -77,7 +76,7 @@ package struct RelayLife: Sendable {
     private mutating func sourceEnded() -> [Action] {
         self.hasSource = false
         switch self.state {
-        // A timer that runs finds no source, and does nothing.
+        // A running timer finds no source when it fires, and does nothing.
         case .waiting, .failed, .stopped: return []
         case .connecting, .live:
             self.state = .waiting
@@ -109,7 +108,7 @@ package struct RelayLife: Sendable {
         return self.hasSource ? self.connect(now, isRetry: isRetry) : []
     }
 
-    /// Connects now, or when the last connection is old enough.
+    /// Connects now, or at ``interval`` after the last attempt.
     private mutating func connectSoon(_ now: Int64) -> [Action] {
         guard let connectedAt = self.connectedAt, now &- connectedAt < Self.interval else { return self.connect(now) }
         guard !self.isTimerSet else { return [] }

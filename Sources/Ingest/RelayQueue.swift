@@ -1,24 +1,27 @@
 package import MediaTypes
 import NIOCore
 
-/// What waits to be sent to one far side, bounded by time and by bytes.
+/// Packets that wait to be sent to one remote server, bounded by time and by bytes.
 ///
-/// Pure; times are nanoseconds of one monotonic clock. When the far side is too slow, whole groups of pictures go, up to the
-/// newest key picture: what is sent can always be decoded, and is late by no more than ``maximumWait`` and one GOP. Nothing
-/// ever waits for the far side.
+/// Pure; times are nanoseconds of one monotonic clock. If the remote server is too slow, whole GOPs are dropped, up to
+/// the newest key frame. What is sent can always be decoded, and is late by at most ``maximumWait`` and one GOP. The
+/// publisher never waits for the remote server.
 ///
-/// States: *open* (packets are taken) and *awaiting a key picture* (packets are dropped: at the begin of a publication, and
-/// after more than one GOP had to go; of a publication without key pictures for ``keyPatience`` pictures).
+/// States: *open* (packets are queued) and *awaiting a key frame* (packets are dropped: at the start of a publication,
+/// and after more than one GOP had to be dropped; for at most ``keyPatience`` video frames if the publication has no
+/// key frames).
 package struct RelayQueue: Sendable {
-    /// Nanoseconds the oldest packet may have waited. Longer than the usual GOP of two seconds, so that a far side that
-    /// hiccups loses nothing; shorter than what two people in a PK would take for a broken line.
+    /// Maximum time the oldest packet may wait, in nanoseconds. Longer than the usual GOP of two seconds, so that a
+    /// short stall of the remote server loses nothing; short enough that two hosts in a PK battle do not take the delay
+    /// for a lost connection.
     package static let maximumWait: Int64 = 3 * TimeMath.nanoseconds
-    /// Bytes, by ``SourceItem/cost``: a full ``GOPCache`` and two seconds of the fastest publisher.
+    /// Maximum size in bytes, by ``SourceItem/cost``: a full ``GOPCache`` and two seconds of the fastest publisher.
     package static let maximumBytes = GOPCache.maximumBytes + (4 << 20)
-    /// Configurations and ends that wait. More changes of format than this in three seconds are nothing a far side can follow.
+    /// Maximum number of queued configurations and ends. No server can follow more format changes than this in three
+    /// seconds.
     package static let maximumMarks = 64
-    /// Pictures that are dropped for want of a key picture at most. A stream that is refreshed bit by bit has none behind its first:
-    /// its decoder is right after a while, wherever it begins. Ten seconds at 30 fps.
+    /// Maximum number of video frames dropped while waiting for a key frame; ten seconds at 30 fps. A stream with intra
+    /// refresh has only one key frame, at its start; its decoder recovers after a while wherever it begins.
     package static let keyPatience = 300
 
     private struct Entry: Sendable {
@@ -37,12 +40,12 @@ package struct RelayQueue: Sendable {
 
     private var entries = CircularBuffer<Entry>()
     private var bytes = 0
-    /// Entries that are no packets.
+    /// Number of configurations and ends in the queue.
     private var marks = 0
-    /// A video configuration has come: packets before a key picture are of no use.
+    /// The publication has video, so packets before a key frame are of no use.
     private var hasVideo = false
     private var awaitsKey = false
-    /// Pictures that were dropped since then for want of it.
+    /// Video frames dropped since then while waiting for a key frame.
     private var passed = 0
     /// Packets dropped so far.
     package private(set) var dropped = 0
@@ -51,12 +54,12 @@ package struct RelayQueue: Sendable {
 
     package var isEmpty: Bool { self.entries.isEmpty }
     package var count: Int { self.entries.count }
-    /// The configurations that wait.
+    /// The queued configurations.
     package var configured: [CodecParameters] {
         self.entries.compactMap { if case .configuration(let parameters) = $0.item { parameters } else { nil } }
     }
 
-    /// Takes an item in, and drops what the far side has no time for.
+    /// Queues an item, and drops packets if the queue is over its limits.
     package mutating func push(_ item: SourceItem, now: Int64) {
         switch item {
         case .configuration(let parameters):
@@ -110,7 +113,7 @@ package struct RelayQueue: Sendable {
 
     private var isOverfull: Bool { self.bytes > RelayQueue.maximumBytes || self.marks > RelayQueue.maximumMarks }
 
-    /// The oldest packet has waited for too long. What is no packet waits for nothing.
+    /// True if the oldest packet has waited for too long. Configurations and ends may wait.
     private func isLate(_ now: Int64) -> Bool {
         guard let oldest = self.entries.first(where: \.isPacket) else { return false }
         return now &- oldest.since > RelayQueue.maximumWait
@@ -122,13 +125,14 @@ package struct RelayQueue: Sendable {
             self.dropPackets(before: newestKey)
             if !self.isOverfull, !self.isLate(now) { return }
         }
-        // One GOP alone is too much, or there are no pictures: the next key picture, or the next sound, begins anew.
+        // One GOP alone is too much, or there is no video: sending starts again with the next key frame, or the next
+        // audio packet.
         self.dropPackets(before: self.entries.endIndex)
         self.awaitsKey = self.hasVideo
     }
 
-    /// Of the configurations and ends what still holds stays, in order, because what follows is understood with it only: the
-    /// last end, and behind it the last configuration of each track.
+    /// Drops the packets before `limit`. Of the configurations and ends before it, keeps those that later packets
+    /// depend on, in order: the last end, and after it the last configuration of each track.
     private mutating func dropPackets(before limit: CircularBuffer<Entry>.Index) {
         var kept: [Entry] = []
         var known: Set<Track> = []

@@ -4,12 +4,12 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The relays of a room: which source goes where.
+/// The relays of a room: which source is sent to which other rooms.
 ///
-/// Any thread may call. One event-loop thread of its own, so that whatever a far side does touches no publisher. Life: calls,
-/// then ``stop()`` once.
+/// Any thread may call. Runs one event-loop thread of its own, so that a slow remote server affects no publisher. Life
+/// cycle: calls, then ``stop()`` once.
 package final class RelayService: Sendable {
-    /// Other rooms one source may go to: what the services people come from allow.
+    /// Maximum number of other rooms per source; other live streaming services have the same limit.
     package static let maximumPerSource = 4
 
     private struct State {
@@ -24,8 +24,8 @@ package final class RelayService: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - egress: Judges the addresses of other rooms; `nil`: any address.
-    ///   - events: Gets the relay's id and address with each event, on the relays' thread; must not block.
+    ///   - egress: Checks whether the address of another room is allowed; `nil`: any address is.
+    ///   - events: Receives the relay's id and URL with each event, on the relays' thread; must not block.
     package init(
         egress: EgressGate? = nil, clock: any MonotonicClock,
         events: @escaping @Sendable (SourceID, RelayStatus, RelayEvent) -> Void
@@ -35,10 +35,10 @@ package final class RelayService: Sendable {
         self.emit = events
     }
 
-    /// Sends the source of `hub` to `url`, under a name of the caller's choice. The same again changes nothing; another URL
-    /// takes the place of the one before.
+    /// Relays the source of `hub` to `url` under the id `id`. If the relay exists with the same URL, nothing changes;
+    /// with another URL, it is replaced.
     ///
-    /// - Returns: nil when the source goes to ``maximumPerSource`` rooms already, or the room is over.
+    /// - Returns: nil if the source has ``maximumPerSource`` relays already, or the room has ended.
     @discardableResult
     package func put(_ hub: SourceHub, id: String, url: RTMPURL) -> RelayStatus? {
         self.state.withLock { state -> RelayStatus? in
@@ -52,7 +52,7 @@ package final class RelayService: Sendable {
                 id: id, url: url, hub: hub, egress: self.egress, clock: self.clock, loop: self.group.next(),
                 events: { [emit] in emit(hub.source, status, $0) })
             state.relays[hub.source, default: [:]][id] = relay
-            // Under the lock, as everywhere: behind ``stop()`` its thread is gone.
+            // Under the lock: after ``stop()`` the relays' thread does not exist any more.
             older?.stop(reason: "replaced")
             return relay.status
         }
@@ -60,7 +60,7 @@ package final class RelayService: Sendable {
 
     /// Ends a relay.
     ///
-    /// - Returns: false when there is none of that name.
+    /// - Returns: False if there is no relay with this id.
     package func remove(_ source: SourceID, id: String) -> Bool {
         self.state.withLock { state in
             let relay = state.relays[source]?.removeValue(forKey: id)
@@ -77,13 +77,13 @@ package final class RelayService: Sendable {
         }
     }
 
-    /// The relays of a source, by name.
+    /// The relays of a source, sorted by id.
     package func relays(of source: SourceID) -> [RelayStatus] {
         let relays = self.state.withLock { Array(($0.relays[source] ?? [:]).values) }
         return relays.map(\.status).sorted { $0.relayID < $1.relayID }
     }
 
-    /// Takes leave of every far side and ends the thread.
+    /// Closes every relay and ends the thread.
     package func stop() async {
         let (relays, wasStopped) = self.state.withLock { state in
             defer {
@@ -93,8 +93,8 @@ package final class RelayService: Sendable {
             return (state.relays.values.flatMap(\.values), state.isStopped)
         }
         if wasStopped { return }
-        for relay in relays { relay.stop(reason: "the room is over") }
-        // Behind the leave-taking; neither can fail in a way that leaves something to do.
+        for relay in relays { relay.stop(reason: "the room has ended") }
+        // Waits until the relays have closed their connections. An error leaves nothing to do.
         try? await self.group.next().submit {}.get()
         try? await self.group.shutdownGracefully()
     }

@@ -1,14 +1,14 @@
 import MediaTypes
 
-/// What is known of one relay.
+/// The state and the counters of one relay.
 package struct RelayStatus: Sendable, Hashable {
     package enum State: String, Sendable {
-        /// The source sends nothing; there is no connection.
+        /// The source sends nothing; the relay is not connected.
         case waiting
         case connecting
-        /// The far side takes the source's packets.
+        /// The remote server takes the source's packets.
         case live
-        /// Between two attempts.
+        /// The connection failed; the next attempt follows after the back-off.
         case failed
     }
 
@@ -16,22 +16,22 @@ package struct RelayStatus: Sendable, Hashable {
     /// Without stream key; see ``RTMPURL/redacted``.
     package let url: String
     package var state = State.waiting
-    /// Bytes sent, protocol included but for the handshake, over all connections.
+    /// Bytes sent over all connections, including protocol overhead but not the handshakes.
     package var bytes: UInt64 = 0
-    /// Packets that the far side was too slow for.
+    /// Packets dropped because the remote server was too slow.
     package var dropped = 0
-    /// Attempts after the first.
+    /// Connection attempts after the first one.
     package var retries = 0
-    /// Why the last connection ended or failed; nil when none did.
+    /// Why the last connection ended or failed; nil if none has.
     package var lastError: String?
 }
 
-/// What happens to a relay.
+/// An event of a relay.
 package enum RelayEvent: Sendable, Hashable {
     case connecting
     case live
-    /// The connection failed or ended; it is tried again after so many milliseconds.
+    /// The connection failed or ended. The next attempt follows after `retryMs` milliseconds.
     case failed(reason: String, retryMs: Int)
-    /// It was removed, or its source has ended.
+    /// The relay was removed, or its source has ended.
     case stopped(reason: String)
 }

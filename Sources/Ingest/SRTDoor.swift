@@ -9,18 +9,19 @@ import PipelineSpec
 import RTMP
 import Stages
 
-/// The SRT listener: one UDP port for all callers, each led to a listener of its own; see ``SRTFront``.
+/// The SRT listener: one UDP port for all callers. Each accepted caller gets a libsrt listener of its own on loopback;
+/// see ``SRTFront``.
 ///
-/// Bound to the server's event loop, and judged by the same admission, limits and webhook as RTMP.
+/// Bound to the server's event loop. Callers pass the same admission, limits and webhook as RTMP publishers.
 final class SRTDoor: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias OutboundOut = AddressedEnvelope<ByteBuffer>
 
-    /// Between two questions to a listener that has not answered.
+    /// Time between two datagrams to a libsrt listener that has not answered.
     private static let retryInterval = TimeAmount.milliseconds(20)
-    /// From the admission to the listener's word; callers give up after three seconds.
+    /// Time from the admission until the libsrt listener accepts, in nanoseconds; callers give up after three seconds.
     private static let joinTime: Int64 = 4_000_000_000
-    /// What a listener still has to say when its reader has ended.
+    /// How long the loopback channel stays open after the reader has ended, for the listener's last datagrams.
     private static let leaveTaking = TimeAmount.milliseconds(300)
     private static let sweepInterval = TimeAmount.seconds(1)
 
@@ -61,7 +62,7 @@ final class SRTDoor: ChannelInboundHandler {
         self.core.logger.debug("SRT listener", metadata: ["error": "\(error)"])
     }
 
-    // MARK: From outside
+    // MARK: Datagrams from callers
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = self.unwrapInboundIn(data)
@@ -92,7 +93,7 @@ final class SRTDoor: ChannelInboundHandler {
         self.touched.removeAll(keepingCapacity: true)
     }
 
-    /// Datagrams that find no place are lost, as on the way; SRT sends them again.
+    /// Sends a datagram to a caller. It is dropped if the channel is full, as on the network; SRT retransmits it.
     private func toPeer(_ datagram: ByteBuffer, _ peer: SocketAddress) {
         guard let context = self.context, context.channel.isWritable else { return }
         context.writeAndFlush(
@@ -119,8 +120,8 @@ final class SRTDoor: ChannelInboundHandler {
         }
         let app = self.core.admission.app
         switch SRTStreamID.read(caller.streamID ?? "", app: app) {
-        case .otherMode: self.reject(publisher, 1405, "it does not want to publish", .invalidFormat)
-        case .malformed: self.reject(publisher, 1400, "no stream id that can be read", .invalidFormat)
+        case .otherMode: self.reject(publisher, 1405, "the stream id does not ask to publish", .invalidFormat)
+        case .malformed: self.reject(publisher, 1400, "the stream id is missing or malformed", .invalidFormat)
         case .publish(let address):
             publisher.key = RedactedKey(address, app: app)
             let request = PublishRequest(
@@ -136,7 +137,7 @@ final class SRTDoor: ChannelInboundHandler {
         case .source(let source):
             publisher.request = request
             if let refusal = self.core.refusal(of: source) {
-                return self.refuse(publisher, refusal, reason: "\(source) is refused for some time")
+                return self.refuse(publisher, refusal, reason: "\(source) refuses publishers for some time")
             }
             guard self.core.mayPublish(source) else {
                 return self.turnAway(publisher, .tooOften, "\(source) was published too often")
@@ -154,7 +155,7 @@ final class SRTDoor: ChannelInboundHandler {
             facts.scheme = "srt"
             guard self.core.mayAsk(from: publisher.address) else {
                 return self.refuse(
-                    publisher, .undecided, reason: "too many questions to the webhook from its address")
+                    publisher, .undecided, reason: "too many webhook requests for its address")
             }
             let (asked, box, loop) = (facts, NIOLoopBound((self, publisher), eventLoop: self.loop), self.loop)
             publisher.question = Task { [gate = self.core.gate] in
@@ -169,7 +170,7 @@ final class SRTDoor: ChannelInboundHandler {
         guard !publisher.hasEnded else { return }
         if let failure = verdict.failure {
             self.core.logger.warning(
-                "the publish webhook gave no answer",
+                "the publish webhook did not answer",
                 metadata: ["remote": "\(publisher.remote)", "reason": "\(failure)"])
             self.core.emit(.hookFailed(source, reason: failure, isAllowed: verdict.refusal == nil))
         }
@@ -181,7 +182,7 @@ final class SRTDoor: ChannelInboundHandler {
             publisher, refusal, reason: verdict.failure.map { "webhook: \($0)" } ?? "refused by the webhook")
     }
 
-    /// What can be said at once. Those who come with it again and again get no answer.
+    /// Refuses a caller at once. A client that is refused again and again gets no answer.
     private func reject(
         _ publisher: SRTPublisher, _ code: Int, _ reason: String, _ errorCode: ErrorCode = .authDenied
     ) {
@@ -189,7 +190,7 @@ final class SRTDoor: ChannelInboundHandler {
         self.refuse(publisher, code: code, reason: reason, errorCode)
     }
 
-    /// A wrong key: the answer takes a while, and those who have shown many get none.
+    /// Refuses a wrong key after a delay. A client with too many wrong keys gets no answer.
     private func turnAway(_ publisher: SRTPublisher, _ refusal: PublishRefusal, _ reason: String) {
         guard self.core.failed(at: publisher.address) == .explain else { return self.drop(publisher, reason) }
         self.core.denied(publisher)
@@ -201,7 +202,8 @@ final class SRTDoor: ChannelInboundHandler {
 
     // MARK: Joining
 
-    /// Makes a listener for it. Which port is free is the system's word; who listens there then takes one caller.
+    /// Creates a libsrt listener for the caller. The system chooses a free port, and the listener there takes one
+    /// caller.
     private func join(_ publisher: SRTPublisher, _ source: SourceID) {
         let box = NIOLoopBound((self, publisher, source), eventLoop: self.loop)
         let free = DatagramBootstrap(group: self.loop).bind(host: "127.0.0.1", port: 0).flatMap { channel in
@@ -219,7 +221,7 @@ final class SRTDoor: ChannelInboundHandler {
         free.and(relay).whenComplete { result in
             let (door, publisher, source) = box.value
             switch result {
-            case .failure(let error): door.refuse(publisher, code: 1503, reason: "no socket for it: \(error)")
+            case .failure(let error): door.refuse(publisher, code: 1503, reason: "cannot open a socket: \(error)")
             case .success(let (port, channel)):
                 guard !publisher.hasEnded else { return channel.close(promise: nil) }
                 door.listen(publisher, source, port, channel)
@@ -250,11 +252,11 @@ final class SRTDoor: ChannelInboundHandler {
         self.ask(publisher, self.front.admit(publisher.peer), until: self.core.clock.now() &+ Self.joinTime)
     }
 
-    /// Asks the listener, again and again until it has agreed.
+    /// Sends the handshake to the libsrt listener, and repeats it until the listener answers.
     private func ask(_ publisher: SRTPublisher, _ action: SRTFront<SocketAddress>.Action, until deadline: Int64) {
         guard !publisher.hasEnded, case .ask(let bytes) = action, let relay = publisher.relay else { return }
         guard self.core.clock.now() < deadline else {
-            return self.refuse(publisher, code: 1503, reason: "its listener gave no answer")
+            return self.refuse(publisher, code: 1503, reason: "the SRT listener for the caller did not answer")
         }
         self.toListener(relay.allocator.buffer(bytes: bytes), of: publisher)
         relay.flush()
@@ -265,7 +267,7 @@ final class SRTDoor: ChannelInboundHandler {
         }
     }
 
-    /// What its listener says.
+    /// Handles a datagram from the libsrt listener of a publisher.
     func received(_ datagram: ByteBuffer, from address: SocketAddress, for publisher: SRTPublisher) {
         guard address == publisher.listener, self.publishers[publisher.peer] === publisher else { return }
         let now = self.core.clock.now()
@@ -278,14 +280,14 @@ final class SRTDoor: ChannelInboundHandler {
         case .established: self.established(publisher, datagram)
         case .refusedByListener(let code):
             self.toPeer(datagram, publisher.peer)
-            // What is wrong here is the passphrase, nearly always.
+            // Nearly always the passphrase is wrong.
             _ = self.core.failed(at: publisher.address)
             self.end(publisher, refused: "SRT refused it with code \(code): wrong or missing passphrase?", .authDenied)
         default: break
         }
     }
 
-    /// The listener agrees: now it takes the source, and only then is the caller told.
+    /// The libsrt listener has accepted. The caller becomes the publisher of the source before it gets the answer.
     private func established(_ publisher: SRTPublisher, _ answer: ByteBuffer) {
         guard let source = publisher.source, let feed = publisher.feed else { return }
         switch self.core.claim(source, by: publisher) {
@@ -334,10 +336,10 @@ final class SRTDoor: ChannelInboundHandler {
         case takenOver
     }
 
-    /// - Parameter isCut: What it has sent is not to be seen any more.
+    /// - Parameter isCut: Frames that it has already sent must not be shown any more.
     private func endPublication(_ publisher: SRTPublisher, _ ending: Ending, isCut: Bool = false) {
         guard let hub = publisher.takeHub() else { return }
-        // First, so that nothing follows the end.
+        // First, so that no packet follows the end.
         publisher.feed?.stop()
         hub.updateStatistics { $0.isPublishing = false }
         if isCut { hub.cut() }
@@ -361,7 +363,7 @@ final class SRTDoor: ChannelInboundHandler {
             publisher, code: refusal.srtCode, reason: reason, refusal.errorCode, isKick: refusal == .kicked)
     }
 
-    /// A publisher is sent away; a caller is told why, as the code that its encoder shows.
+    /// Disconnects a publisher, or refuses a caller with a code that its encoder shows.
     private func refuse(
         _ publisher: SRTPublisher, code: Int, reason: String, _ errorCode: ErrorCode = .requestFailed,
         isKick: Bool = false
@@ -377,10 +379,10 @@ final class SRTDoor: ChannelInboundHandler {
         self.end(publisher, refused: reason, errorCode)
     }
 
-    /// Ends a caller without a word to it.
+    /// Forgets a caller without an answer.
     func drop(_ publisher: SRTPublisher, _ reason: String, _ code: ErrorCode = .authDenied) {
         guard !publisher.hasEnded, publisher.hub == nil else { return }
-        // Who is not worth an answer is not worth a line.
+        // A client that gets no answer gets no log line either.
         self.end(publisher, refused: reason, code, at: .debug)
         self.front.forget(publisher.peer)
         self.publishers[publisher.peer] = nil
@@ -394,7 +396,7 @@ final class SRTDoor: ChannelInboundHandler {
         publisher.question = nil
         if let request = publisher.request { self.core.giveBack(request) }
         publisher.request = nil
-        // Those that are not worth a line take none from those that are.
+        // Debug lines do not use up the rate limit of the others.
         let isLogged = level > .debug && self.core.mayLog(from: publisher.address)
         self.core.logger.log(
             level: isLogged ? level : .debug, "connection refused",
@@ -410,7 +412,7 @@ final class SRTDoor: ChannelInboundHandler {
         }
     }
 
-    /// The listener has had time to take leave of the peer.
+    /// Closes the loopback channel, after the listener has had time to send its shutdown.
     private func close(_ publisher: SRTPublisher) {
         publisher.relay?.close(promise: nil)
         publisher.relay = nil
@@ -427,21 +429,21 @@ final class SRTDoor: ChannelInboundHandler {
             }
             if publisher.hub != nil {
                 publisher.hasEnded = true
-                self.endPublication(publisher, .lost("nothing received"))
+                self.endPublication(publisher, .lost("no data received"))
             } else {
-                self.drop(publisher, "nothing received", .requestFailed)
+                self.drop(publisher, "no data received", .requestFailed)
             }
         }
     }
 
-    /// Nobody comes in from now on; who is there is sent away.
+    /// Refuses all callers from now on, and disconnects current ones.
     func stop() {
         self.isStopped = true
         for publisher in self.publishers.values { self.refuse(publisher, .ended, reason: "the room has ended") }
     }
 }
 
-/// The other end of one publisher's relay.
+/// Receives on the loopback channel between the SRT port and one publisher's libsrt listener.
 private final class SRTRelay: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
@@ -458,6 +460,6 @@ private final class SRTRelay: ChannelInboundHandler {
         self.door.received(envelope.data, from: envelope.remoteAddress, for: self.publisher)
     }
 
-    /// Nobody listens there yet, or any more.
+    /// Nothing listens on the port yet, or any more.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 }

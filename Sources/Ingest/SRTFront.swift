@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// Who asks to publish over SRT.
+/// A caller that asks to publish over SRT.
 package struct SRTCaller: Sendable, Hashable {
-    /// nil: it gave none. Secret.
+    /// nil: it sent none. Secret.
     package var streamID: String?
     /// `SRT 1.5.1`, or `SRT`.
     package var software: String
@@ -13,36 +13,36 @@ package struct SRTCaller: Sendable, Hashable {
     }
 }
 
-/// The side of an SRT listener that many callers meet on one port. Pure: datagrams in, one action out.
+/// Does the first part of the SRT handshake for many callers on one port. Pure: datagrams in, one action out.
 ///
-/// libsrt's listener, as libavformat opens it, takes one caller and does not tell what stream id it gave. So this front does
-/// the first half of the handshake itself: it answers inductions without keeping anything, and reads from the conclusion who
-/// asks for what. Whoever is let in gets a listener of its own on loopback, which is led through the same handshake; only
-/// the cookie in the conclusion differs. From then on datagrams pass as they are in both directions, so that encryption,
-/// retransmission and timing stay what the two libraries agree on.
+/// libsrt's listener, as libavformat opens it, takes one caller and does not report its stream id. So this type does
+/// the first part of the handshake itself: it answers inductions without keeping state, and reads the caller's request
+/// from the conclusion. An accepted caller gets a libsrt listener of its own on loopback, which goes through the same
+/// handshake; only the cookie in the conclusion differs. From then on datagrams pass unchanged in both directions, so
+/// encryption, retransmission and timing remain between the two libraries.
 ///
-/// A peer: (unknown) → deciding (``receive(_:from:now:)``) → joining (``admit(_:)``) → concluding (the listener has given its
-/// cookie) → relaying (it has agreed); deciding or concluding → refused (``refuse(_:code:now:)``, or the listener has said no);
-/// any → unknown (``forget(_:)``). Those that are refused are remembered apart, and only the last of them: they take nobody's
-/// place.
+/// States of a peer: (unknown) → deciding (``receive(_:from:now:)``) → joining (``admit(_:)``) → concluding (the
+/// listener has sent its cookie) → relaying (the listener has accepted); deciding or concluding → refused
+/// (``refuse(_:code:now:)``, or the listener has refused); any → unknown (``forget(_:)``). Refused peers are remembered
+/// separately, at most ``maximumRefusals`` of them, and do not count for the maximum number of peers.
 ///
 /// Spec: draft-sharabayko-srt-01 §4.3.1.
 package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
     package enum Action: Sendable, Hashable {
         case drop
-        /// The datagram goes on as it is: to the listener, or to the peer.
+        /// Pass the datagram on unchanged: to the listener, or to the peer.
         case forward
-        /// For the peer.
+        /// Send this to the peer.
         case answer([UInt8])
-        /// For the listener.
+        /// Send this to the listener.
         case ask([UInt8])
-        /// Somebody asks to publish: ``admit(_:)`` or ``refuse(_:code:now:)`` follows.
+        /// A caller asks to publish: call ``admit(_:)`` or ``refuse(_:code:now:)``.
         case decide(SRTCaller)
-        /// The listener agrees. The datagram goes to the peer, or ``refuse(_:code:now:)`` follows.
+        /// The listener has accepted. Pass the datagram to the peer, or call ``refuse(_:code:now:)``.
         case established
-        /// The listener has refused, for SRT's own reasons; the datagram goes to the peer.
+        /// The listener has refused, for a reason of SRT's own; pass the datagram to the peer.
         case refusedByListener(code: Int)
-        /// The peer takes leave; the datagram goes to the listener.
+        /// The peer shuts down; pass the datagram to the listener.
         case left
     }
 
@@ -64,17 +64,19 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
         var heard: Int64
     }
 
-    /// How long a refused peer is told so when it asks again, in nanoseconds: it repeats what it said until it has an answer.
+    /// How long a refusal is repeated to a peer that asks again, in nanoseconds: a peer repeats its request until it
+    /// gets an answer.
     private static var refusalMemory: Int64 { 3_000_000_000 }
-    /// Refused peers that are remembered. Of more the oldest is forgotten: when it asks again it is judged again.
+    /// Maximum number of remembered refusals. Beyond it the oldest is forgotten; if that peer asks again, it is judged
+    /// again.
     package static var maximumRefusals: Int { 256 }
-    /// SRT itself gives up after five seconds.
+    /// A peer that sends nothing for this long is gone, in nanoseconds. SRT itself gives up after five seconds.
     private static var silence: Int64 { 15_000_000_000 }
-    /// A conclusion that is longer than this is none.
+    /// Maximum length of a conclusion, in bytes.
     private static var longestConclusion: Int { 1500 }
-    /// SRT_REJ_VERSION: callers of before 2018 have no stream id.
+    /// SRT_REJ_VERSION. Callers from before 2018 send no stream id.
     private static var oldVersion: Int { 8 }
-    /// How long a cookie is good, at least.
+    /// Minimum validity of a cookie, in nanoseconds.
     private static var cookieTime: Int64 { 64_000_000_000 }
 
     private let secret: UInt64
@@ -83,17 +85,17 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
     private var refusals: [Peer: Refusal] = [:]
 
     /// - Parameters:
-    ///   - secret: Random; what cookies are made of.
-    ///   - maximumPeers: Without those that are refused.
+    ///   - secret: Random number that cookies are derived from.
+    ///   - maximumPeers: Maximum number of peers, not counting refused ones.
     package init(secret: UInt64, maximumPeers: Int) {
         self.secret = secret
         self.maximumPeers = maximumPeers
     }
 
-    /// Peers that are known, those that are refused included.
+    /// Number of known peers, including refused ones.
     package var count: Int { self.entries.count + self.refusals.count }
 
-    /// A datagram came from outside.
+    /// Handles a datagram from outside.
     package mutating func receive(_ bytes: [UInt8], from peer: Peer, now: Int64) -> Action {
         if let refusal = self.refusals[peer] {
             guard now < refusal.until else {
@@ -110,14 +112,14 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
             guard let handshake = SRTHandshake(bytes) else {
                 return bytes.count >= 16 && bytes[0] == 0x80 && bytes[1] == 5 ? .left : .forward
             }
-            // It did not hear the listener's answer, and knows our cookie, not the listener's.
+            // The peer missed the listener's answer. It uses our cookie, so the listener's cookie is put in.
             guard handshake.type == SRTHandshake.conclusion else { return .drop }
             return .ask(SRTHandshake.conclusion(bytes, cookie: cookie))
         case .deciding, .joining, .concluding: return .drop
         }
     }
 
-    /// The fast path: whether what `peer` sends is passed on without being looked at, but for control packets.
+    /// Fast path: returns true if the datagram is a data packet of a relaying peer, which passes without inspection.
     package mutating func passes(_ firstByte: UInt8, from peer: Peer, now: Int64) -> Bool {
         guard firstByte & 0x80 == 0, let entry = self.entries[peer], case .relaying = entry.state else { return false }
         self.entries[peer]?.heard = now
@@ -144,14 +146,14 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// It is let in, and a listener is there for it, or will be soon: what is asked of the listener.
+    /// Accepts a caller for which a listener exists or is being created; returns the first datagram for the listener.
     package mutating func admit(_ peer: Peer) -> Action {
         guard let entry = self.entries[peer], entry.state == .deciding else { return .drop }
         self.entries[peer]?.state = .joining
         return .ask(SRTHandshake.induction(from: entry.conclusion))
     }
 
-    /// What is asked of the listener once more, because a datagram to a port that is not open yet is lost.
+    /// Repeats the last handshake datagram for the listener, because a datagram to a port that is not open yet is lost.
     package func retry(_ peer: Peer) -> Action {
         guard let entry = self.entries[peer] else { return .drop }
         switch entry.state {
@@ -161,6 +163,8 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
         }
     }
 
+    /// Refuses a caller.
+    ///
     /// - Parameter code: 1000 and more: SRT Access Control Guidelines.
     package mutating func refuse(_ peer: Peer, code: Int, now: Int64) -> Action {
         guard let entry = self.entries[peer] else { return .drop }
@@ -168,7 +172,7 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
         return .answer(SRTHandshake.refusal(of: entry.conclusion, code: code))
     }
 
-    /// A datagram came from the listener of `peer`.
+    /// Handles a datagram from the listener of `peer`.
     package mutating func receive(_ bytes: [UInt8], fromListenerOf peer: Peer, now: Int64) -> Action {
         guard let entry = self.entries[peer] else { return .drop }
         switch entry.state {
@@ -201,18 +205,18 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
         self.refusals[peer] = Refusal(code: code, until: now &+ Self.refusalMemory)
     }
 
-    /// The peer is nobody any more.
+    /// Forgets a peer and its refusal.
     package mutating func forget(_ peer: Peer) {
         self.entries[peer] = nil
         self.refusals[peer] = nil
     }
 
-    /// Its listener is gone. A refusal is remembered all the same, so that it is told when it asks again.
+    /// Forgets a peer whose listener has closed. Its refusal stays, and is repeated if the peer asks again.
     package mutating func release(_ peer: Peer) { self.entries[peer] = nil }
 
-    /// Peers that have said nothing for a long time, and refusals that have been said: those are forgotten.
+    /// Removes old refusals and finds peers that have sent nothing for a long time.
     ///
-    /// - Returns: The silent ones, which the caller lets go.
+    /// - Returns: The silent peers; the caller closes them.
     package mutating func sweep(now: Int64) -> [Peer] {
         self.refusals = self.refusals.filter { now < $0.value.until }
         return self.entries.filter { now &- $0.value.heard >= Self.silence }.map(\.key)
@@ -228,7 +232,7 @@ package struct SRTFront<Peer: Hashable & Sendable>: Sendable {
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
-    /// Whoever shows it has read what was sent to its address.
+    /// True if the cookie is valid: the peer has read what was sent to its address.
     private func isOurs(_ cookie: UInt32, _ peer: Peer, _ now: Int64) -> Bool {
         cookie == self.cookie(for: peer, now: now) || cookie == self.cookie(for: peer, now: now, back: 1)
     }

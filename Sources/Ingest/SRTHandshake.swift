@@ -2,26 +2,26 @@ import MediaTypes
 
 /// One SRT control packet of a handshake.
 ///
-/// Spec: draft-sharabayko-srt-01 §3.2.1. All words are big-endian; the text of a stream id is stored in words that are turned
-/// round (§3.2.1.3).
+/// Spec: draft-sharabayko-srt-01 §3.2.1. All words are big-endian; the text of a stream id is stored with the bytes of
+/// each word reversed (§3.2.1.3).
 package struct SRTHandshake: Sendable, Hashable {
-    /// The header and the fields up to the extensions, in bytes.
+    /// Length of the header and the fields up to the extensions, in bytes.
     static let fixedLength = 64
-    /// What `type` may be.
+    /// Values of `type`.
     package static let induction: Int32 = 1
     package static let conclusion: Int32 = -1
-    /// From here on it is a refusal, and what is above is the code.
+    /// Types from here on are refusals; the difference is the refusal code.
     package static let refusals: Int32 = 1000
-    /// In the extension field of an induction's answer.
+    /// Value of the extension field in the answer to an induction.
     static let magic: UInt16 = 0x4A17
 
     package var version: UInt32
     package var type: Int32
-    /// The sender's socket, which the other side writes its packets to.
+    /// Socket id of the sender, which the other side addresses its packets to.
     package var socketID: UInt32
     package var cookie: UInt32
 
-    /// - Returns: nil for anything else.
+    /// - Returns: nil if the bytes are no SRT handshake.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.fixedLength, bytes[0] == 0x80, bytes[1] == 0 else { return nil }
         self.version = Self.word(bytes, 16)
@@ -30,17 +30,17 @@ package struct SRTHandshake: Sendable, Hashable {
         self.cookie = Self.word(bytes, 44)
     }
 
-    /// The two extensions of a conclusion that matter here.
+    /// The extensions of a conclusion that are used here.
     package struct Extensions: Sendable, Hashable {
-        /// nil: none, or not UTF-8.
+        /// nil: absent, or not UTF-8.
         package var streamID: String?
-        /// `0x00MMmmpp`; 0: not said.
+        /// `0x00MMmmpp`; 0: absent.
         package var softwareVersion: UInt32 = 0
 
         package init() {}
     }
 
-    /// - Returns: nil when the blocks do not land on the end of the packet.
+    /// - Returns: nil if the extension blocks do not end at the end of the packet.
     package static func extensions(of bytes: [UInt8]) -> Extensions? {
         var extensions = Extensions()
         var offset = Self.fixedLength
@@ -71,7 +71,7 @@ package struct SRTHandshake: Sendable, Hashable {
         return String(validating: text, as: UTF8.self)
     }
 
-    /// What a listener says to `request`, an induction.
+    /// Makes a listener's answer to `request`, an induction.
     package static func inductionAnswer(to request: [UInt8], cookie: UInt32) -> [UInt8] {
         var answer = Self.answer(to: request, type: Self.induction)
         Self.set(&answer, 16, 5)
@@ -80,25 +80,25 @@ package struct SRTHandshake: Sendable, Hashable {
         return answer
     }
 
-    /// What a listener says to `request`, a conclusion that it does not accept.
+    /// Makes a listener's refusal of `request`, a conclusion.
     ///
-    /// - Parameter code: 1000 and more (SRT Access Control Guidelines), or a reason of SRT's own below.
+    /// - Parameter code: 1000 and more (SRT Access Control Guidelines), or one of SRT's own codes below 1000.
     package static func refusal(of request: [UInt8], code: Int) -> [UInt8] {
         Self.answer(to: request, type: Self.refusals &+ Int32(clamping: code))
     }
 
-    /// An induction of `request`'s sender, as it would have begun.
+    /// Makes the induction with which the sender of `request` would have begun.
     package static func induction(from request: [UInt8]) -> [UInt8] {
         var bytes = [UInt8](request.prefix(Self.fixedLength))
         Self.set(&bytes, 12, 0)
         Self.set(&bytes, 16, 4)
-        Self.set(&bytes, 20, 2)  // no encryption said; a datagram socket
+        Self.set(&bytes, 20, 2)  // no encryption announced; a datagram socket
         Self.set(&bytes, 36, UInt32(bitPattern: Self.induction))
         Self.set(&bytes, 44, 0)
         return bytes
     }
 
-    /// The same conclusion with another cookie.
+    /// Returns the conclusion with another cookie.
     package static func conclusion(_ request: [UInt8], cookie: UInt32) -> [UInt8] {
         var bytes = request
         Self.set(&bytes, 44, cookie)

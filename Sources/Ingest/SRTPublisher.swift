@@ -6,28 +6,28 @@ import NIOCore
 import PipelineSpec
 import RTMP
 
-/// One caller of the SRT door, from its conclusion to its end. Bound to the event loop.
+/// One SRT caller, from its conclusion to its end. Bound to the event loop.
 ///
-/// States: deciding → joining (a listener of its own is made for it) → publishing → ended; any → ended.
+/// States: deciding → joining (a libsrt listener is created for it) → publishing → ended; any → ended.
 final class SRTPublisher: PublishingConnection {
     let number: Int
     let remote: String
     let peer: SocketAddress
     let address: IPAddress?
     let software: String
-    /// Towards its listener; nil until that is made.
+    /// Loopback channel to its libsrt listener; nil until that is created.
     var relay: (any Channel)?
     var listener: SocketAddress?
     var feed: TransportFeed?
-    /// To the webhook, while it waits for the answer.
+    /// The webhook request, while it waits for the answer.
     var question: Task<Void, Never>?
     var source: SourceID?
-    /// What its key was right for, until it publishes.
+    /// The request whose key was valid, until it publishes.
     var request: PublishRequest?
     private(set) var hub: SourceHub?
     var key: RedactedKey?
     var hasEnded = false
-    /// It has said that it goes.
+    /// It has sent a shutdown.
     var hasLeft = false
     private let door: SRTDoor
 
@@ -42,14 +42,14 @@ final class SRTPublisher: PublishingConnection {
 
     func begin(_ hub: SourceHub) { self.hub = hub }
 
-    /// The hub it published into, which it does no more.
+    /// Returns the hub that it publishes to, and clears it.
     func takeHub() -> SourceHub? {
         defer { self.hub = nil }
         return self.hub
     }
 
     func refuse(_ refusal: PublishRefusal) { self.door.refuse(self, refusal, reason: refusal.text) }
-    /// SRT has no word for it: its encoders connect anew when they are cut off.
+    /// SRT has no message for this: its encoders reconnect when they are cut off.
     func handOver() -> Bool {
         self.refuse(.ended)
         return false

@@ -2,27 +2,27 @@ package import MediaTypes
 import NIOCore
 import Stages
 
-/// Fetches one source again and again. Bound to the service's event loop.
+/// Pulls one source and reconnects after every failure. Bound to the service's event loop.
 protocol SourcePuller: AnyObject {
     var source: SourceID { get }
     func start()
     func stop()
-    /// Takes leave of the server, and does not connect again before `deadline`.
+    /// Disconnects from the server and does not reconnect before `deadline`.
     func hold(until deadline: Int64)
     func setPaused(_ isPaused: Bool)
 }
 
-/// One source that is fetched from an SRT listener.
+/// Settings of one source that is pulled from an SRT listener.
 package struct SRTPullSettings: Sendable {
     package let source: SourceID
     package let url: SRTURL
-    /// Nanoseconds until the listener sends something.
+    /// Nanoseconds until the listener must have sent something.
     package var openTimeout: Int64 = 20 * TimeMath.nanoseconds
-    /// Nanoseconds without media until the connection is given up and made anew.
+    /// Nanoseconds without media after which the connection is closed and made again.
     package var idleTimeout: Int64 = 90 * TimeMath.nanoseconds
     /// Largest access unit in bytes.
     package var maximumBytes = 8 << 20
-    /// Codecs that may come in.
+    /// Codecs that the server may send.
     package var codecs: Set<CodecName>
 
     package init(source: SourceID, url: SRTURL, codecs: Set<CodecName>) {
@@ -32,10 +32,10 @@ package struct SRTPullSettings: Sendable {
     }
 }
 
-/// Calls an SRT listener, again and again.
+/// Pulls one source from an SRT listener.
 ///
-/// States: idle → connecting → live (the listener has agreed) → waiting (a timer runs) → connecting …; any → stopped. Each
-/// connection is a ``TransportFeed`` of its own; what an older one still reports is not heard.
+/// States: idle → connecting → live (the listener has accepted) → waiting (a timer runs) → connecting …; any → stopped.
+/// Each connection is a ``TransportFeed`` of its own; reports of earlier ones are ignored.
 final class SRTPullDriver: SourcePuller {
     private enum State: Hashable { case idle, connecting, live, waiting, stopped }
 
@@ -47,11 +47,11 @@ final class SRTPullDriver: SourcePuller {
 
     private var state = State.idle
     private var feed: TransportFeed?
-    /// Also after it was stopped, for whoever waits for its thread.
+    /// The last feed, also after it was stopped: ``PullService/stop()`` waits for its thread.
     private(set) var lastFeed: TransportFeed?
     private var backoff = Backoff()
     private var retryTimer: Scheduled<Void>?
-    /// Does not connect before.
+    /// No connection attempt before this time; 0: no limit.
     private var heldUntil: Int64 = 0
 
     init(
@@ -95,7 +95,7 @@ final class SRTPullDriver: SourcePuller {
         feed.start()
     }
 
-    /// Which of its connections is meant: when it was begun.
+    /// Identifies the current connection: the time at which it was started.
     private var connection: Int64 = 0
 
     func stop() {
@@ -113,7 +113,7 @@ final class SRTPullDriver: SourcePuller {
         self.state = .waiting
         if wasLive { self.hub.cut() }
         self.letGo(wasLive)
-        if wasLive { self.emit(.lost(self.source, reason: "sent away by the operator")) }
+        if wasLive { self.emit(.lost(self.source, reason: "disconnected by the operator")) }
         self.retry(in: max(0, deadline &- self.clock.now()))
     }
 
@@ -140,7 +140,7 @@ final class SRTPullDriver: SourcePuller {
             self.emit(.pullFailed(self.source, reason: reason, retryMs: Int(wait / 1_000_000)))
             self.retry(in: wait)
         case .firstVideo, .firstAudio:
-            // A stream that gives media is a good one: the next loss begins with a short wait.
+            // A stream that delivers media works: the next failure starts with a short wait again.
             self.backoff.reset()
             event.reported(of: self.source).map(self.emit)
         case .configuration, .unsupportedCodec: event.reported(of: self.source).map(self.emit)

@@ -1,20 +1,21 @@
 import LibAV
 import MediaTypes
 
-/// The SRT listener of a room.
+/// Settings of a room's SRT listener.
 package struct SRTSettings: Sendable {
-    /// `HOST:PORT` of UDP; port 0 lets the system choose.
+    /// `HOST:PORT` of the UDP socket; port 0 lets the system choose.
     package var listen: String
-    /// Milliseconds in which lost packets can be sent again. The greater wish of the two sides holds.
+    /// SRT latency in milliseconds: the time in which lost packets can be retransmitted. The greater value of the two
+    /// sides applies.
     package var latencyMs = 120
-    /// Whoever comes must encrypt with it; nil: nobody may.
+    /// Callers must encrypt with this passphrase; nil: callers must not encrypt.
     package var passphrase: String?
-    /// Bytes of the key that is made of it: 16, 24 or 32.
+    /// Length of the encryption key in bytes: 16, 24 or 32.
     package var keyLength = 16
 
     package init(listen: String) { self.listen = listen }
 
-    /// What libavformat listens on for one publisher.
+    /// The address on which libavformat listens for one publisher.
     ///
     /// - Parameter port: UDP port of 127.0.0.1.
     func listener(port: Int) -> TransportReader.Address {
@@ -27,7 +28,7 @@ package struct SRTSettings: Sendable {
 }
 
 extension SRTURL {
-    /// What libavformat connects to.
+    /// The address to which libavformat connects.
     var caller: TransportReader.Address {
         var options = [("latency", "\(self.latencyMs * 1000)"), ("tlpktdrop", "1"), ("connect_timeout", "3000")]
         if !self.streamID.isEmpty { options.append(("streamid", self.streamID)) }

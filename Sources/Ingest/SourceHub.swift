@@ -1,10 +1,10 @@
 package import MediaTypes
 import Synchronization
 
-/// Hands the items of one source to everyone who reads it.
+/// Delivers the items of one source to all its subscribers.
 ///
-/// Any thread may call. Items reach each subscriber in the order in which they were received, and a subscriber that comes
-/// later begins with the cached GOP. No delivery happens after ``unsubscribe(_:)`` has returned.
+/// Any thread may call. Each subscriber gets the items in the order in which they were received; a subscriber that
+/// joins later starts with the cached GOP. No delivery happens after ``unsubscribe(_:)`` has returned.
 package final class SourceHub: Sendable {
     private struct Delivery {
         var cache = GOPCache()
@@ -14,25 +14,25 @@ package final class SourceHub: Sendable {
 
     private struct Flow {
         var full: Set<SubscriptionToken> = []
-        /// All who read it are in one of the two.
+        /// Subscribers that need their items at once. Every subscriber is in either `eager` or `patient`.
         var eager: Set<SubscriptionToken> = []
         var patient: Set<SubscriptionToken> = []
         var onChange: (@Sendable (Bool) -> Void)?
     }
 
-    /// Who publishes into this hub.
+    /// The source whose items this hub delivers.
     package let source: SourceID
     // Held while items are handed out, so that a backlog and live items cannot overtake one another.
     private let delivery = Mutex(Delivery())
     // Apart from `delivery`, so that a subscriber may report that it is full from inside its `receive`.
     private let flow = Mutex(Flow())
     private let counts = Mutex(SourceStatistics())
-    /// Somebody is in `Flow.eager`: by itself, since it is looked at dozens of times a second.
+    /// True if `Flow.eager` is not empty. Separate from `flow`, because it is read dozens of times per second.
     private let isEager = Atomic<Bool>(false)
 
     package init(source: SourceID) { self.source = source }
 
-    /// Hands out items, in order. One publisher at a time calls this.
+    /// Delivers items, in order. Only one publisher at a time may call this.
     package func receive(_ items: [SourceItem]) {
         if items.isEmpty { return }
         self.delivery.withLock { delivery in
@@ -42,7 +42,7 @@ package final class SourceHub: Sendable {
         self.count(items)
     }
 
-    /// Adds a reader, which is not patient. It gets the configurations and the cached GOP before this returns.
+    /// Adds a subscriber, which is not patient. It gets the configurations and the cached GOP before this returns.
     package func subscribe(_ subscriber: any SourceSubscriber) -> SubscriptionToken {
         self.delivery.withLock { delivery in
             let token = SubscriptionToken(id: delivery.nextID)
@@ -54,7 +54,7 @@ package final class SourceHub: Sendable {
         }
     }
 
-    /// Removes a reader, and its hold on the publisher.
+    /// Removes a subscriber and its back-pressure.
     package func unsubscribe(_ token: SubscriptionToken) {
         self.delivery.withLock { $0.subscribers.removeAll { $0.token == token } }
         self.setFull(false, for: token)
@@ -64,22 +64,23 @@ package final class SourceHub: Sendable {
         }
     }
 
-    /// Back-pressure: while any reader is full, the publisher of this source, and no other, is not read from.
+    /// Back-pressure: while any subscriber is full, the publisher of this source, and no other, is not read.
     package func setFull(_ isFull: Bool, for token: SubscriptionToken) {
         self.flow.withLock { flow in
             let was = !flow.full.isEmpty
             if isFull { flow.full.insert(token) } else { flow.full.remove(token) }
             let now = !flow.full.isEmpty
-            // Told inside the lock, so that two changes cannot arrive in the wrong order; the listener only hops to its loop.
+            // Called inside the lock, so that two changes cannot arrive in the wrong order; the listener only posts to
+            // its event loop.
             if was != now { flow.onChange?(now) }
         }
     }
 
-    /// Any reader is full.
+    /// True if any subscriber is full.
     package var isFull: Bool { self.flow.withLock { !$0.full.isEmpty } }
 
-    /// A reader says whether its items may come a little later, because nobody sees or hears what it makes of them. Until it does
-    /// they may not; of one that has been removed nothing is noted.
+    /// Sets whether a subscriber accepts its items a little later, because no viewer sees or hears the result. The
+    /// default is false. Does nothing for a subscriber that has been removed.
     package func setPatient(_ isPatient: Bool, for token: SubscriptionToken) {
         self.updatePatience { flow in
             if isPatient, flow.eager.remove(token) != nil { flow.patient.insert(token) }
@@ -87,7 +88,7 @@ package final class SourceHub: Sendable {
         }
     }
 
-    /// Nobody who reads it minds that items come a little later; see ``setPatient(_:for:)``.
+    /// True if every subscriber accepts items a little later; see ``setPatient(_:for:)``.
     package var isPatient: Bool { !self.isEager.load(ordering: .relaxed) }
 
     private func updatePatience(_ body: (inout Flow) -> Void) {
@@ -97,26 +98,27 @@ package final class SourceHub: Sendable {
         }
     }
 
-    /// Tells all who read it; see ``SourceSubscriber/noteRead(until:)``. The publisher of the moment calls this.
+    /// Passes the call to all subscribers; see ``SourceSubscriber/noteRead(until:)``. Called by the current publisher.
     package func noteRead(until time: Int64?) {
         self.delivery.withLock { delivery in
             for (_, subscriber) in delivery.subscribers { subscriber.noteRead(until: time) }
         }
     }
 
-    /// Tells all who read it; see ``SourceSubscriber/cut()``. Whoever ends the publication calls this, and hands out the end.
+    /// Passes the call to all subscribers; see ``SourceSubscriber/cut()``. The caller ends the publication and delivers
+    /// the end next.
     package func cut() {
         self.delivery.withLock { delivery in
             for (_, subscriber) in delivery.subscribers { subscriber.cut() }
         }
     }
 
-    /// Who is told when ``isFull`` changes; must not block.
+    /// Sets the function that is called when ``isFull`` changes; it must not block.
     func onFullChange(_ listener: @escaping @Sendable (Bool) -> Void) {
         self.flow.withLock { $0.onChange = listener }
     }
 
-    /// Counts so far.
+    /// The counters so far.
     package var statistics: SourceStatistics { self.counts.withLock { $0 } }
 
     func updateStatistics(_ body: (inout SourceStatistics) -> Void) { self.counts.withLock { body(&$0) } }

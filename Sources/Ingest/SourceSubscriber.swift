@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// Reads a source: its decoder, a relay, a recorder.
+/// A consumer of a source: its decoder, a relay, a recorder.
 package protocol SourceSubscriber: AnyObject, Sendable {
     /// Gets the source's items in order, one call at a time.
     ///
@@ -8,15 +8,16 @@ package protocol SourceSubscriber: AnyObject, Sendable {
     /// cached. Must not block, and must not call ``SourceHub/subscribe(_:)``, ``SourceHub/unsubscribe(_:)`` or
     /// ``SourceHub/receive(_:)``; ``SourceHub/setFull(_:for:)`` and ``SourceHub/setPatient(_:for:)`` are fine.
     func receive(_ item: SourceItem)
-    /// Several of them that came together, in order.
+    /// Gets several items that arrived together, in order.
     func receive(_ items: [SourceItem])
-    /// All that the source sent before `time` has been handed out, and what came since may wait a little; nil: nothing waits.
-    /// Whoever measures the source's silence or its rate counts up to there. Called as ``receive(_:)`` is.
+    /// Everything that the source sent before `time` has been delivered, and later data may wait a little; nil: nothing
+    /// waits. A subscriber that measures the source's silence or rate must count only up to `time`. Called as
+    /// ``receive(_:)`` is.
     ///
     /// - Parameter time: Nanoseconds, of the clock of ``CodedPacket/arrival``.
     func noteRead(until time: Int64?)
-    /// The publisher was sent away, and what it sent is not to be seen any more; its end is received next. Called as ``receive(_:)``
-    /// is. Nothing happens by default.
+    /// The publisher was disconnected, and frames it has already sent must not be shown any more; its end is received
+    /// next. Called as ``receive(_:)`` is. Does nothing by default.
     func cut()
 }
 
@@ -30,7 +31,7 @@ extension SourceSubscriber {
     package func cut() {}
 }
 
-/// Names a subscription.
+/// Identifies a subscription.
 package struct SubscriptionToken: Sendable, Hashable {
     let id: Int
 }

@@ -5,21 +5,21 @@ import RTMP
 import Stages
 import Synchronization
 
-/// Reads one MPEG transport stream on a thread of its own and hands its packets to a source's hub.
+/// Reads one MPEG transport stream on a thread of its own and delivers its packets to a source's hub.
 ///
-/// libavformat blocks, so it never runs on an event loop. Life: ``start()``, ``deliver(into:)`` once it is known whose packets
-/// they are, ``stop()``. Any thread may call.
+/// libavformat blocks, so it never runs on an event loop. Life cycle: ``start()``; ``deliver(into:)`` once the source
+/// is known; ``stop()``. Any thread may call.
 package final class TransportFeed: Sendable {
     package struct Settings: Sendable {
         package var address: TransportReader.Address
         package var codecs: Set<CodecName>
         /// Largest access unit in bytes.
         package var maximumBytes = 8 << 20
-        /// Nanoseconds until the sender is there, and until the first unit of it.
+        /// Nanoseconds until the sender has connected and its first access unit has arrived.
         package var openTimeout: Int64 = 20_000_000_000
-        /// Nanoseconds without a unit until it is given up.
+        /// Nanoseconds without an access unit after which the feed ends.
         package var idleTimeout: Int64 = 90_000_000_000
-        /// Nanoseconds from the first unit to the end of a stream that holds nothing we can read.
+        /// Nanoseconds from the first access unit until a stream without a supported track ends.
         package var codecTimeout: Int64 = 5_000_000_000
         package var place: String
 
@@ -31,16 +31,16 @@ package final class TransportFeed: Sendable {
     }
 
     enum Event: Sendable {
-        /// The sender is there.
+        /// The sender has connected.
         case opened
         case configuration(CodecParameters)
         case firstVideo
         case firstAudio
         case unsupportedCodec(String)
-        /// Nothing comes after this.
+        /// The feed has ended; no event follows.
         case ended(reason: String)
 
-        /// Who comes back is read anew, from its tables on.
+        /// The feed ends when a codec changes, because a sender that reconnects is read from its program tables on.
         static func codecChanged(to codec: CodecName) -> Event {
             .ended(reason: "the codec changed to \(codec) in mid-stream")
         }
@@ -61,7 +61,7 @@ package final class TransportFeed: Sendable {
     private let resumed = DispatchSemaphore(value: 0)
     private let finished = DispatchGroup()
 
-    /// - Parameter tell: Called on the feed's thread; must not block.
+    /// - Parameter tell: Called for every event on the feed's thread; must not block.
     init(_ settings: Settings, clock: any MonotonicClock, tell: @escaping @Sendable (Event) -> Void) {
         self.settings = settings
         self.clock = clock
@@ -76,23 +76,23 @@ package final class TransportFeed: Sendable {
         }
     }
 
-    /// Whose packets they are. What came before is gone.
+    /// Sets the hub that gets the packets. Packets before this call are dropped.
     func deliver(into hub: SourceHub) { self.gate.withLock { $0.hub = hub } }
 
-    /// Nothing is handed out from now on; the sender is told within a tenth of a second.
+    /// Stops the feed: no packets are delivered from now on, and the connection closes within a tenth of a second.
     func stop() {
         self.gate.withLock { $0.isClosed = true }
         self.interrupt.raise()
         self.resumed.signal()
     }
 
-    /// Does not read: SRT drops what gets too late meanwhile.
+    /// Stops reading while paused; SRT drops what gets too late meanwhile.
     func setPaused(_ isPaused: Bool) {
         self.gate.withLock { $0.isPaused = isPaused }
         if !isPaused { self.resumed.signal() }
     }
 
-    /// Waits until their threads have ended, after ``stop()``.
+    /// Waits until the threads of `feeds` have ended, after ``stop()``.
     static func join(_ feeds: [TransportFeed]) async {
         guard !feeds.isEmpty else { return }
         await withCheckedContinuation { continuation in
@@ -103,7 +103,7 @@ package final class TransportFeed: Sendable {
         }
     }
 
-    /// The thread has ended.
+    /// True if the thread has ended.
     var hasFinished: Bool { self.finished.wait(timeout: .now()) == .success }
 
     // MARK: The thread
@@ -125,14 +125,14 @@ package final class TransportFeed: Sendable {
         var isTold = false
         var began: Int64?
         while true {
-            // A pause of ours is no silence of the sender's.
+            // While reading is paused, silence is not the sender's fault.
             if self.waitWhilePaused() {
                 allowed = self.settings.idleTimeout
                 self.interrupt.allow(allowed)
             }
             switch reader.next() {
             case .ended: return self.tell(.ended(reason: "connection closed"))
-            case .overrun: return self.tell(.ended(reason: "64 MiB without a picture's or a sound's end"))
+            case .overrun: return self.tell(.ended(reason: "64 MiB of data without a complete access unit"))
             case .interrupted:
                 let silence = allowed / 1_000_000
                 let reason = self.interrupt.wasRaised ? "stopped" : "no media for \(silence) ms"
@@ -140,7 +140,7 @@ package final class TransportFeed: Sendable {
             case .changed(let codec, let track):
                 if track < ElementaryDemuxer.maximumAudioTracks { return self.tell(.codecChanged(to: codec)) }
             case .unreadable(let codec):
-                return self.tell(.ended(reason: "what comes in the place of \(codec) cannot be read"))
+                return self.tell(.ended(reason: "an audio track no longer contains \(codec)"))
             case .unit(let unit):
                 allowed = self.settings.idleTimeout
                 self.interrupt.allow(allowed)
@@ -158,13 +158,13 @@ package final class TransportFeed: Sendable {
                 }
                 let isUseless = !demuxer.hasSupportedTrack || demuxer.unsupportedVideo != nil
                 if isUseless, let began, now &- began >= self.settings.codecTimeout {
-                    return self.tell(.ended(reason: "the codec \(codec) is not supported here"))
+                    return self.tell(.ended(reason: "the codec \(codec) is not supported"))
                 }
             }
         }
     }
 
-    /// - Returns: Whether it has waited.
+    /// - Returns: True if it has waited.
     private func waitWhilePaused() -> Bool {
         var hasWaited = false
         while self.gate.withLock({ $0.isPaused && !$0.isClosed }) {
@@ -200,7 +200,7 @@ package final class TransportFeed: Sendable {
 }
 
 extension TransportFeed.Event {
-    /// For the room; nil for what is between the feed and whoever runs it.
+    /// The event for the room; nil if it concerns only the owner of the feed.
     func reported(of source: SourceID) -> IngestEvent? {
         switch self {
         case .configuration(let parameters): .configuration(source, parameters)

@@ -2,8 +2,8 @@ import LibAV
 import MediaTypes
 import Stages
 
-/// What the encoders have made, on its way to whoever takes it: they code, and one thread behind them cuts, lists and
-/// publishes. Tracks have their order in it.
+/// Queue between the encoders and the packagers: the encoder threads only encode, and one thread behind them cuts,
+/// lists and publishes. Keeps the order of each track.
 struct Handover: Sendable {
     private enum Word: Sendable {
         case packet(track: Int, CodedPacket)
@@ -11,7 +11,8 @@ struct Handover: Sendable {
         case finished(track: Int)
     }
 
-    /// Words that may wait. Live: three seconds of a ladder of five. Offline as few as let the thread do several in a row.
+    /// Queue capacity. Live: three seconds of five renditions. Offline: a small queue, with batches that let the thread
+    /// process several items in a row.
     private static let liveDepth = 1_024
     private static let offlineDepth = 64
     private static let offlineBatch = 8
@@ -25,7 +26,7 @@ struct Handover: Sendable {
             capacity: isOffline ? Self.offlineDepth : Self.liveDepth, batch: isOffline ? Self.offlineBatch : 1)
     }
 
-    /// What the encoders are given in place of the target. They wait where that is slow.
+    /// The output for the encoders, instead of the target. They wait if the target is slow.
     var output: LadderStage.Output {
         var output = self.target
         output.packet = { [words = self.words] in words.put(.packet(track: $0, $1)) }
@@ -34,7 +35,7 @@ struct Handover: Sendable {
         return output
     }
 
-    /// Runs until ``close()``, and until everything is handed on.
+    /// Runs until ``close()`` has been called and everything has been passed on.
     func run() {
         while let word = self.words.take() {
             switch word {
@@ -45,6 +46,6 @@ struct Handover: Sendable {
         }
     }
 
-    /// Nothing follows.
+    /// Ends ``run()`` once the queue is empty; nothing may be added after this.
     func close() { self.words.close() }
 }

@@ -1,20 +1,20 @@
 package import MediaTypes
 import Synchronization
 
-/// What the room knows of the encoders and tells them while they run.
+/// Lets the room observe and control the encoders while they run.
 package final class LadderControl: Sendable {
     private struct State {
-        /// By track, the newest tick that has entered its encoder.
+        /// By track, the newest tick whose frame has entered the encoder.
         var entered: [Int64?]
-        /// Tracks whose encoders are to be their siblings from their next IDR picture on.
+        /// Tracks whose encoders are to be replaced by their cheaper siblings at the next IDR frame.
         var thrifty: Set<Int> = []
-        /// Those that are.
+        /// Tracks that use their siblings.
         var cheap: Set<Int> = []
-        /// Those whose siblings would need another initialization segment, and are never used.
+        /// Tracks whose siblings would need another initialization segment, so that they are never used.
         var refused: Set<Int> = []
-        /// By track, where they are not those it was opened with.
+        /// By track, bit rates that differ from those the encoder was opened with.
         var rates: [Int: BitRates] = [:]
-        /// Those whose next picture is to be an IDR picture, whatever the grid says.
+        /// Tracks whose next frame must be an IDR frame, whether or not the GOP grid has one there.
         var asked: Set<Int> = []
     }
 
@@ -23,7 +23,7 @@ package final class LadderControl: Sendable {
 
     init(tracks: Int) { self.state = Mutex(State(entered: Array(repeating: nil, count: tracks))) }
 
-    /// The newest tick that every encoder has begun with; `nil` before each has had its first.
+    /// The newest tick whose frame has entered every encoder; `nil` until every encoder has had its first frame.
     package var enteredByAll: Int64? {
         self.state.withLock { state in
             let known = state.entered.compactMap { $0 }
@@ -31,37 +31,38 @@ package final class LadderControl: Sendable {
         }
     }
 
-    /// Replaces the encoder of a track by its cheaper sibling at the next IDR picture of the grid, or at once where pictures
-    /// are held; or back, at the next IDR picture.
+    /// Replaces the encoder of a track by its cheaper sibling, at the next IDR frame of the grid, or at once while
+    /// frames are held; or back, at the next IDR frame of the grid.
     package func setThrifty(_ isThrifty: Bool, track: Int) {
         self.state.withLock { state in
             if isThrifty { state.thrifty.insert(track) } else { state.thrifty.remove(track) }
         }
     }
 
-    /// Codes a track by these bit rates from its next IDR picture of the grid on. Whoever asks makes sure that they fit
-    /// (``LadderStage/takes(_:track:)``).
+    /// Encodes a track with these bit rates from its next IDR frame of the grid on. The caller must have checked that
+    /// they fit (``LadderStage/takes(_:track:)``).
     package func setRates(_ rates: BitRates, track: Int) { self.state.withLock { $0.rates[track] = rates } }
 
-    /// Tracks that are coded by their siblings now.
+    /// Tracks that are encoded by their siblings now.
     package var cheapTracks: Set<Int> { self.state.withLock { $0.cheap } }
 
-    /// An encoder that is to be replaced waits for its IDR frame, or stands aside for a publisher's packets.
+    /// An encoder exchange is pending: it waits for an IDR frame, or for the end of passthrough.
     package var isExchanging: Bool {
         self.state.withLock { $0.thrifty.subtracting($0.refused) != $0.cheap }
     }
 
-    /// Codes the picture before once more for every picture that waits, up to `tick`: that is done in no time. Encoders that
-    /// are to be their siblings are so at once, and what they hold is coded like that too.
+    /// For every waiting frame up to `tick`, encodes the previous frame again, which takes almost no time. Encoders
+    /// that are to be replaced by their siblings are replaced at once, and the frames inside them are treated the same
+    /// way.
     package func holdPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }
 
-    /// Makes the next picture of a track that its encoder gets an IDR picture, besides those of the grid. Not while packets of a
-    /// publisher stand for it.
+    /// Makes the next frame of a track an IDR frame, in addition to those of the grid. During passthrough, the
+    /// request waits until the rendition is encoded again.
     package func requestKeyframe(track: Int) { self.state.withLock { _ = $0.asked.insert(track) } }
 
-    // MARK: The encoders' side
+    // MARK: Called by the encoders
 
-    /// Whether an IDR picture was asked for since the last call.
+    /// Whether an IDR frame was requested since the last call.
     func takeKeyframeRequest(_ track: Int) -> Bool { self.state.withLock { $0.asked.remove(track) != nil } }
 
     func holds(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
@@ -74,7 +75,7 @@ package final class LadderControl: Sendable {
         self.state.withLock { $0.thrifty.contains(track) && !$0.refused.contains(track) }
     }
 
-    /// `nil`: those it was opened with.
+    /// The track's bit rates; `nil`: those it was opened with.
     func rates(_ track: Int) -> BitRates? { self.state.withLock { $0.rates[track] } }
 
     func note(_ track: Int, isCheap: Bool) {

@@ -5,29 +5,29 @@ package import MediaTypes
 import Stages
 import Synchronization
 
-/// The threads behind the program: one that scales the canvas, one per rendition that encodes it, one for each coding of
-/// the sound, and one that hands on what they have coded.
+/// The threads that encode the program: one that scales the canvas, one per rendition, one for each audio bit rate, and
+/// one that passes on the encoded packets.
 ///
-/// Everything is opened by ``open(rungs:audio:canvas:settings:output:)`` on the thread that will use it, so that an
-/// impossible ladder is refused before the room is ready.
+/// ``open(rungs:settings:output:)`` opens every encoder on the thread that will use it, so that invalid settings are
+/// rejected before the room is ready.
 package final class LadderStage: Sendable {
     package struct Settings: Sendable {
-        /// Canvas size and rate.
+        /// Size and frame rate of the canvas.
         package var width: Int
         package var height: Int
         package var fps: Int
-        /// Pictures from one IDR picture to the next.
+        /// Frames from one IDR frame to the next.
         package var gopFrames: Int
-        /// The short segments that a live room begins with; each begins with an IDR frame.
+        /// The short segments at the beginning of a live room; each begins with an IDR frame.
         package var opening: OpeningSegments?
         package var sampleRate: Int
-        /// Bits per second of each coding of the sound; at least one.
+        /// Bit rate of each audio track in bits per second; at least one.
         package var audioBitrates: [Int]
         /// The program waits for the encoders instead of losing ticks.
         package var isOffline: Bool
-        /// Ticks of a part, counted from each IDR picture of the grid: a divisor of ``gopFrames``. With B-pictures the last picture of
-        /// every part is a P-picture, so that no picture of a part is still to come when the part ends: a worker that is killed
-        /// behind it leaves neither a hole nor a picture twice. `nil`: there are no parts.
+        /// Length of a part in ticks, counted from each IDR frame of the grid: a divisor of ``gopFrames``. With
+        /// B-frames, the last frame of every part is a P-frame, so that a part is complete when it ends. If the worker
+        /// is killed after that, no frame is missing or duplicated. `nil`: there are no parts.
         package var partFrames: Int?
 
         package init(
@@ -43,15 +43,16 @@ package final class LadderStage: Sendable {
         }
     }
 
-    /// Where coded media goes. Called on the ladder's last thread, each track in its order; track numbers are the ladder's
-    /// order, then the codings of the sound.
+    /// Callbacks for the encoded media. Called on the ladder's last thread, in order for each track. Track numbers are
+    /// the order of the renditions, followed by the audio tracks.
     package struct Output: Sendable {
-        /// A picture is about to enter a rendition's encoder, on whose thread this is called.
+        /// A frame is about to enter a rendition's encoder; called on the encoder's thread.
         package var entered: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
         package var packet: @Sendable (_ track: Int, _ packet: CodedPacket) -> Void
-        /// The track's packets have this configuration from picture `tick` on: the canvas has another size.
+        /// The track's packets have this configuration from the frame of `tick` on, because the canvas size changed or
+        /// passthrough began or ended.
         package var configuration: @Sendable (_ track: Int, _ change: Reconfiguration) -> Void
-        /// The track's last packet is out.
+        /// The track's last packet was passed on.
         package var finished: @Sendable (_ track: Int) -> Void
         package var failed: @Sendable (MediaError) -> Void
 
@@ -67,26 +68,28 @@ package final class LadderStage: Sendable {
         }
     }
 
-    /// What a rendition's coded stream becomes with a canvas of another size.
+    /// New configuration of a rendition's stream, after a change of the canvas size or of passthrough.
     package struct Reconfiguration: Sendable, Hashable {
         /// H.264 with Annex B parameter sets.
         package var parameters: CodecParameters
-        /// What initialization segments hold if that is more than ``parameters``: the sets of a publisher's stream and of the encoder's.
+        /// Parameters for initialization segments if they contain more than ``parameters``: the parameter sets of both
+        /// the publisher's stream and the encoder.
         package var initialization: CodecParameters?
-        /// Pixels.
+        /// In pixels.
         package var width: Int
         package var height: Int
-        /// The first picture with it, an IDR picture.
+        /// Tick of the first frame with it, an IDR frame.
         package var tick: Int64
-        /// Whether the packets that follow are a publisher's own, with decoding times in place of `dts`; `nil`: as before.
+        /// `true` if the following packets are a publisher's own, with decoding times in `dts`; `false` if they are the
+        /// encoder's again; `nil`: unchanged.
         package var isPassed: Bool?
     }
 
-    /// A picture with its tick.
+    /// A frame with its tick.
     struct Ticked: Sendable {
         var picture: Picture
         var tick: Int64
-        /// `nil`: IDR pictures lie on the grid.
+        /// `nil`: IDR frames follow the grid.
         var step: TickStep?
     }
 
@@ -95,31 +98,34 @@ package final class LadderStage: Sendable {
         var position: Int64
     }
 
-    /// Pictures that may wait before each encoder. Live: encoders are bursty (60 ms). Offline: as few as keep every
-    /// thread busy, because each 720p picture is 1.4 MB, and all of them at once: the second of two pictures in a row costs
-    /// 5 % less than each of two that others' pictures lie between.
+    /// Maximum number of frames waiting before each encoder. Live: encoding times vary (60 ms). Offline: as few as keep
+    /// every thread busy, because each 720p frame takes 1.4 MB. All waiting frames are taken at once: encoding two
+    /// frames in a row costs 5 % less per frame than alternating with other threads.
     private static let liveDepth = 15
     private static let offlineDepth = 2
-    /// Blocks of sound that may wait before its encoder offline, and how many it does in a row. A block is 8 KB and a quarter of a
-    /// millisecond's work, of which the encoder's tables take a part to come into the caches.
+    /// Maximum number of audio blocks waiting before an offline encoder, and how many it encodes in a row. A block
+    /// takes 8 KB and a quarter of a millisecond, part of which is spent loading the encoder's tables into the CPU
+    /// caches.
     private static let offlineSoundDepth = 64
     private static let offlineSoundBatch = 32
-    /// Seconds of canvases that may wait before scaling: a machine that was stopped for two seconds makes up its ticks
-    /// at once, and none of them may be lost.
+    /// Seconds of canvases that may wait before scaling: a machine that was suspended for two seconds makes up for its
+    /// ticks at once, and none of them may be lost.
     private static let liveSeconds = 3
 
     package let rungs: [Rung]
-    /// Codec parameters of every track as the encoders gave them: Annex B parameter sets, then `AudioSpecificConfig`.
+    /// Codec parameters of every track as produced by the encoders: Annex B parameter sets for video,
+    /// `AudioSpecificConfig` for audio.
     package let parameters: [CodecParameters]
     package let control: LadderControl
     let settings: Settings
     private let canvases: BoundedQueue<Ticked>
     private let sounds: [BoundedQueue<SoundBlock>]
     private let handover: Handover
-    /// The one that hands on is the last.
+    /// The last one is the thread that passes packets on.
     private let threads: Mutex<[StageThread]>
     private let waits: Atomic<Bool>
-    /// Canvases that may still wait after ``setWaits(_:)`` has ended: the queue is full at that moment.
+    /// Number of canvases for which ``put(_:tick:step:)`` may still wait after ``setWaits(_:)`` has ended, because the
+    /// queue is full at that moment.
     private let grace = Atomic<Int>(0)
 
     private init(
@@ -137,7 +143,7 @@ package final class LadderStage: Sendable {
         self.waits = Atomic(settings.isOffline)
     }
 
-    /// Whether a live program that makes up missed ticks waits for room, instead of losing them.
+    /// Sets whether a live program waits for queue space, instead of losing ticks, while it makes up for missed ticks.
     package func setWaits(_ waits: Bool) {
         self.waits.store(waits || self.settings.isOffline, ordering: .relaxed)
         self.grace.store(waits ? 0 : self.canvases.capacity, ordering: .relaxed)
@@ -150,9 +156,9 @@ package final class LadderStage: Sendable {
         return self.grace.subtract(1, ordering: .relaxed).newValue >= 0
     }
 
-    /// Starts the threads and waits until every codec is open.
+    /// Starts the threads and waits until every encoder is open.
     ///
-    /// - Throws: The first ``MediaError`` of any of them; all threads have ended then.
+    /// - Throws: The first ``MediaError`` of any thread; all threads have ended then.
     package static func open(rungs: [Rung], settings: Settings, output: Output) throws(MediaError) -> LadderStage {
         let depth = settings.isOffline ? self.offlineDepth : self.liveDepth
         let batch = settings.isOffline ? depth : 1
@@ -210,29 +216,29 @@ package final class LadderStage: Sendable {
             handover: handover, threads: threads, control: control)
     }
 
-    /// Waits for the encoders, then for what they have coded to be handed on.
+    /// Waits for the encoders, then for their packets to be passed on.
     private static func join(_ threads: [StageThread], _ handover: Handover) {
         for thread in threads.dropLast() { thread.join() }
         handover.close()
         threads.last?.join()
     }
 
-    /// Takes one canvas. Live it never blocks, but for ``setWaits(_:)``.
+    /// Adds one canvas. Live, it never blocks except after ``setWaits(_:)``.
     ///
-    /// - Returns: `false` when there was no room: the tick is lost.
+    /// - Returns: `false` if the queue is full: the tick is lost.
     package func put(_ picture: Picture, tick: Int64, step: TickStep? = nil) -> Bool {
         let ticked = Ticked(picture: picture, tick: tick, step: step)
         return self.isWaiting ? self.canvases.put(ticked) : self.canvases.offer(ticked)
     }
 
-    /// Takes 1,024 pairs of interleaved stereo whose first is at `position`.
+    /// Adds 1,024 pairs of interleaved stereo, the first at `position`.
     package func put(sound samples: [Float], position: Int64) {
         let block = SoundBlock(samples: samples, position: position)
         let waits = self.waits.load(ordering: .relaxed)
         for queue in self.sounds { if waits { queue.put(block) } else { _ = queue.offer(block) } }
     }
 
-    /// No more comes: flushes every encoder and returns when the last packet is out.
+    /// Flushes every encoder and returns when the last packet was passed on. No more input may follow.
     package func finish() {
         self.canvases.close()
         for queue in self.sounds { queue.close() }
@@ -243,12 +249,13 @@ package final class LadderStage: Sendable {
         Self.join(threads, self.handover)
     }
 
-    /// Whether a rendition can have other bit rates while it runs: its parameter sets, and with them its initialization segment,
-    /// stay as they are. They tell a level, which follows from the peak and the buffer.
+    /// Whether a rendition can change to other bit rates while it runs, which requires that its parameter sets, and
+    /// thus its initialization segment, stay the same. The parameter sets contain a level, which depends on the peak
+    /// bit rate and the buffer size.
     ///
-    /// Opens an encoder for it and closes it again; any thread but the ladder's.
+    /// Opens an encoder with the rates and closes it again; must not be called on one of the ladder's threads.
     ///
-    /// - Throws: What libx264 says of the rates.
+    /// - Throws: The error of libx264 if it rejects the rates.
     package func takes(_ rates: BitRates, track: Int) throws(MediaError) -> Bool {
         guard self.rungs.indices.contains(track), self.parameters.indices.contains(track) else { return false }
         var settings = self.rungs[track].settings
@@ -257,11 +264,11 @@ package final class LadderStage: Sendable {
         return encoder.parameterSets == self.parameters[track].configuration
     }
 
-    /// Canvases waiting to be scaled: how far the encoders are behind.
+    /// Number of canvases waiting to be scaled: how far the encoders are behind.
     package var backlog: Int { self.canvases.count }
 }
 
-/// Hands what a stage thread made at its start back to whoever started it.
+/// Passes the result of a stage thread's startup to the thread that started it.
 final class Birth: Sendable {
     private let result = Mutex<Result<CodecParameters?, MediaError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
@@ -274,6 +281,6 @@ final class Birth: Sendable {
     func wait() -> Result<CodecParameters?, MediaError> {
         self.done.wait()
         return self.result.withLock { $0 }
-            ?? .failure(MediaError(.internal, "a stage did not start", at: "ladder", fix: "report this"))
+            ?? .failure(MediaError(.internal, "an encoder thread did not start", at: "ladder", fix: "report this"))
     }
 }

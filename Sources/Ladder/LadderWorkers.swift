@@ -3,7 +3,7 @@ import MediaKernels
 import MediaTypes
 import Stages
 
-/// The thread that scales each canvas into every size.
+/// The thread that scales each canvas to every size.
 struct ScaleWorker {
     let rungs: [Rung]
     let settings: LadderStage.Settings
@@ -14,12 +14,12 @@ struct ScaleWorker {
         _ canvases: BoundedQueue<LadderStage.Ticked>, _ queues: [BoundedQueue<LadderStage.Ticked>], _ birth: Birth
     ) {
         defer { for queue in queues { queue.close() } }
-        // A few graphs at most: one for each size of the canvas, and for each way its colors are signaled: a canvas that is
-        // the background alone says them, one that comes straight from a source may not.
+        // A few graphs at most: one for each canvas size, and for each color signaling: a canvas that is only the
+        // background is signaled, one that comes directly from a source may not be.
         var graphs: [Key: FilterGraph] = [:]
         let tables = Takers(self.rungs)
         var input: [Picture] = []
-        // A canvas that is shown again has been scaled already.
+        // A repeated canvas has already been scaled.
         var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
         var passingBefore: Int?
         var memoryLook = PoolLook(every: self.settings.fps * 60)
@@ -31,7 +31,7 @@ struct ScaleWorker {
                 if let pass, queues.indices.contains(pass.track) { queues[pass.track].put(canvas) }
                 let passing = pass?.isLast == true ? nil : pass?.track
                 if passing != passingBefore {
-                    // What the others' canvases were before somebody's packets stood for one of them is no picture to hold.
+                    // The scaled frames of before passthrough began or ended are outdated and must not be held.
                     made.removeAll()
                     passingBefore = passing
                 }
@@ -60,12 +60,13 @@ struct ScaleWorker {
                 made[takers] = (canvas.picture, pictures)
                 Self.hand(pictures, to: takers, canvas, queues)
                 if memoryLook.isDue() {
-                    // Of an encoder that was behind for once they would keep the memory; opened anew with the next canvas.
+                    // An oversized graph would keep the memory of a temporary backlog; it is opened anew for the next
+                    // canvas.
                     graphs = graphs.filter { !$0.value.isOversized() }
                 }
             } catch {
                 self.output.failed(error)
-                // Nobody takes canvases any more: an offline program must not wait for room.
+                // No canvases are taken any more; an offline program must not wait for queue space.
                 canvases.close()
                 return
             }
@@ -82,10 +83,10 @@ struct ScaleWorker {
         }
     }
 
-    /// What a graph is for: renditions at half the frame rate are scaled at every second tick alone.
+    /// Key of a graph: renditions at half the frame rate are scaled only at every second tick.
     private struct Key: Hashable {
         var format: PictureFormat
-        /// Indices of the rungs, in their order.
+        /// Indices of the renditions that have a frame, in order.
         var takers: [Int]
     }
 
@@ -123,13 +124,13 @@ struct RungWorker {
         birth.report(.success(first))
         var last: Picture?
         var isPassing = false
-        /// Holds the encoder's sets too.
+        /// The initialization of the passthrough stream, which contains the encoder's parameter sets too.
         var initialization: CodecParameters?
         do {
             while var ticked = queue.take() {
                 if let pass = ticked.step?.pass {
                     if let stream = pass.stream {
-                        // What the encoder holds was on air before.
+                        // The frames inside the encoder belong before the passthrough.
                         if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
                         isPassing = true
                         initialization = stream.initialization
@@ -145,7 +146,7 @@ struct RungWorker {
                     ticked.picture = last
                     try self.giveUp(&encoder, showing: last)
                 }
-                // Offline nothing is held, and a picture is worth its memory.
+                // Offline no frame is held; do not spend its memory.
                 if !self.settings.isOffline { last = ticked.picture }
                 let format = ticked.picture.format
                 if isPassing || format.width != encoder.settings.width || format.height != encoder.settings.height {
@@ -158,7 +159,7 @@ struct RungWorker {
             if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
         } catch {
             self.output.failed(error)
-            // Take the rest, or the scaling thread would wait for this one for ever.
+            // Drain the queue, or the scaling thread would wait for this one forever.
             queue.close()
             while queue.take() != nil {}
         }
@@ -173,8 +174,8 @@ extension RungWorker {
     }
 
     private func encode(_ ticked: LadderStage.Ticked, _ encoder: inout RungEncoder) throws(MediaError) {
-        // The grid is the room's: an IDR picture at every multiple of the GOP, or at the first picture behind
-        // it when that tick was lost.
+        // The GOP grid is the room's: an IDR frame at every multiple of the GOP length, or at the next frame if that
+        // tick was lost.
         let opening = self.settings.opening?.gop(ofFrame: ticked.tick)
         let gop = ticked.step?.gop ?? opening?.number ?? ticked.tick / Int64(self.settings.gopFrames)
         self.control.entered(ticked.tick, track: self.track)
@@ -187,14 +188,15 @@ extension RungWorker {
             self.note(encoder, isDone)
         }
         let isAsked = self.control.takeKeyframeRequest(self.track)
-        // A cut begins a GOP anywhere.
+        // A cut can begin a GOP at any tick.
         let first = ticked.step == nil ? opening?.first ?? gop * Int64(self.settings.gopFrames) : nil
         try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, first: first, isKey: isAsked) {
             self.output.packet(self.track, $0)
         }
     }
 
-    /// Pictures that are held need not wait for the grid's next IDR picture, nor for what the encoder has before them.
+    /// While frames are held, the exchange need not wait for the grid's next IDR frame, nor for the frames inside the
+    /// encoder.
     private func giveUp(_ encoder: inout RungEncoder, showing held: Picture) throws(MediaError) {
         guard !encoder.isCheap, self.control.wantsSibling(self.track) else { return }
         let isDone = try encoder.giveUp(showing: held) { self.output.packet(self.track, $0) }
@@ -219,17 +221,17 @@ extension RungWorker {
             self.track,
             LadderStage.Reconfiguration(
                 parameters: encoder.parameters,
-                // With a canvas of another size, or another level, its sets are others.
+                // With another canvas size or level, the parameter sets differ from those in the initialization.
                 initialization: encoder.parameters == first ? initialization : nil, width: encoder.settings.width,
                 height: encoder.settings.height,
                 tick: ticked.tick, isPassed: wasPassing ? false : nil))
     }
 }
 
-/// The thread of the sound's encoder.
+/// The thread of one audio encoder.
 struct SoundWorker {
     let track: Int
-    /// Bits per second.
+    /// In bits per second.
     let bitrate: Int
     let settings: LadderStage.Settings
     let output: LadderStage.Output
@@ -250,7 +252,7 @@ struct SoundWorker {
         var first: Int64?
         do {
             while let block = queue.take() {
-                // A block that was lost is silence: AAC frames must follow one another without a hole.
+                // Replace a lost block by silence: AAC frames must follow each other without a gap.
                 while let next = expected, next < block.position {
                     let silence = [Float](repeating: 0, count: block.samples.count)
                     try encoder.encode(silence[...], pts: next) { self.hand($0, from: first) }
@@ -268,7 +270,8 @@ struct SoundWorker {
         }
     }
 
-    /// The encoder's first packet is its own priming, before the first sample: players start at the sample.
+    /// The encoder's first packet contains only its priming, before the first sample; it is left out, so that players
+    /// start at the sample.
     private func hand(_ packet: CodedPacket, from first: Int64?) {
         guard let first, packet.pts >= first else { return }
         self.output.packet(self.track, packet)

@@ -1,31 +1,31 @@
-/// Why a rendition is encoded although it might have a publisher's own packets: the words of events and of the state.
+/// Why a rendition is encoded although passthrough is configured; the values appear in events and in the state.
 package enum PassthroughCause: String, Sendable, CaseIterable {
-    /// It was never asked for.
+    /// Passthrough is not configured.
     case off
-    /// More or less than one source fills the canvas, or something lies over it.
+    /// The canvas is not filled by exactly one source, or something is drawn over it.
     case scene
-    /// No publisher, or one without pictures.
+    /// There is no publisher, or it sends no video.
     case lost
-    /// Not H.264.
+    /// The codec is not H.264.
     case codec
-    /// Another size than the rendition's, or turned.
+    /// The size differs from the rendition's, or the video is rotated.
     case size
-    /// Not 8-bit 4:2:0, or with fields.
+    /// The video is not 8-bit 4:2:0, or it is interlaced.
     case format
-    /// A profile or a level beyond those the rendition declares.
+    /// The profile or the level is higher than the rendition declares.
     case profile, level
-    /// Not the canvas's rate.
+    /// The frame rate differs from the canvas's.
     case frameRate
-    /// Key pictures further apart than a segment, or none that begins a closed GOP.
+    /// Key frames are further apart than a segment, or do not begin a closed GOP.
     case keyInterval
-    /// More than the rendition declares, at the peak or on average.
+    /// The peak or average bit rate is higher than the rendition declares.
     case bitrate
-    /// Pictures are missing.
+    /// Frames are missing.
     case gap
-    /// Times that jump, or that two pictures share.
+    /// Timestamps jump, or two frames share a tick.
     case timestamps
-    /// A key picture came after its time.
+    /// A key frame arrived too late.
     case late
-    /// Not enough of the stream has been seen.
+    /// Not enough of the stream has been received to decide.
     case settling
 }

@@ -1,22 +1,24 @@
 package import MediaTypes
 
-/// Where the segments and GOPs of a room begin while one of its renditions may have a publisher's own packets, and when it
-/// has: a value, without threads or clocks. Packets and facts of every tick in, what is to be done at the tick out.
+/// Decides when a rendition switches between encoding and a publisher's own packets, and where the room's segments and
+/// GOPs begin. A value type without threads or clocks: it receives packets and the facts of every tick, and returns the
+/// step for the tick.
 ///
-/// States: encoding ⇄ passing. Passing begins at an IDR picture of the one source that fills the canvas; it ends at once
-/// with anything the rendition does not ask for, between two chunks of the stream; both with a cut and a break in every
-/// playlist. It keeps these:
-/// 1. A segment begins with an IDR picture in every rendition, and none is longer than the grid's.
-/// 2. What passes is a whole run of ticks: each tick has one picture, but the last before a cut, which may be held.
-/// 3. A packet goes out at most once, in decoding order, no earlier than its first tick.
+/// States: encoding ⇄ passing. Passing begins at an IDR frame of the only source that fills the canvas. It ends as soon
+/// as the stream violates a requirement of the rendition, between two chunks of the stream. Both switches cut the
+/// segment and add a discontinuity to every playlist. Invariants:
+/// 1. A segment begins with an IDR frame in every rendition, and none is longer than the grid's.
+/// 2. The passed packets cover a continuous run of ticks with one frame per tick, except before a cut, where the last
+///    frame may be held.
+/// 3. A packet is output at most once, in decoding order, and not before its first tick.
 package struct PassthroughGate: Sendable {
     /// What the program shows at a tick.
     package struct Facts: Sendable {
-        /// The one source that fills the canvas, with nothing over it.
+        /// The only source on the canvas, with nothing drawn over it.
         package var solo: SourceID?
-        /// The canvas has another size than at the tick before.
+        /// The canvas size differs from the previous tick.
         package var isResized = false
-        /// The canvas shows the present: an encoder may go on with it.
+        /// The canvas shows the current frame of the source, so that an encoder can continue with it.
         package var isFresh = true
 
         package init(solo: SourceID?, isResized: Bool = false, isFresh: Bool = true) {
@@ -33,9 +35,9 @@ package struct PassthroughGate: Sendable {
 
     package struct Step: Sendable {
         package var step: TickStep
-        /// The slot that is open ends before this tick.
+        /// The open segment ends before this tick.
         package var isCut = false
-        /// Time is broken there.
+        /// There is a discontinuity.
         package var isBreak = false
         package var change: Change?
     }
@@ -43,15 +45,15 @@ package struct PassthroughGate: Sendable {
     private struct Passing {
         var target: PassthroughTarget
         var source: SourceID
-        /// Behind the last tick that is out.
+        /// The tick after the last one that is covered by the output.
         var released: Int64
-        /// Why it is to end, and since when.
+        /// Why passing must end, and since when.
         var leaving: (cause: PassthroughCause, since: Int64)?
     }
 
-    /// Good GOPs a stream shows before it is let in, and after it has broken a rule.
+    /// Number of good GOPs that a stream must have before it is passed, at first and after it has violated a rule.
     private static let proof = (first: 1, again: 2)
-    /// Ticks a program may be longer than its last file.
+    /// Number of ticks by which a program may be longer than its last file.
     private static let overhang: Int64 = 2
 
     package private(set) var targets: [PassthroughTarget]
@@ -59,7 +61,7 @@ package struct PassthroughGate: Sendable {
     private let gopFrames: Int64
     private let segmentFrames: Int64
     private let partFrames: Int64
-    /// Short segments that the room begins with; nothing passes before they are over.
+    /// Short segments at the beginning of the room; passing does not begin before their end.
     private var opening: OpeningSegments?
     private var slotStart: Int64 = 0
     private var gopStart: Int64 = 0
@@ -69,8 +71,8 @@ package struct PassthroughGate: Sendable {
     private var solo: SourceID?
 
     /// - Parameters:
-    ///   - targets: Renditions in the order in which they are preferred; one at a time passes.
-    ///   - segmentFrames: Ticks of a whole segment; GOPs and parts likewise.
+    ///   - targets: Renditions in order of preference; only one at a time is passed through.
+    ///   - segmentFrames: Length of a full segment in ticks; the same applies to GOPs and parts.
     package init(targets: [PassthroughTarget], fps: Int, gopFrames: Int, segmentFrames: Int, partFrames: Int) {
         self.targets = targets
         self.fps = max(1, fps)
@@ -79,15 +81,15 @@ package struct PassthroughGate: Sendable {
         self.partFrames = Int64(max(1, partFrames))
     }
 
-    /// A rendition asks for other bit rates from here on; one that passes and is beyond them has to leave.
+    /// Sets new bit rates of a rendition. If the stream passing into it exceeds them, passing ends.
     package mutating func setRates(_ rates: BitRates, track: Int) {
         for index in self.targets.indices where self.targets[index].track == track { self.targets[index].rates = rates }
         if self.passing?.target.track == track { self.passing?.target.rates = rates }
     }
 
-    /// The program begins with a tick.
+    /// Starts with the program's first tick.
     ///
-    /// - Parameter opening: The short segments it begins with; `nil`: none.
+    /// - Parameter opening: The short segments at the beginning; `nil`: none.
     package mutating func begin(at tick: Int64, opening: OpeningSegments? = nil) {
         self.opening = tick == 0 ? opening : nil
         self.slotStart = tick / self.segmentFrames * self.segmentFrames
@@ -95,22 +97,22 @@ package struct PassthroughGate: Sendable {
         self.gop = tick / self.gopFrames
     }
 
-    /// What a source sends.
+    /// Receives an item of a source.
     package mutating func receive(_ source: SourceID, _ item: ProgramItem) {
         self.streams[source, default: PassthroughStream(fps: self.fps)].receive(item)
     }
 
-    /// The source is gone. One whose packets pass is kept until they have left.
+    /// Removes a source. If its packets are being passed, it is kept until passing ends.
     ///
-    /// - Returns: Whether nothing of it is kept.
+    /// - Returns: Whether the source was removed.
     package mutating func forget(_ source: SourceID) -> Bool {
         guard self.passing?.source != source else { return false }
         self.streams[source] = nil
         return true
     }
 
-    /// The configuration of a source that may come to stand for a rendition, by what it has told of its codec so far: the one that
-    /// fills the canvas, or else the first by name. `nil`: there is none.
+    /// The codec configuration of a source that could be passed through into a rendition, judged by its configuration:
+    /// the source that fills the canvas if it fits, otherwise the first by name. `nil` if no source fits.
     package func foreseen(_ track: Int) -> CodecParameters? {
         guard let target = self.targets.first(where: { $0.track == track }) else { return nil }
         let sources = self.streams.keys.sorted {
@@ -125,12 +127,12 @@ package struct PassthroughGate: Sendable {
         return nil
     }
 
-    /// Whose packets pass, and into which rendition.
+    /// The rendition and the source of the current passthrough.
     package var current: (track: Int, source: SourceID)? { self.passing.map { ($0.target.track, $0.source) } }
-    /// It is passing, and nothing speaks against it.
+    /// Passing, and no reason to end it is known.
     package var isSteady: Bool { self.passing.map { $0.leaving == nil } ?? false }
 
-    /// Why a rendition does not pass; `nil`: it does.
+    /// Why a rendition is not passed through; `nil` if it is.
     package func reason(_ track: Int) -> PassthroughCause? {
         if self.passing?.target.track == track { return nil }
         guard let target = self.targets.first(where: { $0.track == track }) else { return .off }
@@ -144,14 +146,14 @@ package struct PassthroughGate: Sendable {
         stream.goodGops >= (stream.trouble == nil ? Self.proof.first : Self.proof.again)
     }
 
-    /// A slot shorter than this has no sound of its own in every case.
+    /// Minimum length of a segment in ticks; a shorter one might contain no audio frame.
     private var shortest: Int64 { Int64((self.fps + 7) / 8) }
-    /// How late a picture may be: the one before is shown so long.
+    /// How late a frame may be, in ticks; the previous frame is shown meanwhile.
     private var patience: Int64 { Int64((self.fps + 4) / 5) }
 
     // MARK: Ticks
 
-    /// The next tick. Every tick of the program comes here once, in order.
+    /// Processes the next tick. Must be called once for every tick of the program, in order.
     package mutating func step(_ tick: Int64, _ facts: Facts) -> Step {
         var step = Step(step: TickStep(gop: self.gop))
         self.solo = facts.solo
@@ -185,7 +187,7 @@ package struct PassthroughGate: Sendable {
         return step
     }
 
-    /// Whether the program, which has ended before a tick, has left a segment open.
+    /// Whether a segment is open when the program has ended before `tick`.
     package func isOpen(at tick: Int64) -> Bool { tick != self.slotStart }
 
     private mutating func join(_ tick: Int64, _ facts: Facts, _ step: inout Step) {
@@ -223,7 +225,7 @@ package struct PassthroughGate: Sendable {
             let cause =
                 facts.solo != passing.source || facts.isResized
                 ? .scene : passing.target.refusal(of: stream, limit: self.segmentFrames, isJoining: false)
-            // A publisher that is gone is shown to its last picture.
+            // If the publisher has disconnected, its frames are shown up to the last one.
             if let cause, cause != .lost { passing.leaving = (cause, tick) }
             self.passing = passing
         }
@@ -256,7 +258,7 @@ package struct PassthroughGate: Sendable {
         self.leave(tick, cause, &step)
     }
 
-    /// The publisher is gone and all it sent is out.
+    /// The publisher has disconnected and all its packets are output.
     private var hasRunDry: Bool {
         guard let source = self.passing?.source, let stream = self.streams[source] else { return true }
         return stream.isEnded && stream.chunks.isEmpty
@@ -267,7 +269,7 @@ package struct PassthroughGate: Sendable {
         return stream.isEnded ? .lost : stream.trouble
     }
 
-    /// Nothing of this tick or a later one is out, and the slot is long enough to end.
+    /// No frame of this tick or a later one is output yet, and the segment is long enough to end.
     private func isClear(_ tick: Int64) -> Bool {
         guard let released = self.passing?.released, tick >= released else { return false }
         let length = tick - self.slotStart
@@ -279,7 +281,7 @@ package struct PassthroughGate: Sendable {
         return facts.isFresh || tick - leaving.since >= self.patience
     }
 
-    /// What keeps a chunk from going out.
+    /// Reason why a chunk must not be output; `nil`: none.
     private func fault(of chunk: PassthroughStream.Chunk, at tick: Int64) -> PassthroughCause? {
         guard let passing = self.passing else { return .lost }
         if chunk.isKey {
@@ -292,7 +294,7 @@ package struct PassthroughGate: Sendable {
         return chunk.end > self.slotStart + self.segmentFrames ? .keyInterval : nil
     }
 
-    /// Whether a segment begins with the IDR picture of a tick: the next one would come too late.
+    /// Whether a segment must begin with the IDR frame of a tick because the next one would come too late.
     private func isToCut(at tick: Int64) -> Bool {
         let length = tick - self.slotStart
         guard length >= self.shortest, let source = self.passing?.source else { return false }
@@ -305,7 +307,7 @@ package struct PassthroughGate: Sendable {
         step.isCut = true
         step.isBreak = true
         step.change = .ended(track: passing.target.track, source: passing.source, cause)
-        // What came late belongs to the segment that ends.
+        // Packets that came late belong to the segment that ends.
         if step.step.pass?.packets.isEmpty ?? true { step.step.pass = nil } else { step.step.pass?.isLast = true }
         self.passing = nil
         if cause != .scene { self.streams[passing.source]?.distrust(cause) }

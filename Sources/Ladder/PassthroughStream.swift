@@ -1,76 +1,79 @@
 package import MediaTypes
 
-/// One source's coded pictures on the ticks of the program: a pure value, packets in, chunks out.
+/// Maps one source's coded frames to the ticks of the program. A value type: packets in, chunks out.
 ///
-/// A chunk is the least run of packets, in decoding order, that shows every tick from its first to its last and nothing
-/// else: one picture without reordering, a P picture with its B pictures otherwise. Only between chunks can a player be
-/// handed another stream. Every GOP begins with an IDR picture, on the tick nearest to its time; the pictures behind it
-/// follow tick by tick: a stream that has none for some tick, or two, is in trouble until its next IDR picture.
+/// A chunk is the shortest run of packets, in decoding order, that shows every tick from its first to its last and
+/// nothing else: a single frame without reordering, otherwise a P-frame with its B-frames. A player can switch to
+/// another stream only between chunks. Every GOP begins with an IDR frame, at the tick nearest to its time, and the
+/// following frames fill one tick each. If a tick has no frame, or two, the stream is rejected until its next IDR
+/// frame.
 package struct PassthroughStream: Sendable {
-    /// Packets that go out together.
+    /// Packets that are output together.
     package struct Chunk: Sendable {
         package var first: Int64
-        /// Behind the last.
+        /// The tick after the last one.
         package var end: Int64
-        /// Stamped in thousandths of a tick: `pts` when shown, `dts` when decoded, an IDR picture's both the same.
+        /// Timestamps in thousandths of a tick: `pts` for display, `dts` for decoding; they are equal for an IDR frame.
         package var packets: [CodedPacket]
-        /// Begins with an IDR picture.
+        /// The chunk begins with an IDR frame.
         package var isKey: Bool
-        /// Shown right behind the chunk before, or one tick later: the publisher's clock is slow.
+        /// The chunk follows the previous one directly, or one tick later because the publisher's clock is slow.
         package var isContinued: Bool
     }
 
     private struct GOP {
         let tick: Int64
         let pts: Int64
-        /// Packets so far, and the last tick of theirs, from ``tick``.
+        /// Number of packets so far, and their last tick, relative to ``tick``.
         var count: Int64 = 0
         var last: Int64 = -1
         var bytes: Int64 = 0
         var open: [CodedPacket] = []
-        /// First tick of what is open, from ``tick``; each one before it has its picture.
+        /// First tick of the open packets, relative to ``tick``; every earlier tick has its frame.
         var openFirst: Int64 = 0
-        /// Ticks from ``openFirst`` on that have theirs, a bit each: a GOP without end takes no more room than a short one.
+        /// Bit mask of the ticks from ``openFirst`` on that have a frame. Its size does not depend on the length of the
+        /// GOP.
         var taken: UInt32 = 0
         var isContinued: Bool
     }
 
-    /// Frames and bytes of a whole GOP.
+    /// Number of frames and bytes of a complete GOP.
     private struct Past: Sendable {
         var frames: Int64
         var bytes: Int64
     }
 
-    /// A picture may lie this far from the tick it is counted on, in thousandths: phones stamp in whole milliseconds, and
-    /// not always when they should.
+    /// How far a frame may be from the tick it is assigned to, in thousandths of a tick: phones stamp in whole
+    /// milliseconds, and not very accurately.
     private static let slack: Int64 = 750
-    /// Packets that may wait for an earlier tick's picture: the deepest reordering there is. Below the bits of a GOP's `taken`.
+    /// Maximum number of packets that wait for the frame of an earlier tick: the maximum reorder depth of H.264. Must
+    /// be below the number of bits in `taken`.
     private static let deepestReorder: Int64 = 16
-    /// GOPs behind it that count for rate and distance.
+    /// Number of past GOPs used for bit rate and keyframe interval.
     private static let remembered = 8
-    /// Chunks that may wait.
+    /// Maximum number of waiting chunks.
     private static let mostChunks = 1_024
 
     package let fps: Int64
     package private(set) var parameters: CodecParameters?
     package private(set) var sequence: SequenceParameterSet?
     package private(set) var chunks: [Chunk] = []
-    /// Whole GOPs in a row without trouble.
+    /// Number of consecutive complete GOPs without an error.
     package private(set) var goodGops = 0
-    /// What was last wrong with it.
+    /// The last error of the stream.
     package private(set) var trouble: PassthroughCause?
-    /// The publication is over.
+    /// The publication has ended.
     package private(set) var isEnded = false
     private var gop: GOP?
     private var past: [Past] = []
-    /// For the rate of pictures: packets since an IDR picture, and its time.
+    /// For measuring the frame rate: time of the last IDR frame, and packets since.
     private var counted: (since: Int64, packets: Int64)?
-    /// Thousandths of a picture per second, over the last GOP.
+    /// Frame rate in thousandths of a frame per second, over the last GOP.
     package private(set) var measuredFps: Int64?
 
     package init(fps: Int) { self.fps = Int64(max(1, fps)) }
 
-    /// The next item of the source.
+    /// Receives the next item of the source.
     package mutating func receive(_ item: ProgramItem) {
         switch item {
         case .configuration(let parameters):
@@ -87,7 +90,7 @@ package struct PassthroughStream: Sendable {
         }
     }
 
-    /// Nothing known of the stream counts any more; what was placed stays.
+    /// Forgets everything measured; chunks that are ready stay.
     private mutating func forget() {
         self.gop = nil
         self.past = []
@@ -97,7 +100,7 @@ package struct PassthroughStream: Sendable {
         self.trouble = nil
     }
 
-    /// It has to show anew that it keeps the rules.
+    /// Requires the stream to prove again that it keeps the rules.
     package mutating func distrust(_ cause: PassthroughCause) {
         self.goodGops = 0
         self.trouble = cause
@@ -105,7 +108,7 @@ package struct PassthroughStream: Sendable {
 
     package mutating func popFirst() -> Chunk? { self.chunks.isEmpty ? nil : self.chunks.removeFirst() }
 
-    /// Lets go of what begins before a tick.
+    /// Drops the chunks that begin before a tick.
     package mutating func dropChunks(before tick: Int64) {
         guard let first = self.chunks.first, first.first < tick else { return }
         self.chunks.removeFirst(self.chunks.firstIndex { $0.first >= tick } ?? self.chunks.count)
@@ -113,21 +116,21 @@ package struct PassthroughStream: Sendable {
 
     // MARK: Rates
 
-    /// The greatest distance of IDR pictures lately, in ticks, the open GOP included; `nil` before a whole GOP.
+    /// The longest recent keyframe interval in ticks, including the open GOP; `nil` before the first complete GOP.
     package var longestGop: Int64? {
         let open = (self.gop?.last ?? -1) + 1
         return self.past.map(\.frames).max().map { max($0, open) }
     }
 
-    /// Bits per second over the last GOPs; `nil` before one.
+    /// Bits per second over the last GOPs; `nil` before the first complete GOP.
     package var averageBitrate: Int64? {
         let frames = self.past.reduce(0) { $0 + $1.frames }
         guard frames > 0 else { return nil }
         return self.past.reduce(0) { $0 &+ $1.bytes } &* 8 &* self.fps / frames
     }
 
-    /// The most by which any run of the last GOPs and the open one exceeds a rate, in bits: what a decoder's buffer that is
-    /// filled at that rate must hold.
+    /// The largest number of bits by which any run of recent GOPs, including the open one, exceeds a bit rate: the size
+    /// that a decoder buffer filled at that rate must have.
     package func excess(over bitrate: Int64) -> Int64 {
         var level: Int64 = 0
         var highest: Int64 = 0
@@ -140,9 +143,9 @@ package struct PassthroughStream: Sendable {
         return highest
     }
 
-    // MARK: Placing
+    // MARK: Assigning ticks
 
-    /// Thousandths of a tick.
+    /// Converts nanoseconds to thousandths of a tick.
     private func position(_ nanoseconds: Int64) -> Int64 {
         TimeMath.scale(nanoseconds, by: self.fps * 1_000, over: TimeMath.nanoseconds, rounding: .nearest)
     }
@@ -152,7 +155,7 @@ package struct PassthroughStream: Sendable {
         let isKey = packet.isKey && Self.hasIDR(packet)
         self.count(pts, isKey: isKey)
         if isKey { self.begin(at: pts) }
-        // Taken out, so that what is open is not copied for each picture.
+        // Taken out of the property, so that its packets are not copied for every frame.
         guard var gop = self.gop.take() else { return }
         let rank = self.rank(pts, in: gop)
         guard rank >= gop.openFirst else { return self.fail(.timestamps) }
@@ -183,8 +186,8 @@ package struct PassthroughStream: Sendable {
         self.gop = gop
     }
 
-    /// The picture's tick, counted from its GOP's first. A picture in turn is counted, so that a time that is a little off
-    /// moves nothing.
+    /// The frame's tick relative to the first of its GOP. Frames in order are counted, so that small errors of
+    /// timestamps have no effect.
     private func rank(_ pts: Int64, in gop: GOP) -> Int64 {
         let position = self.position(pts &- gop.pts)
         if gop.count > gop.last, (position - gop.count * 1_000).magnitude <= UInt64(Self.slack) { return gop.count }
@@ -216,7 +219,7 @@ package struct PassthroughStream: Sendable {
         self.gop = GOP(tick: tick, pts: pts, isContinued: isContinued)
     }
 
-    /// Nothing is placed before the next IDR picture.
+    /// Drops the GOP; nothing is accepted before the next IDR frame.
     private mutating func fail(_ cause: PassthroughCause) {
         self.gop = nil
         self.goodGops = 0
@@ -235,7 +238,7 @@ package struct PassthroughStream: Sendable {
         }
     }
 
-    /// Spec: H.264 §7.4.1.2.4: NAL unit type 5. Files mark recovery points as key pictures too.
+    /// Spec: H.264 §7.4.1.2.4: NAL unit type 5. In files, recovery points are marked as key frames too.
     private static func hasIDR(_ packet: CodedPacket) -> Bool {
         let end = packet.range.upperBound
         var place = packet.range.lowerBound

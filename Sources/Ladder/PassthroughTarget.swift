@@ -1,15 +1,15 @@
 import MediaTypes
 
-/// What a rendition asks of a publisher's stream that is to stand for its own.
+/// Requirements of a rendition for a publisher's stream that replaces its own (passthrough).
 package struct PassthroughTarget: Sendable, Hashable {
-    /// By its place in the ladder.
+    /// Index of the rendition.
     package var track: Int
     package var width: Int
     package var height: Int
-    /// As its own parameter set declares them.
+    /// As declared in the rendition's own parameter set.
     package var profile: UInt8
     package var level: UInt8
-    /// Bits per second; buffer in bits.
+    /// Rates in bits per second; buffer size in bits.
     package var bitrate: Int64
     package var maxBitrate: Int64
     package var bufferSize: Int64
@@ -28,7 +28,7 @@ package struct PassthroughTarget: Sendable, Hashable {
         self.bufferSize = bufferSize
     }
 
-    /// The same three as one value.
+    /// Bit rate, maximum and buffer size as one value.
     var rates: BitRates {
         get { BitRates(bitrate: self.bitrate, maxBitrate: self.maxBitrate, bufferSize: self.bufferSize) }
         set {
@@ -38,17 +38,18 @@ package struct PassthroughTarget: Sendable, Hashable {
         }
     }
 
-    /// Profiles a decoder of a later one decodes too: baseline, main, high. Spec: H.264 Annex A.2.
+    /// Profiles in order: a decoder for a later one can also decode the earlier ones (baseline, main, high). Spec:
+    /// H.264 Annex A.2.
     private static let profiles: [UInt8] = [66, 77, 100]
-    /// An average may be this much above the declared one before a stream is let in, and before it has to leave, in
-    /// thousandths: `AVERAGE-BANDWIDTH` has as much to spare, and rate control is never exact.
+    /// How much the average bit rate may exceed the declared one, in thousandths, before a stream is accepted and
+    /// before it must leave: `AVERAGE-BANDWIDTH` has that margin, and rate control is never exact.
     private static let tolerance: (joining: Int64, staying: Int64) = (1_030, 1_100)
 
-    /// What keeps the stream from standing for the rendition; `nil`: nothing.
+    /// The reason why the stream cannot replace the rendition; `nil`: it can.
     ///
     /// - Parameters:
-    ///   - limit: Ticks of a segment.
-    ///   - isJoining: It does not yet.
+    ///   - limit: Length of a segment in ticks.
+    ///   - isJoining: Whether the stream is not passed through yet.
     package func refusal(
         of stream: PassthroughStream, limit: Int64, isJoining: Bool
     ) -> PassthroughCause? {
@@ -64,7 +65,7 @@ package struct PassthroughTarget: Sendable, Hashable {
         return nil
     }
 
-    /// What of the stream's configuration keeps it from standing for the rendition, whatever its packets are; `nil`: nothing.
+    /// The reason why the stream's configuration prevents passthrough, whatever its packets are; `nil`: none.
     func misfit(of stream: PassthroughStream, _ parameters: CodecParameters) -> PassthroughCause? {
         guard parameters.codec == .h264, let sequence = stream.sequence, parameters.configuration.count > 8,
             parameters.configuration[4] & 3 == 3

@@ -7,9 +7,10 @@ package import LibAV
 package import MediaTypes
 import Stages
 
-/// Writes every canvas to a YUV4MPEG2 file, before any encoder: for tests that compare pictures bit by bit, and archives.
+/// Writes every canvas to a YUV4MPEG2 file, before any encoder: for tests that compare frames exactly, and for
+/// archives.
 ///
-/// Used by the program thread only. The file is as large as raw video is: 41 MB a second at 720p30.
+/// Used by the program thread only. The file is large: 41 MB per second at 720p30.
 package final class RawWriter {
     private let file: Int32
     private let path: String
@@ -37,9 +38,9 @@ package final class RawWriter {
 
     deinit { close(self.file) }
 
-    /// Appends one picture.
+    /// Appends one frame.
     ///
-    /// - Throws: ``MediaError/Code/outputLost`` once; later pictures are dropped silently.
+    /// - Throws: ``MediaError/Code/outputLost`` once; later frames are dropped silently.
     package func write(_ picture: Picture) throws(MediaError) {
         guard !self.failed else { return }
         var bytes = Array("FRAME\n".utf8)

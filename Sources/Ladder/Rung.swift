@@ -1,13 +1,13 @@
 package import LibAV
 import MediaTypes
 
-/// One rendition of the ladder: its name in playlists and what its encoder is told.
+/// One rendition of the ladder: its name in playlists and its encoder settings.
 package struct Rung: Sendable, Hashable {
     package var name: String
-    /// Its `fps` is that of the pictures the encoder gets.
+    /// `fps` is the frame rate of the rendition.
     package var settings: VideoEncoderSettings
-    /// Canvases from one of its pictures to the next: 2 for a rendition at half the room's frame rate, which then has the
-    /// even ones; its GOP and its parts have a whole number of them.
+    /// Number of canvases per frame of the rendition: 2 for a rendition at half the room's frame rate, which uses the
+    /// even ticks. The room's GOP and part lengths are multiples of it.
     package var frameStep: Int
 
     package init(name: String, settings: VideoEncoderSettings, frameStep: Int = 1) {
@@ -16,10 +16,10 @@ package struct Rung: Sendable, Hashable {
         self.frameStep = max(1, frameStep)
     }
 
-    /// It has a picture of this tick.
+    /// Whether the rendition has a frame at this tick.
     func takes(_ tick: Int64) -> Bool { tick % Int64(self.frameStep) == 0 }
 
-    /// The rendition's size when the canvas has another size than the room's: the same share of it, in even numbers.
+    /// The rendition's size if the canvas size differs from the room's: scaled in proportion, to even numbers.
     func size(ofCanvas format: PictureFormat, declared: LadderStage.Settings) -> (width: Int, height: Int) {
         func share(_ own: Int, of canvas: Int, _ declared: Int) -> Int {
             guard canvas != declared, declared > 0 else { return own }
@@ -32,23 +32,24 @@ package struct Rung: Sendable, Hashable {
     }
 }
 
-/// The scaling of one canvas into every size of the ladder, as libavfilter text: a pure function of the sizes.
+/// The scaling of one canvas to every size of the ladder, as a libavfilter graph description: a pure function of the
+/// sizes.
 package struct LadderGraph: Sendable, Hashable {
     package static let input = "canvas"
     package var text: String
-    /// One label per rung, in the ladder's order.
+    /// One label per rendition, in the ladder's order.
     package var outputs: [String]
 
-    /// Each size is scaled from the next larger one: for 720p, 480p and 360p a cascade costs an eighth less than scaling each
-    /// from the canvas (`benchmarks/floor`), and a third of a point of VMAF-NEG before coding (`r1.sh scaling`), a tenth
-    /// behind it. Sizes that appear twice are scaled once.
+    /// Scales each size from the next larger one: for 720p, 480p and 360p, a cascade costs an eighth less than scaling
+    /// each from the canvas (`benchmarks/floor`). It costs a third of a point of VMAF-NEG before encoding (`r1.sh
+    /// scaling`), and a tenth after it. Sizes that appear twice are scaled once.
     ///
     /// - Parameters:
-    ///   - sizes: Width and height of each rung; even.
-    ///   - width: The canvas.
+    ///   - sizes: Width and height of each rendition; even.
+    ///   - width: Width of the canvas.
     package init(sizes: [(width: Int, height: Int)], width: Int, height: Int) {
         self.outputs = sizes.indices.map { "r\($0)" }
-        // Rungs from large to small; the picture each one starts from is what the one before it made.
+        // Renditions from large to small; each is scaled from the result of the previous one.
         let order = sizes.indices.sorted { sizes[$0].width * sizes[$0].height > sizes[$1].width * sizes[$1].height }
         var parts: [String] = []
         var current = (label: Self.input, width: width, height: height)

@@ -1,41 +1,43 @@
 import LibAV
 import MediaTypes
 
-/// The encoder of one rendition, or the cheaper one that stands in its place. On one thread.
+/// The encoder of one rendition, or the cheaper one (the sibling) that replaces it on an overloaded machine. Used on
+/// one thread.
 ///
-/// States: full → cheap, at an IDR picture of the grid (``exchange(_:)``) or at once (``giveUp(showing:_:)``) → full again, at
-/// an IDR picture of the grid. Either fits the initialization segment of the other byte for byte. Other bit rates are another
-/// encoder in the same state (``exchange(_:_:)``): libx264 cannot change the target of its average once it is open.
+/// States: full → cheap, at an IDR frame of the grid (``exchange(_:)``) or at once (``giveUp(showing:_:)``) → full
+/// again, at an IDR frame of the grid. Both use the same initialization segment, byte for byte. A change of bit rates
+/// is an exchange for another encoder in the same state (``exchange(_:_:)``): libx264 cannot change its average bit
+/// rate after it was opened.
 struct RungEncoder {
     private struct Inside {
         var tick: Int64
         var gop: Int64
-        /// Of the GOP.
+        /// First tick of the GOP.
         var first: Int64
     }
 
     private let rung: Rung
-    /// With the size of the pictures now.
+    /// With the size of the current frames.
     private(set) var settings: VideoEncoderSettings
     private var encoder: VideoEncoder
-    /// It is the sibling that codes.
+    /// The sibling is in use.
     private(set) var isCheap = false
-    /// Bit rates that no encoder for pictures of this size has in the way that is told of it.
+    /// Bit rates for which no encoder with the same parameter sets exists at this frame size.
     private var unfitRates: BitRates?
-    /// The GOP of the newest picture; `nil`: the next one is an IDR picture whatever its GOP.
+    /// GOP of the newest frame; `nil`: the next frame is an IDR frame whatever its GOP.
     private var gop: Int64?
     /// See ``LadderStage/Settings/partFrames``.
     private let partFrames: Int64?
-    /// The grid's GOP of the newest picture, and its first tick.
+    /// GOP of the newest frame in the grid, and its first tick.
     private var grid: (gop: Int64, first: Int64)?
-    /// Pictures none of whose packets, and of later ones, have come out. In order.
+    /// Frames inside the encoder for which no packet, nor one of a later frame, was output. In order.
     private var inside: [Inside] = []
-    /// The newest tick that has a packet.
+    /// The newest tick for which a packet was output.
     private var newest = Int64.min
 
     private var place: String { "encode[\(self.rung.name)]" }
 
-    /// - Throws: What libx264 says.
+    /// - Throws: The error of libx264.
     ///
     /// - Parameter partFrames: See ``LadderStage/Settings/partFrames``.
     static func open(_ rung: Rung, partFrames: Int? = nil) throws(MediaError) -> RungEncoder {
@@ -53,16 +55,16 @@ struct RungEncoder {
 
     var parameters: CodecParameters { CodecParameters(codec: .h264, configuration: self.encoder.parameterSets) }
 
-    /// Whether a picture of that GOP is an IDR picture of the grid, with pictures before it.
+    /// Whether a frame of that GOP is an IDR frame of the grid that follows other frames.
     func begins(_ gop: Int64) -> Bool { self.gop.map { $0 != gop } ?? false }
 
-    /// It has had no frame yet: its replacement need not wait for the grid.
+    /// The encoder has had no frame yet, so that its replacement need not wait for the grid.
     var isUnused: Bool { self.inside.isEmpty && self.newest == .min }
 
-    /// Goes on with pictures of another size, or after a time in which others stood for its packets. What the encoder held is
-    /// lost unless ``finish(_:)`` was called before.
+    /// Continues with frames of another size, or after passthrough. Frames inside the encoder are lost unless
+    /// ``finish(_:)`` was called before.
     ///
-    /// - Parameter rates: `nil`: as before.
+    /// - Parameter rates: `nil`: unchanged.
     mutating func reopen(_ format: PictureFormat, rates: BitRates?) throws(MediaError) {
         if let rates { self.settings.rates = rates }
         self.unfitRates = nil
@@ -71,10 +73,12 @@ struct RungEncoder {
         self.gop = nil
     }
 
+    /// Encodes a frame.
+    ///
     /// - Parameters:
-    ///   - tick: One the rung takes; rising.
-    ///   - first: First tick of the GOP; `nil`: that of its first picture.
-    ///   - isKey: It is an IDR picture even where it begins no GOP of the grid.
+    ///   - tick: A tick at which the rendition has a frame; increasing.
+    ///   - first: First tick of the GOP; `nil`: the tick of its first frame.
+    ///   - isKey: Make it an IDR frame even if it does not begin a GOP of the grid.
     mutating func encode(
         _ picture: Picture, tick: Int64, gop: Int64, first: Int64? = nil, isKey: Bool = false,
         _ body: (CodedPacket) -> Void
@@ -98,15 +102,15 @@ struct RungEncoder {
         self.inside.removeFirst(known)
     }
 
-    /// Everything that is inside comes out. After this it takes no more, but for ``reopen(_:)``.
+    /// Outputs all frames inside the encoder. After this, only ``reopen(_:rates:)`` makes it usable again.
     mutating func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
         try self.encoder.finish(body)
         self.inside.removeAll(keepingCapacity: true)
     }
 
-    /// Another encoder codes from the next picture on, an IDR picture; what this one holds comes out first.
+    /// Replaces the encoder from the next frame on, which is an IDR frame; the frames inside it are output first.
     ///
-    /// - Returns: `false` when there is none that fits; nothing has changed then.
+    /// - Returns: `false` if no encoder with the same parameter sets exists; nothing has changed then.
     mutating func exchange(_ body: (CodedPacket) -> Void) throws(MediaError) -> Bool {
         guard let other = self.replacement(isCheap: !self.isCheap) else { return false }
         try self.encoder.finish(body)
@@ -114,16 +118,17 @@ struct RungEncoder {
         return true
     }
 
-    /// An encoder with other bit rates codes from the next picture on, an IDR picture; what this one holds comes out first.
+    /// Replaces the encoder by one with other bit rates from the next frame on, which is an IDR frame; the frames
+    /// inside it are output first.
     ///
-    /// Where that one's parameter sets are others, as they may be while the canvas has another size, the rates count from the next
-    /// ``reopen(_:rates:)`` on.
+    /// If the new encoder's parameter sets differ, as is possible while the canvas has another size, the rates take
+    /// effect at the next ``reopen(_:rates:)``.
     mutating func exchange(_ rates: BitRates, _ body: (CodedPacket) -> Void) throws(MediaError) {
         guard rates != self.settings.rates, rates != self.unfitRates else { return }
         let before = self.settings.rates
         self.settings.rates = rates
         guard let other = self.replacement(isCheap: self.isCheap) else {
-            // What else is opened meanwhile must go on with what this one has said.
+            // Encoders opened from now on must match the parameter sets in use.
             (self.settings.rates, self.unfitRates) = (before, rates)
             return
         }
@@ -131,12 +136,12 @@ struct RungEncoder {
         self.take(other, isCheap: self.isCheap)
     }
 
-    /// The sibling codes from here on, and what is inside is given up: pictures that wait in there to be looked at and coded
-    /// at the full price. Their ticks have `held` instead, which costs next to nothing, behind an IDR picture; so every tick
-    /// has its packet as before. Reordered pictures alone may be left out, whose successor has come out already: the one
-    /// before them is shown for longer.
+    /// Switches to the sibling at once and discards the frames inside the encoder, which would still be analyzed and
+    /// encoded at full cost. `held` is encoded for their ticks instead, beginning with an IDR frame, which costs almost
+    /// nothing; so every tick still has its packet. Only reordered frames whose successor was output already may be
+    /// left out; the frame before them is then shown longer.
     ///
-    /// - Returns: `false` when there is none that fits; nothing has changed then.
+    /// - Returns: `false` if no encoder with the same parameter sets exists; nothing has changed then.
     mutating func giveUp(showing held: Picture, _ body: (CodedPacket) -> Void) throws(MediaError) -> Bool {
         guard !self.isCheap, let other = self.replacement(isCheap: true) else { return false }
         let left = self.inside
@@ -154,7 +159,7 @@ struct RungEncoder {
         self.inside.removeAll(keepingCapacity: true)
     }
 
-    /// An encoder whose packets fit the initialization segment of this one.
+    /// Opens an encoder whose packets fit the current initialization segment; `nil` if there is none.
     private func replacement(isCheap: Bool) -> VideoEncoder? {
         guard let wanted = isCheap ? self.settings.sibling : self.settings,
             let other = try? VideoEncoder.open(wanted, place: self.place),

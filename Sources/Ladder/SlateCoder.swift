@@ -3,22 +3,24 @@ import MediaKernels
 package import MediaTypes
 import Synchronization
 
-/// Codes what stands in for a time in which no worker was there: one picture that does not move, and silence.
+/// Encodes the filler for a time in which no worker was running: one still frame, and silence.
 ///
-/// The very workers of a ladder code it, with the same settings, so that its packets fit the initialization segments of
-/// the ladder and can be stamped again for any number of places on the grid.
+/// It uses the same worker threads and settings as the ladder, so that its packets fit the ladder's initialization
+/// segments and can be restamped for any position on the grid.
 package enum SlateCoder {
-    /// Blocks of silence that are coded; the first of them still carry the encoder's start.
+    /// Number of silent blocks that are encoded; the first ones contain the encoder's priming.
     private static let silentBlocks: Int64 = 6
 
+    /// Encodes a still frame and silence.
+    ///
     /// - Parameters:
     ///   - picture: A canvas.
-    ///   - frames: Pictures of the canvas that are coded; the first alone is an IDR picture.
-    ///   - ladder: Its settings count, and the slate gets the same parameters.
-    /// - Returns: For each track of the ladder, in its order: pictures in decoding order from tick 0 on; of sound one frame
-    ///   of silence.
-    /// - Throws: What the encoders say, and ``MediaError/Code/internal`` where they would not write the same
-    ///   initialization segment.
+    ///   - frames: Number of frames to encode; only the first is an IDR frame.
+    ///   - ladder: The ladder whose settings and parameters are used.
+    /// - Returns: For each track of the ladder, in order: video packets in decoding order from tick 0 on; for audio,
+    ///   one frame of silence.
+    /// - Throws: An error of an encoder, or ``MediaError/Code/internal`` if the encoders' parameters differ from the
+    ///   ladder's.
     package static func code(
         _ picture: Picture, frames: Int, like ladder: LadderStage
     ) throws(MediaError) -> [[CodedPacket]] {
@@ -41,7 +43,7 @@ package enum SlateCoder {
         if let error = failure.withLock({ $0 }) { throw error }
         guard stage.parameters == ladder.parameters else {
             throw MediaError(
-                .internal, "the slate's encoders are not the ladder's", at: "slate", fix: "report this")
+                .internal, "the slate's encoders differ from the ladder's", at: "slate", fix: "report this")
         }
         return coded.withLock { coded in
             ladder.parameters.indices.map { track in

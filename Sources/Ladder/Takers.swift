@@ -1,7 +1,7 @@
-/// Which renditions have a picture of a tick, worked out ahead: those at half the room's frame rate have every second one,
-/// and one that has a publisher's own packets has none.
+/// Precomputed lists of the renditions that have a frame at a tick: those at half the room's frame rate have every
+/// second one, and one in passthrough has none.
 struct Takers {
-    /// By the rendition that passes (none first), then by the tick in its period.
+    /// By the rendition in passthrough (none first), then by the tick within the period.
     private let tables: [[[Int]]]
     private let period: Int64
 
@@ -14,11 +14,11 @@ struct Takers {
         }
     }
 
-    /// Their places in the ladder, in order.
+    /// Indices of the renditions, in order.
     ///
     /// - Parameters:
     ///   - tick: 0 or more.
-    ///   - passing: The place of the rendition that has other packets.
+    ///   - passing: Index of the rendition in passthrough.
     func takers(of tick: Int64, passing: Int?) -> [Int] {
         let row = passing.map { $0 + 1 } ?? 0
         let column = Int(tick % self.period)

@@ -1,10 +1,10 @@
 package import MediaTypes
 
-/// What the ladder does with one tick besides coding its canvas.
+/// What the ladder does at one tick in addition to encoding its canvas.
 package struct TickStep: Sendable {
-    /// Rises with every tick that is to be an IDR picture in every rendition.
+    /// Increases with every tick that must be an IDR frame in every rendition.
     package var gop: Int64
-    /// A rendition that has a publisher's own packets instead of the canvas.
+    /// A rendition that outputs a publisher's own packets instead of the encoded canvas.
     package var pass: Pass?
 
     package init(gop: Int64, pass: Pass? = nil) {
@@ -12,15 +12,15 @@ package struct TickStep: Sendable {
         self.pass = pass
     }
 
-    /// The packets of a tick.
+    /// The passthrough packets of a tick.
     package struct Pass: Sendable {
-        /// The rendition, by its place in the ladder.
+        /// Index of the rendition.
         package var track: Int
-        /// In decoding order; none where the tick's picture came with an earlier one, or is late.
+        /// In decoding order; empty if the tick's frame came with an earlier tick, or is late.
         package var packets: [CodedPacket]
-        /// The rendition's packets are a publisher's from this tick on.
+        /// Set if the publisher's packets begin at this tick.
         package var stream: Stream?
-        /// Nothing follows these: the rendition has the tick's canvas.
+        /// These are the last packets; the rendition encodes this tick's canvas.
         package var isLast = false
 
         package init(track: Int, packets: [CodedPacket], stream: Stream? = nil) {
@@ -33,9 +33,10 @@ package struct TickStep: Sendable {
     /// A publisher's stream.
     package struct Stream: Sendable, Hashable {
         package var parameters: CodecParameters
-        /// What a player is told once for this stream and the encoder's own together; `nil`: each has its own.
+        /// Parameters for one initialization segment that serves both this stream and the encoder's; `nil`: each has
+        /// its own.
         package var initialization: CodecParameters?
-        /// Pixels.
+        /// In pixels.
         package var width: Int
         package var height: Int
 

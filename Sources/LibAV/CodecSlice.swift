@@ -1,15 +1,15 @@
 import CLibAV
 
-/// How long a thread that works in codecs wants to stay on its core.
+/// The scheduler time slice that a thread requests for codec work.
 ///
-/// The kernel's own slice (3 ms) cuts the coding of one picture (5 to 20 ms) into pieces; each time, the other thread's
-/// pictures take the place of this one's in the caches, which costs a room of several encoders 5 % of its CPU time. A
-/// longer slice is no privilege: the thread gets the same share, in fewer pieces, and whoever asks for less is let in as
-/// soon as it wakes up. Linux 6.12 and later heed it.
+/// The kernel's default slice (3 ms) interrupts the encoding of one frame (5 to 20 ms) several times. Each time,
+/// another thread's frames replace this one's in the caches, which costs a room with several encoders 5 % of its CPU
+/// time. A longer slice gives no priority: the thread gets the same share in fewer pieces, and a thread that requests a
+/// shorter slice is scheduled as soon as it wakes up. Requires Linux 6.12 or later; ignored by older kernels.
 package enum CodecSlice {
-    /// Nothing is due on the wall clock.
+    /// For work without real-time deadlines.
     case offline
-    /// About one picture: whatever else of the room waits for a core does so no longer than for its encoders anyway.
+    /// About one frame: other threads of the room wait no longer than they would for its encoders anyway.
     case live
 
     package init(isOffline: Bool) { self = isOffline ? .offline : .live }
@@ -21,6 +21,6 @@ package enum CodecSlice {
         }
     }
 
-    /// Asks for it on behalf of the calling thread.
+    /// Requests the slice for the calling thread.
     package func requestForThisThread() { clibav_request_slice(self.milliseconds) }
 }

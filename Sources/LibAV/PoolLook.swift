@@ -1,23 +1,23 @@
-/// When to look whether a decoder or a graph keeps memory that nobody needs: about a minute after the look before.
+/// Decides when to check whether a decoder or a graph keeps unused memory: about once a minute.
 ///
-/// Goes by the time where one is told, since of a source that nobody sees no more than the key pictures are decoded. Without, as in a
-/// program of files, it goes by how often the pool was used.
+/// Uses wall time if the caller passes it: a hidden source decodes only key frames, so counting calls would be too
+/// slow. Without a time, as in an offline program, it counts the calls.
 package struct PoolLook: Sendable {
-    /// Nanoseconds from one look to the next.
+    /// Time between two checks, in nanoseconds.
     package static let interval: Int64 = 60_000_000_000
 
     private let uses: Int
     private var used = 0
-    /// Time of the look before, or else of the first use; 0: not known.
+    /// Time of the last check, or of the first use; 0: unknown.
     private var since: Int64 = 0
 
-    /// - Parameter uses: From one look to the next where no time is told: a minute of them, above 0.
+    /// - Parameter uses: Number of uses between two checks if no time is passed: those of a minute, above 0.
     package init(every uses: Int) { self.uses = uses }
 
-    /// The pool is used.
+    /// Counts one use of the pool.
     ///
-    /// - Parameter time: Nanoseconds of a clock that does not go back, above 0; 0: not known.
-    /// - Returns: Whether to look now.
+    /// - Parameter time: Nanoseconds of a monotonic clock, above 0; 0: unknown.
+    /// - Returns: Whether to check now.
     package mutating func isDue(at time: Int64 = 0) -> Bool {
         self.used += 1
         if time > 0 {

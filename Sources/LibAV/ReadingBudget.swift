@@ -1,15 +1,17 @@
-/// How much a transport stream may send without a unit coming of it.
+/// Limits how many bytes of a transport stream may be read without completing a unit.
 ///
-/// libavformat puts the pieces of an access unit together until the next one begins, in memory that has no bound of its own:
-/// a stream in which none begins must be given up. A unit of the only track that can be put together like this settles all
-/// that came in before. Any other settles its own bytes, with a quarter for what lies around them.
+/// libavformat assembles an access unit until the next one begins, in memory without a limit of its own, so a stream in
+/// which no unit begins must be closed. A unit of the only track that is assembled in this way accounts for all bytes
+/// read before. Any other unit accounts for its own bytes, plus a quarter for the overhead around them.
 package struct ReadingBudget: Sendable {
-    /// Bytes that may be open: eight of the largest units, or a minute and a half of 5 Mbit/s without a picture.
+    /// Maximum number of unaccounted bytes: eight of the largest units, or a minute and a half of 5 Mbit/s without a
+    /// frame.
     package static let most: Int64 = 64 << 20
-    /// Bytes of one unit's packet headers and tables, beside its own quarter.
+    /// Bytes of packet headers and tables per unit, in addition to the quarter.
     private static let overhead: Int64 = 4 * 188
 
-    /// Bytes of one track of sound in which there is no frame. Frames have some kilobytes; this is eight seconds of 128 kbit/s.
+    /// Maximum number of bytes of one audio track without a frame. Frames have some kilobytes; this is eight seconds of
+    /// 128 kbit/s.
     private static let mostSound: Int64 = 128 << 10
 
     private var open: Int64 = 0
@@ -17,10 +19,10 @@ package struct ReadingBudget: Sendable {
 
     package init() {}
 
-    /// A unit of `bytes` has come out, after `total` bytes have been read in all.
+    /// Records a unit of `bytes`, after a total of `total` bytes have been read.
     ///
-    /// - Parameter settlesAll: Nothing is being put together now.
-    /// - Returns: Whether reading may go on.
+    /// - Parameter settlesAll: Nothing is being assembled now.
+    /// - Returns: Whether reading may continue.
     package mutating func noted(unit bytes: Int64, total: Int64, settlesAll: Bool) -> Bool {
         let size = max(0, bytes)
         self.open = max(0, self.open &+ max(0, total &- self.read) &- size &- size / 4 &- Self.overhead)
@@ -29,13 +31,13 @@ package struct ReadingBudget: Sendable {
         return self.open <= Self.most
     }
 
-    /// Bytes of a track of sound have come in, and no frame of it.
+    /// Checks the bytes of an audio track that were read without a frame.
     ///
     /// - Parameters:
-    ///   - open: So many.
-    ///   - hasBegun: Frames have come before: it was in its codec, and is not any more. One that never was is no reason to do
-    ///     without the pictures, as long as there is memory for it.
-    /// - Returns: Whether reading may go on.
+    ///   - open: Number of these bytes.
+    ///   - hasBegun: The track had frames before, so its data is no longer in its codec. A track that never had a frame
+    ///     is tolerated up to the memory limit, so that the video is not lost because of it.
+    /// - Returns: Whether reading may continue.
     package static func allows(sound open: Int64, hasBegun: Bool) -> Bool {
         open <= (hasBegun ? self.mostSound : self.most)
     }

@@ -2,20 +2,23 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// Pictures as JPEG files. One picture a call, with an encoder of its own: for a picture every few seconds, not for a stream.
+/// Encodes frames as JPEG files. Each call opens its own encoder: meant for one image every few seconds, not for a
+/// stream.
 ///
 /// Spec: ITU-T T.81, JFIF 1.02 (full range, BT.601).
 @safe
 package enum StillEncoder {
-    /// libavcodec's quantizer for it, 2 (best) to 31; 4 shows no blocks at thumbnails' sizes.
+    /// libavcodec's quantizer, 2 (best) to 31; with 4 no blocks are visible at thumbnail sizes.
     private static let quantizer = 4
     /// `FF_QP2LAMBDA`.
     private static let lambda = 118
-    /// Pixels.
+    /// Allowed width and height in pixels.
     private static let sides = 16...4096
 
+    /// Scales and encodes a frame.
+    ///
     /// - Parameters:
-    ///   - width: Pixels, as `height`; made even.
+    ///   - width: In pixels, like `height`; rounded down to an even number.
     /// - Throws: ``MediaError/Code/rejected``, ``MediaError/Code/unavailable``, ``MediaError/Code/outOfMemory``.
     package static func jpeg(_ picture: Picture, width: Int, height: Int) throws(MediaError) -> [UInt8] {
         let place = "image"
@@ -29,7 +32,7 @@ package enum StillEncoder {
                 + "format=pix_fmts=yuvj420p,setsar=1[out]",
             inputs: [FilterGraph.Input(label: "in", format: format)], outputs: ["out"], fps: 1, place: place)
         guard let scaled = try graph.run([picture], pts: 0).first else {
-            throw MediaError(.rejected, "no picture came out", at: place, fix: "report this")
+            throw MediaError(.rejected, "no frame was returned", at: place, fix: "report this")
         }
         return try self.encode(scaled, place)
     }
@@ -57,7 +60,7 @@ package enum StillEncoder {
         var status = unsafe avcodec_open2(context, codec, &options)
         guard status >= 0 else {
             throw .libav(
-                .rejected, "the mjpeg encoder refused \(picture.format)", status, at: place, fix: "use another size")
+                .rejected, "the mjpeg encoder rejected \(picture.format)", status, at: place, fix: "use another size")
         }
         let frame = try unsafe picture.makeReference()
         var spareFrame: UnsafeMutablePointer<AVFrame>? = unsafe frame

@@ -2,16 +2,16 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// Reads an MPEG transport stream from the network. Blocks; made, used and released on one thread.
+/// Reads an MPEG transport stream from the network. Blocks; created, used and released on one thread.
 ///
-/// Nothing is decoded, and nothing but MPEG-TS over the protocol that is named is ever opened, whatever the bytes look like.
+/// It decodes nothing, and never opens anything but MPEG-TS over the given protocol, whatever the bytes look like.
 @safe
 package final class TransportReader {
-    /// Where the stream comes from.
+    /// Where to receive the stream from.
     package struct Address: Sendable {
-        /// `srt://HOST:PORT?mode=…`. Holds no secret, because libavformat writes it into its messages.
+        /// `srt://HOST:PORT?mode=…`. Must not contain a secret, because libavformat writes it into its messages.
         package var url: String
-        /// What libavformat calls options.
+        /// Options for libavformat.
         package var options: [(name: String, value: String)]
 
         package init(url: String, options: [(name: String, value: String)]) {
@@ -22,15 +22,16 @@ package final class TransportReader {
 
     package enum Next {
         case unit(TransportUnit)
-        /// The tables name another codec for track `track` of sound than libavformat parts it by. Told once; the others go on.
+        /// The tables announce another codec for audio track `track` than the one libavformat uses to split it.
+        /// Reported once; the other tracks continue.
         case changed(CodecName, track: UInt8)
-        /// What comes on the PID of a sound that was in `codec` is no such sound any more.
+        /// The data of an audio track that was in `codec` is not in that codec any more.
         case unreadable(codec: String)
-        /// The sender is gone, or has taken leave: the protocol does not tell the two apart.
+        /// The sender has disconnected or the connection was lost; the protocol does not distinguish the two.
         case ended
-        /// ``StreamInterrupt`` says no.
+        /// ``StreamInterrupt`` ended the call.
         case interrupted
-        /// More has come than a unit can be made of; see ``ReadingBudget``.
+        /// More data has been read than a unit can have; see ``ReadingBudget``.
         case overrun
     }
 
@@ -47,16 +48,16 @@ package final class TransportReader {
         var id: AVCodecID
         var codec: CodecName?
         var name: String
-        /// See ``RegisteredFormat``: as it was when the track's first unit came.
+        /// Identifier of ``RegisteredFormat`` when the track's first unit arrived.
         var tag: UInt32
     }
 
-    /// Bytes that are looked at for the tables of the stream before it is read: a quarter of a second of most.
+    /// Number of bytes that are probed for the tables of the stream: a quarter of a second of most streams.
     private static let probeSize: Int64 = 32_768
 
-    /// Waits for the sender, or connects to it.
+    /// Waits for a sender, or connects to it.
     ///
-    /// - Throws: ``MediaError/Code/notReadable`` when there is none, or `interrupt` did not let it wait.
+    /// - Throws: ``MediaError/Code/notReadable`` if there is none, or if `interrupt` ended the wait.
     package static func open(
         _ address: Address, interrupt: StreamInterrupt, place: String
     ) throws(MediaError) -> TransportReader {
@@ -69,18 +70,18 @@ package final class TransportReader {
         unsafe made.pointee.interrupt_callback = interrupt.callback
         unsafe made.pointee.probesize = Self.probeSize
         unsafe made.pointee.correct_ts_overflow = 0
-        // What the stream does not say is not made up here.
+        // Do not let libavformat fill in timestamps that the stream does not contain.
         unsafe made.pointee.flags |= CLIBAV_FORMAT_NO_FILL_IN
         var options: OpaquePointer?
         defer { unsafe av_dict_free(&options) }
         for option in address.options { unsafe av_dict_set(&options, option.name, option.value, 0) }
         unsafe av_dict_set(&options, "protocol_whitelist", "srt,udp", 0)
         clibav_quiet_srt()
-        // Frees the context when it fails.
+        // Frees the context if it fails.
         let status = unsafe avformat_open_input(&context, address.url, format, &options)
         guard status >= 0, let opened = unsafe context else {
             throw .libav(
-                .notReadable, interrupt.isOverdue ? "nobody sent in time" : "no SRT connection", status, at: place,
+                .notReadable, interrupt.isOverdue ? "no data arrived in time" : "no SRT connection", status, at: place,
                 fix: "check address, stream id and passphrase")
         }
         return unsafe TransportReader(owning: opened, interrupt, slot)
@@ -100,9 +101,9 @@ package final class TransportReader {
         unsafe avformat_close_input(&context)
     }
 
-    /// The next unit of any track, as soon as it is there.
+    /// Returns the next unit of any track as soon as it is available.
     package func next() -> Next {
-        // Before anything is read: a unit that has come is not lost by it.
+        // Check before reading, so that a unit that has been read is not lost.
         if let change = self.registeredChange() ?? self.soundBacklog() { return change }
         while true {
             unsafe av_packet_unref(self.slot.raw)
@@ -119,7 +120,7 @@ package final class TransportReader {
             guard unsafe packet.size > 0, let data = unsafe packet.data,
                 let track = unsafe self.track(packet.stream_index)
             else { continue }
-            // Checked: libavformat's own packet of that many bytes.
+            // Checked: libavformat's own packet has this number of bytes.
             let bytes = unsafe UnsafeRawBufferPointer(start: data, count: Int(packet.size))
             var types: NALTypes = []
             let payload: PacketMemory
@@ -142,7 +143,7 @@ package final class TransportReader {
         let read = unsafe self.context.pointee.pb?.pointee.bytes_read ?? 0
         var pictures = 0
         var isPicture = false
-        // Checked: so many streams are there.
+        // Checked: the context has this number of streams.
         for place in 0..<Int(unsafe self.context.pointee.nb_streams) {
             guard let stream = unsafe self.context.pointee.streams[place],
                 unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
@@ -150,12 +151,12 @@ package final class TransportReader {
             pictures += 1
             if place == Int(index) { isPicture = true }
         }
-        // Frames of sound have a length, and `soundBacklog()` looks for what is none; only of pictures are pieces put together
-        // until the next one begins.
+        // Audio frames have a known length, and `soundBacklog()` checks for data without frames; only video is
+        // assembled until the next unit begins.
         return self.budget.noted(unit: bytes, total: read, settlesAll: pictures == 0 || (pictures == 1 && isPicture))
     }
 
-    /// nil: neither picture nor sound, or none of the program's any more.
+    /// `nil` if it is neither video nor audio, or no longer part of the program.
     private func track(_ index: Int32) -> Track? {
         guard let stream = unsafe self.stream(index) else { return nil }
         let kind: TrackKind
@@ -165,7 +166,7 @@ package final class TransportReader {
         default: return nil
         }
         guard let number = self.numbers.number(of: index, kind, isNamed: { self.isNamed($0) }) else { return nil }
-        // The tables may say another one of the same stream, too.
+        // The tables may also change the codec of a stream.
         let codec = unsafe stream.pointee.codecpar.pointee.codec_id
         if let known = self.tracks[index], known.id == codec, known.kind == kind, known.number == number {
             return known
@@ -185,7 +186,7 @@ package final class TransportReader {
             guard tag != track.tag else { continue }
             self.tracks[index]?.tag = tag
             let id = unsafe stream.pointee.codecpar.pointee.codec_id
-            // One that libavformat has followed makes a new track with its next unit.
+            // If libavformat has followed the change, the next unit creates a new track.
             guard id == track.id, let codec = RegisteredFormat.change(of: track.codec, from: track.tag, to: tag)
             else { continue }
             return .changed(codec, track: track.number)
@@ -193,9 +194,9 @@ package final class TransportReader {
         return nil
     }
 
-    /// A parser that finds no frame keeps everything.
+    /// Checks for audio without frames: a parser that finds no frame keeps all data.
     private func soundBacklog() -> Next? {
-        // Checked: so many streams are there.
+        // Checked: the context has this number of streams.
         for place in 0..<Int(unsafe self.context.pointee.nb_streams) {
             guard let stream = unsafe self.context.pointee.streams[place],
                 unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
@@ -211,13 +212,13 @@ package final class TransportReader {
 
     private func stream(_ index: Int32) -> UnsafeMutablePointer<AVStream>? {
         guard index >= 0, unsafe UInt32(index) < self.context.pointee.nb_streams else { return nil }
-        // Checked: so many streams are there.
+        // Checked: the context has this number of streams.
         return unsafe self.context.pointee.streams[Int(index)]
     }
 
-    /// Whether the tables of the stream name it now.
+    /// Whether the current tables of the stream contain it.
     private func isNamed(_ index: Int32) -> Bool {
-        // Checked: so many programs are there, and so many streams in each.
+        // Checked: the context has this number of programs, and each of them this number of streams.
         for place in 0..<Int(unsafe self.context.pointee.nb_programs) {
             guard let program = unsafe self.context.pointee.programs[place] else { continue }
             for entry in 0..<Int(unsafe program.pointee.nb_stream_indexes) {

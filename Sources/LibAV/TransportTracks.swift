@@ -1,21 +1,23 @@
 package import MediaTypes
 
-/// Which of its kind each stream of a transport stream is, as long as the stream's tables name it. Pure.
+/// Assigns track numbers, per kind, to the streams of a transport stream as long as its tables name them. Pure.
 ///
-/// libavformat keeps every stream it has seen. One that the tables name no more leaves its number to the next: behind a gateway that
-/// keeps the connection, an encoder that is started anew or another one in its place has other PIDs, and is the same source.
+/// libavformat keeps every stream it has seen. A stream that the tables no longer name gives its number to the next
+/// one: behind a gateway that keeps the connection open, an encoder that is restarted or replaced has other PIDs, and
+/// is still the same source.
 ///
 /// Spec: ISO/IEC 13818-1 §2.4.4.8 (program map).
 package struct TransportTracks: Sendable {
     private struct Entry: Sendable {
         var kind: TrackKind
-        /// nil: it has left its number to another.
+        /// `nil` if its number was given to another stream.
         var number: UInt8?
-        /// The tables named it when it came. One that they never named, since there are none yet, is not given up for that.
+        /// Whether the tables named it when it appeared. A stream that they never named, for example before the first
+        /// table, is not dropped for that reason.
         var wasNamed: Bool
     }
 
-    /// Streams of a kind that have a number. A stream that keeps adding tracks is not listened to for ever.
+    /// Maximum number of tracks of one kind, so that a stream cannot add tracks without end.
     package static let most: UInt8 = 32
 
     private var entries: [Int32: Entry] = [:]
@@ -23,9 +25,9 @@ package struct TransportTracks: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - index: Of the stream.
-    ///   - isNamed: Whether the tables name a stream now.
-    /// - Returns: 0 upwards; nil: it is none of the program's, or one too many.
+    ///   - index: Index of the stream.
+    ///   - isNamed: Whether the current tables name a stream.
+    /// - Returns: The track number, from 0; `nil` if the stream is not part of the program, or there are too many.
     package mutating func number(of index: Int32, _ kind: TrackKind, isNamed: (Int32) -> Bool) -> UInt8? {
         if let known = self.entries[index], known.kind == kind {
             if let number = known.number { return number }

@@ -35,8 +35,8 @@ extension KubernetesManifest {
                     YAMLEntry("name", "rooms"),
                     YAMLEntry(
                         "emptyDir", .flow(limit),
-                        "Goes with the pod: a successor elsewhere begins anew. Name a claim that all machines can mount",
-                        "(--storage CLAIM) and it goes on with the same playlists."),
+                        "Lost with the pod: a successor on another node starts a new session. With a claim that all",
+                        "nodes can mount (--storage CLAIM), it continues the same playlists."),
                 ]))
         }
         volumes.append(
@@ -53,7 +53,7 @@ extension KubernetesManifest {
             YAMLEntry("args", .words(["run", "--ended-ok", RoomNeeds.pipelinePath])),
             YAMLEntry("workingDir", .text(RoomNeeds.workingDirectory)),
         ]
-        // Under this name the worker's log lines are found.
+        // The name under which the worker's log lines are found.
         let podName = YAMLNode.flow([
             YAMLEntry("name", "POD_NAME"),
             YAMLEntry(
@@ -87,7 +87,7 @@ extension KubernetesManifest {
                             YAMLEntry("memory", .text("\(needs.memoryMiB)Mi")),
                         ])),
                     YAMLEntry("limits", .flow([YAMLEntry("memory", .text("\(needs.memoryLimitMiB)Mi"))])),
-                ]), "No CPU limit: a throttled room has late pictures."),
+                ]), "No CPU limit: throttling would make frames late."),
             YAMLEntry("startupProbe", self.probe(needs, "started", "startupz", period: 1, failures: 30)),
             YAMLEntry("readinessProbe", self.probe(needs, "ready", "readyz", period: 5, failures: 3)),
             YAMLEntry("livenessProbe", self.probe(needs, nil, "livez", period: 5, failures: 3)),
@@ -104,7 +104,8 @@ extension KubernetesManifest {
 
     private static func ports(_ needs: RoomNeeds) -> [YAMLNode] {
         let doors = needs.doors.map { port -> YAMLNode in
-            // A port of the machine: publishers reach it directly, and the scheduler never puts two rooms on one.
+            // A host port: publishers reach it directly, and the scheduler never places two rooms with the same port on
+            // one node.
             var entries = [
                 YAMLEntry("name", .text(port.name)), YAMLEntry("containerPort", .number(Int64(port.number))),
                 YAMLEntry("hostPort", .number(Int64(port.number))),
@@ -120,7 +121,7 @@ extension KubernetesManifest {
         return doors + inside
     }
 
-    /// By HTTP where the kubelet can reach control, otherwise by the program itself.
+    /// An HTTP probe if the kubelet can reach the control port; otherwise the healthcheck command.
     private static func probe(
         _ needs: RoomNeeds, _ flag: String?, _ path: String, period: Int64, failures: Int64
     ) -> YAMLNode {

@@ -1,17 +1,17 @@
-/// A room for Kubernetes: a Job, since a room ends, and what it reads.
+/// Makes the Kubernetes manifest of a room: a Job, because a room ends, with its configuration and secrets.
 package enum KubernetesManifest {
     private static let secrets = "/run/secrets/tandem"
-    /// Failures after which a Job is given up for good.
+    /// Number of failures after which Kubernetes gives up a Job.
     ///
-    /// Kubernetes holds two numbers against it, and forgets none as long as the Job lives: pods that failed, those a drain replaced
-    /// among them, and restarts in place of the pod that is there. A room that lives a month and is moved or started again each hour
-    /// has 720. Between two there are minutes soon: a room that never starts asks for little. No more than it takes, for failed pods
-    /// stay listed where none is restarted in place.
+    /// Kubernetes counts two numbers for the whole life of the Job: failed pods, including those replaced by a drain,
+    /// and restarts within the current pod. A room that lives a month and is moved or restarted every hour has 720. The
+    /// back-off between restarts soon reaches minutes, so a room that never starts costs little. The limit is not
+    /// higher than needed, because failed pods stay listed if the restart policy is not OnFailure.
     private static let mostFailures: Int64 = 1_000
-    /// What a worker says that was told to stop while its room goes on.
+    /// Exit code of a worker that was asked to stop while its room continues.
     private static let drained: Int64 = 143
 
-    /// One file with all objects, for `kubectl apply -f FILE` once the secrets are in it.
+    /// One file with all objects, for `kubectl apply -f FILE` once the secrets have been inserted.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let needs = RoomNeeds(
             request,
@@ -26,26 +26,29 @@ package enum KubernetesManifest {
         var head = needs.head("Kubernetes")
         if !needs.plainFiles.isEmpty {
             let files = needs.plainFiles.map { "--from-file=\($0.name)=\(Self.shellWord($0.origin ?? $0.name))" }
-            head.append("Its files: kubectl create configmap \(needs.name.label)-files \(files.joined(separator: " "))")
+            head.append(
+                "Its files: kubectl create configmap \(needs.name.label)-files \(files.joined(separator: " "))"
+            )
         }
         head += [
-            "Exit 0, a room that is over, completes the Job. Exit 143, a worker that was drained or evicted, and every",
-            "other code start the room again, elsewhere where the machine is gone: kubectl delete job stops it.",
+            "Exit code 0 (the room has ended) completes the Job. After exit code 143 (drained or evicted) and every",
+            "other code, the room is started again, on another node if necessary. kubectl delete job stops it.",
         ]
         let text = head.map { "# \($0)\n" }.joined() + objects.map(\.document).joined(separator: "---\n")
         return [ManifestFile("\(needs.name.label).yaml", text)]
     }
 
-    /// Mebibytes that the room's own directory may hold; `nil`: it has none of its own, or one without a limit.
+    /// Size limit in MiB of the room's own directory; `nil`: it uses shared storage, or must not have a limit.
     ///
-    /// Twice the window: what leaves the playlists stays a while, and clips stay. A pod beyond its limit is evicted, so that the
-    /// room is told of it, which gives up clips before. What grows as long as the room lives has none.
+    /// Twice the window, because segments stay for a while after they leave the playlists, and clips are kept. A pod
+    /// beyond its limit is evicted; the room is told the limit, so that it stops making clips first. There is no limit
+    /// for output that grows during the life of the room.
     static func ownMebibytes(_ request: ManifestRequest) -> Int64? {
         guard request.storage == nil, !request.pipeline.growsOnDisk else { return nil }
         return max(256, (request.cost.windowBytes * 2) >> 20, Int64(request.pipeline.limits.maxDiskBytes ?? 0) >> 20)
     }
 
-    /// One word of a command line.
+    /// Quotes one word of a shell command.
     private static func shellWord(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
         if isPlain { return text }
@@ -72,8 +75,8 @@ package enum KubernetesManifest {
             YAMLEntry("type", "Opaque"),
             YAMLEntry(
                 "stringData", .map(entries),
-                "Put the values in, or leave this object out and make it another way (kubectl create secret, an",
-                "external secret store). They are nowhere else in this file."),
+                "Insert the values, or omit this object and create it in another way (kubectl create secret, an",
+                "external secret store). The values are nowhere else in this file."),
         ])
     }
 
@@ -102,15 +105,15 @@ package enum KubernetesManifest {
         var spec = [
             YAMLEntry(
                 "backoffLimit", .number(self.mostFailures),
-                "Counted as long as the room lives: its restarts, and without a podFailurePolicy its drains as well."),
+                "Counts all restarts during the life of the room, and without a podFailurePolicy its drains as well."),
             YAMLEntry("ttlSecondsAfterFinished", 600),
         ]
         if request.failsFast {
             spec.append(
                 YAMLEntry(
                     "podReplacementPolicy", "Failed",
-                    "The price of giving up at once: a room on a machine that is lost starts elsewhere only when its old",
-                    "pod is gone for good."))
+                    "A consequence of failing fast: if a node is lost, the room starts on another one only after its",
+                    "old pod has been deleted."))
             spec.append(YAMLEntry("podFailurePolicy", self.failurePolicy))
         }
         spec.append(YAMLEntry("template", self.template(needs, request)))
@@ -120,7 +123,7 @@ package enum KubernetesManifest {
         ])
     }
 
-    /// What no second try mends ends the Job; what a machine's drain ended does not count.
+    /// Ends the Job on exit codes that a restart cannot fix; exits because of a drained node are not counted.
     private static let failurePolicy: YAMLNode = .map([
         YAMLEntry(
             "rules",
@@ -139,7 +142,7 @@ package enum KubernetesManifest {
                             YAMLEntry("containerName", "tandem"), YAMLEntry("operator", "In"),
                             YAMLEntry("values", .list([.number(Self.drained)])),
                         ]),
-                        "Drained or deleted: the room goes on in the next pod."),
+                        "Drained or deleted: the room continues in the next pod."),
                 ]),
                 .map([
                     YAMLEntry("action", "FailJob"),
@@ -157,11 +160,12 @@ package enum KubernetesManifest {
         var metadata = [YAMLEntry("labels", self.labels(needs))]
         var annotations = [YAMLEntry("cluster-autoscaler.kubernetes.io/safe-to-evict", .text("false"))]
         if let control = needs.control {
-            annotations.append(YAMLEntry("prometheus.io/scrape", .text("true"), "With the token of control.tokenFile."))
+            annotations.append(
+                YAMLEntry("prometheus.io/scrape", .text("true"), "Scraping needs the token of control.tokenFile."))
             annotations.append(YAMLEntry("prometheus.io/port", .text("\(control.number)")))
         }
         metadata.append(YAMLEntry("annotations", .map(annotations)))
-        // Five minutes, the default, is far too long for a live room.
+        // The default of five minutes is far too long for a live room.
         let tolerations = ["not-ready", "unreachable"].map { condition in
             YAMLNode.flow([
                 YAMLEntry("key", .text("node.kubernetes.io/\(condition)")), YAMLEntry("operator", "Exists"),

@@ -2,25 +2,25 @@ package import MediaTypes
 package import PipelineSpec
 package import Plan
 
-/// What an engine's files are made from.
+/// The input of a manifest.
 package struct ManifestRequest: Sendable {
-    /// The room, checked.
+    /// The validated pipeline.
     package var pipeline: Pipeline
-    /// Its file as it is written, after overrides.
+    /// The document of the pipeline as written, after overrides.
     package var document: JSONNode
     package var cost: RoomCost
-    /// Image to run, for engines that run images.
+    /// Container image, for orchestrators that run images.
     package var image = "localhost/tandem:latest"
-    /// Storage that outlives a machine: a claim's name (Kubernetes), a directory every machine has (Swarm, Nomad). `nil`: the
-    /// room's own, which goes with it.
+    /// Storage that outlives a machine: the name of a claim (Kubernetes), or a directory on every machine (Swarm,
+    /// Nomad). `nil`: the room has its own, which is lost with it.
     package var storage: String?
-    /// Kubernetes: give up at once on a file that cannot run (`podFailurePolicy`).
+    /// Kubernetes: do not retry a pipeline that cannot run (`podFailurePolicy`).
     package var failsFast = false
 
-    /// What stands for a secret that the operator puts in; a room that finds it does not start.
+    /// Placeholder for a secret that the operator must insert; a room with a placeholder does not start.
     package static let placeholder = "REPLACE-ME"
 
-    /// How many lines of a file hold a placeholder, comments left aside.
+    /// Number of lines with a placeholder, not counting comments.
     package static func placeholders(in text: String) -> Int {
         text.split(separator: "\n").filter { line in
             line.first { $0 != " " } != "#" && line.contains(self.placeholder)
@@ -34,9 +34,9 @@ package struct ManifestRequest: Sendable {
     }
 }
 
-/// A file for an engine.
+/// A generated file.
 package struct ManifestFile: Sendable, Hashable {
-    /// Relative; directories between slashes.
+    /// Relative path; directories are separated by slashes.
     package var name: String
     package var text: String
 
@@ -46,9 +46,9 @@ package struct ManifestFile: Sendable, Hashable {
     }
 }
 
-/// What engines share of a room: the portable file and what follows from it.
+/// Properties of a room that all manifests need: the portable pipeline and values derived from it.
 struct RoomNeeds: Sendable {
-    /// A port others connect to.
+    /// A port that others connect to.
     struct Port: Sendable, Hashable {
         var name: String
         var number: Int
@@ -57,32 +57,33 @@ struct RoomNeeds: Sendable {
 
     let name: RoomName
     let portable: PortablePipeline
-    /// The pipeline that the portable file makes.
+    /// The pipeline parsed from the portable document.
     let pipeline: Pipeline
     let cost: RoomCost
 
-    /// Where a container finds its pipeline file, where its relative paths begin, and where its images are: not below the
-    /// first, because nothing can be mounted in what is mounted read-only.
+    /// Paths in a container: of the pipeline file, of the working directory for relative paths, and of images and other
+    /// files. The last is not below the first, because nothing can be mounted inside a read-only mount.
     static let pipelinePath = "/etc/tandem/pipeline.json"
     static let workingDirectory = "/var/lib/tandem"
     static let filesDirectory = "/etc/tandem-files"
-    /// A user without a name or rights.
+    /// A user without name and privileges.
     static let user: Int64 = 65_532
 
     init(_ request: ManifestRequest, places: PortablePipeline.Places) {
         self.name = RoomName(request.pipeline.room.roomID)
         self.portable = PortablePipeline(request.document, places: places)
-        // What was moved is names and addresses alone, so it still is a pipeline.
+        // Only names and addresses were changed, so it is still a valid pipeline.
         self.pipeline = Pipeline.parse(self.portable.document.text()).pipeline ?? request.pipeline
         self.cost = request.cost
     }
 
     var pipelineText: String { self.portable.document.text(pretty: true) + "\n" }
 
-    /// Seconds from a request to stop until the engine may kill: what the end of a room may take, and the last part.
+    /// Seconds from the stop request until the orchestrator may kill: the maximum time of the room's end, plus a
+    /// margin.
     var graceSeconds: Int { (self.pipeline.shutdown.endTimeoutMs + 999) / 1000 + 10 }
 
-    /// Publishers' ports, which must be reached from outside.
+    /// Publishers' ports, which must be reachable from outside.
     var doors: [Port] {
         let ingest = self.pipeline.ingest
         guard self.pipeline.sources.contains(where: { if case .rtmp = $0.input { true } else { false } }) else {
@@ -97,12 +98,12 @@ struct RoomNeeds: Sendable {
     /// The viewers' port.
     var viewers: Port? { Self.port("viewers", self.pipeline.hls?.http.listen) }
 
-    /// The control port, where others than this machine may reach it.
+    /// The control port, if it is reachable from other machines.
     var control: Port? {
         self.pipeline.control.listen.isLoopback ? nil : Self.port("control", self.pipeline.control.listen)
     }
 
-    /// Where a probe inside reaches control.
+    /// Control address for a probe inside the container.
     var controlAddress: String { self.pipeline.control.listen.url(scheme: "http") }
 
     private static func port(_ name: String, _ address: ListenAddress?, isUDP: Bool = false) -> Port? {
@@ -110,8 +111,8 @@ struct RoomNeeds: Sendable {
         return Port(name: name, number: Int(number), isUDP: isUDP)
     }
 
-    /// Directories of outputs that are not below the working directory, with the outputs' ids; a still among the files of
-    /// another output needs none of its own.
+    /// Directories of outputs outside the working directory, with the ids of the outputs. A still image in the
+    /// directory of another output needs no separate entry.
     var absoluteDirectories: [(path: String, outputID: String)] {
         var directories: [(path: String, outputID: String)] = []
         var stills: [(path: String, outputID: String)] = []
@@ -136,34 +137,34 @@ struct RoomNeeds: Sendable {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 
-    /// Mebibytes to ask for, and to be killed at: a room that leaks must not take its neighbors along.
+    /// Memory request in MiB, and the limit at which the room is killed, so that a leak does not affect other rooms.
     var memoryMiB: Int64 { (self.cost.memoryBytes + (1 << 20) - 1) >> 20 }
     var memoryLimitMiB: Int64 { self.memoryMiB * 3 / 2 + 128 }
 
     var secretFiles: [PortableFile] { self.portable.files.filter { $0.kind == .secretFile } }
     var plainFiles: [PortableFile] { self.portable.files.filter { $0.kind == .file } }
 
-    /// Environment variables that hold secrets, each with its file.
+    /// Environment variables with secrets, each with its file.
     var variables: [(name: String, file: PortableFile)] {
         self.portable.files.compactMap { file in
             if case .secretVariable(let name) = file.kind { (name, file) } else { nil }
         }
     }
 
-    /// The lines every file begins with.
+    /// Comment lines at the beginning of every file.
     func head(_ engine: String) -> [String] {
         [
-            "Room \(self.pipeline.room.roomID) for \(engine), by `tandem manifest`.",
-            "Reckoned: \(self.cost.peakMillicores) millicores (mean \(self.cost.meanMillicores)), "
+            "Room \(self.pipeline.room.roomID) for \(engine), generated by `tandem manifest`.",
+            "Estimated: \(self.cost.peakMillicores) millicores (mean \(self.cost.meanMillicores)), "
                 + "\(self.memoryMiB) MiB; measured on \(self.cost.machine).",
         ] + self.portable.notes
             + self.doors.filter { $0.number < 1024 }.map {
-                "Port \($0.number) (\($0.name)) is one that a user without rights may not open everywhere: take one from 1024 on."
+                "Port \($0.number) (\($0.name)) may need privileges on some machines: choose a port from 1024 on."
             }
     }
 }
 
 extension Pipeline {
-    /// What it writes is not bounded by a window: a recording, a playlist that lists everything, raw pictures.
+    /// Whether its output is not limited by a window: a recording, an EVENT playlist, or raw video.
     var growsOnDisk: Bool { self.record != nil || self.hls?.playlistType == .event || !self.raws.isEmpty }
 }

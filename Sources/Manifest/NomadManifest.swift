@@ -1,12 +1,12 @@
-/// A room for Nomad: a batch job, since a room ends.
+/// Makes the Nomad job of a room: a batch job, because a room ends.
 ///
-/// Its shape follows Nomad's job specification; no Nomad server has judged it.
+/// It follows Nomad's job specification, but has not been tested with a Nomad server.
 package enum NomadManifest {
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let needs = RoomNeeds(
             request,
             places: PortablePipeline.Places(
-                // Its own /tmp is read-only, with the rest of the image.
+                // /tmp in the container is read-only, like the rest of the image.
                 secrets: "/secrets", files: "/local/files", control: "127.0.0.1:8081",
                 socket: "unix:/alloc/tmp/control.sock"))
         let directory = request.storage == nil ? "/alloc/data" : RoomNeeds.workingDirectory
@@ -22,12 +22,12 @@ package enum NomadManifest {
         for place in needs.absoluteDirectories
         where !writable.contains(where: { "\(place.path)/".hasPrefix("\($0)/") }) {
             lines.append(
-                "# \(place.path) is read-only in the container: add a volume that the room may write, or write a relative path"
+                "# \(place.path) is read-only in the container: add a writable volume, or use a relative path"
             )
         }
         if needs.graceSeconds > Self.usualKillTimeout {
             lines.append(
-                "# A client cuts kill_timeout down to its max_kill_timeout (\(Self.usualKillTimeout)s): raise that to \(needs.graceSeconds)s"
+                "# Nomad clients limit kill_timeout to their max_kill_timeout (\(Self.usualKillTimeout)s): raise it to \(needs.graceSeconds)s"
             )
         }
         lines += [
@@ -54,7 +54,7 @@ package enum NomadManifest {
             lines.append("        volumes         = [\(self.quoted("\(storage):\(RoomNeeds.workingDirectory)"))]")
         }
         lines += [
-            "      }", "      resources {", "        # Megahertz: a core of 2.5 GHz.",
+            "      }", "      resources {", "        # In MHz, assuming cores of 2.5 GHz.",
             "        cpu        = \((needs.cost.peakMillicores * 5 + 1) / 2)",
             "        memory     = \(needs.memoryMiB)",
             "        memory_max = \(needs.memoryLimitMiB)", "      }",
@@ -71,17 +71,17 @@ package enum NomadManifest {
         return [ManifestFile("\(needs.name.label).nomad.hcl", lines.map { $0 + "\n" }.joined())]
     }
 
-    /// Seconds of a client's `max_kill_timeout` unless its configuration says otherwise.
+    /// Default of a Nomad client's `max_kill_timeout`, in seconds.
     private static let usualKillTimeout = 30
 
-    /// A reference to Nomad's variables.
+    /// A template reference to a Nomad variable.
     private static func value(_ needs: RoomNeeds, _ file: PortableFile) -> String {
         "[[ with nomadVar \"nomad/jobs/\(needs.name.label)\" ]][[ .\(self.key(file)) ]][[ end ]]"
     }
 
     private static func key(_ file: PortableFile) -> String { String(file.name.map { $0 == "-" ? "_" : $0 }) }
 
-    /// JSON is full of braces, so templates have brackets of their own; HCL's interpolation is escaped.
+    /// A template block. It uses brackets as delimiters, because JSON is full of braces; HCL interpolation is escaped.
     private static func template(
         _ text: String, to path: String, isSecret: Bool, isEnvironment: Bool = false
     ) -> [String] {

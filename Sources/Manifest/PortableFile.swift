@@ -1,20 +1,20 @@
-/// Something that a room reads and that does not travel in its pipeline file.
+/// A file or secret that a room reads and that is not part of its pipeline document.
 package struct PortableFile: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// A secret that is read from a file.
+        /// A secret in a file.
         case secretFile
-        /// A secret that is read from this environment variable.
+        /// A secret in this environment variable.
         case secretVariable(String)
-        /// An image or the like.
+        /// An image, font or certificate.
         case file
     }
 
     package var kind: Kind
-    /// Its name in the engine's store: letters, digits, `-`, `_` and dots.
+    /// Name in the orchestrator's store: letters, digits, `-`, `_` and dots.
     package var name: String
-    /// Where the pipeline file has it, such as `sources[0].streamKey`.
+    /// Location in the pipeline document, such as `sources[0].streamKey`.
     package var place: String
-    /// Where the operator has it now; `nil`: it stood in the pipeline file itself, or is in a variable.
+    /// Path of the operator's file; `nil`: the value was in the pipeline document itself, or is in a variable.
     package var origin: String?
 
     package init(_ kind: Kind, name: String, place: String, origin: String?) {
@@ -26,13 +26,13 @@ package struct PortableFile: Sendable, Hashable {
 
     package var isSecret: Bool { self.kind != .file }
 
-    /// What to say beside the place where its value goes.
+    /// Description of the value for a comment next to it.
     package var hint: String {
         switch (self.kind, self.origin) {
         case (.file, let origin): "the file \(origin ?? self.name)"
-        case (.secretVariable(let variable), nil): "\(self.place): what \(variable) is to hold"
-        case (_, let origin?): "\(self.place): what \(origin) holds"
-        case (_, nil): "\(self.place): taken out of the pipeline file"
+        case (.secretVariable(let variable), nil): "\(self.place): value of \(variable)"
+        case (_, let origin?): "\(self.place): contents of \(origin)"
+        case (_, nil): "\(self.place): removed from the pipeline file"
         }
     }
 }

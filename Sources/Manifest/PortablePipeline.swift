@@ -1,24 +1,25 @@
 package import MediaTypes
 import PipelineSpec
 
-/// A pipeline file that can be handed to an engine: it holds no secret, opens its listeners where others reach them, and
-/// finds its files where the engine puts them.
+/// A pipeline document for an orchestrator: without secrets, with listeners that others can reach, and with file paths
+/// as the orchestrator mounts them.
 package struct PortablePipeline: Sendable {
-    /// Where the engine puts things.
+    /// Paths and addresses in the orchestrator's environment.
     package struct Places: Sendable, Hashable {
         /// Directory of the secrets.
         package var secrets: String
-        /// Directory of images and other files; `nil`: they stay where they are.
+        /// Directory of images and other files; `nil`: their paths are unchanged.
         package var files: String?
-        /// Where control is, unless the pipeline names a port of its own.
+        /// Control address, unless the pipeline has a port of its own.
         package var control: String
 
-        /// Where it is if the pipeline names a socket: the directory that it names is not there, or not the room's to write.
+        /// Control socket if the pipeline has a Unix socket, because its directory may not exist or not be writable for
+        /// the room.
         package var socket: String
-        /// What the room may write, in bytes, where the pipeline does not say; `nil`: what its file systems have.
+        /// Disk limit in bytes if the pipeline has none; `nil`: no limit.
         package var diskBytes: Int64?
 
-        /// - Parameter socket: `nil`: ``control`` where that is a socket, otherwise one in `/tmp`.
+        /// - Parameter socket: `nil`: ``control`` if that is a socket, otherwise one in `/tmp`.
         package init(
             secrets: String, files: String?, control: String, socket: String? = nil, diskBytes: Int64? = nil
         ) {
@@ -30,11 +31,11 @@ package struct PortablePipeline: Sendable {
         }
     }
 
-    /// The document to hand on.
+    /// The resulting document.
     package private(set) var document: JSONNode
-    /// What must be put beside it.
+    /// Files and secrets that must be provided with it.
     package private(set) var files: [PortableFile] = []
-    /// What the operator should know of it.
+    /// Notes for the operator.
     package private(set) var notes: [String] = []
     private let places: Places
 
@@ -55,7 +56,7 @@ package struct PortablePipeline: Sendable {
     private mutating func moveListeners() {
         let places = self.places
         var taken = self.writtenPorts
-        // Of UDP.
+        // Used UDP ports.
         var datagrams: Set<UInt16> = []
         self.edit("control") { control in
             switch control[key: "listen"]?.string.flatMap({ try? ListenAddress(parsing: $0) }) {
@@ -77,7 +78,7 @@ package struct PortablePipeline: Sendable {
             }
         }
         guard case .array(var outputs)? = self.document[key: "outputs"]?.content else { return }
-        // Transport streams are of that type, too, and served where the output is that they are made of.
+        // Transport stream outputs have this type too, but are served by the HLS output that they are made from.
         for index in outputs.indices
         where (outputs[index][key: "type"]?.string ?? "hls") == "hls"
             && outputs[index][key: "segmentFormat"]?.string != "ts"
@@ -97,7 +98,7 @@ package struct PortablePipeline: Sendable {
         self.document.set(key, node)
     }
 
-    /// The address with a port that is known beforehand, on every address of the machine where it was loopback.
+    /// Returns the address with a fixed port; a loopback address becomes the wildcard address.
     private static func open(_ text: String?, port: Int, _ taken: inout Set<UInt16>) -> String {
         guard let text, case .tcp(let host, let own)? = try? ListenAddress(parsing: text) else {
             return self.free("0.0.0.0:\(port)", &taken)
@@ -107,7 +108,7 @@ package struct PortablePipeline: Sendable {
         return self.free(ListenAddress.tcp(host: outside, port: UInt16(clamping: port)).description, &taken)
     }
 
-    /// The address, or the next one whose port nobody else has.
+    /// Returns the address with the next port that is not used.
     private static func free(_ text: String, _ taken: inout Set<UInt16>) -> String {
         guard case .tcp(let host, var port)? = try? ListenAddress(parsing: text) else { return text }
         while taken.contains(port), port < .max { port += 1 }
@@ -115,7 +116,7 @@ package struct PortablePipeline: Sendable {
         return ListenAddress.tcp(host: host, port: port).description
     }
 
-    /// Ports of TCP that the pipeline names itself.
+    /// TCP ports that the pipeline document contains.
     private var writtenPorts: Set<UInt16> {
         var listeners = [self.document[key: "control"]]
         let ingest = self.document[key: "ingest"]
@@ -134,7 +135,7 @@ package struct PortablePipeline: Sendable {
 
     // MARK: Secrets and files
 
-    /// The tree with every secret and every file named by where the engine puts it.
+    /// Replaces every secret and file path by its path in the orchestrator's environment.
     private mutating func walk(_ node: JSONNode, _ path: String, parent: String) -> JSONNode {
         switch node.content {
         case .array(let elements):
@@ -154,16 +155,16 @@ package struct PortablePipeline: Sendable {
         _ member: JSONMember, _ place: String, parent: String, siblings: [JSONMember]
     ) -> JSONMember {
         let (key, text) = (member.key, member.value.string)
-        // Free of form: its words are not ours.
+        // Free-form: its keys have no meaning here.
         if place == "ext" { return member }
         switch (key, text) {
         case ("streamKey", _?), ("streamKeys", _):
-            // An empty list is no key.
+            // An empty list means no key.
             if case .array(let keys) = member.value.content, keys.isEmpty { break }
             return JSONMember("streamKeyFile", .string(self.secret(place, origin: nil)))
         case ("key", _?) where parent == "outputs":
             return JSONMember("keyFile", .string(self.secret(place, origin: nil)))
-        // Chat services have the secret of a webhook in its path.
+        // URLs of webhooks can contain a secret in their path, as those of chat services do.
         case ("url", _?)
         where ["sources", "relays", "events"].contains(parent) || parent == "outputs" && Self.isRTMP(siblings):
             let variable = "TANDEM_" + Self.slug(place).uppercased().map { $0 == "-" ? "_" : $0 }
@@ -194,7 +195,7 @@ package struct PortablePipeline: Sendable {
         return JSONMember(key, self.walk(member.value, place, parent: key))
     }
 
-    /// An RTMP output's URL may end in its key.
+    /// Whether the output is an RTMP output; its URL may end with its key.
     private static func isRTMP(_ members: [JSONMember]) -> Bool {
         members.contains { $0.key == "type" && $0.value.string == "rtmp" }
     }
@@ -206,11 +207,11 @@ package struct PortablePipeline: Sendable {
     }
 
     private mutating func file(_ place: String, _ written: String, parent: String) -> String {
-        // Images may be written as URLs of files.
+        // Images may be file URLs.
         let isURL = parent != "sources" && written.hasPrefix("file:///")
         let origin = isURL ? String(written.dropFirst(7)) : written
         guard let directory = self.places.files, parent != "sources" else {
-            self.notes.append("\(place): the machine must have the file \(origin)")
+            self.notes.append("\(place): this file must exist on the machine: \(origin)")
             return origin
         }
         let last = origin.split(separator: "/").last.map(String.init) ?? "file"
@@ -222,7 +223,8 @@ package struct PortablePipeline: Sendable {
         return "\(directory)/\(name)"
     }
 
-    /// A URL may carry a token in its query or before its host: no engine's store for plain text gets it.
+    /// Replaces the query and the user information of a URL by placeholders: they may be secrets, which must not be
+    /// stored in plain text.
     private mutating func withoutQuery(_ url: String, _ place: String) -> String {
         var plain = url
         let placeholder = ManifestRequest.placeholder
@@ -231,11 +233,11 @@ package struct PortablePipeline: Sendable {
             let host = plain[scheme...].prefix { $0 != "/" && $0 != "?" }
             if let at = host.lastIndex(of: "@") { plain = plain[..<scheme] + placeholder + plain[at...] }
         }
-        if plain != url { self.notes.append("\(place): \(placeholder) stands for what may be a secret") }
+        if plain != url { self.notes.append("\(place): \(placeholder) replaces a possible secret") }
         return plain
     }
 
-    /// `sources[0].streamKey` as `sources-0-streamkey`.
+    /// Converts `sources[0].streamKey` to `sources-0-streamkey`.
     static func slug(_ place: String) -> String {
         var out = ""
         for character in place.lowercased() {
@@ -252,13 +254,13 @@ package struct PortablePipeline: Sendable {
     private static func fileName(_ name: String) -> String {
         let plain = String(
             name.map { $0.isASCII && ($0.isLetter || $0.isNumber) || ".-_".contains($0) ? $0 : "-" }.suffix(100))
-        // Not `.` nor `..`.
+        // Neither `.` nor `..`.
         return plain.allSatisfy { $0 == "." } ? "file" : plain
     }
 }
 
 extension String {
-    /// The end of the first `text` in it.
+    /// The end of the first occurrence of `text`.
     fileprivate func end(of text: String) -> String.Index? {
         var index = self.startIndex
         while index < self.endIndex {
@@ -270,7 +272,7 @@ extension String {
 }
 
 extension JSONNode {
-    /// Sets a member, in its place or at the end; nothing happens to what is no object.
+    /// Sets a member, in its position or at the end; does nothing if the node is not an object.
     fileprivate mutating func set(_ key: String, _ value: JSONNode) {
         guard case .object(var members) = self.content else { return }
         if let index = members.firstIndex(where: { $0.key == key }) {

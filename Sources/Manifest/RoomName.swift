@@ -1,4 +1,4 @@
-/// A room's id as engines want names: RFC 1123 labels, and values of Kubernetes labels.
+/// A room's id in the forms that orchestrators require: RFC 1123 labels, and values of Kubernetes labels.
 package struct RoomName: Sendable, Hashable {
     package let roomID: String
 
@@ -6,7 +6,8 @@ package struct RoomName: Sendable, Hashable {
 
     /// `tandem-` and the id in lower case letters, digits and hyphens, at most 53 characters, so that suffixes fit.
     ///
-    /// An id that has to be changed for that gets eight hexadecimal digits of its own, so that two rooms never share a name.
+    /// If the id had to be changed for that, a hash of eight hexadecimal digits is appended, so that two rooms never
+    /// share a name.
     package var label: String {
         let plain = String(
             self.roomID.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "-" ? $0 : "-" })
@@ -16,14 +17,15 @@ package struct RoomName: Sendable, Hashable {
         return "tandem-\(cut)\(cut.hasSuffix("-") || cut.isEmpty ? "" : "-")\(self.digest)"
     }
 
-    /// The id where it may be a label's value: 63 characters that begin and end with a letter or digit; else ``label``.
+    /// The id if it is a valid label value (at most 63 characters, beginning and ending with a letter or digit),
+    /// otherwise ``label``.
     package var value: String {
         let isEdge: (Character?) -> Bool = { $0.map { $0.isLetter || $0.isNumber } ?? false }
         return self.roomID.count <= 63 && isEdge(self.roomID.first) && isEdge(self.roomID.last)
             ? self.roomID : self.label
     }
 
-    /// FNV-1a, 32 bits, as eight hexadecimal digits.
+    /// 32-bit FNV-1a hash as eight hexadecimal digits.
     private var digest: String {
         let hash = self.roomID.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         let text = String(hash, radix: 16)

@@ -1,8 +1,8 @@
-/// A room for Docker Swarm: a service of one replica on the machines' own network.
+/// Makes the Docker Swarm stack of a room: a service with one replica on the host network.
 ///
-/// A replicated service and no job: a job of a machine that is lost is never started elsewhere.
+/// It is a replicated service and not a job, because Swarm does not restart a job elsewhere if its machine is lost.
 package enum SwarmManifest {
-    /// `stack.yml`, to be given to `docker stack deploy -c`, and the pipeline beside it.
+    /// `stack.yml` for `docker stack deploy -c`, and the pipeline file next to it.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let needs = RoomNeeds(
             request,
@@ -21,13 +21,13 @@ package enum SwarmManifest {
             ] + (needs.secretFiles.isEmpty ? [] : [YAMLEntry("secrets", self.secrets(needs))]))
         var head =
             needs.head("Docker Swarm") + [
-                "docker stack deploy -c stack.yml \(needs.name.label), where pipeline.json lies beside this file.",
-                "The room listens on the machine itself: rooms that may share one need ports of their own.",
+                "docker stack deploy -c stack.yml \(needs.name.label), with pipeline.json in the same directory.",
+                "The room uses the host network: rooms on the same machine need different ports.",
             ]
         if request.storage == nil {
             for place in needs.absoluteDirectories {
                 head.append(
-                    "\(place.path) lies in the container's memory, which has a limit: write a relative path, or give --storage."
+                    "\(place.path) is in the container's memory, which is limited: use a relative path, or --storage."
                 )
             }
         }
@@ -51,13 +51,13 @@ package enum SwarmManifest {
         ]
         if !needs.variables.isEmpty {
             let variables = needs.variables.map { name, file in
-                // The client puts it in from its own environment; without it, it refuses.
+                // The docker client inserts the value from its own environment, and refuses if it is not set.
                 YAMLEntry(name, .text("${\(name):?\(file.hint)}"))
             }
             entries.append(
                 YAMLEntry(
                     "environment", .map(variables),
-                    "From the environment in which the stack is deployed, never from this file."))
+                    "From the environment of `docker stack deploy`, never from this file."))
         }
         entries.append(YAMLEntry("configs", .list(self.mounted(needs))))
         if !needs.secretFiles.isEmpty {
@@ -99,7 +99,7 @@ package enum SwarmManifest {
         let plain = needs.plainFiles.map { file in
             YAMLEntry(
                 PortablePipeline.slug(file.name), .map([YAMLEntry("file", .text("./\(file.name)"))]),
-                "A copy of \(file.origin ?? file.name) beside this file; up to 500 kB.")
+                "Copy \(file.origin ?? file.name) to the directory of this file; at most 500 kB.")
         }
         return .map([YAMLEntry("pipeline", .flow([YAMLEntry("file", .text("./pipeline.json"))]))] + plain)
     }
@@ -124,8 +124,9 @@ package enum SwarmManifest {
                 YAMLEntry("type", "bind"), YAMLEntry("source", .text(source)), YAMLEntry("target", .text(target)),
             ])
         }
-        // Memory that a tmpfs takes is the container's, which is killed for it: a window of an hour is gigabytes. A volume without a
-        // name lies on the machine's disk and goes with the container; it is the user's where the image's directory is.
+        // A tmpfs uses the container's memory, and exceeding its limit kills the container; a window of an hour is
+        // gigabytes. An anonymous volume is on the machine's disk and is deleted with the container. It belongs to the
+        // user if the image has the directory.
         let own =
             request.storage == nil
             ? YAMLNode.flow([YAMLEntry("type", "volume"), YAMLEntry("target", .text(RoomNeeds.workingDirectory))])
@@ -144,7 +145,8 @@ package enum SwarmManifest {
             YAMLEntry("mode", "replicated"), YAMLEntry("replicas", 1),
             YAMLEntry(
                 "restart_policy", .flow([YAMLEntry("condition", "on-failure"), YAMLEntry("delay", "1s")]),
-                "Exit 0, a room that is over, is not started again; everything else is, elsewhere where need be."),
+                "Exit code 0 (the room has ended) is not restarted; any other exit is, on another machine if needed."
+            ),
             YAMLEntry("update_config", .flow([YAMLEntry("order", "stop-first")])),
             YAMLEntry(
                 "resources",

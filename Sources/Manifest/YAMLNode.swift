@@ -1,6 +1,6 @@
-/// A value of a YAML document, as far as manifests need it.
+/// A value of a YAML document, limited to what manifests need.
 package indirect enum YAMLNode: Sendable, Hashable {
-    /// Text, quoted where it could be taken for something else.
+    /// Text, quoted if it could be read as another type.
     case text(String)
     case number(Int64)
     case boolean(Bool)
@@ -14,7 +14,7 @@ package indirect enum YAMLNode: Sendable, Hashable {
     case words([String])
 }
 
-/// A key of a map, its value, and what a reader is told before it.
+/// A key of a map, its value, and a comment before it.
 package struct YAMLEntry: Sendable, Hashable {
     package var key: String
     package var value: YAMLNode
@@ -35,10 +35,10 @@ extension YAMLNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Exp
 }
 
 extension YAMLNode {
-    /// The document as text: two spaces an indentation level, ends in a line break.
+    /// The document as text, with two spaces per indentation level and a final line break.
     ///
-    /// Spec: YAML 1.2.2; what is plain here is a string, a number or a boolean by its core schema (§10.3) and by YAML 1.1,
-    /// which the engines' parsers still speak.
+    /// Spec: YAML 1.2.2. Text is left unquoted only if it is a string by the core schema (§10.3) and by YAML 1.1, which
+    /// parsers of orchestrators still use.
     package var document: String {
         var text = ""
         self.write(to: &text, indentation: 0, afterDash: false)
@@ -64,7 +64,7 @@ extension YAMLNode {
         }
     }
 
-    /// What follows a key and its colon.
+    /// Writes the value after a key and its colon.
     private func writeValue(to text: inout String, indentation: Int) {
         switch self {
         case .map(let entries) where !entries.isEmpty:
@@ -74,7 +74,7 @@ extension YAMLNode {
             text += "\n"
             self.write(to: &text, indentation: indentation + 2, afterDash: false)
         case .block(let block) where Self.isPlainBlock(block):
-            // §8.1.1: a final line break is kept by `|`, and is not there with `|-`.
+            // §8.1.1: `|` keeps a final line break, `|-` does not have one.
             text += block.hasSuffix("\n") ? " |\n" : " |-\n"
             var lines = block.split(separator: "\n", omittingEmptySubsequences: false)
             if block.hasSuffix("\n") { lines.removeLast() }
@@ -83,7 +83,7 @@ extension YAMLNode {
         }
     }
 
-    /// On one line.
+    /// The value on one line.
     private var line: String {
         switch self {
         case .text(let text), .block(let text): Self.scalar(text)
@@ -98,7 +98,8 @@ extension YAMLNode {
 
     private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
 
-    /// A literal block must not begin with a space or a line break, and bears printable characters alone.
+    /// Whether the text can be a literal block: it must not begin with a space or a line break, and must contain only
+    /// printable characters.
     private static func isPlainBlock(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, first != " ", first != "\n", !text.hasSuffix("\n\n") else {
             return false
@@ -106,19 +107,19 @@ extension YAMLNode {
         return text.unicodeScalars.allSatisfy { self.isPrintable($0) || $0 == "\n" }
     }
 
-    /// Plain where no parser takes it for anything but a string, otherwise in double quotes (§7.3.1).
+    /// Returns the text unquoted if every parser reads it as a string, otherwise in double quotes (§7.3.1).
     static func scalar(_ text: String) -> String {
         self.isPlain(text) ? text : self.quoted(text)
     }
 
-    /// Words that some parser takes for a boolean or for nothing (YAML 1.1's included).
+    /// Words that some parsers read as a boolean or as null (including YAML 1.1).
     private static let words: Set<String> = [
         "true", "false", "yes", "no", "on", "off", "y", "n", "null", "~", ".nan", ".inf",
     ]
 
     private static func isPlain(_ text: String) -> Bool {
         guard let first = text.utf8.first, !self.words.contains(text.lowercased()) else { return false }
-        // What begins with a digit, a sign or a dot may be a number, a date or a time: quotes cost nothing.
+        // Text that begins with a digit, a sign or a dot may be a number, a date or a time, so it is quoted.
         let letters = first >= 0x41 && first <= 0x5a || first >= 0x61 && first <= 0x7a || first == 0x2f
         return letters
             && text.utf8.allSatisfy { byte in
@@ -147,7 +148,7 @@ extension YAMLNode {
         return out + "\""
     }
 
-    /// §5.1, without line breaks of any kind and without byte order marks.
+    /// Whether the scalar is printable by §5.1, excluding all line breaks and byte order marks.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20...0x7e, 0xa0...0x2027, 0x202a...0xd7ff, 0xe000...0xfefe, 0xff00...0xfffd, 0x10000...0x10ffff: true

@@ -5,43 +5,45 @@
 #endif
 import Synchronization
 
-/// Memory for packets. Blocks are kept when a packet lets go of them, for the packets that follow.
+/// Allocator for packet memory. Blocks are kept when a packet releases them, and reused for later packets.
 ///
-/// The C library takes a large block from the system and gives it back each time, and the kernel clears every page of it
-/// anew: for a publisher of many megabits per second that was half of the CPU time of taking its bytes in. Smaller blocks it
-/// puts beside those of decoders on other threads, and its heaps grow page by page: a quarter of the time of a hundred
-/// publishers of two megabits per second. And an encoder's thread takes nothing from the heap for its packets.
+/// The C library obtains large blocks from the system and returns them each time, and the kernel clears every page
+/// anew: for a publisher with many megabits per second, that was half of the CPU time of receiving. It mixes smaller
+/// blocks with those of decoders on other threads, and its heaps grow page by page: a quarter of the time for a hundred
+/// publishers with two megabits per second. With this allocator, an encoder thread allocates nothing from the heap for
+/// its packets.
 @safe
 package enum PacketBlocks {
-    /// Bytes of the smallest block that is kept: below it there is no room for the padding and a payload.
+    /// Size of the smallest block that is kept, in bytes; a smaller one has no space for the padding and a payload.
     package static let smallest = 128
-    /// Bytes of all blocks that are kept at most, but where more than that is in use: what waits of one source at most, and is let go
-    /// of at once when it is over. What nobody needs again goes within two minutes; see ``releaseUnused()``.
+    /// Maximum number of bytes of unused blocks, unless more bytes than this are in use. It equals the maximum that may
+    /// wait of one source, which is released at once when the source ends. Blocks that are not needed again are freed
+    /// within two minutes; see ``releaseUnused()``.
     ///
-    /// Where more is in use as many bytes may lie here: a hundred sources with key pictures at the same time let go of half of what
-    /// they have at once, and take as much again before the next ones.
+    /// If more bytes are in use, as many may be unused: a hundred sources whose key frames coincide release half of
+    /// their memory at once, and need as much again before the next key frames.
     package static let mostIdle = 32 << 20
-    /// Bits of `smallest`.
+    /// Binary logarithm of `smallest`.
     private static let smallestBits = 7
-    /// Sizes of blocks that are kept: four in each octave, from `smallest` to more than the longest RTMP message. So no
-    /// more than a fifth of a block is unused.
+    /// Number of block sizes that are kept: four per octave, from `smallest` to more than the longest RTMP message. So
+    /// at most a fifth of a block is unused.
     private static let classes = 4 * 18
 
     private struct Idle {
-        /// Addresses, by size.
+        /// Addresses of the unused blocks, by size class.
         var blocks = [[UInt]](repeating: [], count: PacketBlocks.classes)
         var bytes = 0
-        /// Bytes of blocks of these sizes that are in use.
+        /// Total bytes of the blocks of these sizes that are in use.
         var used = 0
-        /// By size, the fewest there were since ``releaseUnused()``: the first so many of ``blocks``.
+        /// By size class, the minimum count since ``releaseUnused()``: the first so many of ``blocks`` were not needed.
         var fewest = [Int](repeating: 0, count: PacketBlocks.classes)
     }
 
     private static let idle = Mutex(Idle())
 
-    /// A block of at least `size` bytes. The caller owns it, and gives it back by ``free(_:size:)``.
+    /// Returns a block of at least `size` bytes. The caller owns it, and returns it with ``free(_:size:)``.
     ///
-    /// - Returns: Its first byte and its size; `nil` when there is no memory.
+    /// - Returns: Its address and its actual size; `nil` if there is no memory.
     package static func allocate(size: Int) -> (base: UnsafeMutableRawPointer, size: Int)? {
         guard let index = self.index(of: size) else { return unsafe malloc(size).map { unsafe ($0, size) } }
         let whole = self.size(of: index)
@@ -60,7 +62,7 @@ package enum PacketBlocks {
         return unsafe (base, whole)
     }
 
-    /// - Parameter size: What ``allocate(size:)`` said.
+    /// - Parameter size: The size returned by ``allocate(size:)``.
     package static func free(_ base: UnsafeMutableRawPointer, size: Int) {
         if let index = self.index(of: size), size == self.size(of: index) {
             let address = UInt(bitPattern: base)
@@ -76,8 +78,8 @@ package enum PacketBlocks {
         unsafe Self.release(base)
     }
 
-    /// Gives back what has lain here since the last call: a burst, or pictures of many sizes one after the other, would be kept for
-    /// ever. Calls should be further apart than key pictures are.
+    /// Frees blocks that were unused since the last call. Otherwise the memory of a burst, or of frames of many
+    /// different sizes, would be kept forever. The time between calls should be longer than a keyframe interval.
     package static func releaseUnused() {
         let unused = self.idle.withLock { idle -> [UInt] in
             var unused: [UInt] = []
@@ -95,19 +97,20 @@ package enum PacketBlocks {
         }
     }
 
-    /// Bytes that are kept now.
+    /// Bytes of unused blocks.
     package static var idleBytes: Int { self.idle.withLock { $0.bytes } }
 
-    /// Bytes of blocks that are in use now, but for those of sizes that are not kept.
+    /// Bytes of blocks in use, except those of sizes that are not kept.
     package static var usedBytes: Int { self.idle.withLock { $0.used } }
 
-    /// Bytes of the blocks of class `index`.
+    /// Size of the blocks of class `index`.
     private static func size(of index: Int) -> Int { (4 + index & 3) << (self.smallestBits - 2 + index >> 2) }
 
-    /// Which class of kept blocks holds `size` bytes; `nil` for those that are not kept.
+    /// Class of blocks for `size` bytes; `nil` for sizes that are not kept.
     private static func index(of size: Int) -> Int? {
         guard size >= self.smallest else { return nil }
-        // The highest bit is the octave, the two below it are the quarter; anything under those asks for the next one.
+        // The highest bit is the octave and the two bits below it are the quarter; if any lower bit is set, the next
+        // class is needed.
         let octave = Int.bitWidth - 1 - size.leadingZeroBitCount
         let quarter = size >> (octave - 2)
         let index = (octave - self.smallestBits) * 4 + quarter - 4 + (quarter << (octave - 2) < size ? 1 : 0)

@@ -1,17 +1,17 @@
-/// Puts NAL units of our own into a coded picture.
+/// Inserts NAL units into a coded frame.
 public enum PacketInsertion {
-    /// Bytes of each length in a packet.
+    /// Bytes per length in a packet.
     private static let lengthSize = 4
 
-    /// The picture with `units` in front of its first coded slice: behind the delimiter, the parameter sets and the messages
-    /// that have to come first.
+    /// Returns the frame with `units` in front of its first coded slice: after the delimiter, the parameter sets and
+    /// the messages that must come first.
     ///
-    /// Spec: ITU-T H.264 §7.4.1.2.3. One copy of the packet.
+    /// Spec: ITU-T H.264 §7.4.1.2.3. Copies the packet once.
     ///
     /// - Parameters:
     ///   - range: The payload in `memory`: NAL units with lengths of four bytes.
     ///   - units: NAL units without length; each below 2^31 bytes.
-    /// - Returns: `nil` for a payload without a slice, or that cannot be read: nothing belongs into it.
+    /// - Returns: `nil` if the payload has no slice or cannot be parsed.
     public static func inserting(_ units: [[UInt8]], into memory: PacketMemory, _ range: Range<Int>) -> PacketMemory? {
         let place = unsafe memory.withBytes(in: range) { bytes -> Int? in
             var first: Int?

@@ -1,6 +1,6 @@
-/// The loops over samples of two pictures at once: 8-bit planes, rows of `stride` bytes of which `width` are samples.
+/// Loops over the samples of two frames: 8-bit planes, with rows of `stride` bytes of which `width` are samples.
 public enum PictureBlend {
-    /// One plane of a picture to read from.
+    /// One plane of a frame to read from.
     @safe
     public struct Plane {
         let samples: UnsafeBufferPointer<UInt8>
@@ -12,12 +12,12 @@ public enum PictureBlend {
         }
     }
 
-    /// Crossfade: each sample becomes `(first · (256 − weight) + second · weight + 128) / 256`, rounded down. No
-    /// allocation. Rows that any of the three buffers does not hold whole are left alone.
+    /// Crossfade: each sample becomes `(first · (256 − weight) + second · weight + 128) / 256`, rounded down. Does not
+    /// allocate. Rows that are not completely inside all three buffers are not changed.
     ///
     /// - Parameters:
     ///   - weight: 0 (only `first`) … 256 (only `second`); values outside are clamped.
-    ///   - target: Written; must not overlap the others. Bytes behind `width` in each row keep their value.
+    ///   - target: Written; must not overlap the others. Bytes after `width` in each row are not changed.
     public static func mix(
         _ first: Plane, _ second: Plane, weight: Int, into target: UnsafeMutableBufferPointer<UInt8>, stride: Int,
         width: Int, height: Int
@@ -36,18 +36,18 @@ public enum PictureBlend {
         }
     }
 
-    /// How many whole rows of `width` samples a buffer of `count` bytes holds.
+    /// Number of whole rows of `width` samples in a buffer of `count` bytes.
     private static func rows(_ count: Int, _ stride: Int, _ width: Int) -> Int {
         guard width > 0, stride >= width, count >= width else { return 0 }
         return (count - width) / stride + 1
     }
 
-    /// All three reach over `width` bytes.
+    /// All three must have `width` bytes.
     private static func mixRow(
         _ first: UnsafePointer<UInt8>, _ second: UnsafePointer<UInt8>, _ share: UInt16,
         _ target: UnsafeMutablePointer<UInt8>, _ width: Int
     ) {
-        // 255 · 256 + 128 fits 16 bits, so sixteen samples go through one vector of 16-bit lanes.
+        // 255 · 256 + 128 fits in 16 bits, so sixteen samples fit in one vector of 16-bit lanes.
         let rest = 256 &- share
         let (left, right) = unsafe (UnsafeRawPointer(first), UnsafeRawPointer(second))
         let output = UnsafeMutableRawPointer(target)

@@ -1,11 +1,11 @@
-/// The loops over samples. Sound is 32-bit float, interleaved stereo: left, right, left, right …
+/// Loops over audio samples: 32-bit float, interleaved stereo: left, right, left, right …
 public enum SoundMix {
-    /// Adds `source`, times a gain that runs linearly from `start` (at the first pair) towards `end` (reached just
-    /// behind the last pair), onto `target`. No allocation.
+    /// Adds `source` onto `target`, multiplied by a gain that changes linearly from `start` (at the first pair) to
+    /// `end` (reached just after the last pair). Does not allocate.
     ///
     /// - Parameters:
-    ///   - source: Interleaved stereo; as many floats as `target`. Only the pairs both have are mixed.
-    ///   - start: Gain 0…2 at the first pair; `end` likewise.
+    ///   - source: Interleaved stereo; as many floats as `target`. Only pairs that both have are mixed.
+    ///   - start: Gain 0…2 at the first pair; the same range for `end`.
     public static func add(
         _ source: UnsafeBufferPointer<Float>, onto target: UnsafeMutableBufferPointer<Float>, from start: Float,
         to end: Float
@@ -35,7 +35,7 @@ public enum SoundMix {
         }
     }
 
-    /// ``add(_:onto:from:to:)`` on the pairs of two arrays; pairs that either array does not have are left out.
+    /// ``add(_:onto:from:to:)`` for the pairs of two arrays; pairs that are not in both arrays are skipped.
     public static func add(
         _ source: [Float], onto target: inout [Float], pairs: Range<Int>, from start: Float, to end: Float
     ) {
@@ -52,8 +52,8 @@ public enum SoundMix {
         }
     }
 
-    /// Bends the beginning of `samples` so that it goes on from the pair `last`: the step between them dies away over
-    /// `pairs` pairs instead of being heard as a click.
+    /// Adjusts the beginning of `samples` so that it continues from the pair `last`: the step between them fades out
+    /// over `pairs` pairs instead of being audible as a click.
     public static func join(_ samples: inout [Float], after last: SIMD2<Float>, pairs: Int) {
         let pairs = min(pairs, samples.count / 2)
         guard pairs > 0 else { return }
@@ -65,16 +65,16 @@ public enum SoundMix {
         }
     }
 
-    /// Makes every sample silence.
+    /// Sets every sample to silence.
     public static func clear(_ samples: inout [Float]) {
         unsafe samples.withUnsafeMutableBufferPointer { unsafe $0.update(repeating: 0) }
     }
 
-    /// The largest magnitude in `samples`; 0 for none. NaN counts as nothing.
+    /// The largest magnitude in `samples`; 0 if there are none. NaN is ignored.
     public static func peak(_ samples: UnsafeBufferPointer<Float>) -> Float {
         guard let base = samples.baseAddress else { return 0 }
         let raw = unsafe UnsafeRawPointer(base)
-        // Highest and lowest apart: a comparison with NaN is false, so NaN never replaces a number.
+        // Separate maximum and minimum: a comparison with NaN is false, so NaN never replaces a number.
         var (high, low) = (SIMD16<Float>(), SIMD16<Float>())
         var index = 0
         // `index + 16 <= count` keeps the read inside the buffer.
@@ -94,12 +94,13 @@ public enum SoundMix {
         return best
     }
 
-    /// The largest magnitude a decoded sample keeps: 18 dB above full scale, far above what any encoder overshoots.
+    /// Maximum magnitude of a decoded sample: 18 dB above full scale, far more than any encoder overshoots.
     public static let largest: Float = 8
 
-    /// Makes every float a number within ±``largest``; NaN becomes silence. Sound within it stays bit for bit.
+    /// Limits every float to ±``largest``; NaN becomes silence. Samples within the limit are not changed.
     ///
-    /// A hostile stream can decode to anything, and one NaN in a running filter would silence the room for good.
+    /// A hostile stream can decode to anything, and a single NaN in a recursive filter would silence the room
+    /// permanently.
     public static func sanitize(_ samples: UnsafeMutableBufferPointer<Float>) {
         guard let base = samples.baseAddress else { return }
         let raw = UnsafeMutableRawPointer(base)
@@ -121,7 +122,7 @@ public enum SoundMix {
         }
     }
 
-    /// ``sanitize(_:)-(UnsafeMutableBufferPointer<Float>)`` on an array.
+    /// ``sanitize(_:)-(UnsafeMutableBufferPointer<Float>)`` for an array.
     public static func sanitize(_ samples: inout [Float]) {
         unsafe samples.withUnsafeMutableBufferPointer { unsafe self.sanitize($0) }
     }

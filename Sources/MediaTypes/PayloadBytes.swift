@@ -1,23 +1,23 @@
 package import MediaKernels
 
-/// Bytes of a NAL unit behind its header, read where they lie: those that keep start codes out of it are stepped over. A copy reads
-/// on from where it was made, and nothing is taken from the heap.
+/// Reads the bytes of a NAL unit after its header in place, without the emulation prevention bytes. A copy continues
+/// from where it was made. Does not allocate.
 ///
 /// Spec: ITU-T H.264 §7.3.1, §7.4.1.1 (`emulation_prevention_three_byte`).
 package struct PayloadBytes: Sendable {
     private let memory: PacketMemory
-    /// Of the next byte in ``memory``, and of the first one behind the unit.
+    /// Offset of the next byte in ``memory``, and of the first byte after the unit.
     private var offset: Int
     private let end: Int
-    /// Zero bytes straight before ``offset``.
+    /// Number of zero bytes directly before ``offset``.
     private var zeros = 0
-    /// Bytes that are still to come, at most: the unit may end before.
+    /// Maximum number of remaining bytes; the unit may end earlier.
     package private(set) var left: Int
-    /// The last byte, of which ``bits(_:)`` has not given the lowest so many yet.
+    /// The current byte; ``bits(_:)`` has not returned its lowest `bitsLeft` bits yet.
     private var byte: UInt8 = 0
     private var bitsLeft = 0
 
-    /// - Parameter range: Of one NAL unit, or of its beginning; cut to what is there.
+    /// - Parameter range: Range of one NAL unit, or of its beginning; limited to the payload.
     package init(_ memory: PacketMemory, in range: Range<Int>) {
         self.memory = memory
         self.offset = range.lowerBound
@@ -44,9 +44,9 @@ package struct PayloadBytes: Sendable {
         return byte
     }
 
-    /// Steps over `count` bytes.
+    /// Skips `count` bytes.
     ///
-    /// - Returns: Whether all of them were there; if not, nothing more comes.
+    /// - Returns: Whether all of them were available; if not, no more bytes can be read.
     package mutating func skip(_ count: Int) -> Bool {
         let count = max(0, count)
         var (offset, zeros) = (self.offset, self.zeros)
@@ -59,14 +59,14 @@ package struct PayloadBytes: Sendable {
         return true
     }
 
-    /// The next `count` bytes, for somebody who reads them on their own; fewer where the unit ends before.
+    /// The next `count` bytes as a separate reader; fewer if the unit ends earlier.
     package func prefix(_ count: Int) -> PayloadBytes {
         var bytes = self
         bytes.left = min(self.left, max(0, count))
         return bytes
     }
 
-    /// The next bits, most significant first; `nil` when they are not all there. Whoever reads bits reads no bytes in between.
+    /// The next bits, most significant first; `nil` if not all are available. Do not read bytes between reading bits.
     ///
     /// - Parameter count: 0…32.
     package mutating func bits(_ count: Int) -> UInt32? {

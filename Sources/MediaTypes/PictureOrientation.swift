@@ -1,23 +1,23 @@
-/// How a picture is turned before it is shown: flipped left to right, then turned clockwise.
+/// Orientation of a video: flipped horizontally, then rotated clockwise.
 public struct PictureOrientation: Sendable, Hashable {
-    /// Clockwise, 0…3.
+    /// Quarter turns clockwise, 0…3.
     public var quarterTurns: Int
-    /// Flipped left to right before it is turned.
+    /// Flipped horizontally before the rotation.
     public var isMirrored: Bool
 
     public static let upright = PictureOrientation()
 
-    /// - Parameter quarterTurns: Any number; full turns are taken off.
+    /// - Parameter quarterTurns: Any number; full turns are removed.
     public init(quarterTurns: Int = 0, isMirrored: Bool = false) {
         self.quarterTurns = quarterTurns & 3
         self.isMirrored = isMirrored
     }
 
-    /// Reads a display matrix; skewed and scaled ones give the nearest quarter turn.
+    /// Reads a display matrix; a skewed or scaled one gives the nearest quarter turn.
     ///
-    /// Spec: ISO/IEC 14496-12 §8.3.2.3 (`matrix`): a point (p, q), q downwards, goes to (a·p + c·q, b·p + d·q).
+    /// Spec: ISO/IEC 14496-12 §8.3.2.3 (`matrix`): a point (p, q), q downwards, is mapped to (a·p + c·q, b·p + d·q).
     ///
-    /// - Parameter matrix: Nine numbers `a b u c d v x y w`; anything else is upright.
+    /// - Parameter matrix: Nine numbers `a b u c d v x y w`; anything else gives upright.
     public init(displayMatrix matrix: [Int32]) {
         guard matrix.count == 9 else {
             self.init()
@@ -30,7 +30,7 @@ public struct PictureOrientation: Sendable, Hashable {
         self.init(quarterTurns: turns, isMirrored: isMirrored)
     }
 
-    /// The same turned further clockwise.
+    /// The orientation after a further clockwise rotation.
     public func turned(by quarterTurns: Int) -> PictureOrientation {
         PictureOrientation(quarterTurns: self.quarterTurns &+ quarterTurns, isMirrored: self.isMirrored)
     }

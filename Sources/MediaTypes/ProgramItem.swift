@@ -1,8 +1,8 @@
-/// What a source sends, on program time: the coded side of what its decoder gets.
+/// A source's items on program time: the coded form of what its decoder receives.
 package enum ProgramItem: Sendable {
     case configuration(CodecParameters)
-    /// A coded picture and the time it is shown, in nanoseconds of program time.
+    /// A coded frame and its presentation time, in nanoseconds of program time.
     case picture(CodedPacket, pts: Int64)
-    /// The publication is over.
+    /// The publication has ended.
     case end
 }

@@ -1,7 +1,7 @@
-/// A token bucket on injected time.
+/// A token bucket with injected time.
 package struct RateBudget: Sendable {
     private let perSecond: Int64
-    /// Both in billionths of a token, so that nanoseconds times tokens a second need no division.
+    /// Both in billionths of a token, so that nanoseconds times tokens per second need no division.
     private let capacity: Int64
     private var level: Int64
     private var last: Int64
@@ -13,7 +13,7 @@ package struct RateBudget: Sendable {
         self.last = now
     }
 
-    /// Takes one token; false when there is none.
+    /// Takes one token; `false` if there is none.
     package mutating func take(now: Int64) -> Bool {
         // A minute fills every bucket in use, and keeps the product far from overflow.
         let elapsed = min(max(0, now &- self.last), 60_000_000_000)
@@ -24,7 +24,7 @@ package struct RateBudget: Sendable {
         return true
     }
 
-    /// As if nobody had ever taken one.
+    /// Whether the bucket is full, as if no token had ever been taken.
     package func isFull(at now: Int64) -> Bool {
         let elapsed = min(max(0, now &- self.last), 60_000_000_000)
         return self.level &+ elapsed &* self.perSecond >= self.capacity

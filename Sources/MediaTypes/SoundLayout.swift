@@ -1,8 +1,8 @@
-/// Which loudspeaker each channel of a coded sound is for, in the stream's order, as the container says it.
+/// The loudspeaker of each channel of coded audio, in the stream's order, according to the container.
 ///
 /// Spec: Enhanced RTMP v2, `AudioPacketType.MultichannelConfig`; the numbers are those of its `AudioChannel`.
 public struct SoundLayout: Sendable, Hashable {
-    /// Where a loudspeaker stands.
+    /// Position of a loudspeaker.
     public enum Speaker: UInt8, Sendable, Hashable, CaseIterable {
         case frontLeft, frontRight, frontCenter, lowFrequency, backLeft, backRight, frontLeftCenter, frontRightCenter
         case backCenter, sideLeft, sideRight, topCenter, topFrontLeft, topFrontCenter, topFrontRight, topBackLeft
@@ -10,18 +10,18 @@ public struct SoundLayout: Sendable, Hashable {
         case bottomFrontRight
     }
 
-    /// Channels that a sound may have here.
+    /// Maximum number of channels.
     public static let maximumChannels = 8
 
-    /// One a channel; nil: not said, or not used.
+    /// One per channel; `nil`: unspecified or unused.
     public let speakers: [Speaker?]
 
-    /// - Returns: nil for no channel, or more than ``maximumChannels``.
+    /// - Returns: `nil` for no channel, or more than ``maximumChannels``.
     public init?(_ speakers: [Speaker?]) {
         guard (1...Self.maximumChannels).contains(speakers.count) else { return nil }
         self.speakers = speakers
     }
 
-    /// Nobody says where any of the channels belongs.
+    /// Whether no channel has a specified loudspeaker.
     public var isUnspecified: Bool { self.speakers.allSatisfy { $0 == nil } }
 }

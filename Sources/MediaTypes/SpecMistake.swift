@@ -1,9 +1,9 @@
-/// One thing that is wrong with a pipeline file, or worth knowing: where, what, and what to do.
+/// One error or remark about a pipeline file: where, what, and what to do.
 package struct SpecMistake: Sendable, Hashable {
-    /// JSON path of the value, such as `renditions[2].height`; empty for the document.
+    /// JSON path of the value, for example `renditions[2].height`; empty for the document.
     package var path: String
     package var position: SpecPosition
-    /// What is wrong, without trailing period. Never holds a secret.
+    /// What is wrong, without trailing period. Never contains a secret.
     package var what: String
     /// What the operator should do, without trailing period.
     package var fix: String
@@ -15,14 +15,14 @@ package struct SpecMistake: Sendable, Hashable {
         self.fix = fix
     }
 
-    /// Line in the file from 1; 0 when a flag is to blame.
+    /// Line in the file from 1; 0 if the mistake is in a flag.
     package var line: Int { if case .text(let line, _) = self.position { line } else { 0 } }
-    /// Column in the file from 1; 0 when a flag is to blame.
+    /// Column in the file from 1; 0 if the mistake is in a flag.
     package var column: Int { if case .text(_, let column) = self.position { column } else { 0 } }
-    /// The flag to blame, such as `--set canvas.width`, without its value, which may be a secret.
+    /// The flag with the mistake, for example `--set canvas.width`, without its value, which may be a secret.
     package var flag: String? { if case .flag(let path, _) = self.position { "--set \(path)" } else { nil } }
 
-    /// `FILE:LINE:COLUMN: path: what. Fix: remedy`, or with the flag in place of the file.
+    /// `FILE:LINE:COLUMN: path: what. Fix: remedy`, or with the flag instead of the file.
     package func text(file: String) -> String {
         let place = self.flag ?? (self.line > 0 ? "\(file):\(self.line):\(self.column)" : file)
         let subject = self.path.isEmpty ? "" : "\(self.path): "

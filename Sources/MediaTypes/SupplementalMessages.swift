@@ -1,36 +1,37 @@
 package import MediaKernels
 
-/// The messages of supplemental enhancement information in an H.264 access unit, in order, read where they lie: most pictures of many
-/// publishers have some, so nothing is copied, and nothing taken from the heap.
+/// The messages of supplemental enhancement information (SEI) in an H.264 access unit, in order, read in place: most
+/// frames of many publishers have some, so nothing is copied or allocated.
 ///
-/// What is read of one unit has a bound, and a message that is not whole there ends the reading of its unit.
+/// The number of bytes read per unit is limited, and an incomplete message ends the reading of its unit.
 ///
 /// Spec: ITU-T H.264 §7.3.2.3, §7.3.2.3.1.
 package struct SupplementalMessages: Sendable, Sequence, IteratorProtocol {
-    /// Bytes of one NAL unit that are looked at, its header among them, and messages in it.
+    /// Maximum number of bytes read per NAL unit, including its header, and maximum number of messages per unit.
     package static let unitLimit = 4096
     package static let messageLimit = 16
 
     package struct Message: Sendable {
         /// `payloadType`.
         package let type: Int
-        /// All of it is there.
+        /// The complete payload.
         package let payload: PayloadBytes
     }
 
     private let memory: PacketMemory
     private let end: Int
     private let endsAtPicture: Bool
-    /// Where the length of the next NAL unit stands.
+    /// Offset of the next NAL unit's length.
     private var place: Int
-    /// What is left of the unit that is being read.
+    /// The rest of the current unit.
     private var unit: PayloadBytes?
-    /// Messages of it so far.
+    /// Number of messages read from the current unit.
     private var count = 0
 
     /// - Parameters:
-    ///   - range: NAL units with four-byte lengths that land exactly; at an empty one, and at one that does not, it is over.
-    ///   - endsAtPicture: What stands behind the first slice is left out.
+    ///   - range: NAL units with four-byte lengths. Iteration ends at an empty unit, and at one that extends beyond the
+    ///     range.
+    ///   - endsAtPicture: Stop at the first slice.
     package init(_ memory: PacketMemory, in range: Range<Int>, endsAtPicture: Bool = false) {
         self.memory = memory
         self.place = range.lowerBound
@@ -56,7 +57,7 @@ package struct SupplementalMessages: Sendable, Sequence, IteratorProtocol {
         return Message(type: type, payload: payload)
     }
 
-    /// Goes on to the next NAL unit that has messages; false when there is none.
+    /// Advances to the next NAL unit with messages; `false` if there is none.
     private mutating func openUnit() -> Bool {
         while self.place + 5 <= self.end {
             var length = 0
@@ -76,7 +77,7 @@ package struct SupplementalMessages: Sendable, Sequence, IteratorProtocol {
         return false
     }
 
-    /// `payloadType` or `payloadSize`: bytes of 255 and the rest.
+    /// Reads `payloadType` or `payloadSize`: bytes of 255, followed by a last byte.
     private static func number(_ unit: inout PayloadBytes) -> Int? {
         var number = 0
         while let byte = unit.next() {

@@ -1,21 +1,22 @@
 package import MediaKernels
 
-/// One access unit or sound frame of an MPEG transport stream, as it stands there.
+/// One access unit or audio frame of an MPEG transport stream, unconverted.
 package struct TransportUnit: Sendable {
     package var kind: TrackKind
-    /// Which of its kind it is in the program, 0 upwards.
+    /// Track number within its kind in the program, from 0.
     package var track: UInt8
-    /// nil: none this project has a name for; ``codecName`` says what it is.
+    /// `nil` if the codec is not supported; ``codecName`` contains its name.
     package var codec: CodecName?
     package var codecName: String
-    /// H.264 and H.265: NAL units with four-byte lengths. Everything else as sent, ADTS headers included.
+    /// H.264 and H.265: NAL units with four-byte lengths. Other codecs: as sent, including ADTS headers.
     package var payload: PacketMemory
-    /// H.264: what is in ``payload``. H.265: what its NAL units would be in H.264, by which one that is H.264 is known.
+    /// H.264: the NAL unit types in ``payload``. H.265: the types its units would have in H.264, to detect H.264 that
+    /// is declared as H.265.
     package var types: NALTypes
-    /// 90 kHz, 33 bits; nil where the stream does not say.
+    /// 90 kHz, 33 bits; `nil` if the stream does not contain it.
     package var pts: Int64?
     package var dts: Int64?
-    /// 90 kHz; 0 where it is not known.
+    /// 90 kHz; 0 if unknown.
     package var duration: Int64
 
     package init(

@@ -1,9 +1,9 @@
 package import MediaTypes
 import PipelineSpec
 
-/// The file a calibration leaves behind.
+/// The file that a calibration writes.
 extension CostCoefficients {
-    /// Its only version.
+    /// The only version of the file.
     package static let fileVersion: Int64 = 1
 
     private static let numbers: [(key: String, path: WritableKeyPath<CostCoefficients, Int64> & Sendable)] = [
@@ -14,10 +14,10 @@ extension CostCoefficients {
         ("networkPerMegabit", \.networkPerMegabit),
     ]
 
-    /// Nanoseconds a unit of anything may cost: what is more is no measurement.
+    /// Plausible cost of one unit in nanoseconds; larger values are rejected.
     private static let plausible: ClosedRange<Int64> = 0...100_000_000_000
 
-    /// As text that ends in a line break.
+    /// The file's text, with a final line break.
     package var json: String {
         var members = [
             JSONMember("version", .integer(Int(Self.fileVersion))), JSONMember("machine", .string(self.machine)),
@@ -30,21 +30,21 @@ extension CostCoefficients {
         return JSONNode.object(members).text(pretty: true) + "\n"
     }
 
-    /// Characters of a machine's name; it goes into the comments of manifests.
+    /// Maximum length of a machine's name in characters; it is written to comments of manifests.
     private static let longestName = 200
 
-    /// Reads such a file.
+    /// Reads a calibration file.
     ///
-    /// - Throws: ``MediaError/Code/invalidData`` with the number's name as its place: it is no such file, one of another version, or
-    ///   holds what cannot be true.
+    /// - Throws: ``MediaError/Code/invalidData`` with the name of the member as its location, if the file is invalid,
+    ///   has another version, or contains implausible values.
     package init(json bytes: [UInt8]) throws(MediaError) {
-        guard let root = JSONParser.parse(bytes).root else { throw Self.mistake("file", "is no JSON") }
+        guard let root = JSONParser.parse(bytes).root else { throw Self.mistake("file", "is not JSON") }
         guard root[key: "version"]?.integer == Self.fileVersion else {
             throw Self.mistake("version", "is not \(Self.fileVersion)")
         }
         guard let machine = root[key: "machine"]?.string, machine.unicodeScalars.count <= Self.longestName,
             machine.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7f...0x9f).contains($0.value) })
-        else { throw Self.mistake("machine", "is no line of at most \(Self.longestName) characters") }
+        else { throw Self.mistake("machine", "is not one line of at most \(Self.longestName) characters") }
         var read = Self.reference
         read.machine = machine
         for (key, path) in Self.numbers { read[keyPath: path] = try Self.number(root[key: key], key) }
@@ -56,7 +56,7 @@ extension CostCoefficients {
     }
 
     private static func number(_ node: JSONNode?, _ place: String) throws(MediaError) -> Int64 {
-        guard let number = node?.integer else { throw self.mistake(place, "is no integer") }
+        guard let number = node?.integer else { throw self.mistake(place, "is not an integer") }
         guard self.plausible.contains(number) else {
             throw self.mistake(
                 place,
@@ -66,6 +66,6 @@ extension CostCoefficients {
     }
 
     private static func mistake(_ place: String, _ what: String) -> MediaError {
-        MediaError(.invalidData, what, at: place, fix: "measure anew: tandem plan --calibrate")
+        MediaError(.invalidData, what, at: place, fix: "measure again: tandem plan --calibrate")
     }
 }

@@ -1,34 +1,35 @@
 package import PipelineSpec
 
-/// What the parts of a room cost on one machine, in nanoseconds of CPU time for each unit of work.
+/// The cost of a room's parts on one machine, in nanoseconds of CPU time per unit of work.
 ///
 /// A megapixel is 1,000,000 pixels, a megabit 1,000,000 bits.
 package struct CostCoefficients: Sendable, Hashable {
-    /// What they were measured on, for people.
+    /// Name of the machine, for display.
     package var machine: String
     /// Decoding H.264: for each megapixel, and for each megabit of the publisher's stream.
     package var decodePerMegapixel: Int64
     package var decodePerMegabit: Int64
-    /// Bringing a pane or a rendition to its size, for each megapixel made.
+    /// Scaling a pane or a rendition, for each output megapixel.
     package var scalePerMegapixel: Int64
-    /// Putting panes together, for each megapixel of the canvas.
+    /// Composing panes, for each megapixel of the canvas.
     package var composePerMegapixel: Int64
-    /// Encoding with a preset and no more than its own B-pictures, for each megapixel.
+    /// Encoding with a preset and at most its default number of B-frames, for each megapixel.
     package var encodePerMegapixel: [VideoEncoding.Preset: Int64]
-    /// Encoding, for each megabit made.
+    /// Encoding, for each output megabit.
     package var encodePerMegabit: Int64
-    /// Decoding and mixing a source's sound, for each second.
+    /// Decoding and mixing a source's audio, for each second.
     package var soundPerSecond: Int64
-    /// Encoding a coding of the mix, for each second.
+    /// Encoding one audio rendition, for each second.
     package var aacPerSecond: Int64
-    /// What a room does besides, for each second: its clock, its listeners, its files.
+    /// Everything else in a room, for each second: clock, listeners, files.
     package var roomPerSecond: Int64
     /// Receiving or sending over HTTP or RTMP, for each megabit.
     package var networkPerMegabit: Int64
 
-    /// Percent of the cost that adaptive B-pictures (two or more in a row) add up to.
+    /// Cost of encoding with adaptive B-frames (two or more in a row), in percent of that without.
     package static let adaptiveBFrames: Int64 = 138
-    /// Percent of the mean that 95 of 100 seconds stay below: key pictures come in bursts, and cores are shared.
+    /// The 95th percentile of the cost of a second, in percent of the mean: key frames come in bursts, and cores are
+    /// shared.
     package static let peakPercent: Int64 = 117
 
     /// Measured on one core of an AMD EPYC with FFmpeg 5.1 (`benchmarks/results`, R1 of 2026-11-22): two 720p30 sources,
@@ -45,7 +46,7 @@ package struct CostCoefficients: Sendable, Hashable {
         encodePerMegabit: 20_000_000, soundPerSecond: 4_000_000, aacPerSecond: 13_000_000, roomPerSecond: 30_000_000,
         networkPerMegabit: 200_000)
 
-    /// What a megapixel costs with these settings, without its bits.
+    /// The cost of a megapixel with these settings, not counting the bits.
     package func encodePerMegapixel(_ video: VideoEncoding) -> Int64 {
         let reference = Self.reference.encodePerMegapixel
         let known = self.encodePerMegapixel[video.preset] ?? reference[video.preset] ?? 0

@@ -1,19 +1,20 @@
 import PipelineSpec
 
-/// Bytes: in memory, on the wire, on disk.
+/// Estimates bytes: in memory, on the network, on disk.
 extension CostModel {
-    /// The program, its libraries and their tables, before any media.
+    /// Memory of the program and its libraries before any media.
     private static let programBytes: Int64 = 80 << 20
-    /// A publisher: its connection, its packets, its decoder's tables.
+    /// Memory of a publisher: its connection, its packets, its decoder's tables.
     private static let sourceBytes: Int64 = 12 << 20
-    /// Pictures of a source that are alive at once: references, what is decoded ahead, what is shown.
+    /// Number of frames of a source in memory: reference frames, decoded frames in advance, the frame on air.
     private static let decodedPictures: Int64 = 12
-    /// Pictures of a canvas on the way to the encoders.
+    /// Number of frames of a canvas on their way to the encoders.
     private static let canvasPictures: Int64 = 12
-    /// Bytes an encoder keeps for each pixel of a picture it looks ahead, and of those it has always.
+    /// Memory of an encoder in bytes per pixel of a frame, and the number of frames that it keeps in addition to its
+    /// look-ahead.
     private static let encoderBytesPerPixel: Int64 = 6
     private static let encoderPictures: Int64 = 6
-    /// A viewer's connection.
+    /// Memory of a viewer's connection.
     private static let viewerBytes: Int64 = 64 << 10
 
     static func memory(of pipeline: Pipeline, viewers: Int) -> Int64 {
@@ -39,19 +40,19 @@ extension CostModel {
         return bytes
     }
 
-    /// Peaks of everything the packager writes, in bit/s, with the container's overhead.
+    /// Peak bit rate of all renditions that the packager writes, including container overhead.
     private static func ladderBits(of pipeline: Pipeline) -> Int64 {
         let pictures = pipeline.pictureRenditions.reduce(Int64(0)) { $0 + Int64($1.video.maxBitrate) }
         let sound = pipeline.audioRenditions.reduce(Int64(0)) { $0 + Int64($1.bitrate) }
         return (pictures + sound) * 103 / 100
     }
 
-    /// Of what is listed, and of what left the lists lately.
+    /// Seconds of media on disk: in the playlists, or removed from them recently.
     private static func keptSeconds(_ hls: HLSOutput) -> Int64 {
         Int64(hls.playlistType == .event ? 3600 : hls.windowSeconds + hls.deleteGraceSeconds)
     }
 
-    /// What outputs beside the HLS output send and write. The CPU time of that is little, and has not been measured.
+    /// Adds the traffic and files of outputs other than HLS. Their CPU time is small and has not been measured.
     static func addOutputs(of pipeline: Pipeline, to cost: inout RoomCost) {
         func bits(_ rendition: Rendition) -> Int64 {
             let sound = rendition.audio.first.flatMap { name in pipeline.audioRenditions.first { $0.name == name } }
@@ -83,7 +84,7 @@ extension CostModel {
             cost.windowBytes = bits / 8 * Self.keptSeconds(hls)
         }
         if let record = pipeline.record {
-            // Segments of the whole ladder stay for the playlists; each MP4 is a copy of a rendition and its sound.
+            // Segments of all renditions stay for the playlists; each MP4 is a copy of a video rendition and its audio.
             let files = pipeline.recordedRenditions.reduce(Int64(0)) {
                 $0 + ($1.isAudioOnly ? 0 : Int64($1.video.maxBitrate)) + sound
             }

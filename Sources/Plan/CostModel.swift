@@ -1,13 +1,13 @@
 import MediaTypes
 package import PipelineSpec
 
-/// Reckons what a pipeline costs: a pure function of the pipeline and of what a machine's parts cost.
+/// Estimates the cost of a pipeline: a pure function of the pipeline and of the cost coefficients of a machine.
 ///
-/// Sources that say nothing of themselves (``Pipeline/Source/expected``) are taken for 720p at 30 pictures a second and
-/// 2 Mbit/s; passthrough, which saves, is not reckoned with.
+/// Sources without ``Pipeline/Source/expected`` are assumed to have 720p at 30 frames per second and 2 Mbit/s. Savings
+/// by passthrough are not included.
 package struct CostModel: Sendable {
     package var coefficients: CostCoefficients
-    /// Viewers at the room's own listener, each of whom plays the first rendition.
+    /// Number of viewers at the room's own listener; each plays the highest video rendition.
     package var viewers: Int
 
     package init(_ coefficients: CostCoefficients = .reference, viewers: Int = 0) {
@@ -44,9 +44,9 @@ package struct CostModel: Sendable {
         return cost
     }
 
-    // MARK: Pictures
+    // MARK: Video
 
-    /// The scene that costs most: sources no scene shows are decoded at their key pictures alone.
+    /// The cost of the most expensive scene; of sources that it does not show only key frames are decoded.
     private func dearestScene(of pipeline: Pipeline) -> (decode: Int64, compose: Int64) {
         var dearest: (decode: Int64, compose: Int64) = (0, 0)
         let live = pipeline.sources.filter { $0.id.streamType == .main }.map(\.id.uid)
@@ -55,7 +55,8 @@ package struct CostModel: Sendable {
             let shown = Set(panes.map { $0.pane.source })
             let decode = pipeline.sources.reduce(Int64(0)) { sum, source in
                 let whole = self.decode(source)
-                // A key picture a second or two, dearer than others, and the bits that are read past.
+                // A key frame every second or two, which costs more than other frames, and the parsing of the skipped
+                // bits.
                 return Self.sum(sum, shown.contains(source.id) ? whole : whole / 12)
             }
             let compose = self.compose(scene, panes, pipeline)
@@ -80,14 +81,15 @@ package struct CostModel: Sendable {
         }
         let drawn = scene.texts.count + scene.scoreBars.count + scene.countdowns.count
         let images = (scene.bgImages ?? pipeline.canvas.bgImages).count + scene.images.count + pipeline.watermarks.count
-        // What lies on the canvas is blended over the part it covers; a quarter of the canvas is much.
+        // Overlays are blended over the part of the canvas that they cover; a quarter of the canvas is a generous
+        // estimate.
         let decorated = canvas * Int64(drawn + images) / 4
         return Self.sum(
             Self.part(scaled * fps, self.coefficients.scalePerMegapixel),
             Self.part((canvas + decorated) * fps, self.coefficients.composePerMegapixel))
     }
 
-    /// Pixels that are made to fill a pane; none where the picture has its size already, or is only cut.
+    /// Number of pixels that are scaled to fill a pane; 0 if the frame already has the right size, or is only cropped.
     private static func scaledPixels(_ placed: PlacedPane, _ stream: Stream) -> Int64 {
         let (width, height) = (Int64(placed.rect.width), Int64(placed.rect.height))
         guard stream.width > 0, stream.height > 0 else { return 0 }
@@ -116,26 +118,26 @@ package struct CostModel: Sendable {
             Self.part(Int64(rendition.video.bitrate), self.coefficients.encodePerMegabit))
     }
 
-    /// A second.
+    /// Pixels per second.
     static func pixels(_ rendition: Rendition) -> Int64 {
         Int64(rendition.width) * Int64(rendition.height) * Int64(rendition.fps)
     }
 
     // MARK: Units
 
-    /// `units` of which a million cost `price`.
+    /// The cost of `units`, if a million of them cost `price`.
     static func part(_ units: Int64, _ price: Int64) -> Int64 { TimeMath.scale(units, by: price, over: 1_000_000) }
 
-    /// As much as there is a number for: coefficients come from a file, and a million viewers from a flag.
+    /// Adds with saturation: coefficients come from a file, and the number of viewers from a flag.
     static func sum(_ one: Int64, _ other: Int64) -> Int64 {
         let (sum, isTooMuch) = one.addingReportingOverflow(other)
         return isTooMuch ? .max : sum
     }
 
-    /// Thousandths of a megabit.
+    /// Converts bits to thousandths of a megabit.
     static func megabits(_ bits: Int64) -> Int64 { bits / 1000 }
 
-    /// What a publisher sends, or is taken to send.
+    /// The stream that a publisher sends, or is expected to send.
     struct Stream {
         var width: Int64
         var height: Int64

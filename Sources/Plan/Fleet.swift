@@ -1,19 +1,19 @@
-/// How many machines a number of rooms an hour needs: found by simulating them, from what each room is reckoned to cost.
+/// Estimates the number of machines for a rate of rooms per hour, by simulation with the estimated cost of each room.
 package struct Fleet: Sendable, Hashable {
-    /// What one machine has for rooms, or what one room needs of it.
+    /// The capacity of a machine, or the needs of a room.
     package struct Size: Sendable, Hashable {
         /// Thousandths of a core.
         package var millicores: Int64
-        /// Bytes.
+        /// In bytes.
         package var memory: Int64
-        /// Both ways together, in bit/s.
+        /// Both directions together, in bit/s.
         package var network: Int64
 
         package init(millicores: Int64, memory: Int64, network: Int64) {
             (self.millicores, self.memory, self.network) = (millicores, memory, network)
         }
 
-        /// What an engine sets aside for the room.
+        /// The resources that an orchestrator reserves for a room.
         package init(_ cost: RoomCost) {
             self.init(
                 millicores: cost.peakMillicores, memory: cost.memoryBytes,
@@ -37,56 +37,57 @@ package struct Fleet: Sendable, Hashable {
         }
     }
 
-    /// Every machine is like this one.
+    /// All machines are equal.
     package var machine: Size
-    /// Kinds of rooms; each comes as often as the others.
+    /// Kinds of rooms, all equally frequent.
     package var rooms: [Size]
-    /// Rooms that begin in an hour (1…1,000,000).
+    /// Number of rooms that begin per hour (1…1,000,000).
     package var roomsPerHour: Int
-    /// How long one lives on average, in minutes (1…10,000). With ``roomsPerHour`` no more than ``mostAtOnce`` rooms live at once.
+    /// Average duration of a room in minutes (1…10,000). Together with ``roomsPerHour`` it must result in at most
+    /// ``mostAtOnce`` rooms at once.
     package var minutes: Int
-    /// Machines that may be lost while every room still finds a place (0…100).
+    /// Number of machines that may fail while all rooms still fit (0…100).
     package var spare = 1
-    /// Rooms of a thousand that may have to wait for their place (0…999).
+    /// Number of rooms in a thousand that may have to wait for a machine (0…999).
     package var waitingPerMille = 1
 
     package init(machine: Size, rooms: [Size], roomsPerHour: Int, minutes: Int) {
         (self.machine, self.rooms, self.roomsPerHour, self.minutes) = (machine, rooms, roomsPerHour, minutes)
     }
 
-    /// What came of a simulation.
+    /// The result of a simulation.
     package struct Outcome: Sendable, Hashable {
-        /// With the spare ones.
+        /// Number of machines, including spare ones.
         package var machines = 0
-        /// Machines of them that may be lost.
+        /// Number of spare machines.
         package var spare = 0
-        /// Rooms that were looked at, once the fleet had filled up.
+        /// Number of rooms that were evaluated, after the fleet had filled up.
         package var rooms = 0
-        /// Those of them that found no place when they came.
+        /// Number of these that had to wait when they began.
         package var waited = 0
-        /// Longest time one waited, in milliseconds.
+        /// Longest waiting time of a room, in milliseconds.
         package var longestWait: Int64 = 0
-        /// Most that ran at once.
+        /// Maximum number of rooms at once.
         package var mostAtOnce = 0
-        /// Most of the cores of the machines that are not spare that rooms had at once, in thousandths.
+        /// Maximum share of the cores in use on machines that are not spare, in thousandths.
         package var peakShare = 0
     }
 
-    /// Most machines that are tried; the spare ones come on top.
+    /// Maximum number of machines that are tried, not counting spare ones.
     package static let limit = 10_000
-    /// Most rooms that live at once on average: a fleet of more takes longer to fill up than is simulated.
+    /// Maximum average number of rooms at once; a larger fleet takes longer to fill up than is simulated.
     package static let mostAtOnce = 20_000
 
-    /// Rooms that live at once on average, as many come as go.
+    /// Average number of rooms at once in a steady state.
     package var atOnce: Int { (self.roomsPerHour * self.minutes + 59) / 60 }
 
-    /// The fewest machines that are enough; `nil`: a room fits none, more than `limit` are needed, or more than ``mostAtOnce``
-    /// rooms live at once.
+    /// Finds the minimum number of machines; `nil` if a room fits on none, more than `limit` are needed, or more than
+    /// ``mostAtOnce`` rooms run at once.
     ///
     /// - Parameters:
-    ///   - count: Rooms to simulate, besides those that fill the fleet first.
-    ///   - seed: The same gives the same answer.
-    ///   - limit: Most machines that are tried, 1 or more.
+    ///   - count: Number of rooms to simulate, in addition to those that fill the fleet.
+    ///   - seed: Seed of the random numbers; the same seed gives the same result.
+    ///   - limit: Maximum number of machines that are tried, at least 1.
     package func plan(count: Int = 20_000, seed: UInt64 = 1, limit: Int = Self.limit) -> Outcome? {
         guard !self.rooms.isEmpty, self.rooms.allSatisfy({ self.machine.holds($0) }), self.atOnce <= Self.mostAtOnce
         else { return nil }
@@ -98,7 +99,7 @@ package struct Fleet: Sendable, Hashable {
         }
         var enough: (machines: Int, outcome: Outcome)?
         var (low, high) = (1, 1)
-        // Doubled until it is enough, then halved in between: more machines never make more rooms wait by much.
+        // Doubled until it is enough, then bisected: more machines hardly ever make more rooms wait.
         while enough == nil {
             guard low <= limit else { return nil }
             if let outcome = run(high) {

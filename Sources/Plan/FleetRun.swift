@@ -6,7 +6,7 @@
 
 import DequeModule
 
-/// Rooms as they come, whatever the fleet; times in milliseconds.
+/// The rooms of a simulation, independent of the fleet; times in milliseconds.
 struct FleetArrivals {
     struct Room {
         var time: Int64
@@ -15,15 +15,15 @@ struct FleetArrivals {
     }
 
     var rooms: [Room]
-    /// The first that count: those before them fill the fleet.
+    /// Index of the first room that is evaluated; earlier ones fill the fleet.
     var first: Int
 
-    /// One after the other without memory, and as long as they like: exponential times between and of them.
+    /// Generates rooms with exponentially distributed intervals and durations.
     static func make(_ fleet: Fleet, count: Int, seed: UInt64) -> FleetArrivals {
         var random = SplitMix(state: seed)
         let between = 3_600_000 / Double(max(1, fleet.roomsPerHour))
         let long = Double(max(1, fleet.minutes)) * 60_000
-        // After five times their length the fleet is as full as it gets, but for one room in 150.
+        // After five times the average duration the fleet is full, except for one room in 150.
         let first = Int(5 * long / between)
         var time = 0.0
         let rooms = (0..<(first + count)).map { _ in
@@ -35,7 +35,7 @@ struct FleetArrivals {
         return FleetArrivals(rooms: rooms, first: first)
     }
 
-    /// The same numbers on every machine.
+    /// A random number generator that gives the same numbers on every machine.
     private struct SplitMix {
         var state: UInt64
 
@@ -53,16 +53,16 @@ struct FleetArrivals {
     }
 }
 
-/// One simulation: every room goes to the machine that has the most cores free, as engines spread them; one that fits nowhere
-/// waits for its turn.
+/// One simulation: each room is placed on the machine with the most free cores, as orchestrators do; a room that fits
+/// nowhere waits in a queue.
 struct FleetRun {
     private var free: [Fleet.Size]
     private let machine: Fleet.Size
-    /// By their end, the last first.
+    /// Sorted by end, the last first.
     private var running: [(end: Int64, machine: Int, size: Fleet.Size)] = []
-    /// In the order they came.
+    /// In order of arrival.
     private var waiting: Deque<(room: Int, since: Int64)> = []
-    /// More may not wait: then the fleet is too small, and the rest need not be looked at.
+    /// Maximum number of waiting rooms; beyond it the fleet is too small, and the simulation stops.
     private let mostWaiting: Int
     private var used: Int64 = 0
     private var mostUsed: Int64 = 0
@@ -74,7 +74,7 @@ struct FleetRun {
         self.machine = fleet.machine
     }
 
-    /// - Returns: `nil`: more have to wait than may.
+    /// - Returns: `nil` if more rooms have to wait than allowed.
     mutating func run(_ arrivals: FleetArrivals) -> Fleet.Outcome? {
         for (index, room) in arrivals.rooms.enumerated() {
             self.end(until: room.time, arrivals)
@@ -91,7 +91,7 @@ struct FleetRun {
         return self.outcome
     }
 
-    /// Rooms end, and those that wait take their places.
+    /// Ends rooms, and places waiting ones.
     private mutating func end(until time: Int64, _ arrivals: FleetArrivals) {
         while let next = self.running.last, next.end <= time {
             self.running.removeLast()

@@ -1,13 +1,13 @@
 package import MediaTypes
 import PipelineSpec
 
-/// What a room will need, before it is started.
+/// The estimated resources of a room.
 package struct RoomCost: Sendable, Hashable {
-    /// A part of the room and the CPU time it takes of each second.
+    /// A part of the room and its CPU time per second.
     package struct Stage: Sendable, Hashable {
-        /// Such as `decode` or `encode[720p]`.
+        /// For example `decode` or `encode[720p]`.
         package var name: String
-        /// Nanoseconds a second, on average.
+        /// Nanoseconds of CPU time per second, on average.
         package var nanoseconds: Int64
 
         package init(_ name: String, _ nanoseconds: Int64) {
@@ -16,44 +16,44 @@ package struct RoomCost: Sendable, Hashable {
         }
     }
 
-    /// In the order media passes them.
+    /// In the order of the media flow.
     package var stages: [Stage] = []
-    /// Resident memory at its peak, in bytes.
+    /// Peak resident memory, in bytes.
     package var memoryBytes: Int64 = 0
-    /// From publishers and pulled sources, in bit/s, while all are live.
+    /// Traffic from publishers and pulled sources in bit/s, while all are live.
     package var ingressBitsPerSecond: Int64 = 0
-    /// To relays, viewers, RTMP servers and stores, in bit/s: peaks of the highest rendition for each viewer, of the whole ladder for
-    /// each store.
+    /// Traffic to relays, viewers, RTMP servers and stores in bit/s: the peak of the highest rendition for each viewer,
+    /// and of all renditions for each store.
     package var egressBitsPerSecond: Int64 = 0
-    /// Written to the directories, in bytes an hour; what the window deletes again included.
+    /// Bytes written to the directories per hour, including what the window deletes again.
     package var writtenBytesPerHour: Int64 = 0
-    /// What stays on disk: the window, in bytes.
+    /// Bytes that stay on disk for the window.
     package var windowBytes: Int64 = 0
-    /// What a recording adds for each hour, in bytes.
+    /// Bytes that a recording adds per hour.
     package var recordedBytesPerHour: Int64 = 0
-    /// Viewers it was reckoned with.
+    /// Number of viewers assumed.
     package var viewers = 0
-    /// What the coefficients were measured on.
+    /// Machine on which the coefficients were measured.
     package var machine = ""
 
     /// Thousandths of a core, on average.
     package var meanMillicores: Int64 { Self.millicores(self.total) }
 
-    /// Thousandths of a core that 95 of 100 seconds stay below: what to ask an engine for.
+    /// 95th percentile of the CPU use in thousandths of a core: the amount to request from an orchestrator.
     package var peakMillicores: Int64 {
         Self.millicores(TimeMath.scale(self.total, by: CostCoefficients.peakPercent, over: 100, rounding: .down))
     }
 
     private var total: Int64 { self.stages.reduce(0) { CostModel.sum($0, $1.nanoseconds) } }
 
-    /// Rounded up: nothing is free.
+    /// Rounded up.
     private static func millicores(_ nanoseconds: Int64) -> Int64 {
         TimeMath.scale(nanoseconds, by: 1, over: 1_000_000, rounding: .up)
     }
 }
 
 extension RoomCost {
-    /// For people; ends in a line break.
+    /// The estimate as text, with a final line break.
     package var text: String {
         func cores(_ milli: Int64) -> String { Self.decimal(milli, places: 3, keep: 2) }
         var lines = [
@@ -61,8 +61,8 @@ extension RoomCost {
             "memory     \(Self.bytes(self.memoryBytes))",
             "in         \(Self.bits(self.ingressBitsPerSecond))",
             "out        \(Self.bits(self.egressBitsPerSecond)) (\(self.viewers) viewer\(self.viewers == 1 ? "" : "s"))",
-            "disk       \(Self.bytes(self.writtenBytesPerHour)) an hour written, window \(Self.bytes(self.windowBytes)), "
-                + "recording \(Self.bytes(self.recordedBytesPerHour)) an hour",
+            "disk       \(Self.bytes(self.writtenBytesPerHour)) per hour, window \(Self.bytes(self.windowBytes)), "
+                + "recording \(Self.bytes(self.recordedBytesPerHour)) per hour",
         ]
         for stage in self.stages {
             lines.append("  \(stage.name) \(cores(Self.millicores(stage.nanoseconds)))")
@@ -71,7 +71,7 @@ extension RoomCost {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// For programs.
+    /// The estimate as JSON.
     package var json: JSONNode {
         let stages = self.stages.map { JSONMember($0.name, JSONNode(.integer(Self.millicores($0.nanoseconds)))) }
         return .object([
@@ -96,7 +96,7 @@ extension RoomCost {
 
     private static func bits(_ count: Int64) -> String { "\(Self.decimal(count, places: 6, keep: 2)) Mbit/s" }
 
-    /// `number` divided by ten to the `places`, cut after `keep` decimals.
+    /// `number` divided by ten to the power of `places`, truncated to `keep` decimals.
     private static func decimal(_ number: Int64, places: Int, keep: Int) -> String {
         let scale = (0..<places).reduce(Int64(1)) { product, _ in product * 10 }
         let fraction = String(String(number % scale + scale).dropFirst()).prefix(keep)

@@ -2,23 +2,24 @@ package import DequeModule
 package import MediaTypes
 import Synchronization
 
-/// A source's coded pictures on program time, beside its decoder: written by its decode thread, taken by the program's.
+/// A source's coded video frames on program time, parallel to its decoder: written by its decode thread, read by the
+/// program's.
 package final class CodedLane: Sendable {
     private struct State {
         var isOpen = false
         var items = Deque<ProgramItem>()
-        /// Told again when the lane overflows.
+        /// Repeated when the lane has overflowed.
         var parameters: CodecParameters?
     }
 
-    /// Items that may wait: half a minute at 60 pictures a second.
+    /// Maximum number of waiting items: about 30 seconds at 60 frames per second.
     private static let limit = 2_048
 
     private let state = Mutex(State())
 
     package init() {}
 
-    /// From now on items are kept until they are taken. Before the source's thread runs.
+    /// From now on, items are kept until they are taken. Call it before the source's thread runs.
     package func open() { self.state.withLock { $0.isOpen = true } }
 
     func put(_ item: ProgramItem) {
@@ -26,7 +27,8 @@ package final class CodedLane: Sendable {
             guard state.isOpen else { return }
             if case .configuration(let parameters) = item { state.parameters = parameters }
             if state.items.count >= Self.limit {
-                // Nobody takes them: whoever begins again finds a publication that begins.
+                // The reader has stopped taking items: discard them, so that a later reader finds the beginning of a
+                // publication.
                 state.items.removeAll()
                 state.items.append(.end)
                 if let parameters = state.parameters { state.items.append(.configuration(parameters)) }
@@ -35,7 +37,7 @@ package final class CodedLane: Sendable {
         }
     }
 
-    /// Everything that came since the last call.
+    /// Returns all items since the last call.
     package func takeAll() -> Deque<ProgramItem> {
         self.state.withLock { state in
             guard !state.items.isEmpty else { return [] }

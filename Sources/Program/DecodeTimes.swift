@@ -1,25 +1,26 @@
-/// How long each picture of a source took to decode, as a histogram over powers of two: 24 octaves in quarters, so that it is
-/// small and bounded whatever happens, and no figure is more than a quarter too high.
+/// Histogram of the decoding times of a source's frames, over powers of two: 24 octaves in quarters. It has a fixed,
+/// small size, and its values are at most a quarter too high.
 package struct DecodeTimes: Sendable, Equatable {
-    /// A microsecond, and what is shorter, is the first class; 16 s, and what is longer, the last.
+    /// The first class is up to 1 µs, the last is from 16 s.
     private static let octaves = 24
 
     private var counts = [UInt32](repeating: 0, count: 4 * octaves)
-    /// How many were noted.
+    /// Number of recorded times.
     package private(set) var count: UInt64 = 0
 
     package init() {}
 
-    /// - Parameter nanoseconds: From the packet's being handed to the decoder to its return; others may have run meanwhile.
+    /// - Parameter nanoseconds: Time from passing the packet to the decoder to its return; includes time in which other
+    ///   threads ran.
     package mutating func note(_ nanoseconds: Int64) {
         self.count &+= 1
         let index = Self.index(microseconds: nanoseconds / 1_000)
-        // A histogram that is full keeps its shape.
+        // If a class is full, halve all of them, which keeps the shape.
         if self.counts[index] == .max { for other in self.counts.indices { self.counts[other] /= 2 } }
         self.counts[index] += 1
     }
 
-    /// The time that so many of a thousand did not exceed, in microseconds; `nil` before the first.
+    /// The time that the given share of the frames did not exceed, in microseconds; `nil` before the first frame.
     ///
     /// - Parameter permille: 1…1000.
     package func microseconds(permille: Int) -> Int? {
@@ -38,7 +39,7 @@ package struct DecodeTimes: Sendable, Equatable {
         guard microseconds > 1 else { return 0 }
         let octave = 63 - microseconds.leadingZeroBitCount
         guard octave < self.octaves else { return 4 * self.octaves - 1 }
-        // The two bits under the highest one; below four microseconds there are not two.
+        // The two bits below the highest one; values below four microseconds have fewer.
         let quarter =
             octave >= 2 ? Int(microseconds >> Int64(octave - 2)) & 3 : Int(microseconds << Int64(2 - octave)) & 3
         return 4 * octave + quarter

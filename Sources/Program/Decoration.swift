@@ -2,14 +2,14 @@ import LibAV
 import MediaTypes
 import Synchronization
 
-/// Something small on the canvas whose picture changes between two ticks, with the size it has room for.
+/// A small element on the canvas whose image can change between two ticks, with the size reserved for it.
 ///
-/// Two scenes that show the same text in the same way share one.
+/// Scenes that show the same text in the same style share one slot.
 package struct DecorationSlot: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// Without its words.
+        /// With an empty text.
         case text(SceneText)
-        /// Without its scores.
+        /// With both scores 0.
         case bar(ScoreBar)
         case countdown(Countdown)
     }
@@ -45,7 +45,7 @@ extension Countdown {
         return "\(two(seconds / 60)):\(two(seconds % 60))"
     }
 
-    /// The words as a text of this look.
+    /// A text of the countdown's style with the remaining time.
     func asText(seconds: Int64) -> SceneText {
         SceneText(
             id: self.id, text: Self.text(seconds: seconds), x: self.x, y: self.y, size: self.size, color: self.color,
@@ -54,9 +54,9 @@ extension Countdown {
 }
 
 extension ScoreBar {
-    /// Where the left share ends: an even column of the bar.
+    /// The column of the bar where the left share ends; even.
     package static func split(width: Int, left: Int, right: Int) -> Int {
-        // Beyond any score, and small enough that no product of it overflows.
+        // Larger than any score, and small enough that no product overflows.
         let (left, right) = (max(0, min(left, 1 << 40)), max(0, min(right, 1 << 40)))
         let sum = left + right
         return sum == 0 ? width / 2 & ~1 : (width * left / sum) & ~1
@@ -71,11 +71,11 @@ extension ScoreBar {
     }
 }
 
-/// The present picture of every decoration, drawn by the builder, read by the program once a tick.
+/// Current images of all decorations: drawn by the builder thread, read by the program thread once per tick.
 package final class DecorationBoard: Sendable {
     private struct State {
         var pictures: [DecorationSlot: Picture] = [:]
-        /// Countdowns ahead of time, by seconds left.
+        /// Images of countdowns, drawn ahead of time, by seconds left.
         var countdowns: [DecorationSlot: [Int64: Picture]] = [:]
     }
 
@@ -83,7 +83,7 @@ package final class DecorationBoard: Sendable {
 
     package init() {}
 
-    /// Pictures, countdowns apart.
+    /// Number of images, without countdowns.
     var count: Int { self.state.withLock { $0.pictures.count } }
 
     func show(_ picture: Picture, in slot: DecorationSlot) { self.state.withLock { $0.pictures[slot] = picture } }
@@ -98,7 +98,7 @@ package final class DecorationBoard: Sendable {
         self.state.withLock { $0.countdowns[slot, default: [:]][seconds] = picture }
     }
 
-    /// The pictures for these slots at a tick; `nil` where the one of before stays.
+    /// The images of these slots at a tick; `nil` keeps the previous image.
     func pictures(_ slots: [DecorationSlot], tick: Int64, fps: Int) -> [Picture?] {
         self.state.withLock { state in
             slots.map { slot in
@@ -108,7 +108,7 @@ package final class DecorationBoard: Sendable {
         }
     }
 
-    /// Forgets what no scene shows, and seconds that are over.
+    /// Removes slots that no scene shows, and seconds of countdowns that have passed.
     func keep(_ slots: Set<DecorationSlot>, tick: Int64, fps: Int) {
         self.state.withLock { state in
             state.pictures = state.pictures.filter { slots.contains($0.key) }

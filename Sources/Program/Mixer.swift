@@ -1,19 +1,19 @@
 import MediaKernels
 package import MediaTypes
 
-/// The program's sound: every source on air times its gain, summed, limited, in blocks of one AAC frame.
+/// The program's audio: the sum of every source on air times its gain, limited, in blocks of one AAC frame.
 ///
-/// Used by the program thread only. Positions are pairs since the room's `origin`. A block takes no memory from the system
-/// once every source has been given a gain and its consumer lets go of a block within ``blocksInUse`` others; nor does a report
-/// of levels, of which it may keep two.
+/// Used by the program thread only. Positions are sample pairs since the room's `origin`. After each source has been
+/// given a gain, mixing a block does not allocate, provided that the consumer releases a block before ``blocksInUse``
+/// more are mixed. A level report does not allocate either, if the consumer keeps at most two.
 package struct Mixer: Sendable {
-    /// Pairs in a block.
+    /// Sample pairs per block.
     package static let blockPairs: Int64 = 1024
-    /// Blocks that are reused in turn. One that somebody still holds when its turn comes is replaced by a new one.
+    /// Number of blocks that are reused in turn. A block that is still referenced when its turn comes is copied.
     package static let blocksInUse = 16
     private static let reportsInUse = 4
 
-    /// In the order of their names: float addition is not associative, and the same room must make the same bytes.
+    /// Sorted by name: float addition is not associative, and the same room must produce the same bytes.
     private var channels: [MixerChannel] = []
     private var limiter = Limiter()
     private let rampPairs: Int64
@@ -22,27 +22,28 @@ package struct Mixer: Sendable {
     private var ducked = Ducking.State()
     private let isMeasuring: Bool
     private let silentLag: Int64
-    /// A meter for each channel, then the program's.
+    /// One meter for each channel, then one for the program.
     private var meters = MeterBank(count: 1)
     private let silence = [Float](repeating: 0, count: Int(blockPairs) * 2)
-    /// The next block's first pair, a multiple of ``blockPairs``.
+    /// Position of the next block's first pair, a multiple of ``blockPairs``.
     package private(set) var position: Int64
     private var blocks: [[Float]]
     private var nextInUse = 0
-    /// Reports that are reused in turn, as blocks are.
+    /// Level reports that are reused in turn, like the blocks.
     private var reports = [SoundLevels](
         repeating: SoundLevels(position: 0, program: SoundLevels.Level(), sources: [:]), count: reportsInUse)
     private var nextReport = 0
-    /// Pairs the limiter still has to be fed before its output is at ``position``.
+    /// Pairs that must still be fed to the limiter before its output is at ``position``.
     private var prime: Int64
 
     /// - Parameters:
     ///   - start: Position of the program's first tick.
-    ///   - rampPairs: How long a change of volume takes.
-    ///   - sampleRate: Pairs per second; loudness is right at 48,000.
-    ///   - ducking: Who is heard over the others.
-    ///   - measures: Whether ``levels()`` is going to be asked; every source is read then, on air or not.
-    ///   - silentLag: Pairs by which a source that nobody hears is measured later, for it may come later than it is due.
+    ///   - rampPairs: Duration of a volume change, in pairs.
+    ///   - sampleRate: Pairs per second; the loudness measurement is correct at 48,000.
+    ///   - ducking: Sources that lower the volume of the others.
+    ///   - measures: Whether ``levels()`` will be called; every source is then read, on air or not.
+    ///   - silentLag: Pairs by which an inaudible source is measured later, because its audio may arrive after it is
+    ///     due.
     package init(
         start: Int64, rampPairs: Int64, sampleRate: Int64 = 48_000, ducking: Ducking? = nil, measures: Bool = false,
         silentLag: Int64 = 0
@@ -57,10 +58,10 @@ package struct Mixer: Sendable {
         self.blocks = (0..<Self.blocksInUse).map { _ in [Float](repeating: 0, count: Int(Self.blockPairs) * 2) }
     }
 
-    /// How far sources must have sound for the block that ends at `end`: the limiter looks ahead.
+    /// Position up to which sources must have audio for a block that ends at `end`: the limiter looks ahead.
     package static func wantedUntil(blockEnd end: Int64) -> Int64 { end &+ Int64(Limiter.latencyPairs) }
 
-    /// Sets the gain a source moves to, from `position` on (or from where the mixing has come, when that is later).
+    /// Moves a source to a gain, from `position` on, or from the first pair that is not mixed yet if that is later.
     package mutating func setGain(_ gain: Float, of source: SourceID, at position: Int64) {
         let from = max(position, self.mixed)
         self.channels[self.channel(of: source)].gain.move(to: gain, at: from, over: self.rampPairs)
@@ -78,14 +79,14 @@ package struct Mixer: Sendable {
         return index
     }
 
-    /// A source is there from the next block on, silent until it is given a gain. One that is there stays as it is.
+    /// Adds a source from the next block on, silent until it is given a gain. Does nothing if the source exists.
     package mutating func add(_ channel: MixerChannel) {
         if !self.channels.contains(where: { $0.source == channel.source }) { _ = self.insert(channel) }
     }
 
-    /// Lets a source go, if nothing of it is heard any more: its gain is 0, and the way there is over.
+    /// Removes a source if it is not audible any more: its gain is 0 and its ramp has ended.
     ///
-    /// - Returns: Whether it is gone.
+    /// - Returns: Whether the source is removed.
     package mutating func remove(_ source: SourceID) -> Bool {
         guard let index = self.channels.firstIndex(where: { $0.source == source }) else { return true }
         guard self.channels[index].isSilent(from: self.mixed) else { return false }
@@ -95,7 +96,7 @@ package struct Mixer: Sendable {
         return true
     }
 
-    /// Notes who is heard, or fades.
+    /// Adds the sources that are audible or fading out.
     package func noteHeard(in presence: inout ScenePresence) {
         let position = self.mixed
         for channel in self.channels where !channel.isSilent(from: position) {
@@ -103,17 +104,17 @@ package struct Mixer: Sendable {
         }
     }
 
-    /// The first pair that has not been mixed: the limiter looks ahead.
+    /// The first pair that is not mixed yet: the limiter looks ahead.
     private var mixed: Int64 { self.position &+ Int64(Limiter.latencyPairs) &- self.prime }
 
-    /// Mixes the next block and moves on.
+    /// Mixes the next block and advances.
     ///
-    /// - Parameter read: Copies a source's sound of a range into the array, silence where there is none, and says how
-    ///   many pairs there were. Asked once for every position, in order, as long as the source is heard.
-    /// - Returns: ``blockPairs`` pairs of interleaved stereo for ``position`` as it was before the call.
+    /// - Parameter read: Copies a source's audio of a range into the array, with silence where it has none, and returns
+    ///   the number of pairs it had. Called once for every position, in order, as long as the source is audible.
+    /// - Returns: ``blockPairs`` pairs of interleaved stereo, starting at ``position`` as it was before the call.
     package mutating func nextBlock(_ read: (SourceID, Range<Int64>, inout [Float]) -> Int) -> [Float] {
         if self.prime > 0 {
-            // Once, at the start: the limiter's look-ahead is filled with the first 256 pairs.
+            // Once, at the start: fill the limiter's look-ahead with the first 256 pairs.
             let range = self.position..<self.position &+ self.prime
             var head = [Float](repeating: 0, count: Int(self.prime) * 2)
             self.mix(range, onto: &head, read)
@@ -123,7 +124,7 @@ package struct Mixer: Sendable {
         let from = self.position &+ Int64(Limiter.latencyPairs)
         let slot = self.nextInUse
         self.nextInUse = (slot + 1) % Self.blocksInUse
-        // Taken out while it is written, so that it has one owner.
+        // Taken out while it is written, so that it is uniquely referenced.
         var block: [Float] = []
         swap(&block, &self.blocks[slot])
         self.mix(from..<from &+ Self.blockPairs, onto: &block, read)
@@ -149,7 +150,7 @@ package struct Mixer: Sendable {
         SoundMix.sanitize(&target)
     }
 
-    /// Measures what came in, two sources at a time, and sets the ducking by it.
+    /// Measures the sources' levels, two sources at a time, and controls the ducking with them.
     private mutating func measure(pairs: Int64) {
         guard self.isMeasuring, pairs == Self.blockPairs else { return }
         var index = 0
@@ -168,7 +169,7 @@ package struct Mixer: Sendable {
         self.ducked.advance(ducking, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
     }
 
-    /// What was measured up to ``position``. Peaks begin anew.
+    /// The levels measured up to ``position``. Peak measurement starts anew.
     package mutating func levels() -> SoundLevels {
         let slot = self.nextReport
         self.nextReport = (slot + 1) % Self.reportsInUse

@@ -1,19 +1,20 @@
 import MediaTypes
 
-/// How often a decoder of one track may be opened.
+/// Limits how often a decoder of one track may be opened.
 ///
-/// To open one costs some hundred times what a packet does, and whoever sends a new format with each message would keep the
-/// thread and libavcodec's memory busy with nothing else. An encoder changes its format when its picture is turned, a call comes
-/// or its connection was bad: rarely, and then a few times in a row.
+/// Opening a decoder costs several hundred times as much as decoding a packet. A publisher that sent a new format with
+/// every message would keep the thread and libavcodec's memory busy. An encoder changes its format when the phone is
+/// rotated, a call comes in or its connection was bad: rarely, and then a few times in a row.
 struct OpeningBudget {
-    /// A second in the long run, and at once.
+    /// Openings per second in the long run, and at once.
     static let rate = (perSecond: Int64(1), burst: Int64(5))
 
     private var budget: RateBudget?
 
-    /// Takes one opening, if there is one.
+    /// Takes one opening from the budget.
     ///
-    /// - Parameter now: Nanoseconds of a clock that only goes on; `nil`: nobody is limited, as with the operator's own files.
+    /// - Parameter now: Nanoseconds of a monotonic clock; `nil`: no limit, as for the operator's own files.
+    /// - Returns: `false` if the budget is used up.
     mutating func take(now: Int64?) -> Bool {
         guard let now else { return true }
         var budget = self.budget ?? RateBudget(Self.rate, now: now)

@@ -1,45 +1,50 @@
 package import MediaTypes
 
-/// What of a publisher may wait for its decoding, in bytes by ``SourceItem/cost``, and what is left out when it is too much. Pure.
+/// Limits the bytes (see ``SourceItem/cost``) of a publisher that may wait to be decoded, and decides which packets are
+/// dropped when there are too many. Pure.
 ///
-/// States: taking → overflowed (an item had no room: packets are left out, of the configurations the last of each track is kept)
-/// → taking (half of the room is free, and a key picture comes; of a publication without pictures any sound, and of one without
-/// key pictures any after ``keyPatience`` pictures). An end is always taken: the next publication begins behind it.
+/// States: accepting → overflowed (an item did not fit; packets are dropped, and the last configuration of each track
+/// is kept) → accepting (at the first key frame when half of the space is free; a publication without video resumes
+/// with any audio packet, one without key frames with any frame after ``keyPatience`` frames). An end is always
+/// accepted: the next publication begins after it.
 package struct PacketBudget: Sendable {
-    /// One and a half seconds of the fastest publisher, and half a minute of a usual one.
+    /// In bytes: one and a half seconds of the fastest publisher, half a minute of a usual one.
     package static let limit = 32 << 20
-    /// Pictures that are left out for want of a key picture at most, while there is room. A stream that is refreshed bit by bit has
-    /// none behind its first: its decoder is right after a while, wherever it begins. Ten seconds at 30 fps.
+    /// Maximum number of frames that are dropped while waiting for a key frame, when there is space. A stream with
+    /// intra refresh has no key frame after its first; its decoder recovers after a while wherever it begins. Ten
+    /// seconds at 30 fps.
     package static let keyPatience = 300
-    /// Bytes a second of a source that is shown later by an offset: 20 Mbit/s.
+    /// Bytes per second that are allowed for a source that is delayed by an offset: 20 Mbit/s.
     private static let delayedRate: Int64 = 2_500_000
-    /// The longest an offset may be, in nanoseconds: 25 MB.
+    /// Maximum offset that is considered, in nanoseconds: 25 MB.
     private static let longestDelay: Int64 = 10_000_000_000
 
-    /// Bytes that may wait beyond ``limit``, because the source is shown later; it never gets less, since they are there already.
+    /// Bytes that may wait beyond ``limit`` because the source is delayed. It never decreases, because the bytes may be
+    /// waiting already.
     package private(set) var allowance = 0
     /// Bytes that wait.
     package private(set) var bytes = 0
     package private(set) var isOverflowed = false
-    /// The publication has pictures, not only their format.
+    /// Whether the publication has sent video packets, not only their configuration.
     private var hasVideo = false
-    /// Pictures that were left out for want of a key picture.
+    /// Frames dropped while waiting for a key frame.
     private var passed = 0
-    /// What is told before the next packet.
+    /// Configurations that are passed on before the next packet.
     private var held: [CodecParameters] = []
 
     package init() {}
 
     private var most: Int { Self.limit + self.allowance }
 
-    /// The source is shown so much later, in nanoseconds, up to ten seconds; earlier where that is negative.
+    /// Allows for a source that is shown later by `offset` nanoseconds, up to ten seconds. A negative offset adds
+    /// nothing.
     package mutating func allow(offset: Int64) {
         let delay = max(0, min(Self.longestDelay, offset))
         self.allowance = max(
             self.allowance, Int(TimeMath.scale(delay, by: Self.delayedRate, over: TimeMath.nanoseconds)))
     }
 
-    /// - Returns: What is taken of `items`, in order, and how many packets are not.
+    /// - Returns: The accepted items, in order, and the number of dropped packets.
     package mutating func admit(_ items: [SourceItem]) -> (taken: [SourceItem], dropped: Int) {
         let cost = items.reduce(0) { $0 + $1.cost }
         if !self.isOverflowed, self.bytes + cost <= self.most {
@@ -53,13 +58,13 @@ package struct PacketBudget: Sendable {
         return (taken, dropped)
     }
 
-    /// Takes an item that is not bounded here.
+    /// Counts an item that is not limited here.
     package mutating func note(_ item: SourceItem) { self.bytes += item.cost }
 
-    /// An item that was taken waits no more.
+    /// An accepted item does not wait any more.
     package mutating func release(_ item: SourceItem) { self.bytes = max(0, self.bytes - item.cost) }
 
-    /// - Returns: Whether the packet is taken; a configuration that waits is not lost.
+    /// - Returns: `false` if the packet is dropped. A configuration that is kept back is not lost.
     private mutating func admit(_ item: SourceItem, into taken: inout [SourceItem]) -> Bool {
         self.noteKind(of: item)
         let hasRoom = self.bytes + item.cost <= self.most || self.bytes == 0

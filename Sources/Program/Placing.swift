@@ -1,21 +1,23 @@
-/// Since when a source's packets are due when they are due: a timeline that moves, or has settled, makes some of them due in the
-/// past at once, and that is no lateness of the thread that decodes them. Nor is it while the thread works that off, for as long as a
-/// machine that can keep up may need: a publisher who sends faster than time is brought back by seconds of pictures at once, and a
-/// room that took that for overload would show nobody's pictures evenly.
+/// Measures the lateness of a source's packets without counting lateness that the timeline itself caused.
+///
+/// When a timeline moves or has settled, some packets are suddenly due in the past. This is not the fault of the decode
+/// thread, and neither is the time it needs to work these packets off, up to ``patience``. Example: when a publisher
+/// that sends faster than real time is corrected, seconds of video are due at once. If the room counted that as
+/// overload, it would reduce the video of all sources.
 package struct Placing: Sendable, Equatable {
     private var isSettling = true
     private var reanchors = 0
     private var offset: Int64 = 0
-    /// Nanoseconds on the program.
+    /// Time of the last change of the timeline, in nanoseconds on the program.
     private var since = Int64.min
-    /// What was made due at once is not all decoded yet.
+    /// The packets that became due at once are not all decoded yet.
     private var isWorkingOff = false
-    /// Nanoseconds in which it is, unless the machine cannot keep up.
+    /// Nanoseconds after a change in which lateness is not counted. A machine that needs longer cannot keep up.
     private static let patience: Int64 = 1_000_000_000
 
     package init() {}
 
-    /// What packets' times follow from, as it is at `now`.
+    /// Records the values that determine packet times, as they are at `now`.
     package mutating func note(isSettling: Bool, reanchors: Int, offset: Int64, at now: Int64) {
         guard isSettling != self.isSettling || reanchors != self.reanchors || offset != self.offset else { return }
         (self.isSettling, self.reanchors, self.offset) = (isSettling, reanchors, offset)
@@ -23,10 +25,11 @@ package struct Placing: Sendable, Equatable {
         self.isWorkingOff = true
     }
 
-    /// Nothing is due.
+    /// Records that no packet is due.
     package mutating func caughtUp() { self.isWorkingOff = false }
 
-    /// How long a packet that is decoded now could have been decoded before, in nanoseconds.
+    /// How long the decoding of a packet is late because of the thread, in nanoseconds: the time since it could have
+    /// been decoded.
     package func lateness(due: Int64, arrival: Int64?, now: Int64) -> Int64 {
         if self.isWorkingOff, now &- self.since < Self.patience { return 0 }
         return now &- max(due, arrival ?? now, self.since)

@@ -2,9 +2,10 @@ package import LibAV
 package import MediaTypes
 
 extension ProgramStage {
-    /// The canvas of the scene on air while no source has a picture: cards in all panes. Nothing of the program changes.
+    /// Composes the scene on air with cards in all panes, as it looks while no source has a frame. Does not change the
+    /// program.
     ///
-    /// - Throws: ``MediaError``: what the scene cannot be composed of.
+    /// - Throws: ``MediaError`` if the scene cannot be composed.
     package func still() throws(MediaError) -> Picture? {
         let factory = self.director.factory
         let director = SceneDirector(

@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// Sources that come and go while scenes are on air.
+/// Adding and removing sources while scenes are on air.
 extension SceneDirector {
-    /// Whether a scene on air, on its way out or waiting for its tick names the source.
+    /// Whether the source has a pane in a scene that is on air, leaving or pending.
     func isNamed(_ source: SourceID) -> Bool {
         self.state.withLock { state in
             state.onAir.names(source) || state.leaving?.names(source) ?? false
@@ -10,10 +10,10 @@ extension SceneDirector {
         }
     }
 
-    /// A source is there, and what stands for its picture.
+    /// Registers a new source with the name and placeholder to show while it has no frame.
     func join(_ source: SourceID, _ face: SceneFactory.Face) { self.factory.setFace(face, of: source) }
 
-    /// The source is gone, and no scene on air names it: nothing is kept warm for it any more. Not on the program's thread.
+    /// Frees the graphs and caches of a removed source that no scene on air names. Not on the program thread.
     func forget(_ source: SourceID) {
         self.factory.setFace(nil, of: source)
         let gone = self.state.withLock { state -> [WarmScene] in
@@ -23,12 +23,12 @@ extension SceneDirector {
             state.known.removeAll { $0.names(source) }
             return gone
         }
-        // Graphs are freed where they are made.
+        // Graphs are freed on the thread that built them.
         if !gone.isEmpty { self.builder?.submit { withExtendedLifetime(gone) {} } }
     }
 }
 
 extension WarmScene {
-    /// Whether the source is seen or heard in it, or has a pane that neither shows nor sounds.
+    /// Whether the scene has a pane of the source, even one that is neither visible nor audible.
     func names(_ source: SourceID) -> Bool { self.scene.panes.contains { $0.source == source } }
 }

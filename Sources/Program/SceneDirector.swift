@@ -2,31 +2,31 @@ package import LibAV
 package import MediaTypes
 import Synchronization
 
-/// Which scene is on air, which come next, and what texts and scores say: commands go in from any thread, the program
-/// asks once a tick.
+/// Holds the scene on air, the scenes that come next, and the current texts and scores. Commands arrive from any
+/// thread; the program thread polls once per tick.
 ///
-/// Every graph is built and warm before the program sees it, by a builder thread of its own; offline, where the program
-/// waits for its files anyway, by whoever asks.
+/// A builder thread builds every graph and runs it once before the program uses it. Offline, where the program waits
+/// for its files anyway, the calling thread builds it.
 package final class SceneDirector: Sendable {
     struct Pending: Sendable {
         var tick: Int64
         var scene: WarmScene
-        /// It waits for a segment to begin, not for a tick somebody named.
+        /// The scene waits for the beginning of a segment, or to let a source catch up; no command named this tick.
         var isHeldBack = false
     }
 
     struct State {
         var onAir: WarmScene
-        /// Before `onAir`, while a transition still shows it.
+        /// The previous scene, while a transition still shows it.
         var leaving: WarmScene?
-        /// By tick; at most one for each.
+        /// Sorted by tick; at most one scene per tick.
         var pending: [Pending] = []
-        /// Of commands that are being carried out: made for them, and not pending yet.
+        /// Scenes of commands that are being executed: built, or being built, and not pending yet.
         var coming: [WarmScene] = []
-        /// Scenes of the pipeline, warm all the time as far as ``warmLimit`` goes.
+        /// Scenes of the pipeline; the first ``warmLimit`` of them always have a built graph.
         var known: [WarmScene] = []
         var words = SceneFactory.Words()
-        /// Formats of the pictures of this tick, and of the newest decoded ones, which are due later.
+        /// Formats of the frames of this tick, and of the newest decoded frames, which are due later.
         var formats: [SourceID: PictureFormat] = [:]
         var ahead: [SourceID: PictureFormat] = [:]
         var tick: Int64 = 0
@@ -37,23 +37,24 @@ package final class SceneDirector: Sendable {
         var changedScores: Set<String> = []
         var failures = 0
         var lastFailure: MediaError?
-        /// What the program thread has let go of, for the builder to free: it has nothing else of these.
+        /// Objects that the program thread has released, for the builder thread to free. Nothing else refers to them.
         var retired: [Composition] = []
         var left: [WarmScene] = []
     }
 
-    /// Scenes of the pipeline that stay warm; further ones are warmed when they are asked for. Each holds the planes its
-    /// graph works with, a few megabytes.
+    /// Number of pipeline scenes whose graphs stay built; further ones are built when they are requested. Each graph
+    /// keeps a few megabytes of frame memory.
     package static let warmLimit = 8
-    /// Scenes that may wait for their tick.
+    /// Maximum number of pending scenes.
     package static let pendingLimit = 64
-    /// Compositions of the scene on air, and of the others, for formats that come and go.
+    /// Number of compositions kept for the scene on air, and for each other scene, as the formats of sources change.
     private static let variants = (onAir: 4, others: 2)
-    /// A new scene's graph is warm in tens of milliseconds; beyond this something is wrong, and nothing is changed.
+    /// Timeout for building a new scene, in milliseconds. A graph is normally ready in tens of milliseconds; after the
+    /// timeout the command fails and changes nothing.
     private static let patience = 2_000
 
     package let canvas: Canvas
-    /// The canvas changes its size at multiples of so many ticks: where a segment begins.
+    /// The canvas may change its size only at multiples of this number of ticks: at the beginning of a segment.
     private let segmentTicks: Int64
     let factory: SceneFactory
     let board = DecorationBoard()
@@ -61,7 +62,7 @@ package final class SceneDirector: Sendable {
     let state: Mutex<State>
 
     /// - Parameters:
-    ///   - isOffline: The program waits for its graphs.
+    ///   - isOffline: The program waits for its graphs to be built.
     package init(
         canvas: Canvas, scene: Scene, faces: [SourceID: SceneFactory.Face], fonts: SceneFonts, isOffline: Bool,
         segmentTicks: Int64 = 1
@@ -80,17 +81,18 @@ package final class SceneDirector: Sendable {
         }
     }
 
-    /// Scenes that wait for their tick, in its order.
+    /// Pending scenes, sorted by tick.
     package var pendingScenes: [(tick: Int64, sceneID: String)] {
         self.state.withLock { $0.pending.map { ($0.tick, $0.scene.scene.sceneID) } }
     }
 
-    /// Builds since the start that libavfilter or a file refused after they had been accepted, and the last reason.
+    /// Number of builds since the start that failed although their scene had been accepted, in libavfilter or when
+    /// reading a file, and the last error.
     package var failures: (count: Int, last: MediaError?) { self.state.withLock { ($0.failures, $0.lastFailure) } }
 
-    /// Builds and warms the scene on air and those of the pipeline.
+    /// Builds the scene on air and the scenes of the pipeline.
     ///
-    /// - Throws: ``MediaError``: what no scene can be made of, such as an image that cannot be read.
+    /// - Throws: ``MediaError`` if a scene cannot be built, for example because an image cannot be read.
     package func prepare(_ scenes: [Scene]) throws(MediaError) {
         let onAir = self.state.withLock { $0.onAir }
         var known: [WarmScene] = []
@@ -99,12 +101,12 @@ package final class SceneDirector: Sendable {
         if onAir.isCold { try self.warm(onAir, for: [:]) }
         for (index, scene) in known.enumerated() where scene !== onAir {
             try self.warm(scene, for: [:])
-            // Built once all the same, so that what is wrong with it is known at the start.
+            // Scenes beyond the limit are built once too, so that their errors are known at the start.
             if index >= Self.warmLimit || self.builder == nil { _ = scene.cool() }
         }
     }
 
-    /// Builds the scene on air unless that has been done; a failure is counted, and the program shows nothing yet.
+    /// Builds the scene on air if it has no graph yet. A failure is counted; the program then shows nothing yet.
     func prepareOnAir() {
         let onAir = self.state.withLock { $0.onAir }
         if onAir.isCold { self.attempt { () throws(MediaError) in try self.warm(onAir, for: [:]) } }
@@ -112,21 +114,22 @@ package final class SceneDirector: Sendable {
 
     // MARK: Commands, from any thread
 
-    /// Puts `scene` on air at a tick, or as soon as its graph is warm. Scenes wait for their ticks in order, whatever
-    /// order they were asked for in; of two for one tick the later command counts; a command for the next tick leaves
-    /// scenes alone that wait for a later one.
+    /// Puts `scene` on air at a tick, or as soon as its graph is built. Scenes come on air in the order of their ticks,
+    /// not of the commands. If two scenes are scheduled for the same tick, the later command replaces the earlier one.
+    /// A command for the next tick does not cancel scenes scheduled for later ticks.
     ///
-    /// A scene of the pipeline is warm; any other is built on the builder's thread while this waits, at most two
-    /// seconds. Its texts count from then on, whatever ``setText(_:_:)`` said before.
+    /// A scene of the pipeline is already built; any other is built on the builder thread while this call waits, at
+    /// most two seconds. The texts of such a scene replace the values set earlier with ``setText(_:_:)``.
     ///
-    /// A scene on a canvas of another size waits for the next segment to begin, unless a command for the next tick comes
-    /// before it.
+    /// A scene with another canvas size waits for the beginning of the next segment, unless a later command for the
+    /// next tick replaces it.
     ///
     /// - Parameters:
-    ///   - tick: `nil` or a tick that has passed: the next one.
-    ///   - delay: Ticks the scene waits beyond the next one, unless a tick is named or another command comes before.
-    /// - Returns: The tick at which it comes on air.
-    /// - Throws: ``MediaError``; nothing has changed then.
+    ///   - tick: `nil` or a tick that has passed: the next tick.
+    ///   - delay: Number of ticks the scene waits beyond the next one, unless `tick` is given. A later
+    ///     command without `tick` replaces the waiting scene.
+    /// - Returns: The tick at which the scene comes on air.
+    /// - Throws: ``MediaError``; in that case nothing has changed.
     @discardableResult
     package func setScene(
         _ scene: Scene, at tick: Int64? = nil, after delay: Int64 = 0
@@ -150,7 +153,7 @@ package final class SceneDirector: Sendable {
         if warm.best(for: formats)?.isExact != true { try self.warmWaiting(warm, formats, fresh) }
         guard !warm.isCold else {
             throw MediaError(
-                .rejected, "scene \(scene.sceneID) was refused before", at: "program",
+                .rejected, "scene \(scene.sceneID) could not be built before", at: "program",
                 fix: "see the earlier answer; nothing on air has changed")
         }
         let result = self.state.withLock { [fresh] state -> Int64? in
@@ -171,14 +174,14 @@ package final class SceneDirector: Sendable {
         }
         guard let result else {
             throw MediaError(
-                .rejected, "\(Self.pendingLimit) scenes are waiting for their time already", at: "program",
-                fix: "wait until some have been on air")
+                .rejected, "\(Self.pendingLimit) scenes are scheduled already", at: "program",
+                fix: "wait until some of them have come on air")
         }
         if known == nil { self.queueSweep() }
         return result
     }
 
-    /// Lets the text `id` of every scene say `text` from one of the next ticks on; `nil`: what the scene says.
+    /// Sets the text `id` in every scene, from one of the next ticks on; `nil` restores the scene's own text.
     package func setText(_ id: String, _ text: String?) {
         self.state.withLock { state in
             state.words.texts[id] = text
@@ -187,7 +190,7 @@ package final class SceneDirector: Sendable {
         self.queueDrawing()
     }
 
-    /// Lets the score bar `id` of every scene show these points from one of the next ticks on.
+    /// Sets the score bar `id` in every scene, from one of the next ticks on.
     package func setScore(_ id: String, left: Int, right: Int) {
         self.state.withLock { state in
             state.words.scores[id] = (left, right)
@@ -196,7 +199,8 @@ package final class SceneDirector: Sendable {
         self.queueDrawing()
     }
 
-    /// A source's decoder has made a picture of this format, to be shown later: graphs for it are made before it is due.
+    /// Reports the format of a newly decoded frame that will be shown later, so that graphs for it are built before it
+    /// is due.
     package func foresee(_ source: SourceID, _ format: PictureFormat) {
         let isNews = self.state.withLock { state -> Bool in
             defer { state.ahead[source] = format }
@@ -205,13 +209,13 @@ package final class SceneDirector: Sendable {
         if isNews { self.queueWarming() }
     }
 
-    /// Waits until the texts and scores set before are drawn.
+    /// Waits until the texts and scores that were set before are drawn.
     ///
-    /// - Parameter milliseconds: Longest wait.
-    /// - Returns: The first tick that shows them; `nil`: they are not drawn yet.
+    /// - Parameter milliseconds: Timeout.
+    /// - Returns: The first tick that shows them; `nil` if they are not drawn within the timeout.
     package func awaitDrawing(milliseconds: Int = 500) -> Int64? {
         if let builder = self.builder {
-            // Whoever comes first draws for all who wait.
+            // The first job draws the changes of all waiting callers.
             guard builder.wait(milliseconds: milliseconds, { [weak self] in self?.drawChanges() }) != nil else {
                 return nil
             }
@@ -219,18 +223,18 @@ package final class SceneDirector: Sendable {
         return self.state.withLock { $0.isRunning ? $0.tick + 1 : $0.tick }
     }
 
-    /// No more commands: the builder's thread ends.
+    /// Ends the builder thread. No more commands may follow.
     package func close() { self.builder?.close() }
 
-    /// Of the scene on air, the newest last; for tests.
+    /// Compositions of the scene on air, the newest last; for tests.
     package var onAirCompositions: [Composition] { self.state.withLock { $0.onAir }.compositions }
 
-    /// Waits until everything that was asked for is built and drawn; for tests.
+    /// Waits until all requested builds and drawings are done; for tests.
     package func settle() { _ = self.builder?.wait(milliseconds: 10_000, isUrgent: false) { true } }
 
     // MARK: Building
 
-    /// Builds `scene` where builds are made, and waits.
+    /// Builds `scene` on the builder thread, or offline on this thread, and waits for the result.
     private func warmWaiting(
         _ scene: WarmScene, _ formats: [SourceID: PictureFormat], _ words: SceneFactory.Words
     ) throws(MediaError) {
@@ -249,14 +253,14 @@ package final class SceneDirector: Sendable {
         guard let outcome else {
             throw MediaError(
                 .unavailable, "the scene was not ready in \(Self.patience) ms", at: "program",
-                fix: "the machine is overloaded or the program is over; nothing on air has changed")
+                fix: "reduce the load of the machine, unless the program has ended; nothing on air has changed")
         }
         try outcome.get()
     }
 
-    /// Builds `scene` for these formats unless it is there.
+    /// Builds `scene` for these formats if it has no such composition yet.
     ///
-    /// - Parameter isAnew: Even if it is there, in the place of that.
+    /// - Parameter isAnew: Build it even if it exists; the new one replaces it.
     func warm(
         _ scene: WarmScene, for formats: [SourceID: PictureFormat], words: SceneFactory.Words? = nil,
         replacing: Bool = false, isAnew: Bool = false
@@ -266,18 +270,18 @@ package final class SceneDirector: Sendable {
         let (now, tick, isOnAir) = self.state.withLock { ($0.words, $0.tick, $0.onAir === scene) }
         do {
             let composition = try self.factory.build(scene.scene, formats: wanted, words: words ?? now, tick: tick)
-            // Freed here, on the builder's thread, when this returns.
+            // The replaced ones are freed here, on the builder thread.
             _ = scene.add(
                 composition, limit: isOnAir ? Self.variants.onAir : Self.variants.others, replacing: replacing,
                 isGuess: isGuess)
         } catch {
-            // What could be built before is no wrong combination.
+            // A combination that could be built before is not refused in future.
             if !isAnew { scene.refuse(wanted) }
             throw error
         }
     }
 
-    /// What may come on air, in the order of its urgency.
+    /// Scenes that may come on air, the most urgent first.
     private var liveScenes: [WarmScene] {
         self.state.withLock { state in
             var scenes = [state.onAir]
@@ -289,7 +293,8 @@ package final class SceneDirector: Sendable {
         }
     }
 
-    /// Has the builder make what is missing for the formats of now and of soon. Any number of calls is one job.
+    /// Makes the builder thread build graphs for the current and upcoming formats if they are missing. Any number of
+    /// calls until it runs is one job.
     func queueWarming() {
         guard let builder = self.builder else { return }
         let isFirst = self.state.withLock { state -> Bool in
@@ -313,13 +318,13 @@ package final class SceneDirector: Sendable {
         self.sweep()
     }
 
-    /// Builds for the formats of this very tick; offline alone.
+    /// Builds for the formats of this tick, on this thread; offline only.
     func warmNow(_ scene: WarmScene, _ formats: [SourceID: PictureFormat]) {
         self.attempt { () throws(MediaError) in try self.warm(scene, for: formats) }
     }
 
-    /// Has the builder make a scene anew for these formats; what it was shown by goes when that is on air. Program thread; nothing
-    /// happens offline.
+    /// Makes the builder thread rebuild a scene for these formats; the old composition is released when the new one is
+    /// on air. Program thread; does nothing offline.
     func renew(_ scene: WarmScene, _ formats: [SourceID: PictureFormat]) {
         self.builder?.submit { [weak self] in self?.remake(scene, formats) }
     }
@@ -353,8 +358,8 @@ package final class SceneDirector: Sendable {
         if isFirst { builder.submit(isUrgent: true) { [weak self] in self?.drawChanges() } }
     }
 
-    /// Draws the texts and scores that were set, each once however often it was. A text that has outgrown its place
-    /// means new graphs.
+    /// Draws the texts and scores that were set, each once no matter how often it was set. If a text no longer fits its
+    /// slot, the graphs are rebuilt.
     private func drawChanges() {
         let (texts, scores, words, formats) = self.state.withLock { state in
             state.isDrawingQueued = false
@@ -393,7 +398,7 @@ package final class SceneDirector: Sendable {
         }
     }
 
-    /// Draws the next seconds of every countdown that may be seen.
+    /// Draws the next seconds of every countdown that may become visible.
     func queueCountdowns(_ tick: Int64) {
         guard let builder = self.builder else {
             self.drawCountdowns(tick)
@@ -415,12 +420,12 @@ package final class SceneDirector: Sendable {
         self.sweep()
     }
 
-    /// For texts on the scene's canvas.
+    /// Text renderer for the scene's canvas size.
     private func renderer(for scene: WarmScene) -> TextRenderer {
         self.factory.text.on(scene.scene.canvas(in: self.canvas))
     }
 
-    /// A scene that nobody knew has brought decorations of its own; those of the ones it follows are not drawn any more.
+    /// Frees decorations that no scene uses any more, after an ad-hoc scene has replaced others.
     private func queueSweep() {
         guard let builder = self.builder else {
             self.sweep()
@@ -429,12 +434,12 @@ package final class SceneDirector: Sendable {
         builder.submit { [weak self] in self?.sweep() }
     }
 
-    /// Pictures of decorations that are kept, countdowns apart.
+    /// Number of cached decoration images, without countdowns.
     package var drawn: Int { self.board.count }
 
     private func sweep() {
-        // The builder has drawn what these show, and goes on before their command does. Looked at first: from here they become
-        // pending, which is looked at next.
+        // Read `coming` before `liveScenes`: the builder has drawn the decorations of these scenes before their
+        // commands complete, and a scene moves from `coming` to `pending`, which is read next.
         let (coming, tick) = self.state.withLock { ($0.coming, $0.tick) }
         let slots = Set((coming + self.liveScenes).flatMap(\.compositions).flatMap(\.slots))
         self.board.keep(slots, tick: tick, fps: self.canvas.fps)

@@ -2,13 +2,13 @@ package import LibAV
 package import MediaTypes
 import Synchronization
 
-/// Builds and warms compositions: the graph, and every picture that is fed to it besides the sources'. Takes
-/// milliseconds; on the builder's thread, or on the program's where the program waits for its files anyway.
+/// Builds compositions and runs them once: the graph, and every input that is not a source's frame. A build takes
+/// milliseconds. Runs on the builder thread, or offline on the program thread.
 package final class SceneFactory: Sendable {
-    /// What a pane shows for a source without a picture.
+    /// Name and image that a pane shows while its source has no frame.
     package struct Face: Sendable {
         package var name: String
-        /// Instead of the card.
+        /// Shown instead of the card.
         package var placeholder: Picture?
 
         package init(name: String, placeholder: Picture? = nil) {
@@ -17,7 +17,7 @@ package final class SceneFactory: Sendable {
         }
     }
 
-    /// What texts and scores are now, by id, where that is not what the scene says.
+    /// Current texts and scores by id, for those that differ from the scene's own.
     package struct Words: Sendable {
         package var texts: [String: String] = [:]
         package var scores: [String: (left: Int, right: Int)] = [:]
@@ -37,7 +37,7 @@ package final class SceneFactory: Sendable {
 
     private struct Cache {
         var faces: [SourceID: Face]
-        /// As long as a composition has them.
+        /// Kept as long as a composition uses them.
         var cards: [CardKey: Card] = [:]
         var images: [SceneImage: Picture] = [:]
     }
@@ -46,7 +46,7 @@ package final class SceneFactory: Sendable {
     package let text: TextRenderer
     package let board: DecorationBoard
     private let cache: Mutex<Cache>
-    /// A canvas is 1.4 MB at 720p: beyond these the caches begin anew.
+    /// A canvas takes 1.4 MB at 720p. A cache that reaches its limit is cleared.
     private static let cardLimit = 20
     private static let imageLimit = 32
 
@@ -59,9 +59,10 @@ package final class SceneFactory: Sendable {
 
     var faces: [SourceID: Face] { self.cache.withLock { $0.faces } }
 
-    /// What panes show for a source that has come; `nil`: it is gone. Compositions that are made already stay as they are.
+    /// Sets what panes show while a source has no frame; `nil`: the source was removed. Existing compositions do not
+    /// change.
     func setFace(_ face: Face?, of source: SourceID) {
-        // Pictures are freed outside the lock.
+        // The placeholder image is freed outside the lock.
         _ = self.cache.withLock { cache -> Face? in
             defer { cache.faces[source] = face }
             cache.cards = cache.cards.filter { $0.key.source != source }
@@ -69,7 +70,7 @@ package final class SceneFactory: Sendable {
         }
     }
 
-    /// One thing of a scene with what decides its place in the pile.
+    /// One element of a scene, sorted by z-order.
     private enum Item {
         case pane(Pane)
         case image(SceneImage)
@@ -78,7 +79,7 @@ package final class SceneFactory: Sendable {
         case countdown(Countdown)
     }
 
-    /// Everything of the scene, bottom first.
+    /// All elements of the scene, bottom first.
     private static func pile(_ scene: Scene) -> [Item] {
         var items: [(zOrder: Int, item: Item)] = []
         items += scene.visiblePanes.map { ($0.zOrder, .pane($0)) }
@@ -90,18 +91,18 @@ package final class SceneFactory: Sendable {
             .map(\.element.item)
     }
 
-    /// A composition that has already made a picture.
+    /// Builds a composition and runs it, so that its memory is allocated.
     ///
     /// - Parameters:
     ///   - formats: One for each visible pane, bottom first.
-    ///   - tick: The program's present, for countdowns.
-    /// - Throws: ``MediaError``: an image that cannot be read, a graph libavfilter refuses.
+    ///   - tick: The current tick, for countdowns.
+    /// - Throws: ``MediaError`` if an image cannot be read or libavfilter rejects the graph.
     package func build(
         _ scene: Scene, formats: [PictureFormat], words: Words, tick: Int64
     ) throws(MediaError) -> Composition {
         let canvas = scene.canvas(in: self.canvas)
         let pile = Self.pile(scene)
-        // Images at the very bottom never change: they become part of the background, once.
+        // Images at the very bottom never change: they are drawn into the background once.
         var ground: [SceneImage] = []
         for item in pile {
             guard case .image(let image) = item else { break }
@@ -137,7 +138,7 @@ package final class SceneFactory: Sendable {
         }
         let composition = Composition(
             parts, text: text, graph: graph, canvas: .canvas(width: canvas.width, height: canvas.height))
-        // The first run allocates what the graph needs and is several times as slow as all others.
+        // The first run allocates the graph's memory and is several times slower than all others.
         for _ in 0..<2 { _ = try composition.compose([], decorations: []) }
         return composition
     }
@@ -207,10 +208,10 @@ package final class SceneFactory: Sendable {
         return try self.add(slot, x: origin.x, y: origin.y, tick, to: &parts)
     }
 
-    // MARK: What changes while a scene is on air
+    // MARK: Decorations that change while a scene is on air
 
-    /// - Parameter renderer: For the canvas of its scene.
-    /// - Returns: `false` when the words do not fit the slot.
+    /// - Parameter renderer: Text renderer for the canvas of the scene.
+    /// - Returns: `false` if the text does not fit the slot.
     func draw(
         _ text: SceneText, in slot: DecorationSlot, _ renderer: TextRenderer
     ) throws(MediaError) -> Bool {
@@ -228,7 +229,7 @@ package final class SceneFactory: Sendable {
         self.board.show(try shown.sprite().picture(), in: slot)
     }
 
-    /// Draws the seconds from `tick` on that are not drawn yet, this and the next three.
+    /// Draws the second of `tick` and the three following ones, if they are not drawn yet.
     func draw(
         _ countdown: Countdown, in slot: DecorationSlot, tick: Int64, _ renderer: TextRenderer
     ) throws(MediaError) {
@@ -242,7 +243,7 @@ package final class SceneFactory: Sendable {
         }
     }
 
-    // MARK: Pictures that never change
+    // MARK: Images that never change
 
     private func background(
         _ color: CanvasColor, _ images: [SceneImage], _ canvas: Canvas
@@ -285,7 +286,7 @@ package final class SceneFactory: Sendable {
         return picture
     }
 
-    /// What stands for a source's picture, as if the source had sent it: the same graph takes both.
+    /// The card that replaces a source's frame, in the source's format, so that the same graph accepts both.
     private func card(_ source: SourceID, _ placed: PanePlacement) throws(MediaError) -> Picture {
         let key = CardKey(source: source, visible: placed.visible, format: placed.format)
         if let known = self.cache.withLock({ $0.cards[key]?.picture }) { return known }
@@ -304,7 +305,7 @@ package final class SceneFactory: Sendable {
     ) throws(MediaError) -> Picture {
         let graph = try FilterGraph.open(text, inputs: inputs, outputs: [output], fps: self.canvas.fps, place: "scene")
         guard let picture = try graph.run(feeds, pts: 0).first else {
-            throw MediaError(.internal, "no picture came out", at: "scene", fix: "report this")
+            throw MediaError(.internal, "the filter graph returned no frame", at: "scene", fix: "report this")
         }
         return try picture.signalled(as: format)
     }

@@ -1,10 +1,10 @@
 package import LibAV
 package import MediaTypes
 
-/// The scenes as the program thread sees them: takes what the director has ready and composes one canvas a tick.
-/// Never builds, never waits. Used by one thread.
+/// The program thread's view of the scenes: picks the compositions that the director has ready and composes one canvas
+/// per tick. It never builds a graph (except offline) and never waits. Used by one thread.
 package struct ScenePlayer {
-    /// What one tick shows.
+    /// Result of one tick.
     package struct Tick {
         /// `nil` before the first canvas.
         package var picture: Picture?
@@ -12,7 +12,7 @@ package struct ScenePlayer {
         package var panes: [Pane]
     }
 
-    /// The way from one scene to the next.
+    /// A transition in progress.
     private struct Crossing {
         var from: WarmScene
         var start: Int64
@@ -31,48 +31,48 @@ package struct ScenePlayer {
     private let machine: any MonotonicClock
     private var onAir: WarmScene?
     private var crossing: Crossing?
-    /// The composition each scene was last shown by.
+    /// The composition with which each scene was last shown.
     private var current: [ObjectIdentifier: Composition] = [:]
-    /// The last picture of each source that was fed to a graph.
+    /// The last frame of each source that was fed to a graph.
     private var held: [SourceID: Picture] = [:]
     private var formats: [SourceID: PictureFormat] = [:]
-    /// The canvas of the tick before.
+    /// The canvas of the previous tick.
     package private(set) var last: Picture?
-    /// What the newest canvas was made of: as long as nothing of it changes it is shown again, and nothing is composed.
+    /// Inputs of the newest canvas: as long as none of them changes, the canvas is repeated and nothing is composed.
     private var made: Made?
-    /// Used again each tick; empty in between.
+    /// Buffer that is reused for every tick; empty between ticks.
     private var spareFeeds: [Picture?] = []
-    /// Compositions that were let go of in this tick: something of it may hold them still.
+    /// Compositions released during this tick, which may still be referenced until the tick ends.
     private var retired: [Composition] = []
-    /// When the memory of the scene on air is looked at.
+    /// Schedule for checking the memory of the scene on air.
     private var memoryLook: PoolLook
-    /// How often the scene on air was to be made anew for the sake of its memory.
+    /// Number of rebuilds that were requested to reduce the memory of the scene on air.
     package private(set) var renewals = 0
-    /// Ticks for which no canvas could be composed and the one before was repeated.
+    /// Ticks for which no canvas could be composed and the previous one was repeated.
     package private(set) var failures = 0
-    /// The longest it took to take up another composition, in nanoseconds.
+    /// Longest time to switch to another composition, in nanoseconds.
     package private(set) var longestSwap: Int64 = 0
     package private(set) var switches: Int64 = 0
-    /// How often a pane's picture had a format its graph was not ready for.
+    /// Number of frames whose format differed from their pane's input, so that an older frame or the card was used.
     package private(set) var substitutions = 0
 
-    /// - Parameter machine: Measures ``longestSwap``.
+    /// - Parameter machine: Clock for measuring ``longestSwap``.
     package init(director: SceneDirector, machine: any MonotonicClock) {
         self.director = director
         self.machine = machine
         self.memoryLook = PoolLook(every: director.canvas.fps * 60)
     }
 
-    /// What is on air, once something is.
+    /// The scene on air; `nil` before the first tick.
     var scene: Scene? { self.onAir?.scene }
-    /// Whether the scene on air has a pane of it.
+    /// Whether the scene on air has a visible pane of the source.
     func shows(_ source: SourceID) -> Bool { self.onAir?.panes.contains { $0.source == source } ?? false }
-    /// It is on its way from one scene to the next.
+    /// Whether a transition is in progress.
     var isCrossing: Bool { self.crossing != nil }
 
-    /// Goes to the next tick.
+    /// Advances to the next tick.
     ///
-    /// - Returns: The scene that comes on air with it, when one does.
+    /// - Returns: The scene that comes on air with this tick; `nil` if the scene does not change.
     package mutating func advance(to tick: Int64) -> Scene? {
         let begin = self.machine.now()
         self.director.retire(&self.retired)
@@ -86,7 +86,7 @@ package struct ScenePlayer {
         }
         self.switches += 1
         self.crossing = nil
-        // Between canvases of two sizes there is nothing but a cut.
+        // Between canvases of different sizes only a cut is possible.
         guard scene.scene.size == old.scene.size else { return scene.scene }
         switch scene.scene.transition {
         case .cut: break
@@ -98,9 +98,11 @@ package struct ScenePlayer {
         return scene.scene
     }
 
+    /// Composes the canvas of a tick.
+    ///
     /// - Parameters:
-    ///   - pictures: What each source has for this tick; the card stands for those that have none.
-    ///   - covered: Sources that must not be seen, from this tick on.
+    ///   - pictures: The frame of each source for this tick; sources without one show their card.
+    ///   - covered: Sources that must not be visible from this tick on.
     package mutating func compose(
         tick: Int64, pictures: [SourceID: Picture], covered: Set<SourceID>
     ) -> Tick {
@@ -108,10 +110,11 @@ package struct ScenePlayer {
         var shown = pictures
         for source in covered {
             shown[source] = nil
-            // Nor may an old picture of it come back while a graph is made.
+            // An old frame of a covered source must not reappear while a graph is built.
             self.held[source] = nil
         }
-        // Nor one of who has none now, such as a publisher who was sent away: with the format of the next one it would.
+        // Nor may an old frame of a source that has none now, for example after its publisher was disconnected: it
+        // would reappear if the next publisher has another format.
         for source in self.held.keys where shown[source] == nil { self.held[source] = nil }
         let isSame =
             shown.count == self.formats.count && shown.allSatisfy { self.formats[$0.key] == $0.value.format }
@@ -134,7 +137,7 @@ package struct ScenePlayer {
             self.last = canvas
             for (source, picture) in shown where self.isFed(picture, source, scene) { self.held[source] = picture }
         } catch {
-            // Keep the viewer's picture: the canvas of the tick before goes out again.
+            // Keep the viewer's video running: the previous canvas is shown again.
             self.failures += 1
         }
         if self.current.count > (self.crossing == nil ? 1 : 2) { self.forget(scene) }
@@ -142,8 +145,9 @@ package struct ScenePlayer {
         return Tick(picture: self.last, panes: scene.panes)
     }
 
-    /// A graph keeps memory for as many canvases as ever waited for the encoders. Where that lies idle another one is made, and taken
-    /// up as for a change of formats.
+    /// Checks whether the graph on air keeps more memory than it needs: it keeps memory for the largest number of
+    /// canvases that ever waited for the encoders. If so, a new graph is built and replaces it, as after a change of
+    /// formats.
     private mutating func look(at scene: WarmScene) {
         guard self.memoryLook.isDue() else { return }
         guard let composition = self.current[ObjectIdentifier(scene)], composition.isOversized() else { return }
@@ -151,15 +155,15 @@ package struct ScenePlayer {
         self.director.renew(scene, self.formats)
     }
 
-    /// Ends a transition: from this tick on the scene on air is shown alone.
+    /// Ends a transition: from this tick on, only the scene on air is shown.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether a transition was in progress.
     mutating func cutShort() -> Bool {
         defer { self.crossing = nil }
         return self.crossing != nil
     }
 
-    /// The source is gone, and no scene on air names it.
+    /// Drops the last frame of a removed source that no scene on air names.
     mutating func forget(_ source: SourceID) { self.held[source] = nil }
 
     private func isFed(_ picture: Picture, _ source: SourceID, _ scene: WarmScene) -> Bool {
@@ -167,8 +171,8 @@ package struct ScenePlayer {
         return zip(composition.panes, composition.formats).contains { $0.source == source && $1 == picture.format }
     }
 
-    /// Lets go of compositions that are off air; their scene, or the director, still holds them, so that nothing is freed
-    /// here.
+    /// Releases compositions of scenes that are off air. The scene or the director still holds them, so nothing is
+    /// freed on this thread.
     private mutating func forget(_ scene: WarmScene) {
         let kept = [ObjectIdentifier(scene), self.crossing.map { ObjectIdentifier($0.from) }]
         for (key, composition) in self.current where !kept.contains(key) {
@@ -177,7 +181,8 @@ package struct ScenePlayer {
         }
     }
 
-    /// Lets go of a composition: the builder gets it with the next tick, when nothing here holds it any more.
+    /// Releases a composition: it is passed to the builder thread at the next tick, when this player no longer refers
+    /// to it.
     private mutating func retire(_ composition: Composition) {
         if self.made?.composition === composition { self.made = nil }
         self.retired.append(composition)
@@ -224,7 +229,8 @@ package struct ScenePlayer {
         one.count == other.count && zip(one, other).allSatisfy { $0 === $1 }
     }
 
-    /// The scene's composition for the formats of this tick; while the builder makes that, the one it has been shown by.
+    /// The scene's composition for the formats of this tick; while the builder still builds it, the one that was shown
+    /// last.
     private mutating func pick(_ scene: WarmScene) throws(MediaError) -> Composition {
         let begin = self.machine.now()
         let key = ObjectIdentifier(scene)
@@ -272,7 +278,7 @@ package struct ScenePlayer {
 }
 
 extension SceneDirector {
-    /// The scene on air at `tick`. Program thread.
+    /// Returns the scene on air at `tick`. Program thread.
     func advance(to tick: Int64, isCrossing: Bool) -> WarmScene {
         let (onAir, hasLeft) = self.state.withLock { state -> (WarmScene, Bool) in
             state.tick = tick
@@ -290,7 +296,7 @@ extension SceneDirector {
             }
             return (state.onAir, hasLeft)
         }
-        // A scene that was no more than a passing one takes its graphs with it: not on this thread.
+        // A scene that is not part of the pipeline is freed with its graphs, and not on this thread.
         if hasLeft { self.queueFreeing() }
         return onAir
     }
@@ -301,7 +307,7 @@ extension SceneDirector {
         }
     }
 
-    /// Once a second: countdowns need their next pictures.
+    /// Draws the next images of countdowns; called once per second.
     func tickCountdowns(_ tick: Int64) {
         let isNeeded = self.state.withLock { state in
             !state.onAir.scene.countdowns.isEmpty || state.pending.contains { !$0.scene.scene.countdowns.isEmpty }
@@ -310,12 +316,12 @@ extension SceneDirector {
         if isNeeded { self.queueCountdowns(tick) }
     }
 
-    /// Frees what the program thread has let go of, where it takes nobody's time.
+    /// Passes compositions that the program thread has released to the builder thread, which frees them.
     ///
-    /// - Parameter compositions: Empty afterwards; nothing else of the program thread may hold any of them.
+    /// - Parameter compositions: Empty afterwards; the program thread must not hold any other reference to them.
     func retire(_ compositions: inout [Composition]) {
         guard !compositions.isEmpty else { return }
-        // In one step: the builder may be about to free what was let go of before.
+        // In one step, because the builder may be about to free compositions released before.
         self.state.withLock { state in
             if self.builder != nil { state.retired += compositions }
             compositions.removeAll(keepingCapacity: true)
@@ -323,7 +329,8 @@ extension SceneDirector {
         self.queueFreeing()
     }
 
-    /// The job holds nothing itself: whoever submits one holds it until that is done, and might be done last.
+    /// The job must not hold the objects itself: the submitting thread could otherwise be the one that releases them
+    /// last.
     private func queueFreeing() {
         self.builder?.submit { [weak self] in self?.freeRetired() }
     }

@@ -7,30 +7,30 @@ package import MediaTypes
     import Musl
 #endif
 
-/// How loud the program and its sources are, as measured at one moment.
+/// Audio levels of the program and its sources at one moment.
 package struct SoundLevels: Sendable, Equatable {
-    /// One sound's level, in thousandths of a decibel.
+    /// Level of one signal, in thousandths of a decibel.
     package struct Level: Sendable, Equatable {
-        /// Silence, and everything below it.
+        /// Lowest level, also used for silence.
         package static let floor: Int64 = -100_000
 
-        /// The largest sample since the last report, against full scale (dBFS).
+        /// Sample peak since the last report, relative to full scale (dBFS).
         package var peak = Level.floor
         /// Loudness over the last 0.4 s and the last 3 s (LUFS). Spec: ITU-R BS.1770-4, EBU Tech 3341.
         package var momentary = Level.floor
         package var shortTerm = Level.floor
     }
 
-    /// The first pair behind what was measured.
+    /// Position after the last measured pair.
     package var position: Int64
-    /// Behind the limiter.
+    /// Level of the program, after the limiter.
     package var program: Level
-    /// What each source sends, before its volume; a source that sent nothing reads as silence.
+    /// Level of each source, before its volume; a source that sent nothing has the lowest level.
     package var sources: [SourceID: Level]
 }
 
 extension SoundLevels.Level {
-    /// Reads meter `index` and begins its next peak.
+    /// Reads meter `index` and restarts its peak measurement.
     init(_ meters: inout MeterBank, _ index: Int) {
         self.peak = Self.thousandths(of: 20, meters.takePeak(index), offset: 0)
         self.momentary = Self.thousandths(

@@ -1,28 +1,28 @@
 import MediaKernels
 
-/// Lays a live source's decoded sound end to end on the program's sample grid, and stretches it by parts per million so
-/// that it stays where its timestamps say.
+/// Places a live source's decoded audio without gaps on the program's sample grid, and stretches it by parts per
+/// million so that it stays at its timestamps.
 ///
-/// Timestamps are whole milliseconds and jitter; positions come from counting samples, and the timestamps only steer: the
-/// smoothed difference between where a block should be and where it comes to lie sets how much the next one is
-/// stretched. Only an error that a viewer could see on the lips is put right by a seam.
+/// Timestamps have millisecond resolution and jitter. Positions come from counting samples; the timestamps only steer:
+/// the smoothed difference between the wanted and the actual position of a block determines how much the next block is
+/// stretched. Only an error large enough to affect lip sync is corrected by a discontinuity (a seam).
 ///
-/// Positions and errors count pairs (1/48,000 s at the usual rate).
+/// Positions and errors are in sample pairs (1/48,000 s at the usual rate).
 package struct SoundPlacement: Sendable {
-    /// A single block that is off by more than this has a gap before it: 60 ms.
+    /// A single block whose position is off by more than this has a gap before it: 60 ms.
     private let gap: Int64
-    /// So are ``gapBlocks`` blocks in a row, off by 25 ms.
+    /// ``gapBlocks`` consecutive blocks that are off by more than this have a gap too: 25 ms.
     private let step: Int64
     private static let gapBlocks = 3
-    /// A lasting error of 10 ms is put right at once: 20 ms is the bar for lips.
+    /// A lasting error of more than 10 ms is corrected at once: the threshold for visible lip sync errors is 20 ms.
     private let limit: Int64
-    /// A new mapping moves the sound by a seam when it is more than this: 5 ms.
+    /// After a new mapping, the audio is moved by a seam if the difference is more than this: 5 ms.
     private let seam: Int64
-    /// The error is smoothed over 2⁶ blocks: 1.4 s of AAC, in which the jitter of whole milliseconds cancels out.
+    /// The error is smoothed over 2⁶ blocks: 1.4 s of AAC, in which the jitter of millisecond timestamps averages out.
     private static let smoothing: Int64 = 64
     /// Fraction bits of the smoothed error.
     private static let fraction: Int64 = 256
-    /// Pairs in which an error would be worked off: four seconds, well damped behind the smoothing.
+    /// Pairs in which an error would be corrected: four seconds, well damped after the smoothing.
     private let pull: Int64
     private let limitPPB: Int64
 
@@ -33,8 +33,8 @@ package struct SoundPlacement: Sendable {
     private var off = 0
 
     /// - Parameters:
-    ///   - sampleRate: The program's, in hertz.
-    ///   - limitPPB: The most it may stretch either way, in parts per billion.
+    ///   - sampleRate: Sample rate of the program, in hertz.
+    ///   - limitPPB: Maximum stretch in either direction, in parts per billion.
     package init(sampleRate: Int, limitPPB: Int64) {
         let rate = Int64(sampleRate)
         self.gap = rate * 60 / 1000
@@ -45,10 +45,10 @@ package struct SoundPlacement: Sendable {
         self.limitPPB = limitPPB
     }
 
-    /// What is being stretched now, in parts per billion; positive makes the sound longer.
+    /// Current stretch in parts per billion; positive makes the audio longer.
     package private(set) var ratio = 0
 
-    /// The next sound does not continue what came before.
+    /// Starts anew: the next audio does not continue what came before.
     package mutating func reset() {
         self.next = nil
         self.resampler.reset()
@@ -58,9 +58,9 @@ package struct SoundPlacement: Sendable {
     ///
     /// - Parameters:
     ///   - samples: Interleaved stereo as decoded.
-    ///   - position: Where its first pair should lie, by its timestamp.
-    ///   - isRemapped: The source's mapping was made anew since the last block.
-    ///   - body: Gets the samples, the position of the first, and whether there is a seam before them.
+    ///   - position: Position of its first pair according to its timestamp.
+    ///   - isRemapped: The source was mapped anew since the last block.
+    ///   - body: Receives the samples, the position of the first, and whether there is a seam before them.
     package mutating func place(
         _ samples: [Float], at position: Int64, isRemapped: Bool, _ body: ([Float], Int64, Bool) -> Void
     ) {

@@ -1,42 +1,42 @@
 import MediaKernels
 
-/// A source's sound on the program's sample grid: the last seconds of it, at absolute sample positions.
+/// Ring buffer of a source's audio on the program's sample grid: the last seconds, at absolute sample positions.
 ///
-/// Positions count pairs since the room's `origin`. What was never written reads as silence.
+/// Positions are sample pairs since the room's `origin`. Positions that were never written read as silence.
 package struct SoundRing: Sendable {
-    /// Pairs kept: 5.4 s at 48 kHz, more than any jitter buffer.
+    /// Capacity in pairs: 5.4 s at 48 kHz, more than any jitter buffer.
     package static let capacity = 1 << 18
-    /// A block that should start within this many pairs of the end of the one before continues it: timestamps in whole
-    /// milliseconds and sloppy encoders jitter by a few, and every correction is audible.
+    /// A block that should start within this many pairs of the end of the previous one is appended to it: millisecond
+    /// timestamps and imprecise encoders jitter by a few pairs, and every correction is audible.
     package static let continuity: Int64 = 1440
 
     private var samples: [Float] = []
-    /// Positions that hold samples: `start ..< end`.
+    /// Positions that contain samples: `start ..< end`.
     package private(set) var start: Int64 = 0
     package private(set) var end: Int64 = 0
 
-    /// Pairs over which sound begins, ends and crosses over at a seam; 0: cut hard, and keep every sample as it came.
+    /// Length in pairs of fade-in, fade-out and cross-fade at a seam; 0: hard cuts, and every sample is kept unchanged.
     private let fade: Int64
-    /// Pairs in which what the program heard last would die away, if nothing followed; 0: it heard silence.
+    /// Remaining pairs over which the last output sample fades out if no audio follows; 0: the output was silent.
     private var dying: Int64 = 0
-    /// Where sound last began behind silence that was filled in: it rises from there.
+    /// Position where audio last began after inserted silence: it fades in from there.
     private var risesAt: Int64?
-    /// Where sound was last written that rises by itself.
+    /// Position where audio was last written with a fade-in.
     private var risen: Int64?
-    /// The pair the program heard last.
+    /// The last pair that the program read.
     private var last: (Float, Float) = (0, 0)
 
-    /// The program has heard everything before this.
+    /// The program has read everything before this position.
     private var heard = Int64.min
-    /// A seam came with what was too late to be heard: it is that of the block behind it.
+    /// A block that was too late to be heard began with a seam; the next block must begin with it instead.
     private var owesSeam = false
 
-    /// Pairs this one keeps.
+    /// Capacity of this buffer, in pairs.
     private let size: Int
 
     /// - Parameters:
-    ///   - fade: Pairs; 240 are 5 ms at 48 kHz, which no ear takes for a click.
-    ///   - size: Pairs kept; a power of two.
+    ///   - fade: In pairs; 240 are 5 ms at 48 kHz, short but without an audible click.
+    ///   - size: Capacity in pairs; a power of two.
     package init(fade: Int64 = 0, size: Int = Self.capacity) {
         self.fade = max(0, fade)
         self.size = size
@@ -44,9 +44,10 @@ package struct SoundRing: Sendable {
 
     /// Writes `block` (interleaved stereo) at about `position`.
     ///
-    /// - Parameter restart: The source's clock was mapped anew: do not continue what came before. With a fade, the block
-    ///   takes over where it begins, crossing over from what was there; without one what was there stays.
-    /// - Returns: Where the block's first pair really lies.
+    /// - Parameter restart: The source's clock was mapped anew, so the block does not continue what came before. With a
+    ///   fade, the block replaces what was there, with a cross-fade at its beginning; without a fade, what was there
+    ///   stays.
+    /// - Returns: The actual position of the block's first pair.
     @discardableResult
     package mutating func write(_ block: [Float], at position: Int64, restart: Bool = false) -> Int64 {
         let pairs = Int64(block.count / 2)
@@ -73,7 +74,7 @@ package struct SoundRing: Sendable {
             }
             self.owesSeam = true
         }
-        // A block that begins before the end keeps what was there and adds only what is new.
+        // A block that begins before the end keeps the existing samples and adds only the new ones.
         let skip = max(0, self.end &- at)
         guard skip < pairs else { return at }
         var index = Int(skip) * 2
@@ -90,7 +91,7 @@ package struct SoundRing: Sendable {
         return at
     }
 
-    /// Lets what was just written rise, as far as it lies within the fade behind ``risesAt``.
+    /// Fades in the part of the newly written audio that lies within the fade after ``risesAt``.
     private mutating func rise(from first: Int64, to end: Int64) {
         guard let begin = self.risesAt else { return }
         for pair in first..<max(first, min(end, begin &+ self.fade)) {
@@ -102,15 +103,16 @@ package struct SoundRing: Sendable {
         self.risen = begin
     }
 
-    /// Lets `block` take over at `position`, which lies inside what is there, or before all of it and is still to be heard: what
-    /// a wrong timestamp has put far ahead would keep everything out until then.
+    /// Replaces existing samples with `block` from `position` on. `position` lies inside the existing range, or before
+    /// all of it if the block can still be heard. Without this, samples that a wrong timestamp has put far ahead would
+    /// block all audio until then.
     private mutating func crossOver(to block: [Float], at position: Int64) -> Int64 {
         let pairs = Int64(block.count / 2)
-        // Before that nobody hears anything any more.
+        // Earlier positions have been read already.
         let seam = max(position, self.heard)
         var crossed = min(self.fade, self.end &- seam, position &+ pairs &- seam)
         if position < self.start {
-            // What was there begins later, and is not what belongs there any more.
+            // The existing samples begin later and do not belong here any more.
             (crossed, self.start) = (0, position)
             (self.risesAt, self.risen) = (nil, nil)
         }
@@ -129,7 +131,7 @@ package struct SoundRing: Sendable {
         return position
     }
 
-    /// Lets what is there die away towards `position`.
+    /// Fades out the samples before `position`.
     private mutating func fadeOut(until position: Int64) {
         let from = max(self.start, position &- self.fade)
         guard from < position else { return }
@@ -140,14 +142,14 @@ package struct SoundRing: Sendable {
         }
     }
 
-    /// Fills silence in up to `position`, behind sound of which less than a fade has not been heard: what it leaves off at dies
-    /// away in there.
+    /// Fills the range up to `position` after audio of which less than a fade is still unread: its last sample fades
+    /// out there.
     private mutating func dieAway(before position: Int64) {
         let end = self.end
         let last = self.index(end &- 1)
         let pair = (self.samples[last], self.samples[last + 1])
         self.fillSilence(to: position)
-        // So long a silence leaves nothing of what was before it, and that dies away when it is read.
+        // If the silence is longer than the buffer, the fade-out happens when it is read.
         guard self.start < end else { return }
         for place in end..<min(position, end &+ self.fade) {
             let gain = Float(end &+ self.fade &- place &- 1) / Float(self.fade)
@@ -160,10 +162,10 @@ package struct SoundRing: Sendable {
         Int(truncatingIfNeeded: position & Int64(self.size - 1)) * 2
     }
 
-    /// As ``read(_:into:)``, for the program, which reads every position once: sound that runs out dies away, and sound
-    /// that comes back rises.
+    /// Like ``read(_:into:)``, for the program, which reads every position once: audio that ends is faded out, and
+    /// audio that returns is faded in.
     ///
-    /// - Returns: How many pairs of the range are anything but silence.
+    /// - Returns: Number of pairs of the range that are not silence.
     package mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
         let count = self.read(range, into: &target)
         self.heard = range.upperBound
@@ -174,7 +176,7 @@ package struct SoundRing: Sendable {
         }
         let (first, last) = (Int(from &- range.lowerBound), Int(to &- range.lowerBound))
         if first > 0 { _ = self.letDie(in: &target, at: 0, before: first) }
-        // Sound that begins in here or later and rises by itself has nothing but silence before it.
+        // If audio begins in this range or later and was written with a fade-in, only silence precedes it.
         if self.dying == 0 || first > 0, self.risen.map({ $0 < from }) ?? true {
             self.ramp(&target, from: first, pairs: min(Int(self.fade), last - first), rises: true)
         }
@@ -184,7 +186,7 @@ package struct SoundRing: Sendable {
                 self.ramp(&target, from: last - Int(self.fade), pairs: Int(self.fade), rises: false)
                 self.dying = 0
             } else {
-                // Too little to die away in: what it leaves off at does so behind it.
+                // The audio is too short to fade out in: its last sample fades out after it.
                 self.keep(target, last)
                 return last + self.letDie(in: &target, at: last)
             }
@@ -197,9 +199,9 @@ package struct SoundRing: Sendable {
         if end > 0, end * 2 <= target.count { self.last = (target[end * 2 - 2], target[end * 2 - 1]) }
     }
 
-    /// The sound has ended: what it left off at dies away, over this block and the next ones.
+    /// Fades out the last sample of audio that has ended, over this block and the next ones.
     ///
-    /// - Returns: How many pairs it did so in.
+    /// - Returns: Number of pairs in which it did so.
     private mutating func letDie(in target: inout [Float], at first: Int, before end: Int = .max) -> Int {
         let count = max(0, min(Int(self.dying), min(end, target.count / 2) - first))
         for pair in first..<first + count {
@@ -233,9 +235,9 @@ package struct SoundRing: Sendable {
         self.start = max(self.start, self.end &- Int64(self.size))
     }
 
-    /// Copies the pairs of `range` into `target` (interleaved stereo, 2 floats a pair); what is missing is silence.
+    /// Copies the pairs of `range` into `target` (interleaved stereo, 2 floats per pair); missing pairs become silence.
     ///
-    /// - Returns: How many pairs of the range were there.
+    /// - Returns: Number of pairs of the range that existed.
     package func read(_ range: Range<Int64>, into target: inout [Float]) -> Int {
         let from = max(range.lowerBound, self.start), to = min(range.upperBound, self.end)
         for index in target.indices { target[index] = 0 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the program needs of a source's pictures: said by the program thread and by the room, heard by the decode thread.
+/// What the program needs of a source: set by the program thread and the room, read by the decode thread.
 package final class SourceNeed: Sendable {
     private let hidden = Atomic<Bool>(false)
     private let away = Atomic<Bool>(false)
@@ -11,24 +11,24 @@ package final class SourceNeed: Sendable {
 
     package init() {}
 
-    /// Nobody sees the source, and nobody will within the next second: only its key pictures are decoded.
+    /// The source is not visible and will not be within the next second: only its key frames are decoded.
     package var isHidden: Bool { self.hidden.load(ordering: .relaxed) }
 
     package func setHidden(_ hidden: Bool) {
         if self.hidden.exchange(hidden, ordering: .relaxed), !hidden { self.wake() }
     }
 
-    /// Neither seen nor heard, now and for the next second: what it sends may come a little later, as long as the jitter buffer
-    /// makes up for it. A source that is passed through without a decoder is hidden, and not away.
+    /// The source is neither visible nor audible, now and within the next second, so its packets may arrive a little
+    /// later, within the jitter buffer. A source that is passed through without decoding is hidden, but not away.
     package var isAway: Bool { self.away.load(ordering: .relaxed) }
 
     package func setAway(_ isAway: Bool) {
         guard self.away.exchange(isAway, ordering: .relaxed) != isAway else { return }
-        // Told inside the lock, as it is by then, so that two changes cannot arrive in the wrong order.
+        // Called inside the lock and with the current value, so that two changes cannot arrive in the wrong order.
         self.awayWatcher.withLock { $0?(self.isAway) }
     }
 
-    /// Calls `body` with ``isAway``, now and when it changes. Must not block, nor come back here.
+    /// Calls `body` with ``isAway``, now and after each change. `body` must not block or call this object.
     package func watchAway(_ body: @escaping @Sendable (Bool) -> Void) {
         self.awayWatcher.withLock {
             $0 = body
@@ -36,9 +36,10 @@ package final class SourceNeed: Sendable {
         }
     }
 
-    /// The machine is overloaded: a hidden source comes back with its next key picture where that is cheaper.
+    /// The machine is overloaded: a hidden source may wait for its next key frame to become visible again, if that is
+    /// cheaper.
     package var isThrifty: Bool { self.thrifty.load(ordering: .relaxed) }
-    /// Its pictures are scaled down and the machine is overloaded: they are decoded without their loop filter.
+    /// The machine is overloaded and the source's video is scaled down: decode it without the loop filter.
     package var skipsLoopFilter: Bool { self.plain.load(ordering: .relaxed) }
 
     package func setThrift(_ isThrifty: Bool, skipsLoopFilter: Bool) {
@@ -46,7 +47,7 @@ package final class SourceNeed: Sendable {
         self.plain.store(skipsLoopFilter, ordering: .relaxed)
     }
 
-    /// Calls `body` when a hidden source is needed again.
+    /// Calls `body` when a hidden source becomes needed again.
     func watch(_ body: @escaping @Sendable () -> Void) { self.waker.withLock { $0 = body } }
 
     private func wake() { self.waker.withLock { $0 }?() }

@@ -2,17 +2,18 @@ package import LibAV
 package import MediaTypes
 import Synchronization
 
-/// A scene with its compositions: one for each combination of formats its sources lately had.
+/// A scene with its compositions: one for each recent combination of source formats.
 package final class WarmScene: Sendable {
     package let scene: Scene
-    /// What shows a picture, bottom first.
+    /// The panes that show video, bottom first.
     package let panes: [Pane]
     private struct Shelf {
         /// Newest last.
         var compositions: [Composition] = []
-        /// Those for a source that had never sent a picture: useless once it has, and megabytes each.
+        /// Compositions built before a source had sent its first frame. They are useless after it has, and take
+        /// megabytes each.
         var guesses: Set<ObjectIdentifier> = []
-        /// Combinations libavfilter refused: tried once, not once a tick.
+        /// Combinations that libavfilter rejected, so that they are not tried on every tick.
         var refused: [[PictureFormat]] = []
     }
 
@@ -23,7 +24,7 @@ package final class WarmScene: Sendable {
         self.panes = scene.visiblePanes
     }
 
-    /// The newest composition that takes these formats; failing that, the one with the most panes that do.
+    /// The newest composition for exactly these formats; otherwise the one with the most matching panes.
     package func best(for formats: [SourceID: PictureFormat]) -> (composition: Composition, isExact: Bool)? {
         self.shelf.withLock { shelf in
             var best: (composition: Composition, matches: Int)?
@@ -36,10 +37,10 @@ package final class WarmScene: Sendable {
         }
     }
 
-    /// What to build for: a source's format, or what the newest composition was built for, or the pane's own size for a
-    /// source that never had a picture.
+    /// The formats to build for: the source's current format, else the format in the newest composition, else the
+    /// pane's own size for a source that never sent a frame.
     ///
-    /// - Returns: In the order of `panes`; and whether one of them is a guess.
+    /// - Returns: The formats in the order of `panes`, and whether one of them is a guess.
     package func wanted(_ formats: [SourceID: PictureFormat]) -> (formats: [PictureFormat], isGuess: Bool) {
         let (newest, isGuess) = self.shelf.withLock { shelf in
             (
@@ -70,13 +71,14 @@ package final class WarmScene: Sendable {
         }
     }
 
-    /// Puts a composition on the shelf, in the place of one for the same formats.
+    /// Adds a composition, which replaces one for the same formats.
     ///
     /// - Parameters:
-    ///   - limit: Compositions kept; a phone that turns back and forth finds both of its own.
-    ///   - replacing: All others go: they show what is no longer true.
-    ///   - isGuess: It stands in for one that is made when all its sources have sent pictures.
-    /// - Returns: What was let go, for the caller to free where that disturbs nobody.
+    ///   - limit: Number of compositions to keep. With several, a phone that is rotated back and forth finds both of
+    ///     its formats.
+    ///   - replacing: Remove all others, because their content is outdated.
+    ///   - isGuess: The composition is provisional until all its sources have sent frames.
+    /// - Returns: The removed compositions. The caller should free them on a thread where this does no harm.
     package func add(
         _ composition: Composition, limit: Int, replacing: Bool = false, isGuess: Bool = false
     ) -> [Composition] {
@@ -96,7 +98,7 @@ package final class WarmScene: Sendable {
         }
     }
 
-    /// Lets all graphs go.
+    /// Removes and returns all compositions.
     func cool() -> [Composition] {
         self.shelf.withLock { shelf in
             defer {

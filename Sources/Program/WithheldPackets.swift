@@ -1,18 +1,19 @@
 import DequeModule
 package import MediaTypes
 
-/// Coded pictures of a source nobody sees, kept back from its decoder: from the key picture that was due last, to what is
-/// not due yet. When the source is to be seen again they are decoded at once and it is in the present, without waiting for
-/// a key picture of the publisher.
+/// Coded frames of a hidden source that are withheld from its decoder: from the last key frame that was due up to
+/// frames that are not due yet. When the source becomes visible again, they are decoded at once and the source is at
+/// the current time, without waiting for the publisher's next key frame.
 ///
-/// What is inside continues exactly what the decoder had last, or begins with a picture that needs nothing before it.
+/// The content continues exactly after the last packet that the decoder received, or begins with a frame that needs no
+/// earlier one.
 package struct WithheldPackets {
     package struct Waiting: Sendable {
         package var packet: CodedPacket
-        /// On the program, in nanoseconds.
+        /// Program time, in nanoseconds.
         package var pts: Int64
         package var arrival: Int64?
-        /// Whether decoding can begin with it.
+        /// Whether decoding can begin with this packet.
         package var beginning: Beginning
 
         package init(packet: CodedPacket, pts: Int64, arrival: Int64?, beginning: Beginning) {
@@ -26,21 +27,21 @@ package struct WithheldPackets {
     package enum Beginning: Sendable {
         case no
         case yes
-        /// After the decoder has been told that something is missing.
+        /// Yes, after the decoder was flushed because packets before it are missing.
         case afterFlush
     }
 
-    /// Samples that are decoded at a return at most: 65 pictures of 720p, a tenth of a second.
+    /// Maximum number of samples to decode when the source returns: 65 frames of 720p, about 100 ms.
     static let budget: Int64 = 60_000_000
-    /// Packets kept at least and at most, whatever their size.
+    /// Minimum and maximum number of packets to keep, whatever their resolution.
     private static let least = 8
     private static let most = 240
-    /// Bytes of packets kept at most.
+    /// Maximum number of bytes to keep.
     private static let byteLimit = 8 << 20
 
     private var waiting = Deque<Waiting>()
     private var bytes = 0
-    /// Something before the first one inside is missing in the decoder.
+    /// The decoder lacks packets that came before the first one in the queue.
     private var hasHole = false
 
     package init() {}
@@ -48,12 +49,12 @@ package struct WithheldPackets {
     var isEmpty: Bool { self.waiting.isEmpty }
     var count: Int { self.waiting.count }
 
-    /// How many pictures of so many samples are kept.
+    /// Maximum number of frames to keep, for frames of the given size in samples.
     package static func limit(pixels: Int) -> Int {
         pixels <= 0 ? self.most : min(self.most, max(self.least, Int(self.budget / Int64(pixels))))
     }
 
-    /// Time of the newest picture inside, in nanoseconds on the program.
+    /// Program time of the newest frame in the queue, in nanoseconds.
     var newest: Int64? { self.waiting.lazy.map(\.pts).max() }
 
     package mutating func append(_ item: Waiting) {
@@ -61,13 +62,14 @@ package struct WithheldPackets {
         self.waiting.append(item)
     }
 
-    /// What has to be decoded now because more is not kept: the oldest.
+    /// Removes the oldest packet if the queue is over its limits; the caller must decode it now.
     mutating func popExcess(pixels: Int) -> Waiting? {
         guard self.waiting.count > Self.limit(pixels: pixels) || self.bytes > Self.byteLimit else { return nil }
         return self.popFirst()
     }
 
-    /// The oldest. One that continues what the decoder had last needs no flush, which would cost the pictures that are in there.
+    /// Removes the oldest packet. One that continues after the decoder's last packet needs no flush, which would lose
+    /// the frames inside the decoder.
     package mutating func popFirst() -> Waiting? {
         guard var first = self.waiting.popFirst() else { return nil }
         self.bytes -= first.packet.range.count
@@ -76,16 +78,18 @@ package struct WithheldPackets {
         return first
     }
 
-    /// Throws everything away.
+    /// Discards all packets.
     mutating func removeAll() {
         self.waiting.removeAll()
         self.bytes = 0
         self.hasHole = true
     }
 
-    /// Lets go of what nothing needs any more at `time`: what lies before the newest beginning that is due.
+    /// Discards packets that are not needed any more at `time`: those before the newest due packet at which decoding
+    /// can begin.
     ///
-    /// - Returns: How many pictures those were; `nil` when no beginning is due. The beginning is the first inside then.
+    /// - Returns: The number of discarded frames; the queue then starts with that packet. `nil` if no such packet is
+    ///   due.
     package mutating func advance(to time: Int64) -> Int? {
         guard let place = self.waiting.lastIndex(where: { $0.beginning != .no && $0.pts <= time }) else { return nil }
         for _ in 0..<place { _ = self.popFirst() }
@@ -93,23 +97,24 @@ package struct WithheldPackets {
         return place
     }
 
-    /// Whether decoding can begin at the packet with nothing before it: an IDR picture, the first one of an open GOP, or a key
-    /// picture of a codec that has no other kind.
+    /// Whether decoding can begin at the packet: an IDR frame, the first frame of an open GOP, or a key frame of a
+    /// codec that has no other kind.
     package static func beginning(_ packet: CodedPacket, codec: CodecName?) -> Beginning {
         guard packet.isKey else { return .no }
         switch codec {
         case .vp8, .vp9, .av1: return .yes
-        // A CRA picture has leading pictures that refer to what was not decoded; after a flush they are left out.
+        // A CRA picture has leading pictures that refer to frames that were not decoded; after a flush the decoder
+        // leaves them out.
         case .hevc: return .afterFlush
         case .h264:
             if self.hasIDR(packet) { return .yes }
-            // As after a CRA picture.
+            // Same as after a CRA picture.
             return RecoveryPoint.isAtOnce(packet.memory, in: packet.range) ? .afterFlush : .no
         default: return .no
         }
     }
 
-    /// Spec: H.264 §7.4.1.2.4: NAL unit type 5. Files mark recovery points as key pictures too.
+    /// Spec: H.264 §7.4.1.2.4: NAL unit type 5. In files, recovery points are marked as key frames too.
     private static func hasIDR(_ packet: CodedPacket) -> Bool {
         packet.withBytes { bytes -> Bool in
             var place = 0

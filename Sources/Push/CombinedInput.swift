@@ -1,16 +1,16 @@
 package import MediaTypes
 
-/// One input, and the sound of others as further audio tracks: an app and a microphone.
+/// One input, plus the audio of others as additional audio tracks, such as app audio and a microphone.
 package final class CombinedInput: PublishInput {
     package let parameters: [CodecParameters]
     package let picture: (width: Int, height: Int, fps: Int)?
 
     private let inputs: [any PublishInput]
-    /// The next packet of each input; `nil` where it is over.
+    /// The next packet of each input; `nil` if it has ended.
     private var heads: [CodedPacket?]
 
-    /// - Parameter sounds: Their audio become tracks 1, 2, 3 … of the publication; their pictures are left out.
-    /// - Throws: What the inputs throw for their first packet.
+    /// - Parameter sounds: Their audio becomes tracks 1, 2, 3 … of the publication; their video is left out.
+    /// - Throws: Errors of the inputs when they read their first packet.
     package init(_ main: any PublishInput, sounds: [any PublishInput]) throws(MediaError) {
         self.inputs = [main] + sounds
         self.picture = main.picture
@@ -50,7 +50,7 @@ package final class CombinedInput: PublishInput {
     }
 }
 
-/// Names a track of a publication.
+/// Identifies a track of a publication.
 struct PublishTrack: Hashable {
     private let kind: TrackKind
     private let number: UInt8

@@ -1,10 +1,10 @@
 package import MediaTypes
 import RTMP
 
-/// What a rendition on air is: for `onMetaData`, and for those who begin to read it.
+/// Describes a rendition, for `onMetaData` and for readers that start.
 package struct FeedDescription: Sendable, Hashable {
     package var name: String
-    /// Pixels and pictures per second; 0 without video.
+    /// Width and height in pixels, and frames per second; 0 without video.
     package var width = 0
     package var height = 0
     package var fps = 0
@@ -40,20 +40,20 @@ package struct FeedDescription: Sendable, Hashable {
     }
 }
 
-/// Makes FLV tags of the coded packets of one rendition, video and sound in the order of their times, and keeps those since
-/// the last IDR picture for whoever begins to read.
+/// Makes FLV tags from the coded packets of one rendition, in timestamp order of video and audio, and keeps those since
+/// the last IDR frame for readers that start.
 ///
-/// Pure: packets in, tags out. Sound, which is coded sooner, waits for the pictures it belongs to, but never for longer than
-/// ``longestWait``. Invariant: before the first IDR picture no packet goes out of a rendition that has video.
+/// Pure: packets in, tags out. Audio is encoded sooner; it waits for the video that it belongs to, but never longer
+/// than ``longestWait``. Invariant: no packet of a rendition with video is output before the first IDR frame.
 package struct FeedCore: Sendable {
-    /// Milliseconds of sound that wait for pictures: more than the deepest look-ahead of the encoders.
+    /// Maximum time that audio waits for video, in milliseconds: more than the longest look-ahead of the encoders.
     package static let longestWait: Int64 = 3_000
-    /// Bounds of what is kept, in bytes and milliseconds: a group of pictures beyond is not kept.
+    /// Limits of the kept tags, in bytes and milliseconds; a GOP beyond them is not kept.
     package static let keptBytes = 16 << 20
     package static let keptTime: Int64 = 10_000
 
     package private(set) var description: FeedDescription
-    /// Nobody asks for whole tags, as files have them.
+    /// Also makes each tag in the form of an FLV file, for HTTP-FLV viewers.
     private let makesFiles: Bool
     private var videoTimes = TagTimes()
     private var audioTimes = TagTimes()
@@ -72,12 +72,12 @@ package struct FeedCore: Sendable {
         self.makesFiles = makesFiles
     }
 
-    /// From the next packet on, a track is coded like this: H.264 with its `AVCDecoderConfigurationRecord`, AAC with its
-    /// `AudioSpecificConfig`.
+    /// Sets the configuration of a track from the next packet on: H.264 with its `AVCDecoderConfigurationRecord`, AAC
+    /// with its `AudioSpecificConfig`.
     ///
     /// - Parameters:
-    ///   - size: Of the pictures, in pixels; `nil`: as before.
-    ///   - isPlaced: See ``TagTimes/beginStream(isPlaced:)``; `nil`: as before.
+    ///   - size: Width and height of the video in pixels; `nil`: unchanged.
+    ///   - isPlaced: See ``TagTimes/beginStream(isPlaced:)``; `nil`: unchanged.
     package mutating func configure(
         _ parameters: CodecParameters, size: (width: Int, height: Int)? = nil, isPlaced: Bool? = nil
     ) {
@@ -92,20 +92,20 @@ package struct FeedCore: Sendable {
             (self.description.width, self.description.height) = size
             self.emit(self.metadata)
         }
-        // What is kept was coded in another way, and an IDR picture is next.
+        // The kept tags have the old configuration, and an IDR frame follows.
         self.kept = []
         self.bytes = 0
         self.emit(self.configuration(message, .video))
     }
 
-    /// The pictures are coded by another bit rate, in bits per second.
+    /// Sets the bit rate of the video, in bits per second.
     package mutating func setVideoBitrate(_ bitrate: Int) {
         guard self.description.videoBitrate != bitrate else { return }
         self.description.videoBitrate = bitrate
         self.emit(self.metadata)
     }
 
-    /// The next packet of the rendition, in decoding order of its track.
+    /// Takes the next packet of the rendition, in decoding order of its track.
     package mutating func receive(_ packet: CodedPacket) {
         if packet.kind == .video {
             guard self.hasBegun || packet.isKey else { return }
@@ -125,19 +125,19 @@ package struct FeedCore: Sendable {
         }
     }
 
-    /// Nobody reads any more: what waits and what is kept goes, and what comes next begins with an IDR picture.
+    /// Drops waiting and kept tags, because no reader is left. Output starts again with an IDR frame.
     package mutating func rest() {
         self.hasBegun = false
         (self.waiting, self.kept, self.bytes) = ([], [], 0)
     }
 
-    /// Takes out the tags that are new.
+    /// Takes the new tags.
     package mutating func takeOutput() -> [LiveTag] {
         defer { self.output = [] }
         return self.output
     }
 
-    /// Tags for a reader that begins now: metadata, sequence headers, and what is kept.
+    /// Tags for a reader that starts now: metadata, sequence headers, and the kept tags.
     package var backlog: [LiveTag] {
         let start = self.kept.first?.time ?? self.lastTime
         var tags = [self.metadata]
@@ -165,7 +165,7 @@ package struct FeedCore: Sendable {
         return self.finished(LiveTag(.packet(message), time: place.dts, kind: packet.kind, isKey: isKey), at: place.dts)
     }
 
-    /// With the time in its message too, and the bytes of a file.
+    /// Sets the time, also in the message, and adds the file form.
     private func finished(_ tag: LiveTag, at time: Int64) -> LiveTag {
         var tag = tag
         tag.time = time

@@ -2,8 +2,8 @@ import LibAV
 package import MediaTypes
 import RTMP
 
-/// A media file sent as it is, no re-encoding: H.264 with AAC or MP3 in RTMP's plain form, what else Enhanced RTMP has
-/// letters for in its form.
+/// A media file sent without re-encoding: H.264 with AAC or MP3 as legacy RTMP, other codecs with a FourCC as Enhanced
+/// RTMP.
 package final class FileInput: PublishInput {
     package let parameters: [CodecParameters]
     package let picture: (width: Int, height: Int, fps: Int)? = nil
@@ -12,14 +12,14 @@ package final class FileInput: PublishInput {
     private let loops: Bool
     private let place: String
     private var demuxer: Demuxer
-    /// Where the present round of the file begins, and where its last packet ended, in the demuxer's ticks.
+    /// Where the current pass over the file begins, and where its last packet ended, in the demuxer's ticks.
     private var base: Int64 = 0
     private var end: Int64 = 0
     private var start: Int64?
     private var held: [CodedPacket] = []
     private var isAtEnd = false
 
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for codecs RTMP has no plain form for.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` for codecs that RTMP cannot carry.
     package init(path: String, loops: Bool) throws(MediaError) {
         self.path = path
         self.loops = loops
@@ -28,13 +28,13 @@ package final class FileInput: PublishInput {
         for parameters in self.demuxer.parameters
         where !FLVTagWriter.codecs.contains(parameters.codec) {
             throw MediaError(
-                .rejected, "\(path) holds \(parameters.codec)", at: self.place,
+                .rejected, "\(path) contains \(parameters.codec), which RTMP cannot carry", at: self.place,
                 fix: "transcode it: ffmpeg -i \(path) -c:v libx264 -c:a aac out.mp4")
         }
         for parameters in self.demuxer.parameters where parameters.codec == .h264 && parameters.configuration.first != 1
         {
             throw MediaError(
-                .rejected, "\(path) holds H.264 without a configuration record", at: self.place,
+                .rejected, "\(path) contains H.264 without a configuration record", at: self.place,
                 fix: "remux it: ffmpeg -i \(path) -c copy out.mp4")
         }
         self.parameters = self.demuxer.parameters
@@ -57,7 +57,7 @@ package final class FileInput: PublishInput {
                 continue
             }
             if self.start != nil { return self.placed(packet) }
-            // The earliest first decoding time of all tracks becomes zero: RTMP has no negative times.
+            // The earliest first decoding time of all tracks becomes zero, because RTMP has no negative timestamps.
             self.held.append(packet)
             if Set(self.held.map(\.kind)).count == self.parameters.count || self.held.count >= 64 {
                 self.start = self.held.map(\.dts).min()

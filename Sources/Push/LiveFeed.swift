@@ -3,21 +3,21 @@ package import NIOCore
 package import Stages
 import Synchronization
 
-/// Reads a rendition on air.
+/// Receives the tags of a live rendition.
 package protocol LiveReader: AnyObject, Sendable {
-    /// Tags in order; the first ones are the backlog. On the outputs' event loop; must not block.
+    /// Receives tags in order; the first ones are the backlog. Called on the outputs' event loop; must not block.
     func receive(_ tags: [LiveTag], now: Int64)
-    /// No more comes. On the outputs' event loop, or on the thread that adds the reader when it is over.
+    /// The feed has ended. Called on the outputs' event loop, or on the thread that adds the reader to an ended feed.
     func ended()
 }
 
-/// One rendition on air as FLV tags, for any number of readers.
+/// One live rendition as FLV tags, for any number of readers.
 ///
-/// The ladder's thread only puts packets on a list; tags are made and handed out on the outputs' event loop, so that no
-/// reader costs an encoder more than one wake-up.
+/// The encoders' threads only append packets to a list; tags are made and delivered on the outputs' event loop, so that
+/// readers cost an encoder at most one wake-up.
 ///
-/// States: *resting* (nobody wants the packets: they are dropped, and only how tracks are coded is kept) → ``hold()`` →
-/// *awake* (tags from the next key picture on, and those since the last one) → the last ``letGo()`` → resting.
+/// States: *resting* (no packets are needed: they are dropped, and only the track configurations are kept) → ``hold()``
+/// → *awake* (tags from the next key frame on, and those since the last one) → the last ``letGo()`` → resting.
 package final class LiveFeed: Sendable {
     private enum Item: Sendable {
         case configuration(CodecParameters, width: Int, height: Int, isPlaced: Bool?)
@@ -29,7 +29,7 @@ package final class LiveFeed: Sendable {
     private struct Intake {
         var items: [Item] = []
         var isWoken = false
-        /// How many want the packets.
+        /// Number of ``hold()`` calls without a ``letGo()``.
         var holders: Int
     }
 
@@ -39,10 +39,10 @@ package final class LiveFeed: Sendable {
         var isOver = false
     }
 
-    /// Packets that may wait for the event loop: far more than ever do, and no more than a stuck one may cost.
+    /// Maximum number of packets that wait for the event loop: far more than normal, and bounded if the loop is stuck.
     private static let mostWaiting = 8_192
 
-    /// Of the rendition.
+    /// Name of the rendition.
     package let name: String
     package let hasVideo: Bool
     package let hasAudio: Bool
@@ -55,8 +55,8 @@ package final class LiveFeed: Sendable {
     private let readerCount = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - makesFiles: Somebody may ask for the tags as a file has them.
-    ///   - gate: To the event loop; closed before that ends.
+    ///   - makesFiles: Also make each tag in the form of an FLV file; the feed is then always awake.
+    ///   - gate: Access to the event loop; closed before the loop ends.
     package init(
         _ description: FeedDescription, makesFiles: Bool, clock: any MonotonicClock, loop: any EventLoop, gate: Gate
     ) {
@@ -72,17 +72,17 @@ package final class LiveFeed: Sendable {
             State(core: FeedCore(description, makesFiles: makesFiles)), eventLoop: loop)
     }
 
-    // MARK: The encoders' side
+    // MARK: Calls from the encoders
 
-    /// Somebody wants the packets. One that is told ``receive(_:)`` all the same drops them.
+    /// Whether packets are needed. ``receive(_:)`` drops packets while they are not.
     package var isAwake: Bool { self.isHeld.load(ordering: .relaxed) }
 
-    /// The next packet; each track has one calling thread.
+    /// Takes the next packet; each track has one calling thread.
     package func receive(_ packet: CodedPacket) { self.put(.packet(packet)) }
 
     /// See ``FeedCore/configure(_:size:isPlaced:)``.
     ///
-    /// - Parameter width: Of the pictures in pixels, with `height`; 0: as before.
+    /// - Parameter width: Width of the video in pixels, with `height`; 0: unchanged.
     package func configure(_ parameters: CodecParameters, width: Int = 0, height: Int = 0, isPlaced: Bool? = nil) {
         self.put(.configuration(parameters, width: width, height: height, isPlaced: isPlaced))
     }
@@ -99,24 +99,25 @@ package final class LiveFeed: Sendable {
         if wakes { self.tell { self.handOut() } }
     }
 
-    /// Does `work` on the event loop soon. Readers may come and go when the outputs have stopped.
+    /// Runs `work` on the event loop soon. Readers may be added and removed after the outputs have stopped.
     ///
-    /// - Returns: false: never, the loop is over.
+    /// - Returns: False if the loop has ended; then `work` never runs.
     @discardableResult
     private func tell(_ work: @escaping @Sendable () -> Void) -> Bool {
         self.gate.pass { self.loop.execute(work) }
     }
 
-    /// - Returns: Whether the event loop is to be woken.
+    /// - Returns: Whether the event loop must be woken.
     private static func append(_ item: Item, to intake: inout Intake) -> Bool {
         intake.items.append(item)
         defer { intake.isWoken = true }
         return !intake.isWoken
     }
 
-    // MARK: The readers' side
+    // MARK: Calls from readers
 
-    /// From here on packets are wanted, until as many ``letGo()``. Any thread; before ``add(_:)``.
+    /// Packets are needed from now on, until the same number of ``letGo()`` calls. Any thread; call it before
+    /// ``add(_:)``.
     package func hold() {
         self.intake.withLock { intake in
             intake.holders += 1
@@ -126,7 +127,7 @@ package final class LiveFeed: Sendable {
 
     /// Undoes one ``hold()``.
     package func letGo() {
-        // In the list, between the last packet that is wanted and the first that is wanted again.
+        // Queued as an item, between the last packet that is needed and the first that is needed again.
         let wakes = self.intake.withLock { intake in
             intake.holders = max(0, intake.holders - 1)
             guard intake.holders == 0 else { return false }
@@ -136,7 +137,7 @@ package final class LiveFeed: Sendable {
         if wakes { self.tell { self.handOut() } }
     }
 
-    /// Hands the backlog over, and everything that comes; at once no more of it when it is over.
+    /// Delivers the backlog to the reader and then every new tag; calls ``LiveReader/ended()`` if the feed has ended.
     package func add(_ reader: any LiveReader) {
         let isThere = self.tell {
             self.handOut()
@@ -155,13 +156,13 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// Readers now, outputs included.
+    /// Current number of readers, including outputs.
     package var readers: Int { self.readerCount.load(ordering: .relaxed) }
 
-    /// For a reader that begins anew; on the event loop.
+    /// The backlog for a reader that starts again; on the event loop.
     var backlog: [LiveTag] { self.state.value.core.backlog }
 
-    /// The last packet has come: readers get what is left, and are told.
+    /// Ends the feed after the last packet: readers get the remaining tags, and then ``LiveReader/ended()``.
     package func end() {
         self.tell {
             self.handOut()

@@ -6,7 +6,7 @@ import NIOSSL
 import Stages
 import Synchronization
 
-/// An RTMP output with everything read that it needs: nothing is left that could fail.
+/// An RTMP output whose files have been read, so that its start cannot fail.
 package struct PreparedOutput: Sendable {
     fileprivate var outputID: String { self.settings.outputID }
     fileprivate let settings: PushSettings
@@ -14,10 +14,10 @@ package struct PreparedOutput: Sendable {
     fileprivate let tls: NIOSSLContext?
 }
 
-/// The renditions of a room as FLV tags, and its RTMP outputs, which may come, go and change.
+/// The live renditions of a room as FLV tags, and the room's RTMP outputs, which can be added, removed and changed.
 ///
-/// Any thread may call. One event-loop thread of its own, so that whatever a far side does touches neither publishers nor
-/// encoders. Life: made, calls, ``stop(reason:)`` once.
+/// Any thread may call. Runs one event-loop thread of its own, so that a slow server affects neither publishers nor
+/// encoders. Life cycle: calls, then ``stop(reason:)`` once.
 package final class LiveOutputs: Sendable {
     private struct State {
         var outputs: [PushOutput] = []
@@ -28,14 +28,14 @@ package final class LiveOutputs: Sendable {
     private let gate = Gate()
     private let clock: any MonotonicClock
     private let egress: EgressGate?
-    /// In the order they were asked for.
+    /// In the order in which they were requested.
     private let feeds: [LiveFeed]
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - feeds: The renditions that somebody may ask for.
-    ///   - makesFiles: Viewers may ask for them over HTTP.
-    ///   - egress: Judges the addresses of servers; `nil`: any address.
+    ///   - feeds: The renditions that can be read.
+    ///   - makesFiles: Viewers may read them over HTTP-FLV.
+    ///   - egress: Checks whether the address of a server is allowed; `nil`: any address is.
     package init(
         _ feeds: [FeedDescription], makesFiles: Bool, egress: EgressGate? = nil, clock: any MonotonicClock
     ) {
@@ -45,13 +45,13 @@ package final class LiveOutputs: Sendable {
         self.feeds = feeds.map { LiveFeed($0, makesFiles: makesFiles, clock: clock, loop: loop, gate: gate) }
     }
 
-    /// The rendition of that name, if it is among them.
+    /// The feed of the rendition with this name, if it is among them.
     package func feed(named name: String) -> LiveFeed? { self.feeds.first { $0.name == name } }
 
-    /// Reads what outputs need, and begins nothing.
+    /// Reads the files that outputs need, without starting them.
     ///
-    /// - Returns: Those whose rendition there is.
-    /// - Throws: ``MediaError/Code/notReadable`` for authorities that cannot be read.
+    /// - Returns: The outputs whose rendition exists.
+    /// - Throws: ``MediaError/Code/notReadable`` if a CA file cannot be read.
     package func prepare(_ settings: [PushSettings]) throws(MediaError) -> [PreparedOutput] {
         var made: [PreparedOutput] = []
         for one in settings {
@@ -61,10 +61,10 @@ package final class LiveOutputs: Sendable {
         return made
     }
 
-    /// Begins to send, once there is something on air.
+    /// Starts outputs; each sends once its rendition has packets.
     ///
-    /// - Parameter events: Gets the output's status with each event, on the outputs' thread; must not block.
-    /// - Throws: ``MediaError/Code/notReadable`` for authorities that cannot be read; then none begins.
+    /// - Parameter events: Receives the output's status with each event, on the outputs' thread; must not block.
+    /// - Throws: ``MediaError/Code/notReadable`` if a CA file cannot be read; then no output starts.
     package func start(
         _ settings: [PushSettings], events: @escaping @Sendable (PushStatus, PushCore.Event) -> Void
     ) throws(MediaError) {
@@ -73,15 +73,15 @@ package final class LiveOutputs: Sendable {
             events: events)
     }
 
-    /// Ends some outputs and begins others; all the rest goes on untouched. Nothing happens once ``stop(reason:)`` was called.
+    /// Removes some outputs and adds others; the others are not affected. Does nothing after ``stop(reason:)``.
     ///
-    /// One that ends takes leave of its server. One that begins with the id of one that ends begins when that has left, so that its
-    /// server does not see one key twice.
+    /// A removed output ends its publication on the server. An output with the same id as a removed one starts when
+    /// that has disconnected, so that its server does not see one key twice.
     ///
     /// - Parameters:
-    ///   - gone: Ids of those that end.
+    ///   - gone: Ids of the outputs to remove.
     ///   - order: Ids in the order of the pipeline, for ``statuses``.
-    ///   - reason: Why those end.
+    ///   - reason: Why they are removed.
     ///   - events: See ``start(_:events:)``.
     package func change(
         removing gone: Set<String>, adding made: [PreparedOutput], order: [String], reason: String,
@@ -91,7 +91,8 @@ package final class LiveOutputs: Sendable {
         let places = Dictionary(zip(order, order.indices)) { first, _ in first }
         self.state.withLock { state in
             guard !state.isStopped else { return }
-            // A feed that changes hands keeps what it has: whoever takes it over need not wait for the next key picture.
+            // A feed stays awake while one output replaces another, so that the new one need not wait for the next key
+            // frame.
             for one in made { one.feed.hold() }
             defer { for one in made { one.feed.letGo() } }
             var left: [String: EventLoopFuture<Void>] = [:]
@@ -111,10 +112,10 @@ package final class LiveOutputs: Sendable {
         }
     }
 
-    /// In the order of the pipeline.
+    /// Statuses of the outputs in the order of the pipeline.
     package var statuses: [PushStatus] { self.state.withLock { $0.outputs }.map(\.status) }
 
-    /// Hands out what is there, takes leave of every server, and ends the thread.
+    /// Delivers what is queued, ends the publication on every server, and ends the thread.
     package func stop(reason: String) async {
         let outputs = self.state.withLock { state -> [PushOutput]? in
             guard !state.isStopped else { return nil }
@@ -123,7 +124,7 @@ package final class LiveOutputs: Sendable {
         }
         guard let outputs else { return }
         for feed in self.feeds { feed.end() }
-        // All at once; each takes a second at most, over TLS two. None can fail in a way that leaves something to do.
+        // All at once; each takes at most one second, or two over TLS. An error leaves nothing to do.
         for closed in outputs.map({ $0.stop(reason: reason) }) { try? await closed.get() }
         try? await self.group.next().submit {}.get()
         self.gate.close()

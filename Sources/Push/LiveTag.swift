@@ -3,7 +3,7 @@ package import MediaTypes
 package import NIOCore
 package import RTMP
 
-/// One FLV tag of a rendition on air, made once and shared by all who send it on.
+/// One FLV tag of a live rendition, made once and shared by all readers.
 package struct LiveTag: Sendable {
     package enum Content: Sendable {
         case metadata([AMF0Property])
@@ -13,12 +13,12 @@ package struct LiveTag: Sendable {
     }
 
     package var content: Content
-    /// Milliseconds of program time at which it is decoded; never less than that of a tag of the same track before it.
+    /// Decoding time in milliseconds of program time; never less than that of an earlier tag of the same track.
     package var time: Int64
     package var kind: TrackKind?
-    /// A video packet with which decoding can begin, or a sound of a rendition without video.
+    /// A video packet at which decoding can begin, or any audio packet of a rendition without video.
     package var isKey = false
-    /// The whole tag as a file or an HTTP body has it, with the size behind it; empty where nobody can ask for that.
+    /// The whole tag as in a file or an HTTP body, with its size after it; empty if the feed does not make files.
     package var file = ByteBuffer()
 
     package init(_ content: Content, time: Int64, kind: TrackKind? = nil, isKey: Bool = false) {
@@ -30,7 +30,7 @@ package struct LiveTag: Sendable {
 
     package var isPacket: Bool { if case .packet = self.content { true } else { false } }
 
-    /// Bytes of the tag's body.
+    /// Size of the tag's body in bytes.
     package var count: Int {
         switch self.content {
         case .metadata: 0
@@ -43,14 +43,14 @@ package struct LiveTag: Sendable {
 ///
 /// Spec: Video File Format 10.1 Annex E.2, E.3, E.4.1.
 package enum FLVFileWriter {
-    /// Signature, version 1, which tracks there are, and the size of the tag before the first.
+    /// Returns signature, version 1, track flags, and the size of the tag before the first.
     package static func header(hasVideo: Bool, hasAudio: Bool) -> ByteBuffer {
         let flags: UInt8 = (hasAudio ? 4 : 0) | (hasVideo ? 1 : 0)
         return ByteBuffer(bytes: [0x46, 0x4C, 0x56, 1, flags, 0, 0, 0, 9, 0, 0, 0, 0])
     }
 
-    /// A tag and its size. A body over 16 MiB has no place in a tag: then nothing. Metadata has no time: demuxers take what
-    /// has one for data of the programme.
+    /// Returns a tag and its size; empty if the body is larger than a tag can be (16 MiB). Metadata has the time 0:
+    /// demuxers treat metadata with another time as timed data.
     package static func tag(_ tag: LiveTag) -> ByteBuffer {
         switch tag.content {
         case .metadata(let properties):

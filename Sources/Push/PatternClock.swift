@@ -1,11 +1,12 @@
-/// The time at which a ``TestPattern`` was drawn, as a row of black and white blocks under its ``PatternCode``: a white and
-/// a black mark, 20 bits of milliseconds, most significant first, and eight bits to check them.
+/// The time at which a ``TestPattern`` was drawn, as a row of black and white blocks below its ``PatternCode``: a white
+/// and a black mark, 20 bits of milliseconds, most significant first, and eight check bits.
 ///
-/// Whoever sees the picture on a machine with the same clock knows how old it is, encoders and players included.
+/// On a machine with the same clock it shows the age of the frame, including encoders and players.
 package enum PatternClock {
-    /// Blocks in the row. They fill less than half of the width, so that a side-by-side scene keeps them all.
+    /// Number of blocks in the row. They fill less than half of the width, so that a side-by-side scene shows all of
+    /// them.
     package static let count = 30
-    /// Milliseconds after which the row begins anew, 17.5 min.
+    /// Milliseconds after which the value wraps, 17.5 min.
     package static let period: Int64 = 1 << 20
 
     /// Whether each block is white.
@@ -17,21 +18,22 @@ package enum PatternClock {
         return (0..<UInt32(Self.count)).map { row >> (UInt32(Self.count) - 1 - $0) & 1 == 1 }
     }
 
-    /// Where block `bit` lies in a picture of this size.
+    /// Position of block `bit` in a frame of this size.
     package static func block(_ bit: Int, width: Int, height: Int) -> (x: Int, y: Int, side: Int) {
         let (_, top, side) = PatternCode.block(0, width: width, height: height)
         let left = (width - side * Self.count) / 2 & ~1
         return (left + bit * side, (top + side * 3 / 2) & ~1, side)
     }
 
-    /// The value of the row, 0 ..< ``period``; `nil` when marks or check are wrong.
+    /// The value of the row, 0 ..< ``period``; `nil` if a mark or the check is wrong.
     package static func value(of bits: [Bool]) -> Int64? {
         guard bits.count == Self.count, bits[0], !bits[1] else { return nil }
         let number = bits.dropFirst(2).reduce(UInt32(0)) { $0 << 1 | ($1 ? 1 : 0) }
         return number & 255 == self.check(number >> 8) ? Int64(number >> 8) : nil
     }
 
-    /// The nibbles' weighted sum, not zero for zero. The weights are odd, so that every wrong block is noticed.
+    /// Weighted sum of the nibbles; not zero for zero. The weights are odd, so that every single wrong block is
+    /// detected.
     private static func check(_ value: UInt32) -> UInt32 {
         var sum: UInt32 = 0x5a
         for index: UInt32 in 0..<5 { sum &+= (value >> (4 * index) & 15) &* (34 * index + 11) }

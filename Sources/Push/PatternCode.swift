@@ -1,7 +1,7 @@
 /// The frame counter of a ``TestPattern`` as a row of black and white blocks: a white and a black mark, sixteen bits,
-/// most significant first, and their parity.
+/// most significant first, and a parity bit.
 package enum PatternCode {
-    /// Blocks in the row.
+    /// Number of blocks in the row.
     package static let count = 19
 
     /// Whether each block is white for frame `index` (taken modulo 65,536).
@@ -11,17 +11,17 @@ package enum PatternCode {
         return [true, false] + bits + [value.nonzeroBitCount & 1 == 1]
     }
 
-    /// Where block `bit` lies in a picture of this size.
+    /// Position of block `bit` in a frame of this size.
     package static func block(_ bit: Int, width: Int, height: Int) -> (x: Int, y: Int, side: Int) {
         let side = max(4, min(width / 64, height / 24) & ~1)
         let left = (width - side * Self.count) / 2 & ~1
         return (left + bit * side, height * 78 / 100 & ~1, side)
     }
 
-    /// Reads the counter from a picture.
+    /// Reads the counter from a frame.
     ///
-    /// - Parameter luma: The mean luma (0…255) around a point given in the pattern's own coordinates.
-    /// - Returns: The counter, or `nil` when marks or parity are wrong.
+    /// - Parameter luma: Returns the mean luma (0…255) around a point in the pattern's own coordinates.
+    /// - Returns: The counter, or `nil` if a mark or the parity is wrong.
     package static func read(width: Int, height: Int, luma: (_ x: Int, _ y: Int) -> Int) -> UInt16? {
         var bits: [Bool] = []
         for bit in 0..<Self.count {

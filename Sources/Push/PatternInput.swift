@@ -4,7 +4,7 @@ package import MediaTypes
 import RTMP
 import Stages
 
-/// A ``TestPattern`` encoded as an encoder app would: H.264 in real time, a key picture every two seconds, AAC.
+/// A ``TestPattern`` encoded as by an encoder app: H.264 in real time, a key frame every two seconds, AAC.
 package final class PatternInput: PublishInput {
     package let parameters: [CodecParameters]
     package let picture: (width: Int, height: Int, fps: Int)?
@@ -17,8 +17,8 @@ package final class PatternInput: PublishInput {
     private var position: Int64 = 0
 
     /// - Parameters:
-    ///   - bitrate: Of the picture, bits per second.
-    /// - Throws: ``MediaError`` when an encoder is missing or refuses.
+    ///   - bitrate: Bit rate of the video in bits per second.
+    /// - Throws: ``MediaError`` if an encoder is missing or rejects its settings.
     package init(pattern: TestPattern, bitrate: Int = 2_048_000) throws(MediaError) {
         self.pattern = pattern
         self.picture = (pattern.width, pattern.height, pattern.fps)
@@ -39,7 +39,7 @@ package final class PatternInput: PublishInput {
 
     package func next() throws(MediaError) -> CodedPacket? {
         while self.ready.isEmpty {
-            // Sound first when it is behind, so that packets leave in the order of their times.
+            // Audio first if it is behind, so that packets are sent in timestamp order.
             if self.position * Int64(self.pattern.fps) <= self.frame * Int64(self.pattern.sampleRate) {
                 try self.makeSound()
             } else {
@@ -63,7 +63,7 @@ package final class PatternInput: PublishInput {
         let count = AudioEncoder.frameLength
         let samples = self.pattern.sound(from: self.position, count: count)
         var packets: [CodedPacket] = []
-        // The packet before time zero is the encoder's priming; FLV cannot say so, and a player would play it.
+        // The packet before time zero is the encoder's priming; FLV cannot mark it, and a player would play it.
         try self.audio.encode(samples[...], pts: self.position) { if $0.pts >= 0 { packets.append($0) } }
         self.position += Int64(count)
         self.ready += packets

@@ -2,13 +2,13 @@ import MediaTypes
 import NIOCore
 import RTMP
 
-/// Performs what the client session asks for on one connection. Bound to its event loop.
+/// Performs the actions of a ``RTMPClientSession`` on one connection. Bound to its event loop.
 final class PublishHandler: ChannelInboundHandler, ChannelOutboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
-    /// What the sending thread asks for, as a user event.
+    /// A command from the sending thread, as a user event.
     enum Command: Sendable {
         case describe([CodecParameters], Picture?)
         case media(RTMPMediaMessage)

@@ -1,11 +1,11 @@
 package import MediaTypes
 
-/// Where a publisher's packets come from. Created and used on one thread.
+/// A source of packets to publish. Created and used on one thread.
 package protocol PublishInput: AnyObject {
-    /// Codec of every track, configuration records as FLV wants them.
+    /// Parameters of every track, with configuration records in the form of FLV.
     var parameters: [CodecParameters] { get }
-    /// What `onMetaData` says: width, height and pictures per second; `nil` without a picture.
+    /// Values for `onMetaData`: width, height and frames per second; `nil` if unknown or without video.
     var picture: (width: Int, height: Int, fps: Int)? { get }
-    /// The next packet in decoding order, times from zero; `nil` at the end.
+    /// The next packet in decoding order, with times from zero; `nil` at the end.
     func next() throws(MediaError) -> CodedPacket?
 }

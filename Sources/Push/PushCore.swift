@@ -2,22 +2,22 @@ package import MediaTypes
 import RTMP
 import Stages
 
-/// One RTMP output: a rendition's tags in, the bytes of one connection after the other out.
+/// State machine of one RTMP output: a rendition's tags in, the bytes of its connections out, one after another.
 ///
-/// Pure: no socket, no clock, no chance of its own; the driver performs the actions and tells what came of them. Times are
+/// Pure: no socket, no clock, no random source; the driver performs the actions and reports the results. Times are
 /// nanoseconds of one monotonic clock.
 ///
-/// States: *waiting* (nothing is on air) → *connecting* (until the server agrees) → *live* → *failed* (until the back-off is
-/// over) → connecting …; any → *stopped*. Invariants: (1) what is sent over a connection begins with metadata, sequence
-/// headers and a key picture, and its times go on where those of the connection before ended; (2) no more than
-/// ``inFlightLimit`` and one tag are with the socket, the rest waits in a ``TagQueue``; (3) whoever takes or acknowledges
-/// nothing for ``Settings/stallTimeout`` is given up.
+/// States: *waiting* (no packets yet) → *connecting* (until the server accepts) → *live* → *failed* (until the back-off
+/// ends) → connecting …; any → *stopped*. Invariants: (1) each connection begins with metadata, sequence headers and a
+/// key frame, and its timestamps continue after those of the connection before; (2) at most ``inFlightLimit`` and one
+/// tag are in the socket, the rest waits in a ``TagQueue``; (3) a server that reads or acknowledges nothing for
+/// ``Settings/stallTimeout`` is disconnected.
 package struct PushCore: ~Copyable {
     package struct Settings: Sendable {
         package var url: RTMPURL
-        /// Nanoseconds without progress after which a connection is given up.
+        /// Nanoseconds without progress after which a connection is closed.
         package var stallTimeout: Int64 = 4 * TimeMath.nanoseconds
-        /// Nanoseconds of the longest first wait and of the longest wait.
+        /// Upper bounds of the first and of every retry delay, in nanoseconds.
         package var firstRetry: Int64 = TimeMath.nanoseconds
         package var longestRetry: Int64 = 30 * TimeMath.nanoseconds
         /// Bytes after which the server is asked to acknowledge.
@@ -31,38 +31,38 @@ package struct PushCore: ~Copyable {
     package enum Event: Sendable, Hashable {
         case connecting
         case live
-        /// It is tried again after so many milliseconds.
+        /// The next attempt follows after `retryMs` milliseconds.
         case failed(PushFailure, reason: String, retryMs: Int)
         case stopped(reason: String)
     }
 
     package enum Action: Sendable, Hashable {
-        /// Connect, and tell ``connected(now:)`` or ``disconnected(_:now:)``.
+        /// Connect, and call ``connected(now:)`` or ``disconnected(_:now:)``.
         case connect(RTMPURL)
-        /// Write and flush; tell ``flushed(_:now:)`` when the kernel has it.
+        /// Write and flush; call ``flushed(_:now:)`` when the kernel has accepted the bytes.
         case send([UInt8])
-        /// Hand over the feed's backlog, then each tag as it comes.
+        /// Pass on the feed's backlog, then each new tag.
         case begin
-        /// Close behind what is written, within a second.
+        /// Close after everything written so far, within a second.
         case finish
         /// Close at once.
         case close
         case report(Event)
     }
 
-    /// Nanoseconds from the attempt to the server's word.
+    /// Nanoseconds from the attempt until the server must have accepted.
     package static let agreement: Int64 = 5 * TimeMath.nanoseconds
-    /// A connection that held this long was a good one: the back-off begins anew.
+    /// A connection that was live for longer than this resets the back-off.
     package static let steady: Int64 = 10 * TimeMath.nanoseconds
-    /// Bytes with the socket, beyond one tag, that the kernel has not taken.
+    /// Maximum number of bytes in the socket that the kernel has not accepted, not counting one tag.
     package static let inFlightLimit: UInt64 = 64 << 10
-    /// Redirections in a row that are followed.
+    /// Maximum number of redirects in a row.
     private static let mostRedirects = 3
 
     package private(set) var state = State.waiting
-    /// Bytes over all connections, and what of them servers have acknowledged.
+    /// Bytes sent over all connections.
     package private(set) var bytes: UInt64 = 0
-    /// Attempts after the first.
+    /// Connection attempts after the first one.
     package private(set) var retries = 0
     package private(set) var lastError: String?
     package private(set) var lastFailure: PushFailure?
@@ -77,20 +77,20 @@ package struct PushCore: ~Copyable {
     private var queue = TagQueue()
     private var ledger: AckLedger
     private var droppedBefore = 0
-    /// Of this connection: bytes handed to the driver, and bytes the kernel has taken.
+    /// Bytes of this connection passed to the driver, and bytes accepted by the kernel.
     private var sent: UInt64 = 0
     private var flushed: UInt64 = 0
-    /// When the kernel last took something, or had nothing to take.
+    /// When the kernel last accepted bytes, or had none to accept.
     private var progress: Int64 = 0
-    /// When the state began.
+    /// When the current state began.
     private var since: Int64 = 0
     private var retryAt: Int64 = 0
-    /// Milliseconds of the rendition that are 0 on the far side; the last that were sent.
+    /// Time of the rendition that is 0 on the server, in milliseconds.
     private var base: Int64?
     private var lastTime = Int64.min
     private var actions: [Action] = []
 
-    /// - Parameter random: Chance, for the handshake and the back-off.
+    /// - Parameter random: Random numbers for the handshake and the back-off.
     package init(_ settings: Settings, random: @escaping @Sendable () -> UInt64) {
         self.settings = settings
         self.random = random
@@ -100,16 +100,16 @@ package struct PushCore: ~Copyable {
         self.ledger = AckLedger(window: settings.acknowledgementWindow)
     }
 
-    /// Packets that were dropped.
+    /// Packets dropped so far.
     package var dropped: Int { self.droppedBefore + self.queue.dropped }
-    /// Milliseconds of media that wait.
+    /// Queued media in milliseconds.
     package var queued: Int64 { self.queue.duration }
-    /// Bytes of this connection that the server's program has acknowledged; `nil`: it does not acknowledge.
+    /// Bytes of this connection that the server has acknowledged; `nil`: it does not acknowledge.
     package var acknowledged: UInt64? { self.ledger.isKept ? self.ledger.acknowledged : nil }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// A tag of the rendition, from the feed as it comes or, after ``Action/begin``, from its backlog.
+    /// Takes a tag of the rendition: a new one, or after ``Action/begin`` one of the backlog.
     package mutating func push(_ tag: LiveTag, now: Int64) -> [Action] {
         switch self.state {
         case .waiting: if tag.isPacket { self.connect(now) }
@@ -121,7 +121,7 @@ package struct PushCore: ~Copyable {
         return self.takeActions()
     }
 
-    /// The connection that was asked for is there.
+    /// The requested connection is established.
     package mutating func connected(now: Int64) -> [Action] {
         guard self.state == .connecting else { return [] }
         let filler = (0..<191).flatMap { _ in
@@ -132,7 +132,7 @@ package struct PushCore: ~Copyable {
         return self.takeActions()
     }
 
-    /// Bytes came from the server.
+    /// Reads bytes from the server.
     package mutating func receive(_ bytes: Span<UInt8>, now: Int64) -> [Action] {
         guard self.state == .connecting || self.state == .live else { return [] }
         let known = self.session?.acknowledgements ?? 0
@@ -143,18 +143,18 @@ package struct PushCore: ~Copyable {
         for answer in answers where self.state == .connecting || self.state == .live {
             switch answer {
             case .send(let bytes):
-                // A server that asks and does not read must not fill memory with answers.
+                // A server that sends requests and does not read must not fill our memory with answers.
                 if self.state == .connecting || self.inFlight < Self.inFlightLimit { self.send(bytes, now) }
             case .ready: self.agreed(now)
             case .failed(.rejected(let status)): self.rejected(status, now)
             case .failed(.server(let failure)):
-                self.fail(.unreachable, "it does not speak RTMP: \(failure)", now)
+                self.fail(.unreachable, "the server does not speak RTMP: \(failure)", now)
             }
         }
         return self.takeActions()
     }
 
-    /// The kernel has taken so many bytes more.
+    /// The kernel has accepted `count` more bytes.
     package mutating func flushed(_ count: Int, now: Int64) -> [Action] {
         self.flushed &+= UInt64(max(0, count))
         self.progress = now
@@ -162,25 +162,25 @@ package struct PushCore: ~Copyable {
         return self.takeActions()
     }
 
-    /// The connection is over, or could not be made.
+    /// The connection ended or could not be made.
     package mutating func disconnected(_ reason: String, now: Int64) -> [Action] {
         guard self.state == .connecting || self.state == .live else { return [] }
         self.fail(.unreachable, reason, now)
         return self.takeActions()
     }
 
-    /// Time has passed; a few times a second.
+    /// Checks timeouts; call it a few times per second.
     package mutating func tick(now: Int64) -> [Action] {
         switch self.state {
         case .connecting where now &- self.since >= Self.agreement:
             self.fail(
                 self.sent > 0 ? .wedged : .unreachable,
-                self.sent > 0 ? "the server has taken the connection and does not agree" : "no connection in time", now)
+                self.sent > 0 ? "the server did not accept the stream in time" : "no connection in time", now)
         case .live where self.inFlight > 0 && now &- self.progress >= self.settings.stallTimeout:
-            self.fail(.wedged, "the server takes nothing", now)
+            self.fail(.wedged, "the server reads no data", now)
         case .live:
             if let overdue = self.ledger.overdue(now), overdue >= self.settings.stallTimeout {
-                self.fail(.wedged, "the server acknowledges nothing", now)
+                self.fail(.wedged, "the server acknowledges no data", now)
             }
         case .failed where now >= self.retryAt:
             self.retries += 1
@@ -190,12 +190,12 @@ package struct PushCore: ~Copyable {
         return self.takeActions()
     }
 
-    /// It is over: what waits is sent, and the server is taken leave of.
+    /// Stops the output: sends what is queued, and ends the publication on the server.
     package mutating func stop(reason: String, now: Int64) -> [Action] {
         guard self.state != .stopped else { return [] }
         if self.state == .live {
             var bytes: [UInt8] = []
-            // To a server that is behind already, nothing more than the leave.
+            // If the server is behind already, only the end of the publication is sent.
             while self.inFlight < Self.inFlightLimit, let tag = self.queue.pop() { bytes += self.bytes(of: tag) }
             bytes += self.session?.finish() ?? []
             self.send(bytes, now)
@@ -231,13 +231,14 @@ package struct PushCore: ~Copyable {
     private mutating func agreed(_ now: Int64) {
         self.enter(.live, now)
         self.droppedBefore += self.queue.dropped
-        // Behind what the far side had before: its players would take a second time for a fault.
+        // Starts after the last time sent: players would treat repeated timestamps as an error.
         self.queue = TagQueue(after: self.lastTime)
         self.actions += [.report(.live), .begin]
     }
 
     private mutating func rejected(_ status: RTMPClientStatus, _ now: Int64) {
-        // In a row are those that come before anything has held: servers that are renewed now and then are followed for ever.
+        // The limit is for redirects before a connection has held; a server that redirects now and then is followed
+        // each time.
         if self.state == .live, now &- self.since >= Self.steady { self.redirects = 0 }
         let isRequest = status.code == RTMPClientStatus.reconnectRequest
         if let next = self.redirection(status, isRequest: isRequest), self.redirects < Self.mostRedirects {
@@ -251,7 +252,8 @@ package struct PushCore: ~Copyable {
         self.fail(isRequest ? .unreachable : .refused, "the server says \(code): \(status.text)", now)
     }
 
-    /// Where to go instead; never from TLS to plain text, which would show the key.
+    /// The redirect target; nil if there is none. Never from TLS to an unencrypted connection, which would expose the
+    /// key.
     private func redirection(_ status: RTMPClientStatus, isRequest: Bool) -> RTMPURL? {
         guard let text = status.redirect else { return isRequest ? self.target : nil }
         guard text.utf8.count <= 1_024,
@@ -274,7 +276,7 @@ package struct PushCore: ~Copyable {
         self.actions += [.close, .report(.failed(failure, reason: shown, retryMs: Int(wait / 1_000_000)))]
     }
 
-    /// Sends as much as the socket takes.
+    /// Sends queued tags until the socket is full.
     private mutating func pump(_ now: Int64) {
         var bytes: [UInt8] = []
         while self.inFlight &+ UInt64(bytes.count) < Self.inFlightLimit, let tag = self.queue.pop() {

@@ -6,14 +6,15 @@ import NIOSSL
 import NIOTLS
 import PipelineSpec
 
-/// Performs what a ``PushCore`` asks for: one output's connections, one after the other. Bound to the outputs' event loop.
+/// Performs the actions of a ``PushCore``: the connections of one output, one after another. Bound to the outputs'
+/// event loop.
 final class PushDriver {
     private static let pace = TimeAmount.milliseconds(250)
     private static let connectTimeout = TimeAmount.seconds(4)
-    /// Between the leave and the close: the far side may never read.
+    /// Time from the end of the publication to the close, because the server may never read.
     private static let leave = TimeAmount.milliseconds(900)
-    /// `TCP_NOTSENT_LOWAT` of Linux, in bytes: the kernel takes no more than this ahead of the network, so that what is
-    /// late is late where whole groups of pictures can be dropped, and a server that takes nothing shows soon.
+    /// `TCP_NOTSENT_LOWAT` of Linux, in bytes. The kernel buffers at most this much unsent data, so that a backlog
+    /// forms in our own queue, where whole GOPs can be dropped, and a server that does not read is noticed soon.
     private static let notSentLowWater = (option: NIOBSDSocket.Option(rawValue: 25), bytes: 32 << 10)
 
     private let output: PushOutput
@@ -23,7 +24,7 @@ final class PushDriver {
     private let loop: any EventLoop
     private let emit: @Sendable (PushStatus, PushCore.Event) -> Void
     private var core: PushCore
-    /// Names the connection that counts; what others still say does not.
+    /// Number of the current connection; reports of others are ignored.
     private var connection = 0
     private var channel: (any Channel)?
     private var timer: RepeatedTask?
@@ -49,7 +50,7 @@ final class PushDriver {
         }
     }
 
-    /// - Returns: When the connection, if there was one, is closed.
+    /// - Returns: Completes when the connection, if there was one, is closed.
     func stop(reason: String) -> EventLoopFuture<Void> {
         self.timer?.cancel()
         self.timer = nil
@@ -65,13 +66,13 @@ final class PushDriver {
 
     // MARK: Connections
 
-    /// The socket is there, and the driver's to close: TLS may still have to agree, and a server may never say a word of it.
+    /// Takes over the open socket. The TLS handshake may still follow, and the server may never answer it.
     fileprivate func opened(_ connection: Int, _ channel: any Channel) {
         guard connection == self.connection else { return channel.close(promise: nil) }
         self.channel = channel
     }
 
-    /// What is written gets through.
+    /// The connection can carry data: after the TLS handshake, or at once without TLS.
     fileprivate func connected(_ connection: Int) {
         guard connection == self.connection else { return }
         self.perform(self.core.connected(now: self.clock.now()))
@@ -117,8 +118,8 @@ final class PushDriver {
         let tls = url.isSecure ? self.tls : nil
         let egress = self.egress
         guard url.isSecure == (tls != nil) else {
-            // A redirection to TLS of an output that is plain.
-            self.loop.execute { box.value.disconnected(number, "the server asks for TLS; write rtmps:// in the url") }
+            // The server redirects to TLS, but the output is configured without it.
+            self.loop.execute { box.value.disconnected(number, "the server redirects to TLS; use rtmps:// in `url`") }
             return
         }
         ClientBootstrap(group: self.loop)
@@ -128,13 +129,13 @@ final class PushDriver {
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 8 << 10))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    // Also where a server has sent it on to another one.
+                    // The check also applies to redirect targets.
                     if let egress {
                         try channel.pipeline.syncOperations.addHandler(
                             EgressHandler(egress, target: EgressPolicy.Target(url)))
                     }
                     if let tls {
-                        // An address has no name to be asked for; its certificate must name the address.
+                        // An IP address cannot be sent as the server name; the certificate must name the address.
                         let isName = (try? SocketAddress(ipAddress: url.host, port: 0)) == nil
                         try channel.pipeline.syncOperations.addHandler(
                             try NIOSSLClientHandler(context: tls, serverHostname: isName ? url.host : nil))
@@ -157,12 +158,12 @@ final class PushDriver {
         channel.writeAndFlush(channel.allocator.buffer(bytes: bytes)).whenSuccess { box.value.flushed(number, count) }
     }
 
-    /// Closes behind what is written.
+    /// Closes the connection after everything written so far.
     private func finish() {
         guard let channel = self.channel else { return }
         self.channel = nil
         self.connection += 1
-        // The mark behind the last bytes, or the time, whichever is first.
+        // When the last bytes are written, or after the timeout, whichever comes first.
         let written = channel.writeAndFlush(channel.allocator.buffer(capacity: 0))
         written.whenComplete { _ in channel.close(mode: .output, promise: nil) }
         self.loop.scheduleTask(in: Self.leave) { channel.close(promise: nil) }
@@ -192,13 +193,13 @@ final class PushDriver {
 
     fileprivate static func setLowWater(_ channel: any Channel) {
         #if os(Linux)
-            // A kernel without it only keeps more.
+            // A kernel without this option only buffers more.
             _ = channel.setOption(.tcpOption(self.notSentLowWater.option), value: self.notSentLowWater.bytes)
         #endif
     }
 }
 
-/// Tells the driver what happens to one connection.
+/// Reports the events of one connection to the driver.
 private final class PushChannelHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -251,8 +252,8 @@ private final class PushChannelHandler: ChannelInboundHandler {
         switch error {
         case NIOSSLError.handshakeFailed(let cause):
             "\(cause)".contains("CERTIFICATE_VERIFY_FAILED")
-                ? "its certificate is not signed by an authority that is trusted" : "no TLS: \(cause)"
-        case is NIOSSLExtraError: "its certificate is for another host"
+                ? "the server's certificate is not signed by a trusted authority" : "TLS failed: \(cause)"
+        case is NIOSSLExtraError: "the server's certificate is for another host"
         default: ConnectionFailure.text(error) ?? "\(error)"
         }
     }

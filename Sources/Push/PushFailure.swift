@@ -1,9 +1,9 @@
-/// What is wrong with an RTMP output, in the words of the error catalogue.
+/// The kind of failure of an RTMP output, as a code of the error catalogue.
 package enum PushFailure: String, Sendable, CaseIterable {
-    /// No connection, or it ended.
+    /// The connection could not be made, or it ended.
     case unreachable = "outputUnreachable"
-    /// The server said no.
+    /// The server refused.
     case refused = "outputRefused"
-    /// It took the connection, and then nothing.
+    /// The server accepted the connection, but does not read.
     case wedged = "outputWedged"
 }

@@ -4,16 +4,16 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// What one RTMP output is to do.
+/// Settings of one RTMP output.
 package struct PushSettings: Sendable {
-    /// Names it in events and in the state.
+    /// Id in events and in the state.
     package var outputID: String
     /// Name of the rendition that is sent.
     package var rendition: String
     package var core: PushCore.Settings
-    /// PEM file of the authorities that may have signed the server's certificate; `nil`: the system's.
+    /// PEM file with the CA certificates that are trusted; `nil`: the system's.
     package var authorities: String?
-    /// Whoever answers is trusted, whatever its certificate.
+    /// Accept any server certificate.
     package var trustsAnybody = false
 
     package init(outputID: String, rendition: String, core: PushCore.Settings) {
@@ -22,12 +22,12 @@ package struct PushSettings: Sendable {
         self.core = core
     }
 
-    /// - Throws: ``MediaError/Code/notReadable`` for authorities that cannot be read.
+    /// - Throws: ``MediaError/Code/notReadable`` if the CA file cannot be read.
     func tlsContext() throws(MediaError) -> NIOSSLContext? {
         guard self.core.url.isSecure else { return nil }
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
-        // A server that reads nothing says no farewell either.
+        // A server that does not read does not answer the TLS shutdown either.
         configuration.shutdownTimeout = .seconds(1)
         if self.trustsAnybody { configuration.certificateVerification = .none }
         if let file = self.authorities { configuration.trustRoots = .file(file) }
@@ -35,15 +35,15 @@ package struct PushSettings: Sendable {
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw MediaError(
-                .notReadable, "the authorities cannot be read: \(error)", at: "output[\(self.outputID)]",
-                fix: "name a PEM file of certificates in tls.authorities")
+                .notReadable, "the CA certificates cannot be read: \(error)", at: "output[\(self.outputID)]",
+                fix: "set `tls.authorities` to a PEM file with certificates")
         }
     }
 }
 
-/// One RTMP output as everybody sees it: any thread may ask, what it does happens in its ``PushDriver``.
+/// One RTMP output. Any thread may call; the work happens in its ``PushDriver``.
 ///
-/// Life: made, begins by itself, ``stop(reason:)`` once.
+/// Life cycle: it starts when it is created, and ends with ``stop(reason:)`` once.
 final class PushOutput: LiveReader {
     private let loop: any EventLoop
     private let shown: Mutex<PushStatus>
@@ -51,7 +51,8 @@ final class PushOutput: LiveReader {
     private let earlier: EventLoopFuture<Void>
     let feed: LiveFeed
 
-    /// - Parameter earlier: It begins when this is over; `nil`: at once. A server may refuse a key that is still in use.
+    /// - Parameter earlier: The output starts when this completes; `nil`: at once. A server may refuse a key that is
+    ///   still in use.
     init(
         _ settings: PushSettings, feed: LiveFeed, tls: NIOSSLContext?, egress: EgressGate?,
         clock: any MonotonicClock, loop: any EventLoop, after earlier: EventLoopFuture<Void>? = nil,
@@ -73,7 +74,7 @@ final class PushOutput: LiveReader {
     }
 
     private func begin() {
-        // It may have been stopped while it waited.
+        // The output may have been stopped meanwhile.
         guard let driver = self.driver.value else { return }
         driver.start()
         self.feed.add(self)
@@ -83,14 +84,14 @@ final class PushOutput: LiveReader {
 
     func show(_ change: (inout PushStatus) -> Void) { self.shown.withLock { change(&$0) } }
 
-    /// Sends what waits and takes leave.
+    /// Sends what is queued and ends the publication on the server.
     ///
-    /// - Returns: When the connection, if there was one, is closed, and whatever it waited for is over.
+    /// - Returns: Completes when the connection, if there was one, is closed, and `earlier` has completed.
     func stop(reason: String) -> EventLoopFuture<Void> {
         self.feed.remove(self)
         self.feed.letGo()
         return self.loop.flatSubmit {
-            // The driver holds the output and the output holds the driver.
+            // The driver and the output retain each other.
             let driver = self.driver.value
             self.driver.value = nil
             let closed = driver?.stop(reason: reason) ?? self.loop.makeSucceededVoidFuture()
@@ -100,6 +101,6 @@ final class PushOutput: LiveReader {
 
     func receive(_ tags: [LiveTag], now: Int64) { self.driver.value?.receive(tags, now: now) }
 
-    /// The room stops its outputs by itself.
+    /// Does nothing: the room stops its outputs separately.
     func ended() {}
 }

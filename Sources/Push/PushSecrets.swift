@@ -1,15 +1,16 @@
 package import MediaTypes
 
-/// What of an output's URL must not be seen: its stream name, with and without query, and the values in the query.
+/// The secret parts of an output's URL: its stream name, with and without query, and the values in the query.
 package struct PushSecrets: Sendable, Hashable {
-    /// Values in a query that are shorter say nothing.
+    /// Minimum length of a query value that counts as a secret; shorter ones are too common to hide.
     private static let shortest = 4
-    /// Characters of a reason that are looked at, besides those of a secret, and that are shown.
+    /// Maximum numbers of characters of a reason that are searched, in addition to the length of a secret, and that are
+    /// shown.
     private static let reach = 600
     private static let shown = 200
 
-    /// Of those URLs that it was sent on to the newest are remembered: a server may send it on every few seconds for as long as the
-    /// room lives.
+    /// Maximum number of redirect URLs that are remembered, the newest ones: a server may redirect every few seconds
+    /// for the whole life of the room.
     private static let mostOthers = 8
 
     private let own: [String]
@@ -21,7 +22,7 @@ package struct PushSecrets: Sendable, Hashable {
         self.texts = Self.sorted(self.own)
     }
 
-    /// It is sent on to another URL.
+    /// Adds a URL to which the server redirects.
     package mutating func add(_ url: RTMPURL) {
         self.others.append(Self.parts(of: url))
         if self.others.count > Self.mostOthers { self.others.removeFirst() }
@@ -37,16 +38,16 @@ package struct PushSecrets: Sendable, Hashable {
 
     private static func sorted(_ parts: [String]) -> [String] {
         Set(parts).filter { !$0.isEmpty }
-            // The longest first: a part of it that was hidden would leave the rest.
+            // The longest first: hiding a part of a secret would leave the rest visible.
             .sorted { ($0.count, $0) > ($1.count, $1) }
     }
 
-    /// A far side's words: short, printable, and without what it may repeat.
+    /// Makes a server's message fit to show: short, printable, without secrets that it may repeat.
     package func presentable(_ reason: String) -> String {
         let longest = self.texts.map(\.unicodeScalars.count).max() ?? 0
         let scalars = reason.unicodeScalars.prefix(Self.reach + longest)
         var printable = Array(scalars.filter { $0.value >= 0x20 && $0.value != 0x7F })
-        // What lies at the cut may be the beginning of a secret, which is not found as one.
+        // The end of the truncated text may be the beginning of a secret, which would not be found.
         if scalars.endIndex != reason.unicodeScalars.endIndex { printable.removeLast(self.begun(at: printable)) }
         var text = String(String.UnicodeScalarView(printable))
         for secret in self.texts {
@@ -55,7 +56,7 @@ package struct PushSecrets: Sendable, Hashable {
         return String(text.prefix(Self.shown))
     }
 
-    /// How many of a text's last scalars a secret may begin with.
+    /// Number of scalars at the end of the text with which a secret may begin.
     private func begun(at text: [Unicode.Scalar]) -> Int {
         self.texts.reduce(0) { most, secret in
             let scalars = Array(secret.unicodeScalars)

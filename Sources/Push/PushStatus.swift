@@ -1,22 +1,22 @@
-/// What is known of one RTMP output.
+/// The state and the counters of one RTMP output.
 package struct PushStatus: Sendable, Hashable {
     package let outputID: String
     /// Without stream key.
     package let url: String
-    /// The rendition that is sent.
+    /// Name of the rendition that is sent.
     package let rendition: String
     package var state = PushCore.State.waiting
-    /// Bytes sent over all connections, protocol included.
+    /// Bytes sent over all connections, including protocol overhead.
     package var bytes: UInt64 = 0
     /// Bytes of this connection that the server has acknowledged; `nil`: it does not acknowledge.
     package var acknowledged: UInt64?
-    /// Packets that the server was too slow for.
+    /// Packets dropped because the server was too slow.
     package var dropped = 0
-    /// Milliseconds of media that wait for the server.
+    /// Queued media in milliseconds.
     package var queuedMs: Int64 = 0
-    /// Attempts after the first.
+    /// Connection attempts after the first one.
     package var retries = 0
-    /// Why the last connection ended or failed; `nil` when none did.
+    /// Why the last connection ended or failed; `nil` if none has.
     package var lastError: String?
     package var lastFailure: PushFailure?
 

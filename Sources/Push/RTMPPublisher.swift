@@ -7,31 +7,31 @@ import RTMP
 import Stages
 import Synchronization
 
-/// Publishes one input to an RTMP server in real time, as a streamer's encoder does.
+/// Publishes one input to an RTMP server in real time, as an encoder does.
 package final class RTMPPublisher: Sendable {
-    /// How it went, from the publisher's threads.
+    /// Progress of the publication, reported on the publisher's threads.
     package enum Event: Sendable {
         case connected
         case publishing
-        /// Every second: packets and bytes so far, and how far behind real time the sending is, in milliseconds.
+        /// Reported every second: packets and bytes so far, and how far sending is behind real time, in milliseconds.
         case progress(packets: Int, bytes: Int, behindMs: Int)
     }
 
-    /// Why it stopped early.
+    /// Why the publication failed.
     package enum Failure: Error, Sendable {
         case badURL(String)
         case cannotConnect(String)
-        /// The server refused, in its own words.
+        /// The server refused; code and text are its own.
         case refused(code: String, text: String)
         case connectionLost
         case input(MediaError)
     }
 
-    /// Bytes that may wait in the socket's buffer before sending pauses: two seconds of a usual publisher.
+    /// Maximum number of bytes in the socket's buffer before sending pauses: two seconds of a typical publisher.
     private static let outboundLimit = 1 << 20
-    /// Nanoseconds after which it looks whether it is still wanted.
+    /// Interval at which it checks whether it was stopped, in nanoseconds.
     private static let patience: Int64 = 100_000_000
-    /// Nanoseconds a server has to agree.
+    /// Nanoseconds within which the server must accept.
     private static let agreement: Int64 = 10 * TimeMath.nanoseconds
 
     private let stopping = Mutex(false)
@@ -39,7 +39,7 @@ package final class RTMPPublisher: Sendable {
 
     package init(events: @escaping @Sendable (Event) -> Void = { _ in }) { self.events = events }
 
-    /// Lets ``run(url:duration:makeInput:)`` take leave of the server and return.
+    /// Makes ``run(url:duration:makeInput:)`` end the publication and return.
     package func stop() { self.stopping.withLock { $0 = true } }
 
     private var isStopped: Bool { self.stopping.withLock { $0 } }
@@ -48,7 +48,7 @@ package final class RTMPPublisher: Sendable {
     ///
     /// - Parameters:
     ///   - url: `rtmp://host[:port]/app/key`.
-    ///   - duration: Nanoseconds of media; `nil` is all of it.
+    ///   - duration: Nanoseconds of media; `nil`: all of it.
     ///   - makeInput: Makes the input, on the calling thread.
     package func run(
         url: String, duration: Int64?, makeInput: () throws(MediaError) -> any PublishInput
@@ -80,9 +80,9 @@ package final class RTMPPublisher: Sendable {
         }
         if let failure = outcome.failure { throw failure }
         guard isAnswered else {
-            // The group ends the connection.
+            // The shutdown of the group closes the connection.
             if self.isStopped { return }
-            throw .cannotConnect("\(address.host):\(address.port): it has taken the connection and does not agree")
+            throw .cannotConnect("\(address.host):\(address.port): the server did not accept the stream in time")
         }
         self.events(.publishing)
         defer { try? channel.close().wait() }
@@ -105,7 +105,7 @@ package final class RTMPPublisher: Sendable {
             guard let packet, let codec = codecs[PublishTrack(packet)] else { return }
             let due = TimeMath.rescale(max(0, packet.dts), from: Int64(packet.timescale), to: TimeMath.nanoseconds)
             if let duration, due >= duration { return }
-            // A file may have a gap of hours.
+            // Sleeps in short steps, because a file may have a gap of hours.
             while !self.isStopped, outcome.failure == nil, clock.now() < start &+ due {
                 clock.sleep(until: min(start &+ due, clock.now() &+ Self.patience))
             }
@@ -128,7 +128,7 @@ package final class RTMPPublisher: Sendable {
     }
 }
 
-/// What the sending thread and the connection tell each other.
+/// State shared by the sending thread and the connection.
 final class PublishOutcome: Sendable {
     private struct State {
         var isReady = false
@@ -150,16 +150,16 @@ final class PublishOutcome: Sendable {
         self.changed.signal()
     }
 
-    /// Keeps the first reason: what follows is only its consequence.
+    /// Keeps the first reason; later ones are only its consequences.
     func fail(_ failure: RTMPPublisher.Failure) {
         self.state.withLock { if $0.failure == nil { $0.failure = failure } }
         self.changed.signal()
     }
 
-    /// Waits for the server's word.
+    /// Waits for the server's answer.
     ///
-    /// - Parameter isGivenUp: Asked several times a second.
-    /// - Returns: Whether it has come, whatever it is.
+    /// - Parameter isGivenUp: Called several times per second; true ends the wait.
+    /// - Returns: True if the server has accepted, or the publication has failed.
     func wait(unless isGivenUp: () -> Bool) -> Bool {
         while !self.state.withLock({ $0.isReady || $0.failure != nil }) {
             if isGivenUp() { return false }

@@ -1,14 +1,16 @@
 import MediaTypes
 import NIOCore
 
-/// The tags that wait for one reader, bounded by the time they wait and by bytes.
+/// The tags queued for one reader, limited by waiting time and by bytes.
 ///
-/// Pure; times are nanoseconds of one monotonic clock. For a reader that is too slow whole groups of pictures go, up to the
-/// newest IDR picture: what it gets can always be decoded. Nothing ever waits for a reader.
+/// Pure; times are nanoseconds of one monotonic clock. If a reader is too slow, whole GOPs are dropped, up to the
+/// newest IDR frame, so that it can always decode what it gets. The feed never waits for a reader.
 ///
-/// States: *awaiting a key* (packets are dropped: at the begin, and after more than one group had to go) and *open*.
+/// States: *awaiting a key frame* (packets are dropped: at the start, and after more than one GOP had to be dropped)
+/// and *open*.
 package struct TagQueue: Sendable {
-    /// Nanoseconds the oldest packet may have waited; the bound in media time, since tags come as they are on air.
+    /// Maximum time the oldest packet may wait, in nanoseconds. It limits the queued media time as well, because tags
+    /// arrive in real time.
     package static let maximumWait: Int64 = 3 * TimeMath.nanoseconds
     package static let maximumBytes = FeedCore.keptBytes + (8 << 20)
 
@@ -20,26 +22,26 @@ package struct TagQueue: Sendable {
     private var entries = CircularBuffer<Entry>()
     private var bytes = 0
     private var awaitsKey = true
-    /// Packets up to this time have been sent before.
+    /// Packets up to this time have been sent before, in milliseconds.
     private let after: Int64
-    /// Packets that could not be sent.
+    /// Packets dropped so far.
     package private(set) var dropped = 0
-    /// Times that something had to go.
+    /// Number of times that the queue was over its limits.
     package private(set) var overruns = 0
 
-    /// - Parameter after: Milliseconds: the first packet is a key packet behind this time.
+    /// - Parameter after: In milliseconds: the queue starts with a key frame after this time.
     package init(after: Int64 = .min) { self.after = after }
 
     package var isEmpty: Bool { self.entries.isEmpty }
     package var count: Int { self.entries.count }
 
-    /// Milliseconds of media that wait.
+    /// Queued media in milliseconds.
     package var duration: Int64 {
         guard let first = self.entries.first, let last = self.entries.last else { return 0 }
         return max(0, last.tag.time &- first.tag.time)
     }
 
-    /// Takes a tag in, and drops what there is no time for.
+    /// Queues a tag, and drops packets if the queue is over its limits.
     package mutating func push(_ tag: LiveTag, now: Int64) {
         if tag.isPacket {
             if tag.isKey, tag.time > self.after { self.awaitsKey = false }
@@ -59,7 +61,7 @@ package struct TagQueue: Sendable {
         return entry.tag
     }
 
-    /// The reader has gone: what waits for it goes, too, and counts as dropped.
+    /// Removes all tags because the reader is gone; packets count as dropped.
     package mutating func clear() {
         self.dropped += self.entries.count { $0.tag.isPacket }
         self.entries.removeAll()
@@ -83,7 +85,8 @@ package struct TagQueue: Sendable {
         self.awaitsKey = true
     }
 
-    /// Of the other tags, in order, the newest of each kind is enough: what follows is understood with it.
+    /// Drops the packets before `limit`. Of the other tags, the newest of each kind is kept, in order, because later
+    /// packets depend on it.
     private mutating func dropPackets(before limit: CircularBuffer<Entry>.Index) {
         var kept = CircularBuffer<Entry>()
         var heads: [Entry] = []

@@ -1,32 +1,33 @@
 package import MediaTypes
 
-/// The milliseconds of one track's packets: they rise strictly, and no picture is decoded after it is shown, as far as
-/// milliseconds allow.
+/// Computes the timestamps of one track's packets in milliseconds. They increase strictly, and no frame is decoded
+/// after its presentation time, as far as milliseconds allow.
 ///
-/// Encoders send decoding times that are early enough; those of a publisher's packets that pass through are picture numbers,
-/// and become early enough here by as many pictures as the stream turns out to reorder.
+/// Encoders set decoding times that are early enough. Decoding times of packets passed through from a publisher are
+/// frame numbers; they are moved earlier here by as many frames as the stream turns out to reorder.
 package struct TagTimes: Sendable {
-    /// Pictures that most encoders which reorder at all reorder: so that the first of them is not late.
+    /// Number of frames that most encoders with reordering use, so that the first of them is not late.
     private static let usualReorder: Int64 = 2
     /// H.264 §A.3.1, `MaxDpbFrames`.
     private static let deepestReorder: Int64 = 16
 
     private var last: Int64 = -1
-    /// Pictures by which decoding times are moved ahead.
+    /// Number of frames by which decoding times are moved earlier.
     private var shift: Int64 = 0
     private var isPlaced = false
 
     package init() {}
 
-    /// The next packets are another stream's.
+    /// A new stream begins with the next packet.
     ///
-    /// - Parameter isPlaced: Their `dts` count pictures from that of an IDR picture, which is the time it is shown.
+    /// - Parameter isPlaced: The `dts` of its packets count frames from an IDR frame, whose `dts` equals its
+    ///   presentation time.
     package mutating func beginStream(isPlaced: Bool) {
         self.isPlaced = isPlaced
         self.shift = isPlaced ? Self.usualReorder : 0
     }
 
-    /// When the packet is decoded and when it is shown, in milliseconds of its track's time.
+    /// The decoding and presentation time of the packet, in milliseconds of its track.
     package mutating func place(_ packet: CodedPacket) -> (dts: Int64, pts: Int64) {
         let scale = Int64(max(1, packet.timescale))
         let step = max(0, packet.duration)

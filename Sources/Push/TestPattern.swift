@@ -1,19 +1,19 @@
 package import LibAV
 package import MediaTypes
 
-/// A moving test picture with a machine-readable frame counter, a clock, and a flash with a beep every second.
+/// A moving test video with a machine-readable frame counter, a clock, and a flash with a beep every second.
 ///
-/// Everything that is measured stands in the middle, so that it survives the crop of a side-by-side scene.
+/// Everything that is measured is in the middle, so that it survives the crop of a side-by-side scene.
 package struct TestPattern: Sendable {
     package let name: String
     package let width: Int
     package let height: Int
     package let fps: Int
     package let sampleRate: Int
-    /// Frequency of the beep in hertz: different names beep differently.
+    /// Frequency of the beep in hertz, derived from the name.
     package let beepHertz: Int
 
-    /// Length of flash and beep, in milliseconds.
+    /// Duration of flash and beep, in milliseconds.
     package static let flashMs = 100
 
     /// - Parameters:
@@ -25,18 +25,18 @@ package struct TestPattern: Sendable {
         self.height = max(160, height & ~1)
         self.fps = max(1, fps)
         self.sampleRate = sampleRate
-        // Sum, not a hash: the same name must look and sound the same in every run.
+        // A sum instead of a randomized hash: the same name must look and sound the same in every run.
         self.seed = name.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xffff }
         self.beepHertz = 800 + self.seed % 8 * 100
     }
 
     private let seed: Int
 
-    // MARK: Picture
+    // MARK: Video
 
-    /// The picture of frame `index`.
+    /// Draws frame `index`.
     ///
-    /// - Parameter clock: Milliseconds since the Unix epoch, burned in as `HH:MM:SS.mmm` (UTC) and as ``PatternClock``.
+    /// - Parameter clock: Milliseconds since the Unix epoch, drawn as `HH:MM:SS.mmm` (UTC) and as ``PatternClock``.
     /// - Throws: ``MediaError/Code/outOfMemory``.
     package func picture(_ index: Int64, clock: Int64) throws(MediaError) -> Picture {
         let palette = self.palette
@@ -86,7 +86,7 @@ package struct TestPattern: Sendable {
         _ index: Int64, _ palette: (dark: CanvasColor, mid: CanvasColor, light: CanvasColor),
         _ canvas: inout PictureCanvas
     ) {
-        // Columns that march sideways: motion everywhere, as a camera has it.
+        // Moving columns: motion everywhere, as in a camera image.
         let stripe = self.width / 8 & ~1
         let shift = Int(truncatingIfNeeded: index &* Int64(max(2, self.width / 320))) % (stripe * 2)
         var x = shift - stripe * 2
@@ -94,7 +94,7 @@ package struct TestPattern: Sendable {
             canvas.fill(x: x & ~1, y: 0, width: stripe, height: self.height, palette.mid)
             x += stripe * 2
         }
-        // A square that bounces along the lower edge, one crossing in four seconds.
+        // A square that moves along the lower edge, one crossing in four seconds.
         let period = Int64(self.fps * 8)
         let phase = Int(((index % period) + period) % period)
         let half = self.fps * 4
@@ -105,7 +105,7 @@ package struct TestPattern: Sendable {
             palette.light)
     }
 
-    /// Second zero has neither flash nor beep: the encoder's first sound is cut short by its priming.
+    /// Second zero has neither flash nor beep, because the encoder's priming cuts its first audio short.
     private func isFlash(_ index: Int64) -> Bool {
         guard index >= Int64(self.fps) else { return false }
         let second = ((index % Int64(self.fps)) + Int64(self.fps)) % Int64(self.fps)
@@ -122,9 +122,10 @@ package struct TestPattern: Sendable {
             "\(padded(ms / 3_600_000, 2)):\(padded(ms / 60_000 % 60, 2)):\(padded(ms / 1000 % 60, 2)).\(padded(ms % 1000, 3))"
     }
 
-    // MARK: Sound
+    // MARK: Audio
 
-    /// Interleaved stereo for `count` pairs from `position`: a beep at every whole second but the first, silence between.
+    /// Interleaved stereo samples for `count` pairs from `position`: a beep at every whole second except the first,
+    /// silence between.
     package func sound(from position: Int64, count: Int) -> [Float] {
         var samples = [Float](repeating: 0, count: count * 2)
         let rate = Int64(self.sampleRate)

@@ -6,10 +6,10 @@ import MediaKernels
 struct ADTSHeader {
     /// Bytes of the header, 7 or 9.
     let size: Int
-    /// An `AudioSpecificConfig` that says the same.
+    /// The equivalent `AudioSpecificConfig`.
     let configuration: [UInt8]
 
-    /// Reads the header at `offset`; nil unless the frame is exactly the rest of the payload.
+    /// Reads the header at `offset`; nil unless the frame extends exactly to the end of the payload.
     init?(_ payload: PacketMemory, at offset: Int) {
         guard payload.count - offset > 7, payload.byte(at: offset) == 0xFF,
             let second = payload.byte(at: offset + 1), second & 0xF6 == 0xF0,

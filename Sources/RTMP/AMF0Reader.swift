@@ -1,16 +1,16 @@
-/// Reads the AMF0 values of one message, tolerantly and within budgets.
+/// Reads the AMF0 values of one message, tolerantly and within limits.
 ///
-/// Spec: AMF0 Specification §2. Tolerated: an object or array that the message's end cuts off at a property boundary, a
-/// wrong ECMA array count. A fault ends the reading; what came before it is kept, since commands often carry trailing
-/// arguments nobody needs.
+/// Spec: AMF0 Specification §2. Tolerated: an object or array that the end of the message cuts off at a property
+/// boundary, and a wrong ECMA array count. Reading stops at a fault; the values before it are kept, because commands
+/// often carry trailing arguments that are not needed.
 package struct AMF0Reader {
-    /// Nested objects and arrays beyond this are a fault: real metadata has two levels, an attack has thousands.
+    /// Maximum nesting depth of objects and arrays: real metadata has two levels, an attack has thousands.
     package static let maximumDepth = 16
-    /// Properties of one object.
+    /// Maximum number of properties of one object.
     package static let maximumProperties = 512
-    /// Values of one message, at any depth.
+    /// Maximum number of values of one message, at any depth.
     package static let maximumValues = 4096
-    /// Bytes of one property's name.
+    /// Maximum length of a property's name, in bytes.
     package static let maximumNameLength = 1024
 
     /// Why reading stopped before the end of the message.
@@ -41,7 +41,7 @@ package struct AMF0Reader {
 
     /// Reads every value from `offset` to the end, or to the first fault.
     ///
-    /// - Parameter depth: Objects and arrays within one another beyond which it is a fault; it bounds the stack.
+    /// - Parameter depth: Maximum nesting depth of objects and arrays; it bounds the stack.
     package static func values(
         in bytes: [UInt8], from offset: Int = 0, depth: Int = AMF0Reader.maximumDepth
     ) -> (values: [AMF0Value], fault: Fault?) {
@@ -115,7 +115,7 @@ package struct AMF0Reader {
     private mutating func properties(depth: Int) throws(Fault) -> [AMF0Property] {
         guard depth < self.depth else { throw .tooDeep }
         var properties: [AMF0Property] = []
-        // An end marker that is missing at the end of the message counts as there (Envivio).
+        // A missing end marker at the end of the message is tolerated (Envivio).
         while self.left >= 2 {
             let length = try self.unsigned(2)
             if length == 0 {
@@ -137,7 +137,7 @@ package struct AMF0Reader {
     private mutating func elements(depth: Int) throws(Fault) -> [AMF0Value] {
         guard depth < self.depth else { throw .tooDeep }
         let count = try self.unsigned(4)
-        // Every element takes a byte at least, so a larger count is a lie.
+        // Every element takes at least one byte, so a larger count is wrong.
         guard count <= UInt64(self.left) else { throw .truncated }
         guard count <= UInt64(self.budget) else { throw .tooManyValues }
         var elements: [AMF0Value] = []

@@ -4,7 +4,7 @@
 package indirect enum AMF0Value: Sendable, Hashable {
     case number(Double)
     case boolean(Bool)
-    /// Also the long string (marker 0x0C). Bytes that are not UTF-8 come as U+FFFD.
+    /// Also the long string (marker 0x0C). Invalid UTF-8 is replaced by U+FFFD.
     case string(String)
     case object([AMF0Property])
     /// The announced count is not kept: writers get it wrong, and readers must not trust it.
@@ -30,7 +30,7 @@ package indirect enum AMF0Value: Sendable, Hashable {
         if case .string(let string) = self { string } else { nil }
     }
 
-    /// The properties of an object in any of its three forms: encoders use them for one another.
+    /// The properties of an object in any of its three forms; encoders use them interchangeably.
     package var properties: [AMF0Property]? {
         switch self {
         case .object(let properties), .ecmaArray(let properties), .typedObject(_, let properties): properties
@@ -38,7 +38,7 @@ package indirect enum AMF0Value: Sendable, Hashable {
         }
     }
 
-    /// The first property of that name; nil for what is not an object.
+    /// The first property with that name; nil if the value is not an object.
     package subscript(name: String) -> AMF0Value? {
         self.properties?.first { $0.name == name }?.value
     }

@@ -2,12 +2,12 @@
 ///
 /// Spec: AMF0 Specification §2.
 package struct AMF0Writer {
-    /// What has been written.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
     package init() {}
 
-    /// The bytes of `values`, one behind the other.
+    /// The bytes of `values`, concatenated.
     package static func bytes(_ values: [AMF0Value]) -> [UInt8] {
         var writer = AMF0Writer()
         for value in values { writer.write(value) }

@@ -1,18 +1,19 @@
 import MediaTypes
 
-/// What an encoder says to players in a data message, such as `onTextData` or `onCuePoint`: as JSON, for whoever reads no AMF.
+/// A message from an encoder to players, such as `onTextData` or `onCuePoint`, converted to JSON for clients that do
+/// not read AMF.
 package enum DataEvent {
-    /// How such messages begin.
+    /// The first bytes of such messages.
     private static let beginnings = DataMessageTime.named(["onTextData", "onCuePoint"])
-    /// Bytes of the text; what has more is left out.
+    /// Maximum size of the JSON text in bytes; longer messages are dropped.
     package static let longest = 4_096
 
-    /// Whether a message is one, by its first bytes. No allocation.
+    /// Whether a message is such a message, by its first bytes. No allocation.
     static func isNamed(_ bytes: [UInt8], from offset: Int) -> Bool {
         DataMessageTime.isNamed(bytes, from: offset, among: self.beginnings)
     }
 
-    /// An array of the values behind the name; `nil`: it is too long.
+    /// The values after the name as a JSON array; `nil` if the text is too long.
     package static func text(_ values: ArraySlice<AMF0Value>) -> String? {
         let text = JSONValue.array(values.map(\.json)).text
         return text.utf8.count <= self.longest ? text : nil
@@ -20,7 +21,8 @@ package enum DataEvent {
 }
 
 extension AMF0Value {
-    /// Fractions have three digits, and what JSON has no word for is null. As deep as the reader was.
+    /// The value as JSON. Fractions have three digits; values that JSON cannot express become null. The nesting depth
+    /// is bounded by the reader.
     var json: JSONValue {
         switch self {
         case .number(let number), .date(let number): Self.json(number)
@@ -39,7 +41,7 @@ extension AMF0Value {
         return .thousandths(Int64(number * 1000))
     }
 
-    /// Of a name that comes twice the first counts.
+    /// If a name occurs twice, the first property counts.
     private static func members(_ properties: [AMF0Property]) -> [JSONValue.Member] {
         var seen: Set<String> = []
         return properties.filter { seen.insert($0.name).inserted }.map { JSONValue.Member($0.name, $0.value.json) }

@@ -1,12 +1,13 @@
 package import MediaTypes
 
-/// Finds the time of day in a data message: `onFI`, which encoders send with the system's date and time beside each time
-/// code (`sd`, `st`), and whatever carries milliseconds since 1970 as `ts`.
+/// Finds the time of day in a data message: in `onFI`, which encoders send with the system's date and time (`sd`, `st`)
+/// for each time code, and in any message with milliseconds since 1970 in `ts`.
 package enum DataMessageTime {
-    /// How messages begin that are read for nothing but the time.
+    /// The first bytes of messages other than `onMetaData` that are searched for a time.
     static let beginnings = DataMessageTime.named(["onFI", "onTextData"])
 
-    /// How data messages of these names begin. Made once: every data message is compared with them.
+    /// The first bytes of data messages with these names. Computed once, because every data message is compared with
+    /// them.
     static func named(_ names: [String]) -> [[UInt8]] {
         names.map { [0x02, 0, UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
     }
@@ -18,7 +19,7 @@ package enum DataMessageTime {
         beginnings.contains { bytes.dropFirst(offset).starts(with: $0) }
     }
 
-    /// The time in the first of `values` that has one.
+    /// The time in the first of `values` that contains one.
     package static func find(_ values: ArraySlice<AMF0Value>) -> WallClockTime? {
         for value in values {
             switch value["ts"] {
@@ -26,13 +27,13 @@ package enum DataMessageTime {
             case .date(let number)?: if let time = WallClockTime(milliseconds: number) { return time }
             default: break
             }
-            // The encoder's own zone: nobody says which.
+            // In the encoder's local time zone, which is not known.
             if let text = value["st"]?.string, let time = self.timeOfDay(text) { return time }
         }
         return nil
     }
 
-    /// Reads `hh:mm:ss` with up to nine digits of a fraction.
+    /// Reads `hh:mm:ss` with up to nine fractional digits.
     static func timeOfDay(_ text: String) -> WallClockTime? {
         let bytes = Array(text.utf8)
         guard bytes.count <= 18 else { return nil }

@@ -1,20 +1,20 @@
 import MediaKernels
 import MediaTypes
 
-/// Codecs that change on their PID, told from what comes.
+/// Detects from the payload that the codec on a PID has changed.
 extension ElementaryDemuxer {
-    /// The codec that a unit plainly is in, where that is not the one it is named by.
+    /// The codec that a unit is clearly coded in, if that differs from the announced one.
     static func change(of unit: TransportUnit, from codec: CodecName) -> CodecName? {
         let range = 0..<unit.payload.count
         switch codec {
         case .h264:
-            // What the sequence parameter sets of H.265 are in H.264: data partitions, which no live encoder makes.
+            // The sequence parameter sets of H.265 look like data partitions in H.264, which no live encoder makes.
             guard unit.types.contains(.partition) else { return nil }
             let sets = HEVCUnits(unit.payload, in: range).sequence
-            // Of the base layer, as all that decoders read.
+            // Only sets of the base layer count, as in decoders.
             return sets.contains { $0[1] == 1 && HEVCSequenceParameterSet(nalUnit: $0) != nil } ? .hevc : nil
         case .hevc:
-            // In H.265 these would belong to layers beyond the 31st.
+            // In H.265 these types would belong to layers above the 31st.
             guard unit.types.contains(.sps), unit.types.contains(.pps) else { return nil }
             let sets = ParameterSets(unit.payload, in: range)
             let configuration = AVCRecord(
@@ -24,28 +24,29 @@ extension ElementaryDemuxer {
             if self.beginsWithOpus(unit.payload) { return .opus }
             return self.beginsWithMP3(unit.payload) ? .mp3 : nil
         case .opus, .mp3, .ac3, .eac3:
-            // A packet of Opus that begins so would last for a second, and the others begin otherwise.
+            // An Opus packet that begins like this would last a second; the other codecs begin differently.
             return self.beginsWithADTS(unit.payload) ? .aac : nil
         default: return nil
         }
     }
 
-    /// The control header of Opus in transport streams, and behind its packet the end, or another such header. How it begins
-    /// says little: what is left of an AAC frame whose beginning was lost on the way begins with any bytes.
+    /// Detects the control header of Opus in transport streams, followed by its packet and then the end or another such
+    /// header. The first bytes alone are not enough: the remainder of an AAC frame whose beginning was lost can begin
+    /// with any bytes.
     private static func beginsWithOpus(_ payload: PacketMemory) -> Bool {
         func flags(at offset: Int) -> UInt8? {
             guard payload.byte(at: offset) == 0x7F, let flags = payload.byte(at: offset + 1) else { return nil }
             return flags & 0xE0 == 0xE0 ? flags : nil
         }
         guard let said = flags(at: 0) else { return false }
-        // The packet's size, in as many bytes as it takes.
+        // The size of the packet, coded in as many bytes as needed.
         var (offset, size) = (2, 0)
         while let byte = payload.byte(at: offset) {
             offset += 1
             size += Int(byte)
             if byte < 0xFF { break }
         }
-        // What is to be left out at its beginning and at its end.
+        // Trim values for the start and the end.
         if said & 0x10 != 0 { offset += 2 }
         if said & 0x08 != 0 { offset += 2 }
         if said & 0x04 != 0 { offset += 1 + Int(payload.byte(at: offset) ?? 0) }
@@ -53,7 +54,7 @@ extension ElementaryDemuxer {
         return size > 0 && (end == payload.count || flags(at: end) != nil)
     }
 
-    /// One frame, or the first of several.
+    /// Detects one ADTS frame, or the first of several.
     private static func beginsWithADTS(_ payload: PacketMemory) -> Bool {
         func begins(at offset: Int) -> Bool {
             payload.byte(at: offset) == 0xFF && (payload.byte(at: offset + 1) ?? 0) & 0xF6 == 0xF0
@@ -63,11 +64,12 @@ extension ElementaryDemuxer {
         return length > 7 && (length == payload.count || length < payload.count && begins(at: length))
     }
 
-    /// One frame of layer III, or the first of several.
+    /// Detects one MPEG audio layer III frame, or the first of several.
     ///
-    /// Spec: ISO/IEC 11172-3 §2.4.1.3, ISO/IEC 13818-3 §2.4.1.3; half the rates again are no standard's, and everybody's.
+    /// Spec: ISO/IEC 11172-3 §2.4.1.3, ISO/IEC 13818-3 §2.4.1.3. The quarter sample rates (MPEG-2.5) are not
+    /// standardized but widely used.
     private static func beginsWithMP3(_ payload: PacketMemory) -> Bool {
-        // Sync word, version and layer. In AAC the bits of the layer are 0.
+        // Sync word, version and layer. In ADTS the layer bits are 0.
         guard let header = payload.unsigned32(at: 0), header >> 21 == 0x7FF, header >> 17 & 3 == 1 else { return false }
         let version = header >> 19 & 3
         let rate = Int(header >> 12 & 15)
@@ -82,7 +84,7 @@ extension ElementaryDemuxer {
         return next >> 17 == header >> 17
     }
 
-    /// Kilobits a second by the index in the header, from 1 on, of MPEG-1 and of its halves.
+    /// Bit rates in kbit/s by the index in the header, from 1 on, of MPEG-1 and of MPEG-2 and 2.5.
     private static let mp3Rates = (
         first: [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
         second: [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]

@@ -1,30 +1,30 @@
 import MediaKernels
 package import MediaTypes
 
-/// Turns the access units and sound frames of a transport stream into configurations and coded packets: what ``FLVDemuxer`` is
-/// for RTMP.
+/// Turns the access units and audio frames of a transport stream into configurations and coded packets, as
+/// ``FLVDemuxer`` does for RTMP.
 ///
-/// Pure. Parameter sets and ADTS headers in the stream make the configurations. Nothing in here can fail: what cannot be read
-/// is dropped and counted.
+/// Pure. The configurations are made from parameter sets and ADTS headers in the stream. Nothing in here can fail: data
+/// that cannot be read is dropped and counted.
 ///
 /// Spec: ISO/IEC 13818-1 §2.4.3.7 (90 kHz, 33 bits).
 package struct ElementaryDemuxer: Sendable {
-    /// What was dropped so far, in units.
+    /// Counters of dropped units.
     package private(set) var counters = FLVDemuxer.Counters()
-    /// The codec of the last unit that was not supported; nil when there was none.
+    /// The codec of the last unit that was not supported; nil if there was none.
     package private(set) var unsupportedCodec: String?
-    /// At least one track is in a codec we read.
+    /// At least one track has a supported codec.
     package private(set) var hasSupportedTrack = false
-    /// The codec of the main video track, while all that came of that is not supported.
+    /// The codec of the main video track if no supported video has arrived; otherwise nil.
     package private(set) var unsupportedVideo: String?
 
-    /// What the units of a track have turned into behind the name of another codec; nil: nothing has changed. They cannot be read
-    /// from here on: libavformat parts a stream by the codec its PID had first, whatever the tables say later.
+    /// The codec that a track has changed to although the stream still announces another one; nil: no change. Later
+    /// units cannot be read: libavformat parses a stream by the codec its PID had first, whatever the tables say later.
     package private(set) var changedCodec: CodecName?
 
     /// Ticks per second of every packet.
     package static let timescale: Int32 = 90_000
-    /// Tracks of sound that are used.
+    /// Maximum number of audio tracks.
     package static let maximumAudioTracks: UInt8 = 4
 
     private let codecs: Set<CodecName>
@@ -32,16 +32,16 @@ package struct ElementaryDemuxer: Sendable {
     private var clock = ClockUnwrapper()
     private var video: CodecParameters?
     private var audio: [UInt8: CodecParameters] = [:]
-    /// Where the next frame of each track begins that does not say so itself, in ticks, and what of a tick is left over, in
-    /// fractions of its sample rate.
+    /// For each track, where the next frame without a timestamp begins: in ticks, and the remainder of a tick as a
+    /// fraction of its sample rate.
     private var following: [UInt8: (pts: Int64, rest: Int64)] = [:]
     private var timing: PictureTimingRules?
-    /// Times of the last picture.
+    /// Timestamps of the last video frame.
     private var lastPicture: (pts: Int64, dts: Int64)?
 
     /// - Parameters:
-    ///   - codecs: What may come in.
-    ///   - maximumBytes: Larger units are dropped.
+    ///   - codecs: Codecs that are accepted.
+    ///   - maximumBytes: Maximum size of a unit in bytes; larger ones are dropped.
     package init(codecs: Set<CodecName> = FLVDemuxer.usualCodecs, maximumBytes: Int = 8 << 20) {
         self.codecs = codecs
         self.maximumBytes = maximumBytes
@@ -49,7 +49,7 @@ package struct ElementaryDemuxer: Sendable {
 
     /// - Parameters:
     ///   - arrival: Nanoseconds of the process's monotonic clock.
-    ///   - items: Gets the configuration when it differs from the one before, and the packet.
+    ///   - items: Receives the configuration if it has changed, and the packet.
     package mutating func receive(_ unit: TransportUnit, arrival: Int64, into items: inout [SourceItem]) {
         guard unit.track < (unit.kind == .video ? 1 : Self.maximumAudioTracks) else {
             self.counters.extraTracks += 1
@@ -97,7 +97,7 @@ package struct ElementaryDemuxer: Sendable {
                 self.emit(CodecParameters(codec: .hevc, configuration: configuration.record), unit.track, &items)
             }
         default:
-            // A transport stream has no agreed form for the others.
+            // There is no agreed transport stream mapping of the other codecs.
             self.counters.unsupported += 1
             self.unsupportedCodec = unit.codecName
             return
@@ -119,8 +119,8 @@ package struct ElementaryDemuxer: Sendable {
         items.append(.packet(packet))
     }
 
-    /// What the unit says; or, of one that says nothing, what the picture before it had: only the first of the pictures that begin in
-    /// one PES packet has times, and of interlaced video both fields of a frame often stand in one.
+    /// The timestamps of the unit. A unit without timestamps gets those of the video frame before it: only the first
+    /// frame that begins in a PES packet has timestamps, and both fields of an interlaced frame often share one packet.
     private mutating func times(ofPicture unit: TransportUnit) -> (pts: Int64, dts: Int64)? {
         guard let pts = unit.pts ?? unit.dts else { return self.lastPicture }
         let dts = self.clock.unwrap(unit.dts ?? pts)
@@ -133,7 +133,7 @@ package struct ElementaryDemuxer: Sendable {
         return (dts + offset, dts)
     }
 
-    /// The sets of the stream, at its beginning and at a key picture whose sets are others.
+    /// Makes a configuration from the parameter sets in the stream: at its start, and at a key frame whose sets differ.
     private mutating func configureAVC(_ payload: PacketMemory, _ isKey: Bool, _ items: inout [SourceItem]) {
         if self.video?.codec == .h264, !isKey { return }
         let sets = ParameterSets(payload, in: 0..<payload.count)
@@ -185,7 +185,8 @@ package struct ElementaryDemuxer: Sendable {
         items.append(.packet(packet))
     }
 
-    /// What the unit says; or, since senders put several frames behind one time, where the frame before it ended.
+    /// The timestamp of the unit. Senders put several frames behind one timestamp; a frame without one begins where the
+    /// frame before it ended.
     private mutating func time(of unit: TransportUnit, _ samples: (count: Int64, rate: Int64)?) -> Int64? {
         let said = (unit.pts ?? unit.dts).map { self.clock.unwrap($0) }
         let reckoned = self.following[unit.track]
@@ -219,16 +220,17 @@ package struct ElementaryDemuxer: Sendable {
     }
 }
 
-/// Turns 33-bit times into 64-bit ones that never wrap: every 26 and a half hours the stream's clock begins again.
+/// Extends 33-bit timestamps to 64 bits that never wrap; the stream's clock wraps every 26.5 hours.
 ///
-/// One serves all tracks of a stream, so that they wrap together. A step of less than half the range goes the short way round.
+/// One unwrapper serves all tracks of a stream, so that they wrap together. A step of less than half the range is taken
+/// as the shorter direction.
 package struct ClockUnwrapper: Sendable {
     private static let range: Int64 = 1 << 33
     private var last: Int64?
 
     package init() {}
 
-    /// From one time to another, the short way round.
+    /// The difference between two timestamps in the shorter direction.
     static func step(from: Int64, to: Int64) -> Int64 {
         let difference = (to &- from) & (self.range - 1)
         return difference >= self.range / 2 ? difference - self.range : difference

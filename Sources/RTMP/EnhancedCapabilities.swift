@@ -1,12 +1,12 @@
 package import MediaTypes
 
-/// What one side of a connection says it understands of Enhanced RTMP. Truth is the payload: some encoders send Enhanced
-/// RTMP and announce nothing.
+/// The Enhanced RTMP features that one side of a connection announces. Only the payload is decisive: some encoders send
+/// Enhanced RTMP and announce nothing.
 ///
 /// Spec: Enhanced RTMP v2, "Enhancing NetConnection connect Command" (`fourCcList`, `videoFourCcInfoMap`,
 /// `audioFourCcInfoMap`, `capsEx`).
 package struct EnhancedCapabilities: Sendable, Hashable {
-    /// `capsEx`: what is understood beside codecs.
+    /// `capsEx`: supported features apart from codecs.
     package struct Extensions: OptionSet, Sendable, Hashable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
@@ -18,14 +18,14 @@ package struct EnhancedCapabilities: Sendable, Hashable {
     }
 
     package var extensions: Extensions = []
-    /// Those that have a name here.
+    /// The announced codecs that are known here.
     package var codecs: Set<CodecName> = []
-    /// It says something of Enhanced RTMP at all.
+    /// The peer announced any Enhanced RTMP feature.
     package var isSpoken = false
-    /// `*`: any codec will do.
+    /// `*`: the peer accepts any codec.
     package var takesAnyCodec = false
 
-    /// Nothing said.
+    /// No features announced.
     package init() {}
 
     package init(codecs: Set<CodecName>, extensions: Extensions) {
@@ -34,10 +34,10 @@ package struct EnhancedCapabilities: Sendable, Hashable {
         self.isSpoken = true
     }
 
-    /// Entries of one list or map that are looked at.
+    /// Maximum number of entries that are read of one list or map.
     private static let limit = 64
 
-    /// What the object of a `connect`, or of its answer, says.
+    /// Reads the object of a `connect` command or of its answer.
     package init(_ object: AMF0Value?) {
         guard let object else { return }
         if case .strictArray(let list)? = object["fourCcList"] {
@@ -60,7 +60,7 @@ package struct EnhancedCapabilities: Sendable, Hashable {
         if letters.utf8.count == 4, let codec = FourCC(letters).codec { self.codecs.insert(codec) }
     }
 
-    /// The same as properties of a `connect` or of its answer.
+    /// The properties for a `connect` command or its answer.
     ///
     /// - Parameter use: 1 decode, 2 encode, 4 forward.
     package func properties(use: Int) -> [AMF0Property] {

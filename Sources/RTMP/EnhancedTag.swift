@@ -1,46 +1,46 @@
 import MediaKernels
 
-/// The header of an Enhanced RTMP audio or video message, and where each track's part lies.
+/// The header of an Enhanced RTMP audio or video message, and the location of each track's part.
 ///
-/// Reads bytes from outside: every length is checked, modifiers and tracks are capped, nothing recurses.
+/// Reads untrusted bytes: every length is checked, the numbers of modifiers and tracks are limited, nothing recurses.
 ///
 /// Spec: Enhanced RTMP v2, `ExVideoTagHeader`/`ExVideoTagBody`, `ExAudioTagHeader`/`ExAudioTagBody`.
 struct EnhancedTag {
-    /// `VideoPacketType` and `AudioPacketType`, which differ in the number of a multitrack message only.
+    /// `VideoPacketType` and `AudioPacketType`; only the number for multitrack differs between them.
     enum PacketType: UInt8 {
         case sequenceStart = 0
         case codedFrames = 1
         case sequenceEnd = 2
         /// Video: coded frames without a composition offset.
         case codedFramesX = 3
-        /// Video: metadata such as colors. Audio: how the channels are laid out.
+        /// Video: metadata such as colors. Audio: the channel layout.
         case metadata = 4
-        /// Video: an AV1 sequence start as in MPEG-2 TS.
+        /// Video: an AV1 sequence start in MPEG-2 TS format.
         case transportSequenceStart = 5
     }
 
-    /// What one track has in the message.
+    /// The part of one track in the message.
     struct Part {
         var codec: FourCC
         var track: UInt8
-        /// Where it lies in the message; may be empty.
+        /// Range in the message; may be empty.
         var range: Range<Int>
     }
 
-    /// Parts of one message that are looked at, and modifiers before them. More than any encoder has.
+    /// Maximum numbers of parts of one message and of modifiers before them. More than any encoder sends.
     static let maximumParts = 16
     static let maximumModifiers = 16
     private static let modifier: UInt8 = 7
 
-    /// `nil` for a type that is not defined: the message is for somebody else.
+    /// `nil` for an undefined type; such a message is ignored.
     let packetType: PacketType?
     /// Added to the presentation time of this message: 0 to 999,999 nanoseconds.
     let nanoseconds: Int64
     private(set) var parts: [Part] = []
-    /// The message breaks off among its parts, or has too many; ``parts`` holds the ones before.
+    /// The message is truncated among its parts or has too many; ``parts`` holds those before.
     private(set) var isDamaged = false
 
-    /// - Returns: `nil` for a message that ends before its header does, or contradicts itself.
+    /// - Returns: `nil` if the message ends before its header does, or contradicts itself.
     init?(_ payload: PacketMemory, isVideo: Bool) {
         guard let first = payload.byte(at: 0) else { return nil }
         var offset = 1
@@ -55,7 +55,8 @@ struct EnhancedTag {
             type = next
         }
         self.nanoseconds = nanoseconds
-        // A command (frame type 5) has a byte for the player and nothing else; metadata is sent with this type too.
+        // A command (frame type 5) has one byte for the player and nothing else. Metadata is sent with this frame type
+        // too.
         if isVideo, type != PacketType.metadata.rawValue, first >> 4 & 7 == 5 {
             self.packetType = nil
             return
@@ -74,7 +75,7 @@ struct EnhancedTag {
         self.readParts(payload, from: offset + 1, form: byte >> 4)
     }
 
-    /// - Returns: The type behind the modifier; `nil` when the message ends in it.
+    /// - Returns: The type after the modifier; `nil` if the message ends in it.
     private static func readModifier(
         _ payload: PacketMemory, at offset: inout Int, _ nanoseconds: inout Int64
     ) -> UInt8? {
@@ -87,7 +88,7 @@ struct EnhancedTag {
             offset += 2
         }
         guard let next = payload.byte(at: offset + size) else { return nil }
-        // Type 0 is the offset in nanoseconds, 24 bits; the last one that is valid holds.
+        // Type 0 is the offset in nanoseconds, 24 bits; the last valid one counts.
         if next >> 4 == 0, size >= 3, let offset = payload.unsigned24(at: offset), offset <= 999_999 {
             nanoseconds = Int64(offset)
         }

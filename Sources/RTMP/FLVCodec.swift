@@ -6,7 +6,7 @@ import MediaTypes
 /// Spec: Video File Format 10.1 Annex E.4.2.1 (SoundFormat), E.4.3.1 (CodecID).
 enum FLVCodec {
     static let avc: UInt8 = 7
-    /// Of no specification, but sent.
+    /// In no specification, but in use.
     static let hevc: UInt8 = 12
     static let aac: UInt8 = 10
     static let mp3: UInt8 = 2
@@ -41,11 +41,11 @@ enum FLVCodec {
         }
     }
 
-    /// The codec of old sound: it has no header of its own, and the bits of the first byte say what the decoder must know.
-    /// `nil` for those that have a form of their own, and those nobody can decode.
+    /// The parameters of a legacy audio codec without a sequence header; the bits of the first byte describe it. `nil`
+    /// for codecs with a format of their own, and for those that cannot be decoded.
     ///
-    /// Spec: Video File Format 10.1 Annex E.4.2.1 (SoundFormat, SoundRate, SoundSize, SoundType). Where the bits are
-    /// known to say nothing, the format's own rate and channels hold.
+    /// Spec: Video File Format 10.1 Annex E.4.2.1 (SoundFormat, SoundRate, SoundSize, SoundType). For formats whose
+    /// bits are known to be meaningless, the rate and channels of the format apply.
     static func plainSound(_ first: UInt8) -> CodecParameters? {
         let rate = [5_512, 11_025, 22_050, 44_100][Int(first >> 2 & 3)]
         let channels = Int(first & 1) + 1
@@ -53,7 +53,7 @@ enum FLVCodec {
             CodecParameters(codec: codec, configuration: [], sampleRate: rate, channels: channels)
         }
         switch first >> 4 {
-        // 0 is "of the encoder's platform"; no platform of today has the other order.
+        // 0 means the encoder's byte order; no current platform is big-endian.
         case 0, 3: return made(first & 2 == 0 ? .pcmU8 : .pcmS16, rate, channels)
         case 1: return made(.adpcm, rate, channels)
         case 4: return made(.nellymoser, 16_000, 1)
@@ -66,7 +66,7 @@ enum FLVCodec {
         }
     }
 
-    /// The FourCC behind the first byte of an Enhanced RTMP tag, for people to read.
+    /// The FourCC after the first byte of an Enhanced RTMP tag, as printable text.
     static func fourCC(in payload: PacketMemory) -> String {
         let letters = payload.bytes(in: 1..<5).filter { (0x21...0x7E).contains($0) }
         return letters.isEmpty ? "unknown" : String(decoding: letters, as: UTF8.self)

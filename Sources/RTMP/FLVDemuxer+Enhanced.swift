@@ -1,27 +1,28 @@
 import MediaKernels
 import MediaTypes
 
-/// What the tracks of Enhanced RTMP need to be remembered by.
+/// State of a publication that only Enhanced RTMP needs.
 struct EnhancedState {
-    /// What the publisher says of the colors.
+    /// The color description from the publisher.
     var color: ColorSignal?
-    /// Configurations of the audio tracks beside the main one.
+    /// Configurations of the audio tracks other than the main one.
     var sound: [UInt8: CodecParameters] = [:]
-    /// What the publisher says of the channels, by track.
+    /// Channel layouts from the publisher, by track.
     var layouts: [UInt8: SoundLayout] = [:]
-    /// Names of main tracks beyond those that are used were told.
+    /// The first track beyond the supported ones has been reported.
     var isExtraTold = false
 }
 
-/// Enhanced RTMP's messages, and the HEVC that was sent before there was one.
+/// Enhanced RTMP messages, and HEVC as it was sent before Enhanced RTMP.
 extension FLVDemuxer {
-    /// Audio tracks beside the main one: an app and a microphone, and two more. A track costs 2 MB of decoded sound.
+    /// Maximum number of audio tracks other than the main one. In all that is four: app audio, a microphone, and two
+    /// more. A track takes 2 MB of decoded audio.
     package static let maximumExtraAudioTracks = 3
 
     // MARK: Video
 
-    /// Codec numbers of the legacy header beside H.264's. 12 is HEVC, as Chinese networks and some cameras have long
-    /// sent it, in the form of H.264's messages.
+    /// Handles codec numbers of the legacy header other than H.264. 12 is HEVC in the format of H.264 messages, which
+    /// Chinese networks and some cameras have long sent.
     mutating func plainVideo(
         _ message: RTMPMediaMessage, _ first: UInt8, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
@@ -97,7 +98,7 @@ extension FLVDemuxer {
             } else {
                 self.wholePicture(codec, message, from: start, arrival, &items)
             }
-        default: break  // The end of a sequence: encoders send it in the middle too, and go on.
+        default: break  // End of sequence: encoders also send it in mid-stream and continue.
         }
     }
 
@@ -165,7 +166,7 @@ extension FLVDemuxer {
         items.append(.packet(packet))
     }
 
-    /// As for H.264: the units of a picture, behind those that came in messages of their own before it.
+    /// As for H.264: joins the NAL units of a frame with those that were sent in separate messages before it.
     private mutating func joined(
         hevc memory: PacketMemory, _ range: Range<Int>
     ) -> (memory: PacketMemory, range: Range<Int>, units: HEVCUnits)? {
@@ -184,7 +185,7 @@ extension FLVDemuxer {
         return (whole, 0..<whole.count, HEVCUnits(whole, in: 0..<whole.count))
     }
 
-    /// As for H.264: the configuration where there was no sequence header, and a new one where a set is new.
+    /// As for H.264: emits a configuration if there was no sequence header, and again if a parameter set is new.
     private mutating func parameterSets(_ units: HEVCUnits, _ items: inout [SourceItem]) {
         if self.video?.codec == .hevc {
             guard units.isKey else { return }
@@ -195,7 +196,7 @@ extension FLVDemuxer {
         self.emit(CodecParameters(codec: .hevc, configuration: configuration.record), &items)
     }
 
-    /// AV1, VP9 and VP8: the payload is the decoder's as it is.
+    /// AV1, VP9 and VP8: the payload is passed to the decoder unchanged.
     private mutating func wholePicture(
         _ codec: CodecName, _ message: RTMPMediaMessage, from start: Int, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
@@ -203,7 +204,7 @@ extension FLVDemuxer {
             self.counters.empty += 1
             return
         }
-        // These streams say in their key pictures all that a decoder must know.
+        // The key frames of these codecs contain everything a decoder needs.
         if self.video?.codec != codec { self.emit(CodecParameters(codec: codec, configuration: []), &items) }
         let dts = self.unwrapper.unwrap(message.timestamp)
         var packet = CodedPacket(
@@ -213,7 +214,7 @@ extension FLVDemuxer {
         items.append(.packet(packet))
     }
 
-    /// Colors. `Undefined` and an empty object take back what was said.
+    /// Reads the color description. `Undefined` and an empty object remove an earlier one.
     private mutating func metadata(_ bytes: [UInt8], _ items: inout [SourceItem]) {
         let values = AMF0Reader.values(in: bytes).values
         guard let name = values.firstIndex(where: { $0.string == "colorInfo" }), name + 1 < values.count else { return }
@@ -272,7 +273,7 @@ extension FLVDemuxer {
             self.emit(sound: CodecParameters(codec: codec, configuration: record), track: track, &items)
         case .codedFrames:
             var start = start
-            // MP3 and AC-3 have no record, Opus may do without, and AAC may bring its own in every frame.
+            // MP3 and AC-3 have no record, Opus can do without, and AAC may have an ADTS header in every frame.
             if codec == .aac, let header = ADTSHeader(message.payload, at: start) {
                 self.counters.sanitized += 1
                 start += header.size
@@ -293,11 +294,11 @@ extension FLVDemuxer {
             }
             self.sound(message, from: start, arrival, &items)
         case .metadata: self.layOut(codec, track, message.payload.bytes(in: start..<message.payload.count), &items)
-        default: break  // Ends: encoders send them in the middle too, and go on.
+        default: break  // End of sequence: encoders also send it in mid-stream and continue.
         }
     }
 
-    /// How the channels of a track are laid out, before or after its sequence start.
+    /// Sets the channel layout of a track, before or after its sequence start.
     private mutating func layOut(_ codec: CodecName, _ track: UInt8, _ bytes: [UInt8], _ items: inout [SourceItem]) {
         guard let layout = MultichannelConfig.read(bytes) else {
             self.counters.badConfigurations += 1
@@ -307,7 +308,7 @@ extension FLVDemuxer {
         guard before != nil || self.enhanced.layouts.count <= FLVDemuxer.maximumExtraAudioTracks else { return }
         self.enhanced.layouts[track] = layout
         guard let known = track == 0 ? self.audio : self.enhanced.sound[track], known.codec == codec else { return }
-        // Of what was made by the layout before, nothing is left.
+        // A configuration that was made from the earlier layout is dropped.
         let isMade = before.flatMap { MultichannelConfig.opusHead($0) } == known.configuration
         self.emit(
             sound: CodecParameters(codec: codec, configuration: isMade ? [] : known.configuration), track: track, &items
@@ -339,7 +340,7 @@ extension FLVDemuxer {
         self.unsupported(name())
     }
 
-    /// A part as a message of its own, and where it begins in there. What stands at the end needs no copy.
+    /// Returns a part as a message of its own, and the offset where it begins. A part at the end is not copied.
     private static func cut(
         _ part: EnhancedTag.Part, of message: RTMPMediaMessage
     ) -> (RTMPMediaMessage, Int) {
@@ -349,7 +350,7 @@ extension FLVDemuxer {
         return (own, 0)
     }
 
-    /// Adds to the packets from `first` on what only Enhanced RTMP says.
+    /// Applies the track number and the nanosecond offset to the packets from index `first` on.
     private static func refine(_ items: inout [SourceItem], from first: Int, _ nanoseconds: Int64, track: UInt8) {
         guard nanoseconds != 0 || track != 0 else { return }
         for index in first..<max(first, items.count) {
@@ -365,7 +366,7 @@ extension FLVDemuxer {
     }
 }
 
-/// Whether a coded picture needs none before it, by its own bytes.
+/// Detects from the payload whether a coded frame is a key frame.
 enum KeyPicture {
     static func isKey(_ codec: CodecName, _ memory: PacketMemory, from start: Int) -> Bool {
         guard let first = memory.byte(at: start) else { return false }

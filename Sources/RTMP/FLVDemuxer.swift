@@ -3,22 +3,22 @@ package import MediaTypes
 
 /// Turns the audio and video messages of one publication into configurations and coded packets.
 ///
-/// Pure. Truth is the payload: neither the metadata nor the FLV header's rate, size and key flags are believed. Nothing
-/// in here can fail: what cannot be read is dropped and counted.
+/// Pure. Only the payload is decisive: the metadata and the rate, size and key flags of the FLV header are not trusted.
+/// Nothing in here can fail: data that cannot be read is dropped and counted.
 ///
 /// Spec: Video File Format 10.1 Annex E.4.2, E.4.3.
 package struct FLVDemuxer: Sendable {
-    /// What was dropped or mended so far, in messages.
+    /// Counters of messages that were dropped or repaired.
     package struct Counters: Sendable, Hashable {
         /// Shorter than their header.
         package var short = 0
-        /// Empty messages, empty frames, frames of empty NAL units.
+        /// Empty messages, empty frames, and frames with only empty NAL units.
         package var empty = 0
         /// Frames whose NAL units could not be found.
         package var malformed = 0
-        /// Frames rewritten to four-byte lengths without empty units.
+        /// Frames rewritten: NAL units with four-byte lengths and without empty units, or AAC without its ADTS header.
         package var sanitized = 0
-        /// Records that no decoder should see.
+        /// Configuration records that are not valid.
         package var badConfigurations = 0
         /// Packets before the first configuration.
         package var beforeConfiguration = 0
@@ -26,63 +26,63 @@ package struct FLVDemuxer: Sendable {
         package var badCompositionOffsets = 0
         /// Messages in codecs that are not supported.
         package var unsupported = 0
-        /// Packets of tracks beyond those that are used.
+        /// Packets of tracks beyond the supported ones.
         package var extraTracks = 0
-        /// Enhanced headers that end before they are complete, or break off among the tracks.
+        /// Enhanced headers that are truncated, in the header or among the tracks.
         package var badHeaders = 0
 
         package init() {}
     }
 
     package internal(set) var counters = Counters()
-    /// The codec of the last message that was not supported, for the publisher to read; nil when there was none.
+    /// The codec of the last unsupported message, shown to the publisher; nil if there was none.
     package private(set) var unsupportedCodec: String?
-    /// At least one track is in a codec we read.
+    /// At least one track has a supported codec.
     package internal(set) var hasSupportedTrack = false
-    /// The codec of the main video track, while all that came of that is not supported.
+    /// The codec of the main video track if no supported video has arrived; otherwise nil.
     package internal(set) var unsupportedVideo: String?
 
     var unwrapper = TimestampUnwrapper()
     var video: CodecParameters?
     var audio: CodecParameters?
     var lengthSize = 4
-    /// The last sequence header that was read, in one form. Encoders repeat it.
+    /// The last sequence header in canonical form. Encoders repeat it.
     var videoHeader: [UInt8]?
 
     let codecs: Set<CodecName>
-    /// What nearly every packet is in, without a look into the set.
+    /// The codecs of nearly every packet, kept apart from the set for speed.
     private let takesH264: Bool
     private let takesAAC: Bool
-    /// What is behind the tracks of Enhanced RTMP.
+    /// State of the Enhanced RTMP tracks.
     var enhanced = EnhancedState()
     private var timing: PictureTimingRules?
-    /// What came ahead of a picture in messages of its own, in the one form, until that takes it, or another sequence header says
-    /// that it will not come; see ``joined(_:)``. The types are H.264's.
+    /// NAL units sent in messages of their own before a frame, in canonical form. They are kept until the next frame,
+    /// or until a different sequence header arrives; see ``joined(_:)``. The types are those of H.264.
     var ahead: (bytes: [UInt8], types: NALTypes) = ([], [])
-    /// Bytes of that.
+    /// Maximum size of ``ahead`` in bytes.
     static let mostAhead = 64 << 10
-    /// What a data message said of the time, until the next packet takes it.
+    /// The time from a data message, until the next packet takes it.
     private var noted: (time: WallClockTime, timestamp: UInt32)?
 
-    /// - Parameter codecs: What may come in; everything else is dropped and named by ``unsupportedCodec``.
+    /// - Parameter codecs: Codecs that are accepted; all others are dropped and reported by ``unsupportedCodec``.
     package init(codecs: Set<CodecName> = FLVDemuxer.usualCodecs) {
         self.codecs = codecs
         self.takesH264 = codecs.contains(.h264)
         self.takesAAC = codecs.contains(.aac)
     }
 
-    /// What nearly every publisher sends.
+    /// The codecs that nearly every publisher sends.
     package static let usualCodecs: Set<CodecName> = [.h264, .aac, .mp3]
 
-    /// Takes note of what a data message says the time is at `timestamp`. The next packet carries it.
+    /// Sets the wall-clock time at `timestamp`, from a data message. The next packet carries it.
     package mutating func note(_ time: WallClockTime, at timestamp: UInt32) { self.noted = (time, timestamp) }
 
-    /// What was noted, as the time of a packet `milliseconds` after its `timestamp`.
+    /// Takes the time of a data message, converted to a packet `milliseconds` after its `timestamp`.
     mutating func takeNoted(_ timestamp: UInt32, _ milliseconds: Int64) -> WallClockTime? {
         guard let noted = self.noted else { return nil }
         self.noted = nil
         let apart = Int64(Int32(bitPattern: timestamp &- noted.timestamp)) + milliseconds
-        // A message far from any media is about something else: metadata is stamped 0 whenever it comes.
+        // A message far from any media means something else: metadata always has timestamp 0.
         guard apart.magnitude <= 2_000 else { return nil }
         var time = noted.time
         time.nanoseconds &+= apart * 1_000_000
@@ -93,7 +93,7 @@ package struct FLVDemuxer: Sendable {
     ///
     /// - Parameters:
     ///   - arrival: Nanoseconds of the process's monotonic clock.
-    ///   - items: Gets the configuration when it differs from the one before, and the packet.
+    ///   - items: Receives the configuration if it has changed, and the packet.
     package mutating func receive(_ message: RTMPMediaMessage, arrival: Int64, into items: inout [SourceItem]) {
         // An empty audio message means "silence" in Enhanced RTMP; there is nothing to decode either way.
         guard let first = message.payload.byte(at: 0) else {
@@ -115,7 +115,7 @@ package struct FLVDemuxer: Sendable {
             self.enhancedVideo(message, arrival, &items)
             return
         }
-        // A command frame (type 5) carries one byte for the player, no picture.
+        // A command frame (type 5) carries one byte for the player, no video frame.
         if first >> 4 == 5 { return }
         guard first & 0x0F == FLVCodec.avc, self.takesH264 else {
             self.plainVideo(message, first, arrival, &items)
@@ -129,7 +129,7 @@ package struct FLVDemuxer: Sendable {
         switch packetType {
         case 0: self.configure(video: message.payload.bytes(in: 5..<message.payload.count), &items)
         case 1: self.picture(message, from: 5, FLVDemuxer.signed24(offset), arrival, &items)
-        default: break  // End of sequence: encoders send it in the middle too, and go on.
+        default: break  // End of sequence: encoders also send it in mid-stream and continue.
         }
     }
 
@@ -152,16 +152,16 @@ package struct FLVDemuxer: Sendable {
         }
         self.lengthSize = configuration.lengthSize
         if self.video?.codec == .h264 {
-            // Once more what is known already: parameter sets that came in band since then still hold.
+            // A repeated sequence header: parameter sets that arrived in band since then remain valid.
             if self.videoHeader == canonical { return }
-            // What came ahead belongs to a picture that never came. Its parameter sets would take the place of the new ones.
+            // The units ahead belong to a frame that never arrived. Their parameter sets would replace the new ones.
             self.ahead = ([], [])
         }
         self.videoHeader = canonical
         self.emit(CodecParameters(codec: .h264, configuration: canonical), &items)
     }
 
-    /// - Parameter start: Where the NAL units begin.
+    /// - Parameter start: Offset of the first NAL unit.
     mutating func picture(
         _ message: RTMPMediaMessage, from start: Int, _ offset: Int64, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
@@ -185,10 +185,12 @@ package struct FLVDemuxer: Sendable {
         items.append(.packet(packet))
     }
 
-    /// The units of an H.264 picture, behind those that came in messages of their own before it: some encoders send parameter
-    /// sets and SEI so. A decoder calls a packet without a picture damaged, and who counts pictures counts one too many.
+    /// Joins the NAL units of an H.264 frame with those sent in messages of their own before it; some encoders send
+    /// parameter sets and SEI like this. A decoder reports a packet without a frame as damaged, and it would be counted
+    /// as a frame.
     ///
-    /// - Returns: `nil` for what is no picture: it is kept for the next one, if it says something about that.
+    /// - Returns: `nil` for a message without a frame; it is kept for the next frame if it contains parameter sets or
+    ///   SEI.
     private mutating func joined(
         _ unit: (memory: PacketMemory, range: Range<Int>, types: NALTypes)
     ) -> (memory: PacketMemory, range: Range<Int>, types: NALTypes)? {
@@ -209,9 +211,9 @@ package struct FLVDemuxer: Sendable {
         return (whole, 0..<whole.count, types)
     }
 
-    /// The NAL units from `start` on, in the one form; `nil`, and counted, when there are none.
+    /// The NAL units from `start` on in canonical form; `nil`, and counted, if there are none.
     ///
-    /// - Returns: The types are H.264's.
+    /// - Returns: The types are those of H.264.
     mutating func sanitized(
         _ memory: PacketMemory, from start: Int
     ) -> (memory: PacketMemory, range: Range<Int>, types: NALTypes)? {
@@ -230,16 +232,16 @@ package struct FLVDemuxer: Sendable {
         }
     }
 
-    /// A composition offset in milliseconds, or 0 for one that cannot be meant.
+    /// The composition offset in milliseconds, or 0 if it is implausible.
     mutating func checked(_ offset: Int64) -> Int64 {
         guard offset.magnitude > 15 * 60 * 1000 else { return offset }
         self.counters.badCompositionOffsets += 1
         return 0
     }
 
-    /// Parameter sets in the stream. Before any sequence header they make the configuration. Later, at a key picture, a
-    /// sequence parameter set that is not in it is a new one: decoders read it in band, but whoever joins afterwards,
-    /// a relay or a decoder that is opened anew, must begin with it.
+    /// Handles parameter sets in the stream. Before any sequence header they make the configuration. Later, if a key
+    /// frame has a sequence parameter set that is not in the configuration, a new configuration is emitted: running
+    /// decoders read the set in band, but a relay or decoder that starts later must begin with it.
     private mutating func parameterSets(
         _ memory: PacketMemory, _ range: Range<Int>, _ types: NALTypes, _ items: inout [SourceItem]
     ) {
@@ -254,7 +256,7 @@ package struct FLVDemuxer: Sendable {
             let configuration = AVCRecord(
                 sequenceParameterSets: sets.sequence, pictureParameterSets: sets.picture)
         else { return }
-        // Lengths in the payload are as the sequence header said, if there was one.
+        // NAL unit lengths in the payload remain as the sequence header said, if there was one.
         self.emit(CodecParameters(codec: .h264, configuration: configuration.record), &items)
     }
 
@@ -272,7 +274,7 @@ package struct FLVDemuxer: Sendable {
         }
     }
 
-    /// Sound behind one header byte.
+    /// Handles audio with a header of one byte.
     private mutating func plain(
         _ message: RTMPMediaMessage, _ parameters: CodecParameters?, _ name: String, _ arrival: Int64,
         _ items: inout [SourceItem]
@@ -346,7 +348,7 @@ package struct FLVDemuxer: Sendable {
         case .video:
             parameters.color = self.enhanced.color
             if self.video == parameters { return }
-            // What another codec's pictures would have begun with.
+            // The units ahead belong to a frame of the other codec.
             if let video = self.video, video.codec != parameters.codec { self.ahead = ([], []) }
             self.video = parameters
             self.unsupportedVideo = nil
@@ -359,7 +361,7 @@ package struct FLVDemuxer: Sendable {
         items.append(.configuration(parameters))
     }
 
-    /// A record that is too large to be one is counted and not passed on: the one before holds.
+    /// Returns false for a configuration record that is too large; it is counted, and the earlier one remains.
     mutating func isUsable(_ parameters: CodecParameters) -> Bool {
         if parameters.configuration.count <= CodecParameters.largestConfiguration { return true }
         self.counters.badConfigurations += 1

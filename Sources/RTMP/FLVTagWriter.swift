@@ -3,8 +3,8 @@ package import MediaTypes
 
 /// Writes FLV tag bodies, as RTMP audio and video messages carry them.
 ///
-/// Spec: Video File Format 10.1 Annex E.4.2, E.4.3 for H.264, AAC and MP3; Enhanced RTMP v2 for the other codecs and for
-/// audio tracks beside the main one, in ``FLVTagWriter/enhanced(_:codec:)``.
+/// Spec: Video File Format 10.1 Annex E.4.2, E.4.3 for H.264, AAC and MP3; Enhanced RTMP v2 for the other codecs and
+/// for audio tracks other than the main one, in ``FLVTagWriter/enhanced(_:codec:)``.
 package enum FLVTagWriter {
     /// The sequence header of a track; nil for a codec that has neither a number nor a FourCC.
     package static func configuration(_ parameters: CodecParameters) -> RTMPMediaMessage? {
@@ -38,7 +38,7 @@ package enum FLVTagWriter {
         return self.message(of: packet, time, head)
     }
 
-    /// The packet behind the head of its tag. One copy.
+    /// The message of a packet: the tag header followed by the payload. One copy.
     static func message(of packet: CodedPacket, _ time: UInt32, _ head: [UInt8]) -> RTMPMediaMessage {
         RTMPMediaMessage(
             kind: packet.kind == .video ? .video : .audio, timestamp: time,

@@ -16,23 +16,23 @@ package struct FourCC: Sendable, Hashable, CustomStringConvertible {
     private static let table = Dictionary(
         codecs.map { (FourCC($0.letters).rawValue, $0.codec) }, uniquingKeysWith: { first, _ in first })
 
-    /// - Parameter letters: Four ASCII letters; more are left out.
+    /// - Parameter letters: Four ASCII letters; further ones are ignored.
     package init(_ letters: String) {
         self.rawValue = letters.utf8.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// `nil` for a codec that Enhanced RTMP has no letters for.
+    /// `nil` for a codec without a FourCC in Enhanced RTMP.
     package init?(_ codec: CodecName) {
         guard let entry = FourCC.codecs.first(where: { $0.codec == codec }) else { return nil }
         self.init(entry.letters)
     }
 
-    /// The codec, if it has a name here.
+    /// The codec, if it is known here.
     package var codec: CodecName? { FourCC.table[self.rawValue] }
 
     package var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self.rawValue >> UInt32($0)) } }
 
-    /// The letters, for people to read; comes from outside, so only what can be printed.
+    /// The letters as printable text. They come from the peer, so other bytes are removed.
     package var description: String {
         let letters = self.bytes.filter { (0x21...0x7E).contains($0) }
         return letters.isEmpty ? "unknown" : String(decoding: letters, as: UTF8.self)

@@ -10,9 +10,9 @@ package struct HEVCConfiguration: Sendable, Hashable {
 
     /// The fixed fields before the arrays, 22 bytes.
     private let head: [UInt8]
-    /// Bytes of each NAL unit length in the stream, 1 to 4.
+    /// Size of each NAL unit length field in the stream, 1 to 4 bytes.
     package let lengthSize: Int
-    /// NAL units by type, headers first.
+    /// NAL units by type, including their headers.
     package let arrays: [UnitArray]
 
     package struct UnitArray: Sendable, Hashable {
@@ -20,12 +20,12 @@ package struct HEVCConfiguration: Sendable, Hashable {
         package var units: [[UInt8]]
     }
 
-    /// Most units of one record: 16 of the largest kind and some messages.
+    /// Maximum number of units of one record: the maximum of 16 SPS, and others.
     private static let unitLimit = 128
 
-    /// Reads a record; `nil` when it is empty, cut, or of a version nobody has.
+    /// Reads a record; `nil` if it is empty, truncated, or of an unknown version.
     package init?(record: [UInt8]) {
-        // Version 0 was written before the standard was one.
+        // Version 0 was written before the standard was final.
         guard record.count >= 23, record[0] <= 1 else { return nil }
         var offset = 23
         var arrays: [UnitArray] = []
@@ -42,7 +42,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
                 let length = Int(record[offset]) << 8 | Int(record[offset + 1])
                 offset += 2
                 guard length <= record.count - offset else { return nil }
-                // A unit has two header bytes at least.
+                // A unit has at least two header bytes.
                 if length >= 2 { array.units.append([UInt8](record[offset..<offset + length])) }
                 offset += length
             }
@@ -53,13 +53,14 @@ package struct HEVCConfiguration: Sendable, Hashable {
         self.arrays = arrays
     }
 
-    /// Makes a record of parameter sets found in the stream; `nil` without an SPS that can be read, or without a PPS.
+    /// Makes a record from parameter sets in the stream; `nil` without a readable SPS, or without a PPS.
     init?(_ sets: HEVCUnits) {
         guard let first = sets.sequence.first, let sequence = HEVCSequenceParameterSet(nalUnit: first),
             !sets.picture.isEmpty, (sets.video + sets.sequence + sets.picture).allSatisfy({ $0.count <= 0xFFFF }),
             sets.video.count + sets.sequence.count + sets.picture.count <= HEVCConfiguration.unitLimit
         else { return nil }
-        // No word on spatial segmentation, parallelism, chroma, depth or frame rate: decoders read the sets.
+        // Spatial segmentation, parallelism, chroma format, bit depth and frame rate are left unspecified: decoders
+        // read the parameter sets.
         self.head = [1] + sequence.profile + [0xF0, 0, 0xFC, 0xFD, 0xF8, 0xF8, 0, 0, 0x0F]
         self.lengthSize = 4
         self.arrays = [
@@ -74,7 +75,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
         self.arrays.filter { $0.type == HEVCConfiguration.types.sequence }.flatMap(\.units)
     }
 
-    /// The record with four-byte lengths, which is how the payload is handed on.
+    /// The record with four-byte NAL unit lengths, as the payload is passed on.
     package var record: [UInt8] {
         var bytes = self.head
         bytes[21] |= 3
@@ -90,19 +91,19 @@ package struct HEVCConfiguration: Sendable, Hashable {
     }
 }
 
-/// What stands in an H.265 access unit.
+/// The parameter sets and NAL unit types of an H.265 access unit.
 struct HEVCUnits {
     private(set) var video: [[UInt8]] = []
     private(set) var sequence: [[UInt8]] = []
     private(set) var picture: [[UInt8]] = []
-    /// A picture at which decoding can begin: BLA, IDR or CRA (types 16 to 23).
+    /// A frame at which decoding can begin: BLA, IDR or CRA (types 16 to 23).
     private(set) var isKey = false
-    /// Slices of a picture (types 0 to 31).
+    /// Contains slices of a frame (types 0 to 31).
     private(set) var hasPicture = false
-    /// What belongs to the picture that follows: parameter sets and prefix SEI (types 32 to 34, and 39).
+    /// Contains units that belong to the next frame: parameter sets and prefix SEI (types 32 to 34, and 39).
     private(set) var isAhead = false
 
-    /// - Parameter range: NAL units with four-byte lengths that land exactly.
+    /// - Parameter range: NAL units with four-byte lengths that end exactly at the end of the range.
     init(_ memory: PacketMemory, in range: Range<Int>) {
         var offset = range.lowerBound
         while offset < range.upperBound, let length = memory.unsigned32(at: offset) {
@@ -116,7 +117,7 @@ struct HEVCUnits {
             }
             switch type {
             case 16...23: self.isKey = true
-            // Shorter than its header: no record can carry it.
+            // Shorter than its header: it cannot be part of a record.
             case _ where length < 2: break
             case HEVCConfiguration.types.video: self.video.append(memory.bytes(in: start..<end))
             case HEVCConfiguration.types.sequence: self.sequence.append(memory.bytes(in: start..<end))

@@ -1,17 +1,17 @@
 package import MediaTypes
 
-/// How the channels of a sound are laid out, as Enhanced RTMP says it beside the codec's own configuration.
+/// The channel layout of an audio track, which Enhanced RTMP sends in addition to the codec's configuration.
 ///
 /// Spec: Enhanced RTMP v2, `ExAudioTagBody`: `audioChannelOrder` UI8 (0 unspecified, 1 native, 2 custom), `channelCount` UI8,
-/// then by the order nothing, `audioChannelFlags` UI32, or `audioChannelMapping` UI8 a channel.
+/// then depending on the order nothing, `audioChannelFlags` UI32, or `audioChannelMapping` UI8 per channel.
 package enum MultichannelConfig {
     /// Bits of `AudioChannelMask` that are defined.
     private static let defined = UInt32(1) << UInt32(SoundLayout.Speaker.allCases.count) - 1
     /// `AudioChannel.Unused` and `.Unknown`.
     private static let silent: ClosedRange<UInt8> = 0xFE...0xFF
 
-    /// - Returns: nil for bytes that end too early, contradict themselves, or name more than
-    ///   ``SoundLayout/maximumChannels`` channels or a loudspeaker that is not defined.
+    /// - Returns: nil for bytes that are truncated, contradict themselves, or name more than
+    ///   ``SoundLayout/maximumChannels`` channels or an undefined loudspeaker.
     package static func read(_ bytes: [UInt8]) -> SoundLayout? {
         guard bytes.count >= 2 else { return nil }
         let count = Int(bytes[1])
@@ -37,8 +37,9 @@ package enum MultichannelConfig {
         }
     }
 
-    /// What a decoder must know, with the layout where it makes a difference: an Opus stream without a head, or with one whose
-    /// channels are said to mean nothing (mapping family 2 and above). All other codecs say it themselves, and are believed.
+    /// Adds the layout to the parameters where it makes a difference: an Opus stream without an ID header, or with one
+    /// that does not define the channels (mapping family 2 and above). All other codecs describe their layout
+    /// themselves.
     package static func apply(_ layout: SoundLayout, to parameters: CodecParameters) -> CodecParameters {
         guard parameters.codec == .opus else { return parameters }
         let record = parameters.configuration
@@ -51,14 +52,14 @@ package enum MultichannelConfig {
         return parameters
     }
 
-    /// The head of an Opus stream that came without one, in the form that encoders of more than two channels write: mapping
-    /// family 1, each pair of loudspeakers in one coded stream.
+    /// The ID header of an Opus stream that arrived without one, as encoders of more than two channels write it:
+    /// mapping family 1, with each pair of loudspeakers in one coded stream.
     ///
     /// Spec: RFC 7845 §5.1, §5.1.1.2.
     ///
-    /// - Returns: nil for one or two channels, which need none, and for a layout in an order of its own.
+    /// - Returns: nil for one or two channels, which need no header, and for a custom channel order.
     package static func opusHead(_ layout: SoundLayout) -> [UInt8]? {
-        // Streams, pairs among them, and which decoded channel is which of the family's.
+        // Number of streams, how many of them are stereo, and the channel mapping.
         let forms: [Int: (streams: UInt8, pairs: UInt8, mapping: [UInt8])] = [
             3: (2, 1, [0, 2, 1]), 4: (2, 2, [0, 1, 2, 3]), 5: (3, 2, [0, 4, 1, 2, 3]), 6: (4, 2, [0, 4, 1, 2, 3, 5]),
             7: (4, 3, [0, 4, 1, 2, 3, 5, 6]), 8: (5, 3, [0, 6, 1, 2, 3, 4, 5, 7]),

@@ -1,11 +1,11 @@
 import MediaKernels
 
-/// The parameter sets that stand in an access unit.
+/// The H.264 parameter sets in an access unit.
 struct ParameterSets {
     private(set) var sequence: [[UInt8]] = []
     private(set) var picture: [[UInt8]] = []
 
-    /// - Parameter range: NAL units with four-byte lengths that land exactly.
+    /// - Parameter range: NAL units with four-byte lengths that end exactly at the end of the range.
     init(_ memory: PacketMemory, in range: Range<Int>) {
         var offset = range.lowerBound
         while offset < range.upperBound, let length = memory.unsigned32(at: offset) {

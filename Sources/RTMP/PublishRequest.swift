@@ -1,12 +1,12 @@
-/// What a client that asks to publish says of itself. All of it is text from outside.
+/// A client's request to publish. All text comes from the client.
 package struct PublishRequest: Sendable, Hashable {
-    /// Which request of the connection this is, 1 upwards; a decision names it.
+    /// Number of the request on this connection, starting at 1; a decision refers to it.
     package let id: Int
-    /// Path and query of the address, from `app` and stream name together.
+    /// Path and query of the address, combined from `app` and the stream name.
     package let address: StreamAddress
-    /// `tcUrl` of `connect`; empty when absent.
+    /// `tcUrl` of `connect`; empty if absent.
     package let tcURL: String
-    /// `flashVer` of `connect`, which names the encoder; empty when absent.
+    /// `flashVer` of `connect`, which names the encoder; empty if absent.
     package let flashVersion: String
 
     package init(id: Int, address: StreamAddress, tcURL: String, flashVersion: String) {

@@ -1,13 +1,14 @@
 import MediaKernels
 
-/// The messages inside an aggregate message, one at a time: whoever takes them may stop in the middle.
+/// Iterates over the messages inside an aggregate message; iteration may stop early.
 ///
-/// Audio, video and data only: no aggregate in an aggregate, no control message from inside one.
+/// Only audio, video and data messages: nested aggregates and control messages are skipped.
 ///
 /// Spec: RTMP 1.0 §7.1.6. Timestamps are shifted so that the first one is the aggregate's; the aggregate's message stream
 /// wins; the last back pointer may be missing.
 struct RTMPAggregate: Sequence, IteratorProtocol {
-    /// Messages of one aggregate that are read. Those that send any put some tens in; 8 MiB would hold half a million empty ones.
+    /// Maximum number of messages that are read of one aggregate. Senders put some tens in; 8 MiB could hold half a
+    /// million empty ones.
     static let maximumMessages = 4_096
 
     private let aggregate: RTMPMessage

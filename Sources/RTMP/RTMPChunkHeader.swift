@@ -1,11 +1,11 @@
-/// The basic and message header of one chunk as it stands on the wire.
+/// The basic header and message header of one chunk, as on the wire.
 ///
 /// Spec: RTMP 1.0 §5.3.1.1 (basic header), §5.3.1.2 (message header), §5.3.1.3 (extended timestamp).
 struct RTMPChunkHeader {
     /// Type 0 to 3.
     var format: UInt8
     var chunkStreamID: UInt32
-    /// Absolute for type 0, a delta for 1 and 2; the extended value where there is one. 0 for type 3.
+    /// Absolute for type 0, a delta for types 1 and 2; the extended timestamp if there is one. 0 for type 3.
     var time: UInt32 = 0
     /// Types 0 to 2: the 24-bit field was 0xFFFFFF.
     var hasExtended = false
@@ -17,7 +17,7 @@ struct RTMPChunkHeader {
     /// Bytes of the header on the wire, without the optional extended timestamp of a type 3 chunk.
     var size: Int
 
-    /// Reads the header at `start`; nil while bytes are missing.
+    /// Reads the header at `start`; nil if bytes are missing.
     init?(_ bytes: Span<UInt8>, at start: Int) {
         let available = bytes.count - start
         guard start >= 0, available >= 1 else { return nil }

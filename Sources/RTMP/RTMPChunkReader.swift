@@ -1,27 +1,27 @@
 import MediaKernels
 
-/// Turns the bytes of one direction of a connection, behind the handshake, into messages.
+/// Turns the bytes that follow the handshake, in one direction of a connection, into messages.
 ///
-/// Pure: no socket, no clock. The payload is copied once, straight into packet memory. Set Chunk Size and Abort take
-/// effect here, between two chunks, and are not handed out.
+/// Pure: no socket, no clock. The payload is copied once, directly into packet memory. Set Chunk Size and Abort take
+/// effect here, between two chunks, and are not delivered.
 ///
 /// Spec: RTMP 1.0 §5.3, §5.4.1, §5.4.2.
 ///
-/// Invariants: (1) `carry` is not empty only between messages' chunks, and holds an incomplete header; (2) a chunk stream
-/// with `slot >= 0` owns exactly that assembler; (3) `current` names such a stream, or is -1.
+/// Invariants: (1) `carry` is not empty only between chunks, and holds an incomplete header; (2) a chunk stream with
+/// `slot >= 0` owns exactly that assembler; (3) `current` is the index of such a stream, or -1.
 package struct RTMPChunkReader: ~Copyable {
-    /// Messages that may be incomplete at the same time: audio, video, data and commands, twice.
+    /// Maximum number of messages in progress at the same time: audio, video, data and commands, twice.
     package static let maximumPartials = 8
-    /// Bytes that are reserved for a message of somebody who has sent such long ones, at most: ``maximumPartials`` times this is
-    /// what messages that are not complete may have sent anyway. A message that is moved while it grows is copied half as often
-    /// again.
+    /// Maximum number of bytes reserved in advance for a message, if the peer has sent messages of that size.
+    /// ``maximumPartials`` times this is what incomplete messages may hold anyway. Without the reservation a growing
+    /// message would be moved, and half of it copied again.
     private static let mostReserved = 2 << 20
-    /// The longest header: 3 + 11 + 4 bytes, and never more than 4 looked at ahead.
+    /// Longest header that is carried over: 3 + 11 + 4 bytes, and at most 4 bytes of lookahead.
     private static let longestHeader = 22
 
-    /// Payload bytes of a chunk. 128 until the peer changes it (§5.4.1).
+    /// Payload bytes per chunk. 128 until the peer changes it (§5.4.1).
     package private(set) var chunkSize = 128
-    /// What the peer does against the letter of the specification.
+    /// Tolerated deviations of the peer from the specification.
     package private(set) var quirks: RTMPQuirks = []
 
     private let limits: RTMPLimits
@@ -30,9 +30,9 @@ package struct RTMPChunkReader: ~Copyable {
     private var indexOfID = [Int](repeating: -1, count: 64)
     private var partials = InlineArray<8, PacketAssembler?> { _ in nil }
     private var partialBytes = 0
-    /// Bytes of the longest message so far.
+    /// Size of the longest message so far, in bytes.
     private var longest = 0
-    /// Messages since ``takeApplied()`` that took effect here.
+    /// Messages since ``takeApplied()`` that took effect here and were not delivered.
     private var applied = 0
     private var current = -1
     private var chunkLeft = 0
@@ -40,7 +40,7 @@ package struct RTMPChunkReader: ~Copyable {
 
     package init(limits: RTMPLimits = RTMPLimits()) { self.limits = limits }
 
-    /// Bytes that at least must come before another message is complete; 0 when none has begun.
+    /// Minimum number of bytes that must arrive before another message is complete; 0 if none has begun.
     package var missingBytes: Int {
         if !self.carry.isEmpty { return 1 }
         var least = Int.max
@@ -48,21 +48,22 @@ package struct RTMPChunkReader: ~Copyable {
         return least == .max ? 0 : least
     }
 
-    /// How many Set Chunk Size and Abort messages have come since the last call: for whoever counts messages, since they are not
-    /// handed out.
+    /// The number of Set Chunk Size and Abort messages since the last call, for rate limits; these messages are not
+    /// delivered.
     package mutating func takeApplied() -> Int {
         defer { self.applied = 0 }
         return self.applied
     }
 
-    /// Takes in bytes, cut anywhere, and appends the messages they complete.
+    /// Reads bytes, split at any position, and appends the messages that they complete.
     ///
-    /// - Throws: What makes the rest of the connection unreadable. Messages before it have been appended.
+    /// - Throws: A failure after which the rest of the connection cannot be read. Messages before it have been
+    ///   appended.
     package mutating func receive(_ bytes: Span<UInt8>, into messages: inout [RTMPMessage]) throws(RTMPFailure) {
         var position = 0
         if !self.carry.isEmpty {
-            // A header was cut. It is read from a short copy that joins both parts; what the copy holds too much is read
-            // again from `bytes`.
+            // A header was split. It is read from a short copy that joins both parts; surplus bytes of the copy are
+            // read again from `bytes`.
             let carried = self.carry.count
             var joined = self.carry
             for index in 0..<min(bytes.count, 2 * RTMPChunkReader.longestHeader) { joined.append(bytes[index]) }
@@ -84,7 +85,7 @@ package struct RTMPChunkReader: ~Copyable {
         }
     }
 
-    /// Reads one header or a run of payload; false when a header is incomplete.
+    /// Reads one header or a run of payload; returns false if a header is incomplete.
     private mutating func step(
         _ bytes: Span<UInt8>, _ position: inout Int, _ messages: inout [RTMPMessage]
     ) throws(RTMPFailure) -> Bool {
@@ -102,7 +103,7 @@ package struct RTMPChunkReader: ~Copyable {
         let id = header.chunkStreamID
         var index = self.index(of: id)
         if index < 0 {
-            // librtmp begins its pings with type 1 on a fresh chunk stream; 2 and 3 have nothing to build on.
+            // librtmp begins its pings with type 1 on a fresh chunk stream. Types 2 and 3 need an earlier header.
             guard header.format <= 1 else { throw .desync(.headerWithoutPredecessor(chunkStreamID: id)) }
             guard self.streams.count < self.limits.chunkStreams else { throw .limit(.chunkStreams) }
             if header.format == 1 { self.quirks.insert(.deltaOnFreshChunkStream) }
@@ -151,7 +152,7 @@ package struct RTMPChunkReader: ~Copyable {
         return true
     }
 
-    /// Timestamp rules at the begin of a message: §5.3.1.2, §5.3.1.3.
+    /// Applies the timestamp rules at the beginning of a message: §5.3.1.2, §5.3.1.3.
     private static func apply(_ header: RTMPChunkHeader, to stream: inout RTMPChunkStream) {
         if header.format <= 2 {
             stream.hasExtended = header.hasExtended
@@ -165,8 +166,8 @@ package struct RTMPChunkReader: ~Copyable {
         case 0:
             stream.streamID = header.streamID
             stream.timestamp = header.time
-            // §5.3.1.2.4: behind a type 0 header, type 3 adds that header's timestamp. A writer that means it would need a
-            // gap as long as its whole timeline, so above ten seconds it is one that means "no delta".
+            // §5.3.1.2.4: after a type 0 header, type 3 adds that header's timestamp. A sender that means this would
+            // need a gap as long as its whole timeline, so above ten seconds it is taken as "no delta".
             stream.delta = header.time <= 10_000 ? header.time : 0
         case 1, 2:
             stream.delta = header.time
@@ -176,8 +177,8 @@ package struct RTMPChunkReader: ~Copyable {
         }
     }
 
-    /// Whether an extended timestamp stands at `offset`, behind a type 3 header. Old librtmp leaves it out, so the four
-    /// bytes count only if they repeat what the chunk stream said; nil while too few bytes are there to tell.
+    /// Returns whether an extended timestamp follows a type 3 header at `offset`. Old librtmp omits it, so the four
+    /// bytes count only if they repeat the timestamp of the chunk stream; nil if too few bytes are available to tell.
     private func extendedFollows(_ stream: RTMPChunkStream, _ bytes: Span<UInt8>, at offset: Int) -> Bool? {
         let begun = stream.isMidMessage ? stream.timestamp : stream.timestamp &+ stream.delta
         var value: UInt32 = 0
@@ -238,7 +239,8 @@ package struct RTMPChunkReader: ~Copyable {
     }
 
     private mutating func setChunkSize(_ memory: PacketMemory) throws(RTMPFailure) {
-        // Under 128 it only costs us processor time; the highest bit must be zero; a message is 16,777,215 bytes at most.
+        // Below 128 it only costs us processor time; the highest bit must be zero; a message has at most 16,777,215
+        // bytes.
         guard memory.count == 4, let size = memory.unsigned32(at: 0), size >= 128, size <= 0x7FFF_FFFF else {
             throw .protocolViolation(.chunkSize)
         }

@@ -1,11 +1,11 @@
-/// What a receiver remembers of one chunk stream.
+/// The state of one chunk stream at the receiver.
 ///
-/// Spec: RTMP 1.0 §5.3.1.2: later headers leave out what the last one said.
+/// Spec: RTMP 1.0 §5.3.1.2: later headers omit fields that have not changed.
 struct RTMPChunkStream {
     let id: UInt32
-    /// Timestamp of the last message begun, absolute, modulo 2³².
+    /// Absolute timestamp of the last message begun, modulo 2³².
     var timestamp: UInt32 = 0
-    /// What a type 3 header adds when it begins a message.
+    /// Value that a type 3 header adds when it begins a message.
     var delta: UInt32 = 0
     /// The last header's timestamp was 0xFFFFFF, so an extended one followed.
     var hasExtended = false
@@ -14,7 +14,7 @@ struct RTMPChunkStream {
     var length = 0
     var type = RTMPMessageType(rawValue: 0)
     var streamID: UInt32 = 0
-    /// Payload bytes the current message lacks; 0 between messages.
+    /// Payload bytes that the current message still lacks; 0 between messages.
     var missing = 0
     /// Index of the assembler in the reader's table; -1 between messages.
     var slot = -1

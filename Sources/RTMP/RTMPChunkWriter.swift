@@ -1,11 +1,11 @@
 import MediaKernels
 
-/// A message on its way out: what is left of it, and how its next chunk begins.
+/// A message being sent: the remaining payload and the header of its first chunk.
 package struct RTMPOutgoingMessage: Sendable {
     package let message: RTMPMessage
     /// Header of the first chunk, types 0 to 3.
     fileprivate let format: UInt8
-    /// Absolute time for type 0, else a delta.
+    /// Absolute timestamp for type 0, otherwise a delta.
     fileprivate let time: UInt32
     fileprivate var offset = 0
     fileprivate var begun = false
@@ -14,10 +14,10 @@ package struct RTMPOutgoingMessage: Sendable {
     package var isFinished: Bool { self.begun && self.offset >= self.message.payload.count }
 }
 
-/// Cuts messages into chunks.
+/// Splits messages into chunks.
 ///
-/// Spec: RTMP 1.0 §5.3. ``write(_:into:)`` chooses the shortest header that every receiver reads alike; tests ask for each
-/// legal form by name.
+/// Spec: RTMP 1.0 §5.3. ``write(_:into:)`` chooses the shortest header that all receivers interpret alike; tests
+/// request each legal form by name.
 package struct RTMPChunkWriter: Sendable {
     private struct Stream: Sendable {
         var timestamp: UInt32
@@ -25,15 +25,15 @@ package struct RTMPChunkWriter: Sendable {
         var length: Int
         var type: RTMPMessageType
         var streamID: UInt32
-        /// The last header was type 1 or 2, so a type 3 repeats its delta for every receiver.
+        /// The last header was type 1 or 2, so all receivers repeat its delta for a type 3 header.
         var hasDelta: Bool
     }
 
-    /// Which header a message begins with.
+    /// The header type with which a message begins.
     package enum Header: Sendable, Hashable, CaseIterable {
-        /// The shortest one that all receivers understand alike.
+        /// The shortest one that all receivers interpret alike.
         case automatic
-        /// Type 0, with everything.
+        /// Type 0, with all fields.
         case full
         /// Type 1: same message stream.
         case sameStream
@@ -43,7 +43,7 @@ package struct RTMPChunkWriter: Sendable {
         case sameDelta
     }
 
-    /// Payload bytes of a chunk. The peer must be told before it changes (§5.4.1).
+    /// Payload bytes per chunk. The peer must be told before it changes (§5.4.1).
     package var chunkSize = 128
     /// Repeat the extended timestamp in type 3 chunks (§5.3.1.3). Old librtmp does not.
     package var repeatsExtendedTimestamp = true
@@ -86,7 +86,7 @@ package struct RTMPChunkWriter: Sendable {
         case 3: self.remember(message, delta: last.delta, hasDelta: last.hasDelta)
         default: self.remember(message, delta: delta, hasDelta: true)
         }
-        // A type 3 header repeats the extended field of the header it stands for.
+        // A type 3 header repeats the extended timestamp of the header it refers to.
         let field = format == 0 ? message.timestamp : format == 3 ? last.delta : delta
         return RTMPOutgoingMessage(message: message, format: format, time: field)
     }

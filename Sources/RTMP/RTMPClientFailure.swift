@@ -1,7 +1,7 @@
 /// Why publishing or playing failed.
 package enum RTMPClientFailure: Error, Sendable, Hashable {
-    /// The server said no, or that what was played is over.
+    /// The server refused, or the played stream has ended.
     case rejected(RTMPClientStatus)
-    /// The server does not speak RTMP, or stopped to.
+    /// The server does not speak RTMP, or sent invalid RTMP.
     case server(RTMPFailure)
 }

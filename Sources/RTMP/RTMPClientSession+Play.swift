@@ -1,20 +1,22 @@
 import MediaKernels
 
-/// Playing: what a client asks for and hears when the media flows towards it.
+/// Commands and media of a client that plays.
 ///
 /// Spec: RTMP 1.0 §7.2.2.1 (play), §7.1.7 (SetBufferLength).
 extension RTMPClientSession {
-    /// Takes what has arrived since the last call, in order. Media precedes the actions of the same ``receive(_:)``.
+    /// Takes the media that arrived since the last call, in order. Media precedes the actions of the same
+    /// ``receive(_:)``.
     package mutating func takeMedia() -> [RTMPMediaMessage] {
         defer { self.media = [] }
         return self.media
     }
 
-    /// Milliseconds of media the player says it buffers: servers pace a recording by it, and send a live stream at once.
+    /// Buffer length that the client announces, in milliseconds: servers pace a recording by it, and send a live stream
+    /// at once.
     private static let bufferMilliseconds: UInt32 = 1000
 
     mutating func requestPlay() {
-        // −2: the live stream, else the recorded one of that name; what every player sends.
+        // −2: the live stream, or else the recorded one with that name; all players send this.
         let arguments = [AMF0Value.null, .string(self.url.streamName), .number(-2000)]
         self.command(RTMPCommand("play", arguments), streamID: self.streamID)
         let length = RTMPServerSession.bytes(Self.bufferMilliseconds)
@@ -25,7 +27,8 @@ extension RTMPClientSession {
         switch status.code {
         case "NetStream.Play.Start", "NetStream.Play.PublishNotify": self.begin()
         case "NetStream.Play.UnpublishNotify", "NetStream.Play.Stop", "NetStream.Play.Complete":
-            // A connection whose stream is over may begin another one only on some servers; connecting anew works on all.
+            // Only some servers allow another stream on a connection whose stream has ended; a new connection works
+            // with all.
             self.fail(.rejected(status))
         default: break
         }
@@ -38,7 +41,7 @@ extension RTMPClientSession {
             return
         }
         guard message.type == .audio || message.type == .video else { return }
-        // Servers that say nothing before the media have agreed all the same.
+        // If a server sends media without a status before it, it has accepted as well.
         self.begin()
         guard self.state == .ready else { return }
         self.media.append(

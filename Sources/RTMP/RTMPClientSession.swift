@@ -1,21 +1,22 @@
 import MediaKernels
 package import MediaTypes
 
-/// The client's side of a connection: it publishes, or it plays.
+/// The client side of a connection, which publishes or plays.
 ///
-/// Pure: bytes in, actions out. States: `awaitingServer` (C0 and C1 sent) → `connecting` → `creating` (createStream sent,
-/// behind releaseStream and FCPublish of a publisher) → `requested` (publish or play) → `ready`; any → `closed`.
+/// Pure: bytes in, actions out. States: `awaitingServer` (C0 and C1 sent) → `connecting` → `creating` (createStream
+/// sent; a publisher sends releaseStream and FCPublish before it) → `requested` (publish or play sent) → `ready`; any →
+/// `closed`.
 ///
 /// Spec: RTMP 1.0 §5.2, §7.2.
 package struct RTMPClientSession: ~Copyable {
-    /// What the client is there for.
+    /// What the client does with the stream.
     package enum Purpose: Sendable, Hashable { case publish, play }
     enum State: Hashable { case awaitingServer, connecting, creating, requested, ready, closed }
 
     private static let connectTransaction: Double = 1
     private static let createTransaction: Double = 4
     private static let publishTransaction: Double = 5
-    /// Bytes a server may send before it has agreed: a real one needs four kilobytes.
+    /// Maximum number of bytes from the server before it accepts; a real server needs four kilobytes.
     private static let setupBytes: UInt64 = 256 << 10
 
     let url: RTMPURL
@@ -25,30 +26,31 @@ package struct RTMPClientSession: ~Copyable {
     private let acknowledgementWindow: UInt32?
     private let followsReconnectRequests: Bool
     var state = State.awaitingServer
-    /// S0, S1 and S2 as far as they are there.
+    /// The bytes of S0, S1 and S2 received so far.
     private var handshake: [UInt8] = []
     private var reader = RTMPChunkReader()
     private var writer = RTMPChunkWriter()
     private var output: [UInt8] = []
     var actions: [RTMPClientAction] = []
     private(set) var streamID: UInt32 = 0
-    /// What the server says it understands; nothing before it has answered `connect`.
+    /// Enhanced RTMP features that the server announces; empty until it has answered `connect`.
     package private(set) var peer = EnhancedCapabilities()
-    /// What a player has received and nobody has taken.
+    /// Media that a player has received and that has not been taken.
     var media: [RTMPMediaMessage] = []
     private var received: UInt64 = 0
     private var acknowledged: UInt64 = 0
-    /// Acknowledgements that have come, and what the last one says: bytes the server has received, modulo what it likes.
+    /// Number of acknowledgements received, and the value of the last one: bytes the server has received, modulo a
+    /// value of its choice.
     package private(set) var acknowledgements = 0
     package private(set) var acknowledgement: UInt32 = 0
 
     /// - Parameters:
-    ///   - url: Where to publish, or what to play.
-    ///   - flashVersion: How the client names itself.
-    ///   - chunkSize: Payload bytes of the chunks it sends, 128 to 65,536.
-    ///   - acknowledgementWindow: Bytes after which the server is to acknowledge (§5.4.4); `nil`: as it likes.
-    ///   - followsReconnectRequests: A server that wants the client to connect anew ends the session, with
-    ///     ``RTMPClientStatus/reconnectRequest``; otherwise the client stays.
+    ///   - url: The stream to publish or to play.
+    ///   - flashVersion: The client's name for itself.
+    ///   - chunkSize: Payload bytes per chunk that it sends, 128 to 65,536.
+    ///   - acknowledgementWindow: Bytes after which the server must acknowledge (§5.4.4); `nil`: the server chooses.
+    ///   - followsReconnectRequests: If the server asks the client to reconnect, the session ends with
+    ///     ``RTMPClientStatus/reconnectRequest``; otherwise the request is ignored.
     package init(
         url: RTMPURL, purpose: Purpose = .publish, flashVersion: String = "FMLE/3.0 (compatible; Tandem)",
         chunkSize: Int = 4096, acknowledgementWindow: UInt32? = nil, followsReconnectRequests: Bool = false
@@ -61,7 +63,7 @@ package struct RTMPClientSession: ~Copyable {
         self.followsReconnectRequests = followsReconnectRequests
     }
 
-    /// The server has agreed: media may be sent, or will come.
+    /// The server has accepted: media may be sent, or will arrive.
     package var isReady: Bool { self.state == .ready }
 
     /// C0 and C1.
@@ -73,7 +75,7 @@ package struct RTMPClientSession: ~Copyable {
         return [3] + [UInt8](repeating: 0, count: 8) + filler + zeros
     }
 
-    /// Bytes arrived, cut anywhere.
+    /// Reads bytes from the server, split at any position.
     package mutating func receive(_ bytes: Span<UInt8>) -> [RTMPClientAction] {
         guard self.state != .closed else { return [] }
         self.received += UInt64(bytes.count)
@@ -92,7 +94,7 @@ package struct RTMPClientSession: ~Copyable {
         return self.takeActions()
     }
 
-    /// The bytes that carry one audio or video message; empty unless the server has agreed.
+    /// The bytes of one audio or video message; empty if the server has not accepted.
     package mutating func bytes(for media: RTMPMediaMessage) -> [UInt8] {
         guard self.state == .ready else { return [] }
         let isVideo = media.kind == .video
@@ -105,7 +107,7 @@ package struct RTMPClientSession: ~Copyable {
         return bytes
     }
 
-    /// The bytes of `@setDataFrame onMetaData`; empty unless the server has agreed.
+    /// The bytes of `@setDataFrame onMetaData`; empty if the server has not accepted.
     package mutating func bytes(forMetadata properties: [AMF0Property]) -> [UInt8] {
         guard self.state == .ready else { return [] }
         let payload = AMF0Writer.bytes([.string("@setDataFrame"), .string("onMetaData"), .ecmaArray(properties)])
@@ -118,7 +120,7 @@ package struct RTMPClientSession: ~Copyable {
         return bytes
     }
 
-    /// The bytes that take leave; close the connection behind them.
+    /// The bytes that end the stream; close the connection after sending them.
     package mutating func finish() -> [UInt8] {
         if self.state == .ready && self.purpose == .play {
             self.command(RTMPCommand("deleteStream", [.null, .number(Double(self.streamID))]))
@@ -143,7 +145,7 @@ package struct RTMPClientSession: ~Copyable {
             }
             if let version = self.handshake.first, version != 3 { throw .version(RTMPVersionFault(version)) }
             guard self.handshake.count == length else { return }
-            // C2 is S1 again (§5.2.4).
+            // C2 repeats S1 (§5.2.4).
             self.output += self.handshake[1...RTMPServerHandshake.packetLength]
             self.handshake = []
             self.connect()
@@ -155,7 +157,7 @@ package struct RTMPClientSession: ~Copyable {
         } catch {
             failure = error
         }
-        // A refusal is the reason, whatever the server sent behind it.
+        // A refusal is the reason for the failure, whatever the server sent after it.
         for message in messages where self.state != .closed { self.received(message) }
         if let failure { throw failure }
     }
@@ -197,7 +199,7 @@ package struct RTMPClientSession: ~Copyable {
             self.state = .creating
             self.peer = EnhancedCapabilities(command.argument(1))
             if !self.peer.isSpoken { self.peer = EnhancedCapabilities(command.argument(0)) }
-            // Not before: some servers take nothing but a chunk size ahead of `connect`.
+            // Not earlier: some servers accept only a chunk size before `connect`.
             if let window = self.acknowledgementWindow { self.write(.windowAcknowledgementSize, window) }
             if self.purpose == .publish {
                 let name = AMF0Value.string(self.url.streamName)
@@ -207,7 +209,7 @@ package struct RTMPClientSession: ~Copyable {
             self.command(RTMPCommand("createStream", transaction: RTMPClientSession.createTransaction))
         case "_result" where command.transaction == RTMPClientSession.createTransaction && self.state == .creating:
             self.state = .requested
-            // Any id but a positive 32-bit number is a server that counts from nothing; 1 is what it means.
+            // A server that sends anything but a 32-bit number means its first stream, 1.
             self.streamID = command.argument(1)?.number.flatMap { UInt32(exactly: $0) } ?? 1
             if self.purpose == .play {
                 self.requestPlay()
@@ -237,7 +239,7 @@ package struct RTMPClientSession: ~Copyable {
         }
     }
 
-    /// Spec: Enhanced RTMP v2, "Reconnect Request": the client is to come again, to `tcUrl` if there is one.
+    /// Spec: Enhanced RTMP v2, "Reconnect Request": the client must reconnect, to `tcUrl` if present.
     private func isReconnectRequest(_ status: RTMPClientStatus) -> Bool {
         status.code == RTMPClientStatus.reconnectRequest && self.followsReconnectRequests
     }

@@ -1,15 +1,15 @@
-/// What a server says in `onStatus` or `_error`.
+/// A status from the server: `onStatus` or `_error`.
 package struct RTMPClientStatus: Sendable, Hashable {
-    /// The server wants the client to connect anew.
+    /// The server asks the client to reconnect.
     package static let reconnectRequest = "NetConnection.Connect.ReconnectRequest"
 
     /// `status`, `warning` or `error`.
     package let level: String
     /// Such as `NetStream.Publish.Denied`.
     package let code: String
-    /// For people to read.
+    /// Human-readable description.
     package let text: String
-    /// Where the server would have the client go instead, as a URL of an app.
+    /// URL of the app to which the server redirects the client; nil if none.
     package let redirect: String?
 
     package init(level: String, code: String, text: String, redirect: String? = nil) {

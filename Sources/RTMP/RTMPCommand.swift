@@ -5,7 +5,7 @@ import MediaKernels
 /// Spec: RTMP 1.0 §7.2.
 package struct RTMPCommand: Sendable, Hashable {
     package var name: String
-    /// 0 when no answer is expected; may be anything a peer writes, NaN included.
+    /// 0 if no answer is expected. Comes from the peer and may be any number, including NaN.
     package var transaction: Double
     /// The command object, then the arguments.
     package var arguments: [AMF0Value]
@@ -16,7 +16,7 @@ package struct RTMPCommand: Sendable, Hashable {
         self.arguments = arguments
     }
 
-    /// Reads a message of type 20 or 17; nil when there is no name.
+    /// Reads a message of type 20 or 17; nil if it has no name.
     ///
     /// A type 17 payload begins with a format byte that is 0 for AMF0 (Enhanced RTMP, "Historical Specification
     /// Clarification").
@@ -32,7 +32,7 @@ package struct RTMPCommand: Sendable, Hashable {
         self.arguments = Array(parsed.values.dropFirst(2))
     }
 
-    /// The argument at `index`, counted from the command object; nil when there is none.
+    /// The argument at `index`, counted from the command object; nil if there is none.
     package func argument(_ index: Int) -> AMF0Value? {
         self.arguments.indices.contains(index) ? self.arguments[index] : nil
     }

@@ -1,22 +1,22 @@
 package import MediaTypes
 
-/// Why a connection ends. One case a reason, so that it can be counted and shown.
+/// Why a connection ends. One case per reason, so that it can be counted and shown.
 package enum RTMPFailure: Error, Sendable, Hashable {
     /// The first byte is not RTMP version 3.
     case version(RTMPVersionFault)
     /// The peer took too long.
     case deadline(RTMPDeadline)
-    /// The peer asks for more than a publisher needs.
+    /// The peer exceeds a limit that no publisher needs to exceed.
     case limit(RTMPLimit)
-    /// The bytes are not RTMP chunks any more; nothing behind this point can be trusted.
+    /// The bytes are not valid RTMP chunks; nothing after this point can be trusted.
     case desync(RTMPDesync)
-    /// A message that breaks the rules of the session.
+    /// A message breaks the rules of the session.
     case protocolViolation(RTMPViolation)
-    /// The publisher was turned away, or sent away, with this status code.
+    /// The publisher was refused or disconnected with this status code.
     case refused(PublishRefusal)
 }
 
-/// What the first byte of a connection was instead of RTMP version 3.
+/// The kind of first byte that a connection sent instead of RTMP version 3.
 package enum RTMPVersionFault: Sendable, Hashable {
     /// RTMPE (6): not supported.
     case encrypted
@@ -41,24 +41,24 @@ package enum RTMPDeadline: String, Sendable, Hashable {
     case handshake, publish, decision, firstMedia, mediaIdle
 }
 
-/// The bounds a peer can run into.
+/// The limits that a peer can exceed.
 package enum RTMPLimit: String, Sendable, Hashable {
     case chunkStreams, partialMessages, partialBytes, messageLength, setupBytes, commandRate, tinyMessageRate
     case createdStreams, undecidedBytes
 }
 
-/// How the chunk stream stopped making sense.
+/// How the chunk stream became invalid.
 package enum RTMPDesync: Sendable, Hashable {
     /// A type 2 or 3 header on a chunk stream that has no earlier header.
     case headerWithoutPredecessor(chunkStreamID: UInt32)
     /// A new header in the middle of a message.
     case headerInsideMessage(chunkStreamID: UInt32)
     case messageType(UInt8)
-    /// Too many messages of types that no one sends.
+    /// Too many messages of undefined types.
     case unknownMessages
 }
 
-/// Messages that are well formed and still cannot be accepted.
+/// Messages that are well formed but not acceptable.
 package enum RTMPViolation: String, Sendable, Hashable {
     case chunkSize, secondConnect, connectWithoutApp, malformedCommand
 }
@@ -72,7 +72,7 @@ extension RTMPFailure: CustomStringConvertible {
         case .version(.other(let byte)): "not RTMP version 3: first byte \(byte)"
         case .deadline(let phase): "deadline passed: \(phase.rawValue)"
         case .limit(let limit): "limit exceeded: \(limit.rawValue)"
-        case .desync(let desync): "chunk stream out of step: \(desync)"
+        case .desync(let desync): "invalid chunk stream: \(desync)"
         case .protocolViolation(let violation): "protocol violation: \(violation.rawValue)"
         case .refused(let refusal): "refused: \(refusal.code)"
         }
@@ -80,7 +80,7 @@ extension RTMPFailure: CustomStringConvertible {
 }
 
 extension RTMPFailure {
-    /// Its entry of the error catalogue.
+    /// The code in the error catalogue.
     package var errorCode: ErrorCode {
         switch self {
         case .version, .desync, .protocolViolation: .invalidFormat

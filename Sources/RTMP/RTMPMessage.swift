@@ -1,10 +1,10 @@
 package import MediaKernels
 
-/// One RTMP message, put together from its chunks.
+/// One RTMP message, assembled from its chunks.
 ///
 /// Spec: RTMP 1.0 §6.1.
 package struct RTMPMessage: Sendable {
-    /// Which chunk stream carried it (2 to 65,599).
+    /// The chunk stream that carried it (2 to 65,599).
     package var chunkStreamID: UInt32
     package var type: RTMPMessageType
     /// The message stream, 0 for the connection itself.

@@ -1,4 +1,4 @@
-/// What a peer does against the letter of the specification and is tolerated; for statistics and for support.
+/// Tolerated deviations of a peer from the specification, for statistics and support.
 package struct RTMPQuirks: OptionSet, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: UInt32
 
@@ -6,15 +6,15 @@ package struct RTMPQuirks: OptionSet, Sendable, Hashable, CustomStringConvertibl
 
     /// Type 1 as the first header of a chunk stream (librtmp).
     package static let deltaOnFreshChunkStream = RTMPQuirks(rawValue: 1 << 0)
-    /// No extended timestamp behind type 3 headers (OBS before 30.1, plain rtmpdump).
+    /// No extended timestamp after type 3 headers (OBS before 30.1, plain rtmpdump).
     package static let extendedTimestampOmitted = RTMPQuirks(rawValue: 1 << 1)
-    /// Control messages elsewhere than chunk stream 2 and message stream 0 (PTZOptics).
+    /// Control messages on other streams than chunk stream 2 and message stream 0 (PTZOptics).
     package static let controlOffStream = RTMPQuirks(rawValue: 1 << 2)
-    /// Control messages of a wrong length.
+    /// Control messages with a wrong length.
     package static let controlLength = RTMPQuirks(rawValue: 1 << 3)
-    /// Messages of no defined type.
+    /// Messages with an undefined type.
     package static let unknownMessageType = RTMPQuirks(rawValue: 1 << 4)
-    /// A command or metadata whose AMF does not parse to its end.
+    /// A command or metadata whose AMF cannot be parsed to its end.
     package static let malformedAMF = RTMPQuirks(rawValue: 1 << 5)
     /// Media before the answer to `publish`.
     package static let impatientMedia = RTMPQuirks(rawValue: 1 << 6)

@@ -1,21 +1,20 @@
 package import MediaTypes
 
-/// What the owner of a connection has to do now, in order.
+/// An action that the owner of a server connection must perform, in order.
 package enum RTMPServerAction: Sendable {
-    /// Write these bytes in one piece: some clients cannot read an answer that is cut.
+    /// Write these bytes in one piece: some clients cannot read a split answer.
     case send([UInt8])
     /// Decide with ``RTMPServerSession/decide(_:on:now:)``.
     case publishRequested(PublishRequest)
     case message(RTMPMediaMessage)
-    /// What the encoder says of its stream. For display only: encoders are wrong in every field.
+    /// Metadata of the encoder. For display only: every field of it can be wrong.
     case metadata([AMF0Property])
-    /// What the encoder says the time was at `timestamp`, in the milliseconds of its media messages.
+    /// The wall-clock time of the encoder at `timestamp`, which is in milliseconds as in its media messages.
     case wallClock(WallClockTime, timestamp: UInt32)
-    /// What the encoder says to players: the name of its message, and an array of the values behind it, as JSON text of at most 4,096
-    /// bytes.
+    /// A data message for players: its name, and the values after the name as a JSON array of at most 4,096 bytes.
     case data(name: String, values: String)
-    /// The accepted publication is over; the connection may publish again.
+    /// The accepted publication has ended; the connection may publish again.
     case unpublished(UnpublishReason)
-    /// Send what is left, close the sending side, read and drop for a second, close. Comes last, and once.
+    /// Send pending bytes, close the sending side, read and discard for a second, then close. Comes last, and once.
     case close(RTMPFailure)
 }

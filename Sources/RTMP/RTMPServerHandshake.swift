@@ -1,10 +1,10 @@
-/// The server's side of the handshake.
+/// The server side of the handshake.
 ///
-/// Spec: RTMP 1.0 §5.2. S0, S1 and S2 go out together as soon as C1 is there, since some clients send C2 only when they
-/// have S2; then nothing more until `connect`, since HaishinKit waits for exactly the bytes of S2. C2 is not compared:
-/// GStreamer writes another time into it.
+/// Spec: RTMP 1.0 §5.2. S0, S1 and S2 are sent together as soon as C1 has arrived, because some clients send C2 only
+/// after S2. Nothing else is sent before `connect`, because HaishinKit waits for exactly the bytes of S2. C2 is not
+/// compared: GStreamer writes a different time into it.
 struct RTMPServerHandshake: Sendable {
-    /// Bytes of C1, S1, C2 and S2.
+    /// Size of C1, S1, C2 and S2, in bytes.
     static let packetLength = 1536
 
     enum State: Sendable, Hashable {
@@ -20,7 +20,7 @@ struct RTMPServerHandshake: Sendable {
     /// - Parameter random: 1,528 random bytes for S1; missing ones are 0.
     init(random: [UInt8]) { self.random = random }
 
-    /// Takes in bytes from `position` on, and appends the answer to `output` when it is due.
+    /// Reads bytes from `position` on, and appends the answer to `output` when it is due.
     mutating func receive(
         _ bytes: Span<UInt8>, _ position: inout Int, output: inout [UInt8]
     ) throws(RTMPFailure) {

@@ -1,8 +1,8 @@
 import MediaKernels
 
-/// Commands: what clients send in any order, and the answers they wait for.
+/// Commands: clients send them in any order and wait for the answers.
 ///
-/// Spec: RTMP 1.0 §7.2. Every call with a transaction id is answered: some clients wait for each with a timer of its own.
+/// Spec: RTMP 1.0 §7.2. Every call with a transaction id is answered: some clients have a separate timer for each.
 extension RTMPServerSession {
     mutating func received(command message: RTMPMessage, now: Int64) throws(RTMPFailure) {
         var fault: AMF0Reader.Fault?
@@ -13,7 +13,7 @@ extension RTMPServerSession {
             try self.connect(command)
             return
         }
-        // Nothing can be said before `connect`, and the setup deadline ends a client that never says it.
+        // Commands before `connect` are ignored; the setup deadline ends a client that never sends it.
         guard self.state != .connecting else { return }
         switch command.name {
         case "releaseStream": self.result(of: command, .undefined)
@@ -27,19 +27,19 @@ extension RTMPServerSession {
         case "deleteStream": self.deleteStream(command, now: now)
         case "_checkbw": self.result(of: command, .number(0))
         case "play", "play2":
-            let text = "This server takes streams in; it does not play them."
+            let text = "This server only accepts streams; it does not play them."
             self.status(PublishRefusal(code: "NetStream.Play.Failed", text: text), details: "")
         case "_result", "_error", "onStatus": break
         default: self.result(of: command, .null)
         }
     }
 
-    /// A stream that was created, and is not the one that is published on: the client lets go of an older one.
+    /// Whether `id` is a created stream other than the publishing one: the client closes an older stream.
     private func isOther(id: UInt32) -> Bool {
         id >= 1 && id <= UInt32(clamping: self.createdStreams) && id != self.publishStreamID
     }
 
-    /// The key of the publication before this one, which has another.
+    /// Whether `key` is the stream name of the previous publication and differs from the current one.
     private func isEarlier(_ key: AMF0Value?) -> Bool {
         guard let key = key?.string else { return false }
         return key == self.earlierName && key != self.publishName
@@ -71,7 +71,7 @@ extension RTMPServerSession {
         self.control(.setChunkSize, UInt32(clamping: self.configuration.chunkSize))
         self.writer.chunkSize = self.configuration.chunkSize
         self.capabilities = EnhancedCapabilities(object)
-        // Only whoever asked is told: old encoders are particular about this answer.
+        // Announced only to clients that announce Enhanced RTMP: old encoders reject unknown properties in this answer.
         let enhanced =
             self.capabilities.isSpoken
             ? EnhancedCapabilities(
@@ -92,10 +92,10 @@ extension RTMPServerSession {
         self.respond(RTMPCommand("_result", transaction: command.transaction, [properties, status]))
     }
 
-    /// Scalars that are kept of an encoder's name for itself.
+    /// Maximum number of Unicode scalars kept of an encoder's name.
     private static let longestLine = 128
 
-    /// What goes into logs and states is one line without what terminals obey, and short however many marks a character has.
+    /// Makes text safe for logs and states: one line without control characters, with a limited number of scalars.
     private static func line(_ text: String) -> String {
         let scalars = text.unicodeScalars.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
         return String(String.UnicodeScalarView(scalars.prefix(self.longestLine)))
@@ -122,7 +122,7 @@ extension RTMPServerSession {
             return
         }
         if self.createdStreams == 0 { self.ownQuirks.insert(.publishWithoutCreateStream) }
-        // The answer must carry the id the client got, or HaishinKit does not see it.
+        // The answer must carry the stream id that the client got, or HaishinKit does not recognize it.
         self.publishStreamID = streamID != 0 ? streamID : UInt32(max(1, self.createdStreams))
         guard let name = command.argument(1)?.string,
             let address = StreamAddress(app: self.app, streamName: name)
@@ -143,7 +143,7 @@ extension RTMPServerSession {
     mutating func confirmPublish() {
         self.write(.userControl, [0, 0] + RTMPServerSession.bytes(self.publishStreamID))
         if self.fcPublishTransaction > 0 {
-            // Hardware encoders look for the transaction id of their FCPublish here.
+            // Hardware encoders expect the transaction id of their FCPublish here.
             let status = self.information("status", "NetStream.Publish.Start", "Publishing.")
             self.respond(
                 RTMPCommand("onFCPublish", transaction: self.fcPublishTransaction, [.null, status]),
@@ -160,16 +160,16 @@ extension RTMPServerSession {
             streamID: self.publishStreamID)
     }
 
-    /// On the connection, not on the stream: message stream 0.
+    /// Asks the client to reconnect. Sent on the connection, message stream 0, not on the publishing stream.
     mutating func askToReconnect() {
         let status = self.information(
-            "status", "NetConnection.Connect.ReconnectRequest", "This server stops. Connect anew.")
+            "status", "NetConnection.Connect.ReconnectRequest", "This server is stopping. Reconnect.")
         self.respond(RTMPCommand("onStatus", [.null, status]))
     }
 
     private mutating func fcUnpublish(_ command: RTMPCommand, on streamID: UInt32, now: Int64) {
-        // It comes on the connection as a rule, and the key says what is meant: also where it comes on an older stream. Where that
-        // one had the same key, only the stream can tell.
+        // Usually it arrives on message stream 0, and the key tells which publication is meant, also if it arrives on
+        // an older stream. If that stream had the same key, only the stream id tells.
         let key = command.argument(1)
         let isNamed = key?.string == self.publishName && self.earlierName != self.publishName
         let isLate = !isNamed && self.isOther(id: streamID) || self.isEarlier(key)
@@ -180,18 +180,18 @@ extension RTMPServerSession {
         if !isLate { self.closeStream(0, now: now) }
     }
 
-    /// - Parameter streamID: The message stream it came on: that of the publication, of an older one, or 0.
+    /// - Parameter streamID: The message stream of the command: the publishing one, an older one, or 0.
     private mutating func closeStream(_ streamID: UInt32, now: Int64) {
         let isLate = self.isOther(id: streamID)
         if !isLate { self.endPublication(now: now) }
         self.openStreams.remove(streamID)
         let status = self.information("status", "NetStream.Unpublish.Success", "Stopped publishing.")
-        // Whoever closes a stream waits for this on that one.
+        // The client waits for this on the stream that it closes.
         self.respond(RTMPCommand("onStatus", [.null, status]), streamID: isLate ? streamID : self.publishStreamID)
     }
 
     private mutating func deleteStream(_ command: RTMPCommand, now: Int64) {
-        // The argument is a number, a string or missing, and there is one publication at most.
+        // The argument is a number, a string or missing; there is at most one publication.
         let stream = command.argument(1)
         if let id = stream?.number.flatMap({ UInt32(exactly: $0) }), self.isOther(id: id) {
             self.openStreams.remove(id)
@@ -204,13 +204,13 @@ extension RTMPServerSession {
 
     // MARK: Output
 
-    /// `_result`, if the caller waits for one.
+    /// Sends `_result` if the client waits for one.
     private mutating func result(of command: RTMPCommand, _ value: AMF0Value) {
         guard command.transaction > 0 else { return }
         self.respond(RTMPCommand("_result", transaction: command.transaction, [.null, value]))
     }
 
-    /// `onStatus` with level `error`.
+    /// Sends `onStatus` with level `error`.
     mutating func status(_ refusal: PublishRefusal, details: String, streamID: UInt32? = nil) {
         self.respond(
             RTMPCommand(

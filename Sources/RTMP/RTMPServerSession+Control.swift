@@ -2,7 +2,7 @@ import MediaKernels
 
 /// Protocol control and user control messages.
 ///
-/// Spec: RTMP 1.0 §5.4, §6.2, §7.1.7. Set Chunk Size and Abort have taken effect in the chunk reader.
+/// Spec: RTMP 1.0 §5.4, §6.2, §7.1.7. Set Chunk Size and Abort have already taken effect in the chunk reader.
 extension RTMPServerSession {
     mutating func received(control message: RTMPMessage) {
         let payload = message.payload
@@ -15,14 +15,14 @@ extension RTMPServerSession {
             // A tiny window would make us answer every read.
             if window > 0 { self.acknowledgementWindow = UInt64(min(max(window, 64 << 10), 16 << 20)) }
         case .setPeerBandwidth:
-            // Four bytes come too. We announced our window already, and it does not change.
+            // Some peers send four bytes. Our window has been announced already and does not change.
             if payload.count != 5 { self.ownQuirks.insert(.controlLength) }
         case .userControl:
             guard payload.count >= 2, let high = payload.byte(at: 0), let low = payload.byte(at: 1) else {
                 self.ownQuirks.insert(.controlLength)
                 return
             }
-            // PingRequest (6): the same four bytes go back as PingResponse (7). Everything else tells us nothing.
+            // PingRequest (6): the same four bytes are returned as PingResponse (7). Other events are ignored.
             if high == 0 && low == 6 && self.state != .connecting {
                 self.write(.userControl, [0, 7] + payload.bytes(in: 2..<6))
             }
@@ -30,7 +30,7 @@ extension RTMPServerSession {
         }
     }
 
-    /// A control message of one 32-bit number.
+    /// Sends a control message with one 32-bit number.
     mutating func control(_ type: RTMPMessageType, _ value: UInt32) {
         self.write(type, RTMPServerSession.bytes(value))
     }

@@ -1,7 +1,7 @@
 import MediaKernels
 import MediaTypes
 
-/// One publisher's connection, from the first byte to the last.
+/// The server side of one publisher's connection, from the first byte to the last.
 ///
 /// Pure: bytes and time in, actions out. States:
 ///
@@ -11,7 +11,8 @@ import MediaTypes
 ///                                              └──────────────── closed ◀─failure       │
 ///                                              └────────────────────────────────────────┘
 ///
-/// Every state goes to `closed` on a failure, a passed deadline, or ``refuse(_:now:)``; `closed` drops all input.
+/// Every state goes to `closed` on a failure, a passed deadline, or ``refuse(_:now:)``; in `closed` all input is
+/// discarded.
 ///
 /// Spec: RTMP 1.0 §5, §7.2.
 package struct RTMPServerSession: ~Copyable {
@@ -22,13 +23,13 @@ package struct RTMPServerSession: ~Copyable {
     private var handshake: RTMPServerHandshake
     private var reader: RTMPChunkReader
     var writer = RTMPChunkWriter()
-    /// Bytes to send at the end of this call.
+    /// Bytes to send at the end of the current call.
     var output: [UInt8] = []
-    /// Actions of this call, in order; what is sent goes before them.
+    /// Actions of the current call, in order; bytes to send are placed before them.
     var actions: [RTMPServerAction] = []
-    /// Empty; its memory is for the messages of the next call.
+    /// Always empty; kept to reuse its memory.
     private var messages: [RTMPMessage] = []
-    /// Messages and actions whose memory is kept: those of a usual read.
+    /// Maximum capacity whose memory is kept, for messages and for actions: that of a typical read.
     private static let kept = 64
 
     // Times in nanoseconds of the injected clock.
@@ -52,24 +53,24 @@ package struct RTMPServerSession: ~Copyable {
     private var unknownMessages = 0
     var ownQuirks: RTMPQuirks = []
 
-    // What the client said.
+    // Values from the client.
     var app = ""
     var tcURL = ""
     var flashVersion = ""
     var capabilities = EnhancedCapabilities()
-    /// Ids that were given out.
+    /// Number of stream ids that were assigned.
     var createdStreams = 0
-    /// Streams that were created, and neither closed nor deleted; one whose publication has ended is closed.
+    /// Streams that were created and not closed or deleted. The end of its publication closes a stream.
     var openStreams: Set<UInt32> = []
     var fcPublishTransaction: Double = 0
     var requests = 0
     var publishStreamID: UInt32 = 1
     var publishName = ""
-    /// The stream name of the publication before; nil when there was none.
+    /// The stream name of the previous publication; nil if there was none.
     var earlierName: String?
-    /// What `connect` is answered with, when nobody is let in from where the client is.
+    /// The answer to `connect` if the client's address is not allowed; otherwise nil.
     package var connectRefusal: PublishRefusal?
-    /// What arrived between `publish` and the decision; handled behind it, in order.
+    /// Messages that arrived between `publish` and the decision; they are handled after it, in order.
     private var undecided: [RTMPMessage] = []
     private var undecidedBytes = 0
     private var lastMetadata: [UInt8] = []
@@ -92,13 +93,13 @@ package struct RTMPServerSession: ~Copyable {
         self.dataBudget = RateBudget((perSecond: 20, burst: 20), now: now)
     }
 
-    /// What the peer did against the letter of the specification so far.
+    /// Deviations of the peer from the specification so far.
     package var quirks: RTMPQuirks { self.reader.quirks.union(self.ownQuirks) }
 
-    /// Publish request `id` waits for ``decide(_:on:now:)``.
+    /// Whether publish request `id` waits for ``decide(_:on:now:)``.
     package func isDeciding(_ id: Int) -> Bool { self.state == .deciding && id == self.requests }
 
-    /// How far the client has come on its way to publish: handshake, `connect`, `publish`, decision, publication.
+    /// The client's progress towards a publication: handshake, `connect`, `publish`, decision, publication.
     package var progress: Int {
         switch self.state {
         case .handshake: 0
@@ -113,12 +114,12 @@ package struct RTMPServerSession: ~Copyable {
     /// Bytes that the message in progress still lacks; 0 between two messages.
     package var missingBytes: Int { self.reader.missingBytes }
 
-    /// A publication is accepted and not over.
+    /// Whether a publication is accepted and has not ended.
     package var isPublishing: Bool { self.state == .publishing }
 
     // MARK: Events
 
-    /// Bytes arrived, cut anywhere.
+    /// Reads bytes from the client, split at any position.
     package mutating func receive(_ bytes: Span<UInt8>, now: Int64) -> [RTMPServerAction] {
         guard self.state != .closed else { return [] }
         self.bytesReceived += UInt64(bytes.count)
@@ -132,7 +133,7 @@ package struct RTMPServerSession: ~Copyable {
         return self.takeActions()
     }
 
-    /// ``nextDeadline`` may have passed.
+    /// Call this when ``nextDeadline`` may have passed.
     package mutating func deadlineReached(now: Int64) -> [RTMPServerAction] {
         guard let deadline = self.deadline, deadline.time <= now else { return [] }
         switch deadline.phase {
@@ -146,7 +147,7 @@ package struct RTMPServerSession: ~Copyable {
         return self.takeActions()
     }
 
-    /// The answer to ``RTMPServerAction/publishRequested(_:)``; ignored when request `id` is not the one that waits.
+    /// Answers ``RTMPServerAction/publishRequested(_:)``; ignored if request `id` does not wait for an answer.
     package mutating func decide(_ decision: PublishDecision, on id: Int, now: Int64) -> [RTMPServerAction] {
         guard self.state == .deciding, id == self.requests else { return [] }
         switch decision {
@@ -162,20 +163,20 @@ package struct RTMPServerSession: ~Copyable {
         return self.takeActions()
     }
 
-    /// Ends the connection with a status the encoder understands: taken over, unsupported codec, room ended.
+    /// Ends the connection with a status that the encoder understands: taken over, unsupported codec, room ended.
     package mutating func refuse(_ refusal: PublishRefusal) -> [RTMPServerAction] {
         guard self.state != .closed else { return [] }
         self.deny(refusal)
         return self.takeActions()
     }
 
-    /// Whether ``handOver()`` asks the client to come again.
+    /// Whether ``handOver()`` can ask the client to reconnect.
     package var canReconnect: Bool {
         self.state == .publishing && self.capabilities.extensions.contains(.reconnect)
     }
 
-    /// Ends the connection because another server goes on from here: a client that has said that it can is asked to connect anew,
-    /// to the address it has; others are told that it is over.
+    /// Ends the connection because another server takes over. A client that supports it is asked to reconnect to the
+    /// same address; other clients are told that the room has ended.
     ///
     /// Spec: Enhanced RTMP v2, "Reconnect Request".
     package mutating func handOver() -> [RTMPServerAction] {
@@ -185,14 +186,14 @@ package struct RTMPServerSession: ~Copyable {
         return self.takeActions()
     }
 
-    /// The peer has closed, or the network has.
+    /// Records that the peer or the network has closed the connection.
     package mutating func inputEnded() -> [RTMPServerAction] {
         let wasPublishing = self.state == .publishing
         self.state = .closed
         return wasPublishing ? [.unpublished(.disconnected)] : []
     }
 
-    /// When ``deadlineReached(now:)`` is due, in nanoseconds; nil when nothing waits.
+    /// When ``deadlineReached(now:)`` must be called, in nanoseconds; nil if no deadline runs.
     package var nextDeadline: Int64? { self.deadline?.time }
 
     private var deadline: (time: Int64, phase: RTMPDeadline)? {
@@ -220,7 +221,7 @@ package struct RTMPServerSession: ~Copyable {
         if self.state == .connecting || self.state == .connected {
             self.setupBytes += bytes.count - position
         }
-        // Taken out, so that nothing is copied while they are handled.
+        // Moved out of the property, so that the array is not copied.
         var messages = self.messages
         self.messages = []
         defer {
@@ -237,10 +238,10 @@ package struct RTMPServerSession: ~Copyable {
             try self.received(message, now: now)
             if self.state == .closed { return }
         }
-        // They were not handed out, and cost what others cost.
+        // These messages were not delivered, but count for the rate limit.
         for _ in 0..<self.reader.takeApplied() { try self.spendCommand(now) }
         if let failure { throw failure }
-        // Counted at the end, so that media glued to `publish` is not held against the client.
+        // Checked at the end, so that media sent directly after `publish` does not count.
         if (self.state == .connecting || self.state == .connected)
             && self.setupBytes > self.configuration.limits.setupBytes
         {
@@ -264,7 +265,7 @@ package struct RTMPServerSession: ~Copyable {
 
     private mutating func queueUndecided(_ message: RTMPMessage) throws(RTMPFailure) {
         self.ownQuirks.insert(.impatientMedia)
-        // A message costs more than its bytes.
+        // A queued message takes more memory than its payload.
         let cost = message.payload.count + 128
         guard self.undecidedBytes + cost <= self.configuration.limits.undecidedBytes else {
             if message.type == .audio || message.type == .video { return }
@@ -291,7 +292,7 @@ package struct RTMPServerSession: ~Copyable {
             for inner in RTMPAggregate(message) { try self.received(inner, now: now) }
         case .sharedObjectAMF0, .sharedObjectAMF3: break
         case let type where type.isControl:
-            // Acknowledgements follow from what we send, which the peer does not choose.
+            // Acknowledgements depend on what we send, which the peer does not control.
             if type != .acknowledgement { try self.spendCommand(now) }
             self.received(control: message)
         default:
@@ -352,12 +353,12 @@ package struct RTMPServerSession: ~Copyable {
 
     // MARK: Ends
 
-    /// A publication may follow: the setup deadline and the setup bytes begin anew.
+    /// Ends the publication. Another one may follow, so the setup deadline and the setup bytes start again.
     mutating func endPublication(now: Int64) {
         guard self.state == .publishing else { return }
         self.actions.append(.unpublished(.client))
         self.earlierName = self.publishName
-        // Who publishes again may do so on this one or on a new one, and need not delete it before.
+        // A client that publishes again may use this stream or a new one, and need not delete this one first.
         self.openStreams.remove(self.publishStreamID)
         self.setupBytes = 0
         self.setupBegan = now
@@ -390,20 +391,20 @@ package struct RTMPServerSession: ~Copyable {
         return self.actions
     }
 
-    /// Takes the memory of actions that have been performed, for the next ones.
+    /// Takes back the array of performed actions, to reuse its memory.
     package mutating func reuse(_ actions: consuming [RTMPServerAction]) {
         guard self.actions.isEmpty, actions.capacity <= Self.kept else { return }
         actions.removeAll(keepingCapacity: true)
         self.actions = actions
     }
 
-    /// At most one Acknowledgement a call, whatever window the peer asks for (§5.4.3).
+    /// Sends at most one Acknowledgement per call, whatever window the peer asks for (§5.4.3).
     private mutating func acknowledge() {
-        // Not before `connect` has been answered: HaishinKit counts the bytes behind S2.
+        // Not before `connect` has been answered: HaishinKit counts the bytes after S2.
         guard self.state != .closed, self.state != .handshake, self.state != .connecting else { return }
         guard self.bytesReceived &- self.acknowledged >= self.acknowledgementWindow / 2 else { return }
         self.acknowledged = self.bytesReceived
-        // FMLE stops when the sequence number comes near 2³²; others start again here too.
+        // FMLE stops when the sequence number approaches 2³²; other servers wrap here too.
         let sequence = UInt32(truncatingIfNeeded: self.bytesReceived % 0xF000_0000)
         self.control(.acknowledgement, sequence)
     }

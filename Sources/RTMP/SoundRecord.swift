@@ -1,18 +1,18 @@
 import MediaTypes
 
-/// What a sequence start of sound says, in the one form that decoders and relays get.
+/// The configuration record of an audio sequence start, in the form that decoders and relays get.
 enum SoundRecord {
-    /// Bytes of a STREAMINFO block without its header (RFC 9639 §8.2).
+    /// Length of a STREAMINFO block without its header, in bytes (RFC 9639 §8.2).
     private static let streamInfo = 34
-    /// "fLaC", and the header of a STREAMINFO block behind which no other follows (§8.1).
+    /// "fLaC", and the header of a STREAMINFO block that is the last block (§8.1).
     private static let flacHead = Array("fLaC".utf8) + [0x80, 0, 0, 34]
 
-    /// - Returns: The record; nil when it cannot be meant seriously.
+    /// - Returns: The record; nil if it is not valid.
     static func read(_ record: [UInt8], of codec: CodecName) -> [UInt8]? {
         switch codec {
         case .aac: return AudioSpecificConfig(record: record) != nil ? record : nil
         case .opus:
-            // RFC 7845 §5.1. An empty one is allowed: stereo then.
+            // RFC 7845 §5.1. An empty record is allowed and means stereo.
             let isHead = record.count >= 19 && record.starts(with: "OpusHead".utf8) && (1...8).contains(record[9])
             return record.isEmpty || isHead ? record : nil
         case .flac: return self.flac(record)
@@ -20,8 +20,8 @@ enum SoundRecord {
         }
     }
 
-    /// Enhanced RTMP asks for a stream's beginning: "fLaC" and its metadata blocks. FFmpeg sends the bare STREAMINFO.
-    /// Of the other blocks, pictures and comments, no decoder needs one.
+    /// Enhanced RTMP requires the beginning of a stream: "fLaC" and its metadata blocks. FFmpeg sends only STREAMINFO.
+    /// Decoders do not need the other blocks, such as pictures and comments.
     private static func flac(_ record: [UInt8]) -> [UInt8]? {
         if record.count == self.streamInfo { return self.isStreamInfo(record[...]) ? self.flacHead + record : nil }
         guard record.count >= self.flacHead.count + self.streamInfo, record.starts(with: "fLaC".utf8),
@@ -31,7 +31,7 @@ enum SoundRecord {
         return self.isStreamInfo(information) ? self.flacHead + information : nil
     }
 
-    /// RFC 9639 §8.2: blocks of 16 samples and more, and a sampling rate; without them no frame can be timed.
+    /// RFC 9639 §8.2: requires blocks of at least 16 samples and a sample rate; without them frames have no duration.
     private static func isStreamInfo(_ bytes: ArraySlice<UInt8>) -> Bool {
         let bytes = Array(bytes)
         guard bytes.count == self.streamInfo else { return false }

@@ -1,12 +1,13 @@
-/// Where a publisher wants to go: the path and the query that `connect` and `publish` give together.
+/// The address that a publisher asks for: path and query of `connect` and `publish` together.
 ///
-/// Encoders cut `rtmp://host/app/key?query` at different places, so the parts are joined again before anyone looks: path
-/// segments of `app`, then of the stream name; the query of both, the stream name's winning. The host plays no role.
+/// Encoders split `rtmp://host/app/key?query` at different positions, so the parts are joined first: the path segments
+/// of `app`, then those of the stream name; the query items of both, where those of the stream name take precedence.
+/// The host is ignored.
 package struct StreamAddress: Sendable, Hashable {
-    /// Longest `app` and stream name, in UTF-8 bytes each.
+    /// Maximum length of `app` and of the stream name, in UTF-8 bytes each.
     package static let maximumLength = 512
 
-    /// One `name=value` of the query, as sent: not percent-decoded.
+    /// One `name=value` of the query, not percent-decoded.
     package struct QueryItem: Sendable, Hashable {
         package let name: String
         package let value: String
@@ -17,13 +18,13 @@ package struct StreamAddress: Sendable, Hashable {
         }
     }
 
-    /// Path segments, none empty, as sent: not percent-decoded.
+    /// Path segments, none of them empty, not percent-decoded.
     package let segments: [String]
     package let query: [QueryItem]
-    /// The query of the stream name, or of `app` when that has none, as sent and without `?`.
+    /// The query of the stream name, or of `app` if the stream name has none, as sent and without `?`.
     package let rawQuery: String
 
-    /// - Returns: nil when a part is too long, is no valid UTF-8, or holds control characters.
+    /// - Returns: nil if a part is too long, is not valid UTF-8, or contains control characters.
     package init?(app: String, streamName: String) {
         guard StreamAddress.isAcceptable(app), StreamAddress.isAcceptable(streamName) else { return nil }
         let first = StreamAddress.split(StreamAddress.spelledOut(app))
@@ -39,32 +40,32 @@ package struct StreamAddress: Sendable, Hashable {
         self.rawQuery = String(second.query.isEmpty ? first.query : second.query)
     }
 
-    /// What follows `app` in the path; nil when the path does not begin with `app` or ends with it. `app` may have several
-    /// segments.
+    /// The part of the path after `app`; nil if the path does not begin with `app` or ends with it. `app` may have
+    /// several segments.
     package func key(app: String) -> String? {
         let prefix = StreamAddress.segments(Substring(app))
         guard self.segments.count > prefix.count, self.segments.starts(with: prefix) else { return nil }
         return self.segments.dropFirst(prefix.count).joined(separator: "/")
     }
 
-    /// How the publisher wants to log in by name and password: servers that know such logins ask for them, and encoders repeat
-    /// the question in the query of `app`. Nothing of it is looked at here, and the stream key decides alone.
+    /// The login scheme that the publisher requests. Some servers ask for a user name and password, and encoders put
+    /// that request into the query of `app`. It is not used here; only the stream key counts.
     package var login: Login? { self.query.first { $0.name == "authmod" }.flatMap { Login(rawValue: $0.value) } }
 
     package enum Login: String, Sendable, Hashable {
-        /// Of Adobe's server, and those that do as it does.
+        /// Adobe's server, and compatible ones.
         case adobe
-        /// Of Limelight's network.
+        /// Limelight's network.
         case llnw
     }
 
-    /// Names with replaced bytes (U+FFFD), NUL or C0 controls could collapse into one another or forge log lines.
+    /// Rejects replaced bytes (U+FFFD), NUL and C0 controls: they could make different names equal, or forge log lines.
     private static func isAcceptable(_ text: String) -> Bool {
         text.utf8.count <= self.maximumLength
             && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && $0.value != 0xFFFD }
     }
 
-    /// Trims what copying out of a web page leaves, then cuts at the first `?`.
+    /// Removes quotes and spaces that remain when the address was copied from a web page, then splits at the first `?`.
     private static func split(_ text: String) -> (path: Substring, query: Substring) {
         let junk: Set<Character> = ["'", "\"", " "]
         var trimmed = text[...]
@@ -74,13 +75,14 @@ package struct StreamAddress: Sendable, Hashable {
         return (trimmed[..<mark], trimmed[trimmed.index(after: mark)...])
     }
 
-    /// `APP...vhost...HOST&QUERY` is `APP?vhost=HOST&QUERY`, as it is written for SRS by clients that lose what is behind a `?`.
+    /// Converts `APP...vhost...HOST&QUERY` to `APP?vhost=HOST&QUERY`. The former is used with SRS by clients that drop
+    /// everything after `?`.
     private static func spelledOut(_ app: String) -> String {
         guard !app.contains("?"), let mark = app.firstRange(of: "...vhost...") else { return app }
         return "\(app[..<mark.lowerBound])?vhost=\(app[mark.upperBound...])"
     }
 
-    /// `mp4:` and `flv:` name a container for servers that record; they are not part of the name.
+    /// Removes `mp4:` and `flv:`, which name a container for servers that record and are not part of the name.
     private static func withoutPrefix(_ path: Substring) -> Substring {
         for prefix in ["mp4:", "flv:"] where path.hasPrefix(prefix) { return path.dropFirst(prefix.count) }
         return path

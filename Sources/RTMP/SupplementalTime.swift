@@ -1,10 +1,10 @@
 import MediaKernels
 import MediaTypes
 
-/// Finds the time at which a picture was taken in its supplemental enhancement information.
+/// Finds the capture time of a frame in its supplemental enhancement information (SEI).
 ///
-/// Read are the time stamps that cameras and hardware encoders write (MISB ST 0604: micro- or nanoseconds since 1970), the
-/// `"ts"` member of the JSON that mixers write (milliseconds since 1970), and time codes, which are times of day.
+/// It reads timestamps of cameras and hardware encoders (MISB ST 0604: micro- or nanoseconds since 1970), the `"ts"`
+/// member of JSON written by mixers (milliseconds since 1970), and time codes, which are times of day.
 ///
 /// Spec: ITU-T H.264 §D.1; MISB ST 0604 §7.
 enum SupplementalTime {
@@ -12,14 +12,14 @@ enum SupplementalTime {
     private static let nanoseconds: [UInt8] = [
         0xCF, 0x84, 0x82, 0x78, 0xEE, 0x23, 0x30, 0x6C, 0x92, 0x65, 0xE8, 0xFE, 0xF2, 0x2F, 0xB8, 0xB8,
     ]
-    /// The name of the member in its quotes.
+    /// The quoted name of the member.
     private static let key = Array("\"ts\"".utf8)
-    /// Digits of milliseconds since 1970, from 2001 to 2286.
+    /// Number of digits of milliseconds since 1970, from 2001 to 2286.
     private static let digits = 13
 
-    /// The first time in an access unit; one with a date before one without. No allocation.
+    /// The first time in an access unit; a time with a date takes precedence over one without. No allocation.
     ///
-    /// - Parameter range: NAL units with four-byte lengths that land exactly.
+    /// - Parameter range: NAL units with four-byte lengths that end exactly at the end of the range.
     static func find(_ memory: PacketMemory, in range: Range<Int>, timing: PictureTimingRules?) -> WallClockTime? {
         var timeCode: WallClockTime?
         for message in SupplementalMessages(memory, in: range) {
@@ -46,7 +46,7 @@ enum SupplementalTime {
         return self.member(body)
     }
 
-    /// A status byte, and eight bytes with 0xFF behind the second, fourth and sixth.
+    /// Reads a status byte, then eight bytes with 0xFF after the second, fourth and sixth.
     private static func stamp(_ body: PayloadBytes, _ unit: Int64) -> WallClockTime? {
         var body = body
         guard body.next() != nil else { return nil }
@@ -64,13 +64,13 @@ enum SupplementalTime {
         return isBeyond ? nil : WallClockTime(nanoseconds: nanoseconds, hasZone: true)
     }
 
-    /// The 13 digits behind `"ts":`.
+    /// Reads the 13 digits after `"ts":`.
     private static func member(_ text: PayloadBytes) -> WallClockTime? {
         var text = text
-        // Of the key, so much stands straight before here.
+        // Number of characters of the key matched so far.
         var matched = 0
         while let byte = text.next() {
-            // A quote that does not go on the key may begin it.
+            // A quote that does not continue the key may start it.
             matched = byte == self.key[matched] ? matched + 1 : byte == self.key[0] ? 1 : 0
             guard matched == self.key.count else { continue }
             matched = 0

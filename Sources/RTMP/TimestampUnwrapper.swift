@@ -1,13 +1,13 @@
-/// Turns 32-bit RTMP milliseconds into 64-bit ones that never wrap.
+/// Extends 32-bit RTMP timestamps in milliseconds to 64 bits that never wrap.
 ///
-/// Spec: RTMP 1.0 §4 (serial number arithmetic, RFC 1982): a step of less than 2³¹ ms goes the short way round. One
-/// unwrapper serves all tracks of a publication, so that they wrap together.
+/// Spec: RTMP 1.0 §4 (serial number arithmetic, RFC 1982): a step of less than 2³¹ ms is taken as the shorter
+/// direction. One unwrapper serves all tracks of a publication, so that they wrap together.
 package struct TimestampUnwrapper: Sendable {
     private var last: Int64?
 
     package init() {}
 
-    /// The 64-bit time of `timestamp`. The first one stands as it is; the result is never far below 0.
+    /// The 64-bit time of `timestamp`. The first timestamp is returned unchanged; later results are never far below 0.
     package mutating func unwrap(_ timestamp: UInt32) -> Int64 {
         guard let last = self.last else {
             self.last = Int64(timestamp)

@@ -1,8 +1,8 @@
 /// Why a publication ended.
 package enum UnpublishReason: Sendable, Hashable {
-    /// The encoder said so.
+    /// The encoder ended the publication.
     case client
-    /// The connection went away without a word.
+    /// The connection ended without an unpublish command.
     case disconnected
     /// The server ended it.
     case closed(RTMPFailure)

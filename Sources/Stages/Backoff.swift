@@ -1,30 +1,31 @@
-/// How long to wait before a connection is tried again: twice as long each time, with chance in it, so that many who lost
-/// the same far side do not come back in step.
+/// Delays between connection attempts: doubled each time, with jitter, so that many clients that lost the same server
+/// do not reconnect at the same moment.
 ///
-/// Each wait lies between half a ceiling and the ceiling, which doubles up to the longest; for ever. Pure: chance is given.
+/// Each delay lies between half a ceiling and the ceiling, which doubles up to the longest. Pure: the caller passes the
+/// random number.
 package struct Backoff: Sendable {
-    /// Longest first wait and longest wait, in nanoseconds.
+    /// Maximum of the first delay and maximum of all delays, in nanoseconds.
     package let first: Int64
     package let longest: Int64
 
     private var ceiling: Int64
 
     /// - Parameters:
-    ///   - first: Longest first wait in nanoseconds, at least 1.
-    ///   - longest: Longest wait of all, at least `first`.
+    ///   - first: Maximum of the first delay in nanoseconds, at least 1.
+    ///   - longest: Maximum of all delays, at least `first`.
     package init(first: Int64 = 1_000_000_000, longest: Int64 = 8_000_000_000) {
         self.first = max(1, first)
         self.longest = max(self.first, longest)
         self.ceiling = self.first
     }
 
-    /// Nanoseconds to wait now: from half the ceiling to the ceiling, which doubles with each call.
+    /// Returns the next delay in nanoseconds, from half the ceiling to the ceiling, and doubles the ceiling.
     package mutating func next(random: UInt64) -> Int64 {
         let half = self.ceiling / 2
         self.ceiling = self.ceiling > self.longest / 2 ? self.longest : self.ceiling * 2
         return half + Int64(random % UInt64(half + 1))
     }
 
-    /// The connection has held: the next wait is a first one.
+    /// Resets the ceiling after a successful connection.
     package mutating func reset() { self.ceiling = self.first }
 }

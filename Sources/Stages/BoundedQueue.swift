@@ -2,12 +2,12 @@ import DequeModule
 import Dispatch
 import Synchronization
 
-/// A queue between two stages, bounded by what it holds; media flows one way through it and back-pressure the other.
+/// A bounded queue between two stages: media flows one way through it, and back-pressure the other.
 ///
-/// States: open (elements may be put) → closed (``close()``; what is inside can still be taken) → drained.
+/// States: open (elements may be added) → closed (``close()``; remaining elements can still be taken) → drained.
 ///
-/// With a batch, whoever had to wait is woken when there is so much to do, not for each element: a stage that does several
-/// pictures in a row finds its tables and its last picture in the caches.
+/// With a batch, a waiting consumer is woken only when that many elements are available, not for each element: a stage
+/// that processes several frames in a row still has its tables and its last frame in the CPU caches.
 package final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements = Deque<Element>()
@@ -22,28 +22,28 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     private let state = Mutex(State())
     private let available = DispatchSemaphore(value: 0)
     private let room = DispatchSemaphore(value: 0)
-    /// Elements the queue holds at most.
+    /// Maximum number of elements.
     package let capacity: Int
-    /// Elements a taker that found none waits for.
+    /// Number of elements for which a consumer waits after it found the queue empty.
     private let batch: Int
-    /// Places a putter that found none waits for.
+    /// Number of free places for which a producer waits after it found the queue full.
     private let places: Int
 
     /// - Parameters:
-    ///   - batch: 1…`capacity`. Above 1 the last elements are only taken when the queue is closed.
-    ///   - places: 1…`capacity`; as `batch` by default.
+    ///   - batch: 1…`capacity`. If above 1, the last elements may only be taken when the queue is closed.
+    ///   - places: 1…`capacity`; the same as `batch` by default.
     package init(capacity: Int, batch: Int = 1, places: Int? = nil) {
         self.capacity = max(1, capacity)
         self.batch = min(max(1, batch), self.capacity)
         self.places = min(max(1, places ?? batch), self.capacity)
     }
 
-    /// Elements inside right now.
+    /// Current number of elements.
     package var count: Int { self.state.withLock { $0.elements.count } }
 
-    /// Puts an element without waiting.
+    /// Adds an element without waiting.
     ///
-    /// - Returns: `false` when the queue is full or closed; the element is not in it then.
+    /// - Returns: `false` if the queue is full or closed; the element was not added then.
     package func offer(_ element: Element) -> Bool {
         let (accepted, wake) = self.state.withLock { state -> (Bool, Bool) in
             guard !state.isClosed, state.elements.count < self.capacity else { return (false, false) }
@@ -53,17 +53,17 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return accepted
     }
 
-    /// Puts elements that came together without waiting: all of them, or none.
+    /// Adds several elements without waiting: all of them, or none.
     ///
-    /// - Returns: `false` when there is no room for all, or the queue is closed.
+    /// - Returns: `false` if there is no space for all, or the queue is closed.
     package func offer(all elements: [Element]) -> Bool {
         var takers = 0
         let isAccepted = self.state.withLock { state in
             guard !state.isClosed, state.elements.count + elements.count <= self.capacity else { return false }
             let before = state.elements.count
-            // At once: what is generic here looks its types up for each call.
+            // In one call: generic code looks up its type metadata on every call.
             state.elements.append(contentsOf: elements)
-            // As if they had been put one after the other: each from the batch's last on wakes one.
+            // As if they had been added one after the other: from the batch's last element on, each wakes one consumer.
             takers = min(state.waitingTakers, max(0, state.elements.count - max(before, self.batch - 1)))
             state.waitingTakers -= takers
             return true
@@ -72,16 +72,16 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return isAccepted
     }
 
-    /// Puts an element without waiting, beyond the capacity if need be: for the rare ones that must not be lost, such as a
-    /// change of format. Does nothing when the queue is closed.
+    /// Adds an element without waiting, even beyond the capacity: for rare elements that must not be lost, such as a
+    /// change of format. Does nothing if the queue is closed.
     package func force(_ element: Element) {
         let wake = self.state.withLock { state in state.isClosed ? false : self.append(element, to: &state) }
         if wake { self.available.signal() }
     }
 
-    /// Puts an element, waiting while the queue is full.
+    /// Adds an element; waits while the queue is full.
     ///
-    /// - Returns: `false` when the queue is closed.
+    /// - Returns: `false` if the queue is closed.
     @discardableResult
     package func put(_ element: Element) -> Bool {
         while true {
@@ -101,9 +101,9 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes the oldest element, waiting while the queue is empty.
+    /// Removes and returns the oldest element; waits while the queue is empty.
     ///
-    /// - Returns: `nil` when the queue is closed and empty.
+    /// - Returns: `nil` if the queue is closed and empty.
     package func take() -> Element? {
         while true {
             let outcome = self.state.withLock { state -> TakeOutcome in
@@ -124,7 +124,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes the oldest element without waiting; `nil` when there is none right now.
+    /// Removes and returns the oldest element without waiting; `nil` if the queue is empty.
     package func poll() -> Element? {
         let (element, wake) = self.state.withLock { state -> (Element?, Bool) in
             guard let element = state.elements.popFirst() else { return (nil, false) }
@@ -134,7 +134,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return element
     }
 
-    /// No more elements come; takers get what is left and then `nil`.
+    /// Closes the queue: no more elements can be added; consumers get the remaining ones and then `nil`.
     package func close() {
         let (takers, putters) = self.state.withLock { state -> (Int, Int) in
             state.isClosed = true
@@ -148,7 +148,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         for _ in 0..<putters { self.room.signal() }
     }
 
-    /// - Returns: Whether a taker waits and must be woken.
+    /// - Returns: Whether a waiting consumer must be woken.
     private func append(_ element: Element, to state: inout State) -> Bool {
         state.elements.append(element)
         guard state.waitingTakers > 0, state.elements.count >= self.batch else { return false }
@@ -156,7 +156,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
         return true
     }
 
-    /// - Returns: Whether a putter waits and must be woken, now that an element is gone.
+    /// - Returns: Whether a waiting producer must be woken after an element was removed.
     private func admitsPutter(_ state: inout State) -> Bool {
         guard state.waitingPutters > 0, state.elements.count <= self.capacity - self.places else { return false }
         state.waitingPutters -= 1

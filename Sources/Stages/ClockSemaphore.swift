@@ -2,7 +2,8 @@ import Dispatch
 
 /// A counting semaphore whose timeout is measured by a clock; see ``SleepClock/makeSemaphore()``.
 ///
-/// Each signal ends one wait, including a wait that begins later. Only one thread waits at a time; any thread may signal.
+/// Each signal ends one wait, including a wait that begins later. Only one thread waits at a time; any thread may
+/// signal.
 package protocol ClockSemaphore: Sendable {
     /// Ends the current wait, or the next one if no thread is waiting.
     func signal()
@@ -12,7 +13,7 @@ package protocol ClockSemaphore: Sendable {
     func wait(for nanoseconds: Int64?)
 }
 
-/// Waits in the machine's time.
+/// A semaphore whose timeouts use the machine's time.
 private struct MachineSemaphore: ClockSemaphore {
     private let semaphore = DispatchSemaphore(value: 0)
 

@@ -14,7 +14,8 @@ package protocol WallClock: Sendable {
     func now() -> Int64
 }
 
-/// The clocks a room reads. The command-line tool passes ``system``; a test may pass clocks that it moves itself.
+/// The clocks that a room reads. The command-line tool passes ``system``; a test may pass clocks that it advances
+/// itself.
 package struct Clocks: Sendable {
     /// Monotonic time: ticks, deadlines and latencies.
     package var machine: any SleepClock

@@ -1,9 +1,9 @@
-/// Work of others that may never end.
+/// Time limits for asynchronous work.
 package enum Deadline {
-    /// What `work` returns, if it does within `nanoseconds`; then it is cancelled.
+    /// Runs `work` and returns its result if it finishes within `nanoseconds`; otherwise cancels it.
     ///
-    /// - Returns: `nil` when its time was over, or this task was cancelled: a sequence of bytes that is cancelled ends as if it
-    ///   were whole.
+    /// - Returns: `nil` if the time was over or this task was cancelled. A cancelled asynchronous byte sequence ends as
+    ///   if it were complete, so its result must not be used.
     package static func run<R: Sendable>(
         within nanoseconds: Int64, _ work: @escaping @Sendable () async -> R
     ) async -> R? {

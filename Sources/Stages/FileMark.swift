@@ -4,12 +4,13 @@
     import Musl
 #endif
 
-/// What of a file changes when another one takes its place or may be read again: enough to see that without reading it.
+/// Identity and version of a file, to detect without reading it that it was replaced, changed or had its permissions
+/// changed.
 package struct FileMark: Sendable, Hashable {
     private let inode: UInt64
     private let size: Int64
     private let modified: Time
-    /// Of the inode: chmod(1) and chown(1) change nothing else.
+    /// Change time of the inode; chmod(1) and chown(1) change only this.
     private let changed: Time
 
     private struct Time: Sendable, Hashable {
@@ -19,7 +20,8 @@ package struct FileMark: Sendable, Hashable {
         init(_ time: timespec) { (self.seconds, self.nanoseconds) = (time.tv_sec, time.tv_nsec) }
     }
 
-    /// Of the file that links lead to: who renews a certificate by turning a link is seen, too. `nil`: there is none.
+    /// Follows symbolic links, so that a certificate renewed by changing a link is detected. `nil` if the file does not
+    /// exist.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The way to something that ends, such as an event loop, for those who do not know whether it has: open until ``close()``, which
-/// waits for whoever is on the way.
+/// Guards calls to something that ends, such as an event loop, for callers that do not know whether it has ended. Open
+/// until ``close()``, which waits for a call in progress.
 package final class Gate: Sendable {
     private let isOpen = Mutex(true)
 
     package init() {}
 
-    /// Does `work` at once, or never once the gate is closed; not both at once with ``close()``. It must be short, and must not
-    /// come back to the gate.
+    /// Runs `work` immediately, or not at all if the gate is closed; never concurrently with ``close()``. `work` must
+    /// be short and must not use the gate.
     ///
-    /// - Returns: Whether it was done.
+    /// - Returns: Whether `work` was run.
     @discardableResult
     package func pass(_ work: () -> Void) -> Bool {
         self.isOpen.withLock { isOpen in
@@ -19,6 +19,6 @@ package final class Gate: Sendable {
         }
     }
 
-    /// From here on nothing passes.
+    /// Closes the gate: no further call passes.
     package func close() { self.isOpen.withLock { $0 = false } }
 }

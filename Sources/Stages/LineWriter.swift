@@ -1,14 +1,14 @@
 import Dispatch
 
-/// Writes lines to a file from a thread of its own: whoever reads the other end of a pipe slowly, or not at all, blocks
-/// nobody here. Lines that do not fit any more are dropped.
+/// Writes lines to a file from its own thread, so that a slow or stalled reader of a pipe does not block the callers.
+/// Lines that do not fit in the queue are dropped.
 package final class LineWriter: Sendable {
     private let queue: BoundedQueue<String>
     private let done = DispatchSemaphore(value: 0)
 
     /// - Parameters:
-    ///   - file: An open file descriptor; stays open.
-    ///   - capacity: Lines that may wait.
+    ///   - file: An open file descriptor; it is not closed.
+    ///   - capacity: Maximum number of waiting lines.
     package init(file: Int32, capacity: Int = 4096, name: String) {
         let queue = BoundedQueue<String>(capacity: capacity)
         self.queue = queue
@@ -19,12 +19,12 @@ package final class LineWriter: Sendable {
         }
     }
 
-    /// Takes one line, without its newline. Never blocks.
+    /// Queues one line, without its newline. Never blocks.
     package func write(_ line: String) {
         _ = self.queue.offer(line)
     }
 
-    /// Writes what is waiting and takes no more; gives up on a reader that does not read within `seconds`.
+    /// Writes the waiting lines and accepts no more; gives up after `seconds` if the reader does not read.
     package func finish(within seconds: Double = 2) {
         self.queue.close()
         _ = self.done.wait(timeout: .now() + seconds)

@@ -1,7 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// Looks at something again and again, on a thread of its own: a file on a disk that hangs holds up nothing but the next look.
+/// Polls something periodically on its own thread, so that for example a file on a hanging disk delays only the next
+/// poll.
 package final class LookThread: Sendable {
     private struct Requests {
         var isTold = false
@@ -13,10 +14,10 @@ package final class LookThread: Sendable {
 
     /// - Parameters:
     ///   - name: See ``StageThread``.
-    ///   - pace: Seconds between two looks.
-    ///   - seen: What is known before the first look.
-    ///   - look: Gets `seen`, which it may change for the next look; the thread alone has it. `isTold` after ``tell()``: somebody wants
-    ///     it looked at whether or not it seems changed.
+    ///   - pace: Seconds between two polls.
+    ///   - seen: State before the first poll.
+    ///   - look: Called for each poll with the state, which it may change; only the thread uses it. `isTold` is `true`
+    ///     after ``tell()``: the caller must act even if nothing seems to have changed.
     package init<Seen: Sendable>(
         _ name: String, every pace: Double = 1, _ seen: Seen,
         _ look: @escaping @Sendable (_ seen: inout Seen, _ isTold: Bool) -> Void
@@ -27,19 +28,19 @@ package final class LookThread: Sendable {
         }
     }
 
-    /// Looks at once.
+    /// Requests a poll immediately.
     package func tell() {
         self.requests.withLock { $0.isTold = true }
         self.wake.signal()
     }
 
-    /// No look begins after this; one that has begun may go on.
+    /// Stops polling: no poll begins after this; one in progress may continue.
     package func stop() {
         self.requests.withLock { $0.isStopped = true }
         self.wake.signal()
     }
 
-    /// Waits for the next look. `nil`: there is none.
+    /// Waits for the next poll; `nil` after ``stop()``.
     private func next(_ pace: Double) -> Bool? {
         let isStopped = self.requests.withLock(\.isStopped)
         if !isStopped { _ = self.wake.wait(timeout: .now() + pace) }

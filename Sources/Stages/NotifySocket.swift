@@ -4,16 +4,16 @@
     import Musl
 #endif
 
-/// The socket of a service manager, which takes datagrams. Sending never waits.
+/// The notification socket of a service manager. Sends datagrams without waiting.
 ///
 /// Spec: sd_notify(3): `$NOTIFY_SOCKET` is an absolute path, or `@` and a name in the abstract namespace of unix(7).
 package final class NotifySocket: Sendable {
     private let descriptor: Int32
-    /// What stands in `sun_path`: a path with its NUL, or a NUL and the name.
+    /// Content of `sun_path`: a path with its NUL, or a NUL and the name.
     private let name: [UInt8]
 
-    /// - Parameter name: As `$NOTIFY_SOCKET` has it.
-    /// - Returns: `nil` for what names no such socket, and where the system has none left to give.
+    /// - Parameter name: The value of `$NOTIFY_SOCKET`.
+    /// - Returns: `nil` if the name is invalid, or if the system cannot create a socket.
     package init?(_ name: String) {
         guard let bytes = Self.path(name) else { return nil }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -24,7 +24,8 @@ package final class NotifySocket: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Spec: unix(7): a name in the abstract namespace is as long as the address says, NULs included, so nothing may follow it.
+    /// Spec: unix(7): a name in the abstract namespace is as long as the address says, NULs included, so nothing may
+    /// follow it.
     private static func path(_ name: String) -> [UInt8]? {
         let bytes = Array(name.utf8)
         guard !bytes.contains(0), bytes.count > 1 else { return nil }
@@ -39,7 +40,7 @@ package final class NotifySocket: Sendable {
 
     /// Sends one datagram.
     ///
-    /// - Returns: Whether it was taken; not where the manager's queue is full, or where nobody listens.
+    /// - Returns: Whether it was sent; `false` if the manager's queue is full or nothing listens.
     package func send(_ text: String) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -6,10 +6,10 @@
 import Dispatch
 import Synchronization
 
-/// One thread made for one stage of the media path, with its codec contexts born and freed on it.
+/// A thread for one stage of the media path; its codec contexts are created and freed on it.
 ///
 /// Decoding and encoding block for milliseconds and would starve a cooperative pool, so between ingest and packager
-/// there are threads and bounded queues, no actors.
+/// there are threads and bounded queues instead of actors.
 package final class StageThread: Sendable {
     private let finished = DispatchSemaphore(value: 0)
     package let name: String
@@ -17,11 +17,10 @@ package final class StageThread: Sendable {
     /// Starts a thread that runs `body` once.
     ///
     /// - Parameters:
-    ///   - name: At most 15 characters are shown by `top -H` and debuggers.
-    ///   - keepsTime: The kernel is asked to run it before other threads that are ready, so that what it does on time is not
-    ///     late when the machine is full. Needs CAP_SYS_NICE or a limit (`LimitNICE=` of systemd, `ulimit -e`); without, it
-    ///     is a thread as any other.
-    ///   - yields: The kernel runs it when no other thread is ready, nearly: for what may take as long as it takes.
+    ///   - name: `top -H` and debuggers show at most 15 characters.
+    ///   - keepsTime: Raises the thread's priority, so that time-critical work is not late on a busy machine. Requires
+    ///     CAP_SYS_NICE or a limit (`LimitNICE=` of systemd, `ulimit -e`); otherwise it has no effect.
+    ///   - yields: Lowers the thread's priority, for work that is not urgent.
     package init(
         _ name: String, keepsTime: Bool = false, yields: Bool = false, _ body: @escaping @Sendable () -> Void
     ) {
@@ -37,8 +36,8 @@ package final class StageThread: Sendable {
         var thread = pthread_t()
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
-        // 1 MiB holds the deepest stacks seen (libx264's, libavfilter's) many times over; the default of 8 is only
-        // address space, but a room with forty threads should not look like 320 MiB.
+        // 1 MiB is many times the deepest stacks seen (libx264's, libavfilter's). The default of 8 MiB is only address
+        // space, but a room with forty threads should not appear to use 320 MiB.
         pthread_attr_setstacksize(&attributes, 1 << 20)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         let status = pthread_create(
@@ -49,21 +48,23 @@ package final class StageThread: Sendable {
                 return nil
             }, Unmanaged.passRetained(start).toOpaque())
         pthread_attr_destroy(&attributes)
-        // A machine that has no thread left for a room cannot run it; the supervisor's restart is the remedy.
+        // A machine that cannot create another thread cannot run the room; the supervisor's restart is the remedy.
         guard status == 0 else { fatalError("the system refused a thread for stage \(name): errno \(status)") }
     }
 
     /// Blocks until the body has returned. May be called once.
     package func join() { self.finished.wait() }
 
-    /// Blocks until the body has returned, at most so many nanoseconds. Where it has not, the thread is left behind.
+    /// Blocks until the body has returned, for at most the given number of nanoseconds. If it has not returned then,
+    /// the thread is abandoned.
     ///
-    /// - Returns: Whether it has; then ``join()`` is not called any more.
+    /// - Returns: Whether the body has returned; ``join()`` must not be called after that.
     package func join(within nanoseconds: Int64) -> Bool {
         self.finished.wait(timeout: .now() + .nanoseconds(Int(clamping: max(0, nanoseconds)))) == .success
     }
 
-    /// `pthread_setname_np` is a GNU extension that the C module does not show; the kernel's file does the same.
+    /// `pthread_setname_np` is a GNU extension that the C module does not export; this file in /proc has the same
+    /// effect.
     private static func nameCurrentThread(_ name: String) {
         let file = open("/proc/thread-self/comm", O_WRONLY)
         guard file >= 0 else { return }
@@ -71,7 +72,7 @@ package final class StageThread: Sendable {
         close(file)
     }
 
-    /// On Linux a niceness is each thread's own (setpriority(2)). Refused without the right to: nothing is lost then.
+    /// On Linux each thread has its own nice value (setpriority(2)). Fails without the permission, which does no harm.
     private static func weighCurrentThread(_ niceness: Int32) {
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
     }

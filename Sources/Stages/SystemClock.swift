@@ -18,13 +18,13 @@ package struct SystemClock: SleepClock {
     /// CPU time of the whole process so far.
     package static func processCPU() -> Int64 { self.read(CLOCK_PROCESS_CPUTIME_ID) }
 
-    /// Sleeps until `deadline` on ``now()``'s clock; returns at once when it has passed.
+    /// Sleeps until `deadline` on ``now()``'s clock; returns at once if it has passed.
     package func sleep(until deadline: Int64) {
         guard deadline > self.now() else { return }
         var target = timespec()
         target.tv_sec = Int(deadline / TimeMath.nanoseconds)
         target.tv_nsec = Int(deadline % TimeMath.nanoseconds)
-        // EINTR is the only failure with these arguments: go on sleeping towards the same absolute time.
+        // EINTR is the only possible failure with these arguments: continue to sleep until the same absolute time.
         while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &target, nil) == EINTR {}
     }
 

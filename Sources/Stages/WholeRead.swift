@@ -4,29 +4,29 @@
     import Musl
 #endif
 
-/// Small files as bytes.
+/// Reads files or parts of them as bytes.
 package enum WholeRead {
-    /// Why ``regular(_:limit:)`` gives nothing.
+    /// Reason why a file could not be read.
     package enum Failure: Error, Hashable {
-        /// The system says so; its `errno`.
+        /// A system call failed, with this `errno`.
         case unreadable(Int32)
-        /// A pipe, a device or a directory: reading it could wait for ever, and opening it could do something.
+        /// A pipe, a device or a directory: reading it could block forever, and opening it could have side effects.
         case notRegular
         case tooLarge(bytes: Int)
 
-        /// For people, after a path: `cannot be read: No such file or directory`.
+        /// Message text to follow a path: `cannot be read: No such file or directory`.
         package var text: String {
             switch self {
             case .unreadable(let code): "cannot be read: \(String(cString: strerror(code)))"
-            case .notRegular: "is no regular file"
+            case .notRegular: "is not a regular file"
             case .tooLarge(let bytes): "has \(bytes) bytes, which is too much"
             }
         }
     }
 
-    /// All of a regular file that somebody else has named. A pipe that nobody writes to is refused, not waited for.
+    /// Reads a whole regular file whose path comes from outside. A pipe is rejected instead of blocking.
     ///
-    /// - Parameter limit: Most bytes it may have.
+    /// - Parameter limit: Maximum size in bytes.
     package static func regular(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw .unreadable(errno) }
@@ -38,7 +38,7 @@ package enum WholeRead {
         return try self.read(file, count: Int(status.st_size))
     }
 
-    /// Up to `count` bytes from where the file stands; fewer where it ends.
+    /// Reads up to `count` bytes from the current position; fewer at the end of the file.
     private static func read(_ file: Int32, count wanted: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: wanted)
         var count = 0
@@ -52,7 +52,7 @@ package enum WholeRead {
         return Array(bytes.prefix(count))
     }
 
-    /// Some bytes of a regular file, fewer where it ends. A pipe that nobody writes to is refused, not waited for.
+    /// Reads some bytes of a regular file; fewer at its end. A pipe is rejected instead of blocking.
     ///
     /// - Parameters:
     ///   - offset: Bytes from the beginning of the file, 0 or more.
@@ -69,12 +69,12 @@ package enum WholeRead {
         return try self.read(file, count: wanted)
     }
 
-    /// The last `limit` bytes of a file, or all of it; empty where there is none or it cannot be read.
+    /// The last `limit` bytes of a file, or all of it; empty if it does not exist or cannot be read.
     package static func tail(of path: String, limit: Int) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }
         defer { close(file) }
-        // Not every file says how long it is: those of /proc do not.
+        // Not every file reports its size: those in /proc do not.
         let size = lseek(file, 0, SEEK_END)
         lseek(file, max(0, size - limit), SEEK_SET)
         var bytes = [UInt8](repeating: 0, count: size > 0 ? min(Int(clamping: size), limit) : limit)

@@ -4,11 +4,11 @@
     import Musl
 #endif
 
-/// Writes that are whole or failed, never cut.
+/// Writes that either complete or fail.
 package enum WholeWrite {
-    /// Writes all of `bytes` to an open file, going on after signals and short writes.
+    /// Writes all of `bytes` to an open file, and continues after signals and short writes.
     ///
-    /// - Returns: `false` when the file took no more: the disk is full, or the reader of a pipe has gone.
+    /// - Returns: `false` if the file accepts no more: the disk is full, or the reader of a pipe has closed it.
     @discardableResult
     package static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
         var start = 0

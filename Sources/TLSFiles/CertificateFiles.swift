@@ -1,6 +1,6 @@
-/// Where a listener's certificate is: two PEM files.
+/// Paths of a listener's certificate and key: two PEM files.
 package struct CertificateFiles: Sendable, Hashable {
-    /// The certificate and, after it, those that lead to its authority.
+    /// The certificate, followed by the intermediate certificates up to its authority.
     package var certificate: String
     /// The private key of the first certificate, without a passphrase.
     package var key: String

@@ -2,46 +2,46 @@ package import MediaTypes
 import NIOSSL
 import Stages
 
-/// A certificate chain and its key, read and found to belong together.
+/// A certificate chain and its private key, loaded and verified to match.
 package struct CertificatePair: Sendable {
     let chain: [NIOSSLCertificateSource]
     let key: NIOSSLPrivateKeySource
-    /// Unix time, seconds, from which the first certificate is valid.
+    /// Unix time in seconds from which the first certificate is valid.
     package let validFrom: Int64
-    /// Unix time, seconds, after which the first certificate is not valid any more.
+    /// Unix time in seconds until which the first certificate is valid.
     package let validUntil: Int64
 
-    /// Most bytes of a file that are read: a chain of a hundred certificates is shorter.
+    /// Maximum size of a file in bytes; a chain of a hundred certificates is shorter.
     private static let longestFile = 1 << 20
 
     /// - Parameters:
     ///   - files: Relative paths are relative to the working directory.
-    ///   - place: Names the listener in errors, such as `viewer`.
-    /// - Throws: ``MediaError/Code/notReadable`` for a file that is missing or not to be read,
-    ///   ``MediaError/Code/rejected`` for one that is no such PEM file, or a key of another certificate.
+    ///   - place: Name of the listener in errors, such as `viewer`.
+    /// - Throws: ``MediaError/Code/notReadable`` for a file that is missing or unreadable, ``MediaError/Code/rejected``
+    ///   for one that is not a matching PEM file, or for a key of another certificate.
     package static func load(_ files: CertificateFiles, place: String) throws(MediaError) -> CertificatePair {
         let certificates = try Self.certificates(files.certificate, place)
         guard let first = certificates.first else {
             throw MediaError(
-                .rejected, "there is no certificate in \(files.certificate)", at: place,
+                .rejected, "\(files.certificate) contains no certificate", at: place,
                 fix: "write the path of a PEM file with \"-----BEGIN CERTIFICATE-----\"")
         }
         let pair = CertificatePair(
             chain: certificates.map { .certificate($0) }, key: .privateKey(try Self.privateKey(files.key, place)),
             validFrom: Int64(first.notValidBefore), validUntil: Int64(first.notValidAfter))
         do {
-            // BoringSSL compares key and certificate when a context is made of them.
+            // BoringSSL compares key and certificate when a context is created.
             _ = try NIOSSLContext(
                 configuration: .makeServerConfiguration(certificateChain: pair.chain, privateKey: pair.key))
         } catch {
             throw MediaError(
                 .rejected, "the key \(files.key) does not belong to the certificate \(files.certificate)", at: place,
-                fix: "name the key the certificate was made for; the server's own certificate comes first in its file")
+                fix: "use the key of the certificate; the server's certificate must come first in its file")
         }
         return pair
     }
 
-    /// Why clients will refuse it; `nil`: the time is right.
+    /// Why clients reject the certificate at present; `nil`: it is valid.
     ///
     /// - Parameter now: Unix time, seconds.
     package func timeProblem(now: Int64) -> String? {
@@ -56,7 +56,7 @@ package struct CertificatePair: Sendable {
             return try NIOSSLCertificate.fromPEMBytes(bytes)
         } catch {
             throw MediaError(
-                .rejected, "\(path) is no PEM file of certificates", at: place,
+                .rejected, "\(path) is not a PEM file with certificates", at: place,
                 fix: "write the path of a PEM file with \"-----BEGIN CERTIFICATE-----\"")
         }
     }
@@ -67,7 +67,7 @@ package struct CertificatePair: Sendable {
             return try NIOSSLPrivateKey(bytes: bytes, format: .pem)
         } catch {
             throw MediaError(
-                .rejected, "\(path) is no PEM file of a private key, or it has a passphrase", at: place,
+                .rejected, "\(path) is not a PEM file with a private key, or the key has a passphrase", at: place,
                 fix: "write the path of a PEM file with \"-----BEGIN PRIVATE KEY-----\"")
         }
     }
@@ -78,7 +78,7 @@ package struct CertificatePair: Sendable {
         } catch {
             throw MediaError(
                 .notReadable, "the \(what) \(path) \(error.text)", at: place,
-                fix: "check the path and who may read it; it is relative to the working directory")
+                fix: "check the path and the file's permissions; a relative path is relative to the working directory")
         }
     }
 }

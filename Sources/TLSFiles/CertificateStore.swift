@@ -3,18 +3,18 @@ package import NIOSSL
 import Stages
 import Synchronization
 
-/// The certificate of a listener, renewed without a restart: handshakes that begin after a renewal have the new one,
-/// connections that are open keep theirs.
+/// The certificate of a listener, which can be renewed without a restart. New TLS handshakes use the new certificate;
+/// open connections keep theirs.
 ///
-/// Whoever owns the store calls ``look()`` about once a second, and ``reload()`` when told to. A pair that cannot be used
-/// changes nothing: the old one stays until a good one is there.
+/// The owner calls ``look()`` about once per second, and ``reload()`` on request. If a new pair cannot be used, the old
+/// one stays until a usable pair appears.
 package final class CertificateStore: Sendable {
-    /// What a look at the files found.
+    /// The result of checking the files.
     package enum Look: Sendable, Equatable {
         case unchanged
-        /// The new pair is in use. Unix time, seconds, until which it is valid.
+        /// The new pair is in use, and valid until this Unix time in seconds.
         case renewed(validUntil: Int64)
-        /// The new pair cannot be used; told once for each change of the files.
+        /// The new pair cannot be used; reported once for each change of the files.
         case refused(MediaError)
     }
 
@@ -25,14 +25,14 @@ package final class CertificateStore: Sendable {
 
     private struct State {
         var pair: CertificatePair
-        /// Of the files that were taken or refused last.
+        /// Marks of the files that were last accepted or refused.
         var marks: Marks
-        /// Of files that were found bad once: the other one of the two may be on its way.
+        /// Marks of files that were found unusable once: one of the two may not have been replaced yet.
         var suspect: Marks?
     }
 
     package let files: CertificateFiles
-    /// Names the listener.
+    /// Name of the listener in errors.
     package let place: String
     private let state: Mutex<State>
 
@@ -42,7 +42,7 @@ package final class CertificateStore: Sendable {
     package init(_ files: CertificateFiles, place: String) throws(MediaError) {
         self.files = files
         self.place = place
-        // Taken before the files are read: what changes in between is seen by the first look.
+        // Read before the files: a change in between is found by the first check.
         let marks = Self.marks(files)
         self.state = Mutex(State(pair: try CertificatePair.load(files, place: place), marks: marks))
     }
@@ -50,7 +50,7 @@ package final class CertificateStore: Sendable {
     /// The pair that new connections get.
     package var current: CertificatePair { self.state.withLock(\.pair) }
 
-    /// Takes the files' pair if they have changed. Reads them; call it where that may take a moment.
+    /// Checks whether the files have changed, and then loads them. Blocks while it reads.
     package func look() -> Look {
         let marks = Self.marks(self.files)
         guard self.state.withLock({ $0.marks != marks }) else { return .unchanged }
@@ -58,7 +58,8 @@ package final class CertificateStore: Sendable {
             return .renewed(validUntil: try self.take(marks))
         } catch {
             return self.state.withLock { state in
-                // Two files cannot be replaced at once. Half a renewal is told only if it stays one.
+                // Two files cannot be replaced at once, so a mismatch is reported only if the next check finds it
+                // again.
                 guard state.suspect == marks else {
                     state.suspect = marks
                     return .unchanged
@@ -70,7 +71,7 @@ package final class CertificateStore: Sendable {
         }
     }
 
-    /// Takes the files' pair, changed or not.
+    /// Loads the files, changed or not.
     package func reload() -> Look {
         do throws(MediaError) {
             return .renewed(validUntil: try self.take(Self.marks(self.files)))
@@ -89,9 +90,10 @@ package final class CertificateStore: Sendable {
         Marks(certificate: FileMark(path: files.certificate), key: FileMark(path: files.key))
     }
 
-    /// How a server speaks TLS with this store's certificate: 1.2 or later, each handshake with the pair of its moment.
+    /// The TLS configuration of a server with this store's certificate: TLS 1.2 or later; each handshake uses the
+    /// current pair.
     ///
-    /// - Parameter protocols: For ALPN, the preferred one first, such as `h2`, `http/1.1`; empty: none.
+    /// - Parameter protocols: ALPN protocols in order of preference, such as `h2`, `http/1.1`; empty: none.
     package func serverConfiguration(protocols: [String] = []) -> TLSConfiguration {
         let pair = self.current
         var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: pair.chain, privateKey: pair.key)

@@ -1,7 +1,7 @@
 package import NIOCore
 import NIOPosix
 
-/// Looks at a store's files again and again, away from the event loops, and says what it finds.
+/// Checks a store's files periodically, on a thread other than the event loops, and reports the results.
 package final class CertificateWatch: Sendable {
     package let store: CertificateStore
     private let loop: any EventLoop
@@ -9,9 +9,10 @@ package final class CertificateWatch: Sendable {
     private let task: RepeatedTask
 
     /// - Parameters:
-    ///   - loop: Whose clock counts.
-    ///   - pace: Time between two looks; a look costs two stat(2).
-    ///   - report: Called for each look but those that found nothing new, from a thread of NIO's pool or that of ``reload()``.
+    ///   - loop: Event loop of the timer.
+    ///   - pace: Time between two checks; a check costs two stat(2) calls.
+    ///   - report: Called for every result except ``CertificateStore/Look/unchanged``, on a thread of NIO's pool or on
+    ///     the one that called ``reload()``.
     package init(
         _ store: CertificateStore, on loop: any EventLoop, every pace: TimeAmount = .seconds(1),
         report: @escaping @Sendable (CertificateStore.Look) -> Void
@@ -24,7 +25,7 @@ package final class CertificateWatch: Sendable {
         }
     }
 
-    /// Takes the files' pair now, changed or not. Blocks until it is taken or refused.
+    /// Loads the files now, changed or not. Blocks until the pair is in use or refused.
     package func reload() { Self.tell(self.store.reload(), self.report) }
 
     package func stop() { self.task.cancel() }

@@ -5,17 +5,17 @@ import Plan
 import Push
 import Stages
 
-/// Measures what the parts of a room cost on this machine: the same wrappers around the same libraries a room uses, on
-/// generated pictures that are about as hard as a camera's.
+/// Measures the cost of a room's parts on this machine, with the same wrappers and libraries as a room. The generated
+/// frames are about as hard to encode as those of a camera.
 struct Calibration {
-    /// Nanoseconds after which what has not been measured is reckoned from what has.
+    /// Nanoseconds after which the remaining presets are not measured but estimated from the others.
     private static let budget: Int64 = 45_000_000_000
     private static let width = 1280
     private static let height = 720
     private static let fps = 30
-    /// Pictures of the material; it is played to and fro, so that motion never jumps.
+    /// Number of generated frames; they are played forward and backward, so that motion never jumps.
     private static let length = 48
-    /// CPU nanoseconds a preset is measured for, and pictures at least.
+    /// CPU time for the measurement of one preset in nanoseconds, and minimum number of frames.
     private static let share: Int64 = 900_000_000
     private static let fewest = 10
 
@@ -24,8 +24,8 @@ struct Calibration {
     private let report: (String) -> Void
     private let deadline: Int64
 
-    /// - Parameter report: Gets a line for people as each part is done.
-    /// - Throws: ``MediaError/Code/unavailable`` where this FFmpeg has no libx264, and what its wrappers throw.
+    /// - Parameter report: Receives one line of text when each part is done.
+    /// - Throws: ``MediaError/Code/unavailable`` if this FFmpeg has no libx264, and errors of its wrappers.
     static func measure(report: @escaping (String) -> Void) throws(MediaError) -> CostCoefficients {
         LibAV.setNativeLogging(false)
         report("measuring this machine, for at most a minute; nothing else should run")
@@ -52,7 +52,7 @@ struct Calibration {
         try self.decode(low, high, &found)
         try self.scaleAndCompose(&found)
         try self.sound(&found)
-        // The clock, listeners and files are code of the same kind everywhere: they follow the machine.
+        // Costs of the clock, listeners and files are estimated from the speed of the machine.
         let speed = self.ratio(found)
         found.roomPerSecond = Self.scaled(found.roomPerSecond, speed)
         found.networkPerMegabit = Self.scaled(found.networkPerMegabit, speed)
@@ -103,7 +103,7 @@ struct Calibration {
         return self.pictures[phase < self.pictures.count ? phase : 2 * self.pictures.count - 1 - phase]
     }
 
-    /// What a megabit costs: what the same pictures cost more when they are given more bits.
+    /// The cost of a megabit: the additional cost of the same frames at a higher bit rate.
     private static func slope(_ low: Coded, _ high: Coded, atMost limit: Int64) -> Int64 {
         let bits = high.megabits - low.megabits
         guard bits > 0.5 else { return limit / 3 }
@@ -111,7 +111,7 @@ struct Calibration {
     }
 
     private func presets(_ found: inout CostCoefficients, _ speed: Double) throws(MediaError) {
-        // The cheap ones first: they are the ones for live rooms, should time run out.
+        // The fastest presets first: they are used for live rooms, if time runs out.
         let reference = CostCoefficients.reference.encodePerMegapixel
         let order = VideoEncoding.Preset.allCases.filter { $0 != .veryfast }.sorted {
             (reference[$0] ?? 0, $0.rawValue) < (reference[$1] ?? 0, $1.rawValue)
@@ -119,16 +119,16 @@ struct Calibration {
         for preset in order {
             if self.clock.now() > self.deadline {
                 found.encodePerMegapixel[preset] = Self.scaled(reference[preset] ?? 0, speed)
-                self.report("\(preset.rawValue): no time left, reckoned")
+                self.report("\(preset.rawValue): no time left, estimated")
             } else {
                 let coded = try self.encode(preset, bitrate: 2_500_000, pictures: Self.length)
                 found.encodePerMegapixel[preset] = coded.perMegapixel(without: found.encodePerMegabit)
-                self.report("\(preset.rawValue): \((found.encodePerMegapixel[preset] ?? 0) / 1000) us a megapixel")
+                self.report("\(preset.rawValue): \((found.encodePerMegapixel[preset] ?? 0) / 1000) us per megapixel")
             }
         }
     }
 
-    /// How much dearer than the reference this machine is.
+    /// The cost on this machine in relation to the reference.
     private func ratio(_ found: CostCoefficients) -> Double {
         let reference = Double(CostCoefficients.reference.encodePerMegapixel[.veryfast] ?? 1)
         return max(0.05, Double(found.encodePerMegapixel[.veryfast] ?? 0) / max(1, reference))
@@ -154,7 +154,7 @@ struct Calibration {
         let (cheap, dear) = (try decoded(low), try decoded(high))
         found.decodePerMegabit = Self.slope(cheap, dear, atMost: 15_000_000)
         found.decodePerMegapixel = cheap.perMegapixel(without: found.decodePerMegabit)
-        self.report("decode: \(found.decodePerMegapixel / 1000) us a megapixel")
+        self.report("decode: \(found.decodePerMegapixel / 1000) us per megapixel")
     }
 
     private func scaleAndCompose(_ found: inout CostCoefficients) throws(MediaError) {
@@ -165,9 +165,9 @@ struct Calibration {
         found.composePerMegapixel = try self.filtered(
             "[a]crop=640:720:320:0[l];[b]crop=640:720:320:0[r];[l][r]xstack=inputs=2:layout=0_0|640_0[o]",
             inputs: ["a", "b"], outputs: ["o"], format, made: Self.width * Self.height)
-        // The tick around the graph: looking for each source's picture, handing on.
+        // The work of a tick besides the graph: selecting each source's frame, and passing on the result.
         found.composePerMegapixel *= 2
-        self.report("scale: \(found.scalePerMegapixel / 1000) us a megapixel")
+        self.report("scale: \(found.scalePerMegapixel / 1000) us per megapixel")
     }
 
     private func filtered(
@@ -198,7 +198,7 @@ struct Calibration {
             position += Int64(AudioEncoder.frameLength)
         }
         let cost = (SystemClock.processCPU() - start) / seconds
-        // A tone between silences is easier than voices and music.
+        // A tone with silences is easier to encode than voices and music.
         found.aacPerSecond = max(cost, cost * 3 / 2)
         found.soundPerSecond = found.aacPerSecond / 3
     }

@@ -5,9 +5,9 @@
 #endif
 import Plan
 
-/// Where the measurement of this machine is kept.
+/// Reads and writes the measurement of this machine.
 enum CalibrationFile {
-    /// The file named, or the one in the user's cache.
+    /// The path given, or the one in the user's cache directory.
     ///
     /// Spec: XDG Base Directory Specification: relative paths in its variables are ignored.
     private static func path(_ named: String?) -> String? {
@@ -22,9 +22,9 @@ enum CalibrationFile {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The coefficients of this machine; of the one the reference was measured on when there is no measurement.
+    /// The coefficients of this machine, or the reference coefficients if there is no measurement.
     ///
-    /// - Throws: `ExitCode` 65 or 66 after the reason was written to standard error.
+    /// - Throws: `ExitCode` 65 or 66 after writing the reason to standard error.
     static func read(_ named: String?) throws -> CostCoefficients {
         guard let path = self.path(named) else { return .reference }
         let bytes: [UInt8]
@@ -32,7 +32,7 @@ enum CalibrationFile {
             bytes = try FileBytes.read(path)
         } catch {
             guard named != nil else { return .reference }
-            StandardError.write("\(path) cannot be read. Fix: check the path, or make it with --calibrate\n")
+            StandardError.write("\(path) cannot be read. Fix: check the path, or create the file with --calibrate\n")
             throw ExitStatus.fileMissing.code
         }
         do {
@@ -43,10 +43,10 @@ enum CalibrationFile {
         }
     }
 
-    /// Measures this machine and keeps the result.
+    /// Measures this machine and stores the result.
     static func measure(into named: String?) throws {
         guard let path = self.path(named) else {
-            StandardError.write("there is no cache directory. Fix: name a file with --calibration\n")
+            StandardError.write("there is no cache directory. Fix: specify a file with --calibration\n")
             throw ExitStatus.cannotCreate.code
         }
         let coefficients: CostCoefficients
@@ -57,15 +57,15 @@ enum CalibrationFile {
             throw ExitStatus(error).code
         }
         guard FileBytes.makeDirectories(above: path), FileBytes.write(coefficients.json, toFile: path) else {
-            StandardError.write("\(path) cannot be written. Fix: name another file with --calibration\n")
+            StandardError.write("\(path) cannot be written. Fix: specify another file with --calibration\n")
             throw ExitStatus.cannotCreate.code
         }
-        StandardError.write("kept in \(path)\n")
+        StandardError.write("stored in \(path)\n")
     }
 }
 
 extension FileBytes {
-    /// Makes the directories a file lies in.
+    /// Creates the directories above a file.
     static func makeDirectories(above path: String) -> Bool {
         var made = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/").dropLast() {

@@ -1,17 +1,17 @@
 import LibAV
 import MediaTypes
 
-/// Pictures to measure with: a textured ground that pans, things that cross it, and a camera's noise.
+/// Generates frames to measure with: a textured background that pans, moving objects, and camera noise.
 enum CalibrationMaterial {
-    /// What is drawn is a quarter as wide and high, and brought to size by a soft scaler, so that no edge is harder than a
-    /// lens makes it.
+    /// Drawn frames are this many times smaller in each direction and are enlarged with a soft scaler, so that no edge
+    /// is sharper than in a camera image.
     private static let grain = 4
-    /// Pixels of a drawn picture that a patch of the ground is wide and high.
+    /// Width and height of a patch of the background, in pixels of a drawn frame.
     private static let patch = 6
-    /// Deviation of the noise, of 255.
+    /// Standard deviation of the noise; the range is 255.
     private static let noise = 5
 
-    /// - Throws: ``MediaError/Code/rejected`` where this FFmpeg lacks a filter, ``MediaError/Code/outOfMemory``.
+    /// - Throws: ``MediaError/Code/rejected`` if this FFmpeg lacks a filter, ``MediaError/Code/outOfMemory``.
     static func pictures(count: Int, width: Int, height: Int, fps: Int) throws(MediaError) -> [Picture] {
         let (small, low) = (width / self.grain & ~1, height / self.grain & ~1)
         let graph = try FilterGraph.open(
@@ -29,7 +29,7 @@ enum CalibrationMaterial {
         var canvas = try PictureCanvas.open(width: width, height: height, fill: .black)
         for row in 0...(height / self.patch) {
             for column in -1...(width / self.patch) {
-                // Rows pan at speeds of their own, as near and far things do.
+                // Rows pan at different speeds, like near and far objects.
                 let shift = index * (1 + row % 3)
                 let cell = column - shift / self.patch
                 let x = column * self.patch + shift % self.patch
@@ -52,7 +52,7 @@ enum CalibrationMaterial {
             y: UInt8(60 + hash % 120), cb: UInt8(108 + (hash >> 8) % 40), cr: UInt8(108 + (hash >> 16) % 40))
     }
 
-    /// A number for a place, the same in every run.
+    /// Returns a number for a position, the same in every run.
     private static func hash(_ x: Int, _ y: Int) -> UInt32 {
         var value = UInt32(truncatingIfNeeded: x &* 374_761_393 &+ y &* 668_265_263)
         value = (value ^ value >> 13) &* 1_274_126_177

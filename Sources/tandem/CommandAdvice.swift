@@ -2,10 +2,10 @@ import ArgumentParser
 import MediaTypes
 import PipelineSpec
 
-/// What to say of a subcommand that there is not: the one that is meant, or all that there are.
+/// Makes the error message for an unknown subcommand: the most similar one, or a list of all.
 enum CommandAdvice {
-    /// - Parameter arguments: Without the program's name.
-    /// - Returns: A line for standard error; `nil` if the first words name subcommands, or are flags.
+    /// - Parameter arguments: Without the name of the program.
+    /// - Returns: A line for standard error; `nil` if the first arguments are subcommands or flags.
     static func message(_ arguments: [String], for root: any ParsableCommand.Type = Tandem.self) -> String? {
         var command = root
         var path = root._commandName

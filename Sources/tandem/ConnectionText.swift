@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Egress
 
-/// Why a server does not answer, in words for people instead of the network library's.
+/// Describes why a server does not answer, in plain words instead of the network library's.
 enum ConnectionText {
     static func of(_ error: any Error) -> String {
         guard let error = error as? HTTPClientError else {

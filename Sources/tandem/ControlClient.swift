@@ -4,7 +4,7 @@ import MediaTypes
 import NIOCore
 import NIOHTTP1
 
-/// Speaks to a room's control API from the shell.
+/// A client of a room's control API.
 struct ControlClient: Sendable {
     struct Answer: Sendable {
         let status: Int
@@ -21,8 +21,8 @@ struct ControlClient: Sendable {
 
     /// - Parameters:
     ///   - address: `http://HOST:PORT`, `https://…` or `unix:/path`, as in `room.ready`.
-    ///   - tokenFile: Holds the bearer token; `nil`: none is sent.
-    /// - Throws: `ValidationError`; `ExitCode` 78 as ``ProcessStart/checkClient()``.
+    ///   - tokenFile: File with the bearer token; `nil`: none is sent.
+    /// - Throws: `ValidationError`; `ExitCode` 78 as in ``ProcessStart/checkClient()``.
     init(_ address: String, tokenFile: String?) throws {
         try ProcessStart.checkClient()
         if address.hasPrefix("unix:/") {
@@ -36,7 +36,7 @@ struct ControlClient: Sendable {
             self.base = address.hasSuffix("/") ? String(address.dropLast()) : address
         } else {
             throw ValidationError(
-                "\(address) is no address. Fix: give http://HOST:PORT or unix:/path, \"control\" of the event room.ready"
+                "\(address) is not an address. Fix: give http://HOST:PORT or unix:/path, \"control\" of the event room.ready"
             )
         }
         guard let tokenFile else {
@@ -47,7 +47,7 @@ struct ControlClient: Sendable {
             let text = String(decoding: try FileBytes.read(tokenFile, limit: 64 << 10), as: UTF8.self)
             self.token = text.split(whereSeparator: \.isNewline).first.map(String.init)
         } catch {
-            throw ValidationError("--token-file \(tokenFile) cannot be read. Fix: give the file of control.tokenFile")
+            throw ValidationError("--token-file \(tokenFile) cannot be read. Fix: give the path in control.tokenFile")
         }
     }
 
@@ -56,7 +56,7 @@ struct ControlClient: Sendable {
         return String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
     }
 
-    /// A room that is not there is told at once: nobody waits for retries.
+    /// A client without connection retries, so that a missing room is reported at once.
     private static func client() -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -76,7 +76,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Prints server-sent events' data, a line each, until the room closes the connection.
+    /// Prints the data of server-sent events, one per line, until the room closes the connection.
     func follow(_ path: String) async throws {
         var request = self.request(.GET, path, nil)
         request.headers.add(name: "accept", value: "text/event-stream")
@@ -107,7 +107,7 @@ struct ControlClient: Sendable {
     private func request(_ method: HTTPMethod, _ path: String, _ body: String?) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: self.base + path)
         request.method = method
-        // A Unix socket's URL has no host, so the client sends no Host field. Spec: RFC 9112 §3.2.
+        // The URL of a Unix socket has no host, so the client would not send a Host field. Spec: RFC 9112 §3.2.
         if self.base.hasPrefix("http+unix:") { request.headers.add(name: "host", value: "localhost") }
         request.headers.add(name: "user-agent", value: "tandem-ctl/\(TandemVersion.number)")
         if let token = self.token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
@@ -119,8 +119,8 @@ struct ControlClient: Sendable {
     }
 }
 
-/// A room that refuses what it is asked.
+/// The room refused the request.
 struct ControlRefusal: Error {
-    /// What it says: a line, a problem as a rule.
+    /// The body of the reply: one line, usually a problem in JSON.
     let text: String
 }

@@ -10,23 +10,23 @@ extension CtlCommand {
         static let configuration = CommandConfiguration(
             commandName: "pk", abstract: "Start, punish or end the PK.",
             discussion: """
-                Scenes and durations that start does not name are those of pk in the pipeline file. A room without pk needs
-                --scene; then what was on air before comes after the PK, which lasts five minutes.
+                Scenes and durations that are not given to start are those of pk in the pipeline file. A room without pk
+                needs --scene; then the PK lasts five minutes, and the scene that was on air before follows it.
 
                     tandem ctl pk start --scene pk --duration-ms 60000 -a http://127.0.0.1:8081
                 """)
         @Argument(help: "start, punish or end.") var verb: Verb
-        @Option(help: ArgumentHelp("Scene of the PK; its sources are those of the PK.", valueName: "scene-id"))
+        @Option(help: ArgumentHelp("Scene during the PK; its sources take part in the PK.", valueName: "scene-id"))
         var scene: String?
-        @Option(help: ArgumentHelp("Scene of the countdown.", valueName: "scene-id")) var countdownScene: String?
-        @Option(help: ArgumentHelp("Scene of the punishment.", valueName: "scene-id")) var punishScene: String?
+        @Option(help: ArgumentHelp("Scene during the countdown.", valueName: "scene-id")) var countdownScene: String?
+        @Option(help: ArgumentHelp("Scene during the punishment.", valueName: "scene-id")) var punishScene: String?
         @Option(help: ArgumentHelp("Scene after the PK.", valueName: "scene-id")) var endScene: String?
-        @Option(help: "Countdown before it; 0: none.") var countdownMs: Int?
-        @Option(help: "How long it lasts; 0: until a command.") var durationMs: Int?
-        @Option(help: "Punishment after it; start: 0 is none; punish: 0 is until a command.") var punishMs: Int?
+        @Option(help: "Countdown before the PK; 0: none.") var countdownMs: Int?
+        @Option(help: "Duration of the PK; 0: until a command.") var durationMs: Int?
+        @Option(help: "Punishment phase; start: 0 is none; punish: 0 is until a command.") var punishMs: Int?
         @OptionGroup var control: ControlOptions
 
-        /// The flags that are given, by their members of the request's body.
+        /// The given options, as members of the request's body.
         private var members: [JSONValue.Member] {
             let scenes = [
                 ("scene", self.scene), ("countdownScene", self.countdownScene), ("punishScene", self.punishScene),
@@ -46,7 +46,7 @@ extension CtlCommand {
                 case .end: []
                 }
             guard let other = self.members.first(where: { !known.contains($0.name) }) else { return }
-            throw ValidationError("pk \(self.verb.rawValue) takes no \(other.name): give it to pk start")
+            throw ValidationError("pk \(self.verb.rawValue) does not accept \(other.name): give it to pk start")
         }
 
         func run() async throws {

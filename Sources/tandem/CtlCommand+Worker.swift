@@ -2,12 +2,13 @@ import ArgumentParser
 import MediaTypes
 import NIOHTTP1
 
-/// What is asked of the worker itself: alarms, outputs, renditions, logs.
+/// Commands about the worker itself: alarms, outputs, renditions, logs.
 extension CtlCommand {
     struct Alarms: AsyncParsableCommand {
         enum Which: String, ExpressibleByArgument, CaseIterable { case set, cleared, all }
 
-        static let configuration = CommandConfiguration(abstract: "What is wrong, and was in the last five minutes.")
+        static let configuration = CommandConfiguration(
+            abstract: "Print the current alarms, and those of the last five minutes.")
         @Option(help: "set, cleared or all.") var state = Which.all
         @OptionGroup var control: ControlOptions
         func run() async throws {
@@ -15,9 +16,9 @@ extension CtlCommand {
         }
     }
 
-    /// A command to one output.
+    /// Options of a command for one output.
     struct OutputOptions: ParsableArguments {
-        @Argument(help: "Its outputId.") var outputID: String
+        @Argument(help: "outputId of the output.") var outputID: String
         @OptionGroup var control: ControlOptions
 
         func send(_ verb: String) async throws {
@@ -26,29 +27,29 @@ extension CtlCommand {
     }
 
     struct Restart: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Begin an RTMP output's connection anew.")
+        static let configuration = CommandConfiguration(abstract: "Reconnect an RTMP output.")
         @OptionGroup var output: OutputOptions
         func run() async throws { try await self.output.send("restart") }
     }
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Record a record output from the segment on that is on air, in files of its own.")
+            abstract: "Start recording on a record output, with the current segment, in new files.")
         @OptionGroup var output: OutputOptions
         func run() async throws { try await self.output.send("start") }
     }
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End what a record output records with the segment that is on air, and make its files.")
+            abstract: "Stop the recording of a record output after the current segment, and finalize its files.")
         @OptionGroup var output: OutputOptions
         func run() async throws { try await self.output.send("stop") }
     }
 
     struct Keyframe: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a rendition's next picture one to begin with, besides those of its grid.")
-        @Argument(help: "The rendition's name.") var rendition: String
+            abstract: "Make a rendition's next frame a key frame, in addition to the regular ones.")
+        @Argument(help: "Name of the rendition.") var rendition: String
         @OptionGroup var control: ControlOptions
         func run() async throws {
             try await self.control.exchange(
@@ -57,15 +58,15 @@ extension CtlCommand {
     }
 
     struct Logs: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "The worker's last log lines.")
-        @Option(help: "How many, 1 to 1000.") var tail = 200
+        static let configuration = CommandConfiguration(abstract: "Print the worker's last log lines.")
+        @Option(help: "Number of lines, 1 to 1000.") var tail = 200
         @OptionGroup var control: ControlOptions
         func run() async throws { try await self.control.exchange(.GET, "/v1/logs?tail=\(self.tail)") }
     }
 
     struct LogLevelVerb: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "log-level", abstract: "Change the least severe log lines the worker writes.")
+            commandName: "log-level", abstract: "Change the lowest level that the worker logs.")
         @Argument(help: "trace, debug, info, notice, warning, error or critical.") var level: LogLevel
         @OptionGroup var control: ControlOptions
         func run() async throws {
@@ -74,7 +75,7 @@ extension CtlCommand {
     }
 
     struct Version: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "What the worker is made of.")
+        static let configuration = CommandConfiguration(abstract: "Print the versions of the worker and its libraries.")
         @OptionGroup var control: ControlOptions
         func run() async throws { try await self.control.exchange(.GET, "/version") }
     }

@@ -2,26 +2,26 @@ import ArgumentParser
 import MediaTypes
 import NIOHTTP1
 
-/// What every verb of `tandem ctl` needs.
+/// Options of every subcommand of `tandem ctl`.
 struct ControlOptions: ParsableArguments {
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp("The control address: \"control\" of the event room.ready.", valueName: "address"))
+        help: ArgumentHelp("The control address, as in \"control\" of the event room.ready.", valueName: "address"))
     var address = "http://127.0.0.1:8081"
 
-    @Option(help: ArgumentHelp("File that holds the bearer token, where the room asks for one.", valueName: "file"))
+    @Option(help: ArgumentHelp("File with the bearer token, if the room needs one.", valueName: "file"))
     var tokenFile: String?
 
     var client: ControlClient {
         get throws { try ControlClient(self.address, tokenFile: self.tokenFile) }
     }
 
-    /// Sends a request and prints the answer: the body on standard output, a refusal on standard error.
+    /// Sends a request and prints the reply: a success on standard output, a failure on standard error.
     func exchange(_ method: HTTPMethod, _ path: String, _ body: JSONValue? = nil) async throws {
         try await self.exchange(method, path, text: body?.text)
     }
 
-    /// The same for a body that somebody else has written.
+    /// The same for a body that is text already.
     func exchange(_ method: HTTPMethod, _ path: String, text: String?) async throws {
         let client = try self.client
         let answer: ControlClient.Answer
@@ -41,7 +41,7 @@ struct ControlOptions: ParsableArguments {
         try StandardOutput.write(answer.text)
     }
 
-    /// Prints what comes, a line each, until the room closes the connection.
+    /// Prints streamed data, one item per line, until the room closes the connection.
     func follow(_ path: String) async throws {
         let client = try self.client
         do {
@@ -69,15 +69,15 @@ struct ControlOptions: ParsableArguments {
     }
 }
 
-/// The source that a verb of `tandem ctl` is about.
+/// The source that a subcommand of `tandem ctl` applies to.
 struct SourceOptions: ParsableArguments {
     enum Stream: String, ExpressibleByArgument, CaseIterable { case main, sub }
 
-    @Argument(help: "Its uid.") var uid: String
-    @Option(help: "Which of the user's streams: main or sub.") var streamType = Stream.main
+    @Argument(help: "uid of the source.") var uid: String
+    @Option(help: "Stream of the user: main or sub.") var streamType = Stream.main
     @OptionGroup var control: ControlOptions
 
-    /// - Parameter verb: Such as `:kick`.
+    /// - Parameter verb: For example `:kick`.
     func path(_ verb: String = "") -> String {
         let query = self.streamType == .main ? "" : "?streamType=\(self.streamType.rawValue)"
         return "/v1/sources/\(ControlOptions.segment(self.uid))\(verb)\(query)"
@@ -87,10 +87,10 @@ struct SourceOptions: ParsableArguments {
 struct CtlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ctl",
-        abstract: "Look into a running room and steer it.",
+        abstract: "Inspect and control a running room.",
         discussion: """
-            Answers are JSON on standard output. A refusal is on standard error, with exit code 1; a room that does not
-            answer is 69.
+            Replies are JSON on standard output. Failures are printed on standard error, with exit code 1; exit code 69
+            means that the room does not answer.
 
                 tandem ctl state -a http://127.0.0.1:8081 | jq .state
                 tandem ctl scene pk -a http://127.0.0.1:8081
@@ -103,15 +103,16 @@ struct CtlCommand: ParsableCommand {
         ])
 
     struct State: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "What the room is doing.")
+        static let configuration = CommandConfiguration(abstract: "Print the state of the room.")
         @OptionGroup var control: ControlOptions
         func run() async throws { try await self.control.exchange(.GET, "/v1/room") }
     }
 
     struct Stats: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Numbers of every source and of the program.")
-        @Flag(help: "With what was mended and dropped on the way.") var debug = false
-        @Flag(help: "Go on, a line a second, until the room is over.") var follow = false
+        static let configuration = CommandConfiguration(
+            abstract: "Print statistics of every source and of the program.")
+        @Flag(help: "Include counters of repaired and dropped data.") var debug = false
+        @Flag(help: "Continue with one line per second until the room ends.") var follow = false
         @OptionGroup var control: ControlOptions
         func run() async throws {
             let level = "level=\(self.debug ? "debug" : "standard")"
@@ -121,15 +122,15 @@ struct CtlCommand: ParsableCommand {
     }
 
     struct Metrics: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "What Prometheus reads.")
+        static let configuration = CommandConfiguration(abstract: "Print the metrics for Prometheus.")
         @OptionGroup var control: ControlOptions
         func run() async throws { try await self.control.exchange(.GET, "/metrics") }
     }
 
     struct Events: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "What has happened.")
-        @Option(help: "The last event that is known already.") var after: Int64 = 0
-        @Flag(help: "Go on, a line an event, until the room is over.") var follow = false
+        static let configuration = CommandConfiguration(abstract: "Print the latest events.")
+        @Option(help: "Number of the last event that is known already.") var after: Int64 = 0
+        @Flag(help: "Continue with one line per event until the room ends.") var follow = false
         @OptionGroup var control: ControlOptions
 
         func validate() throws {
@@ -144,8 +145,8 @@ struct CtlCommand: ParsableCommand {
 
     struct SceneVerb: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "scene", abstract: "Put a scene on air.")
-        @Argument(help: "One of the room's scenes.") var sceneID: String
-        @Option(help: ArgumentHelp("When, such as 2026-01-31T20:00:00.000Z; without it at once.", valueName: "date"))
+        @Argument(help: "sceneId of the scene.") var sceneID: String
+        @Option(help: ArgumentHelp("When, such as 2026-01-31T20:00:00.000Z; default: at once.", valueName: "date"))
         var at: String?
         @OptionGroup var control: ControlOptions
         func run() async throws {
@@ -156,11 +157,11 @@ struct CtlCommand: ParsableCommand {
     }
 
     struct Source: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Look at a source, or change what it contributes.")
+        static let configuration = CommandConfiguration(abstract: "Print a source, or change its settings.")
         @OptionGroup var source: SourceOptions
-        @Option(help: "Per cent, 0 to 200.") var volume: Int?
-        @Option(help: "Whether it is heard: true or false.") var audio: Bool?
-        @Option(help: "Whether it is seen: true or false.") var video: Bool?
+        @Option(help: "Volume in percent, 0 to 200.") var volume: Int?
+        @Option(help: "Whether the source is audible: true or false.") var audio: Bool?
+        @Option(help: "Whether the source is visible: true or false.") var video: Bool?
         func run() async throws {
             var members: [JSONValue.Member] = []
             if let volume = self.volume { members.append(.init("volume", JSONValue(volume))) }
@@ -173,9 +174,10 @@ struct CtlCommand: ParsableCommand {
     }
 
     struct Kick: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Send a source's publisher away.")
+        static let configuration = CommandConfiguration(
+            abstract: "Disconnect a source's publisher and refuse publishers for some time.")
         @OptionGroup var source: SourceOptions
-        @Option(help: "How long its key is refused; 0 lifts it.") var refuseSeconds = 60
+        @Option(help: "How long publishers are refused; 0 lifts an earlier refusal.") var refuseSeconds = 60
         func run() async throws {
             try await self.source.control.exchange(
                 .POST, self.source.path(":kick"), ["refuseSeconds": JSONValue(self.refuseSeconds)])
@@ -183,9 +185,9 @@ struct CtlCommand: ParsableCommand {
     }
 
     struct Text: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Change a text of the scenes.")
-        @Argument(help: "Its textId.") var textID: String
-        @Argument(help: "What it says from now on.") var text: String
+        static let configuration = CommandConfiguration(abstract: "Change a text overlay.")
+        @Argument(help: "textId of the text.") var textID: String
+        @Argument(help: "The new text.") var text: String
         @OptionGroup var control: ControlOptions
         func run() async throws {
             try await self.control.exchange(
@@ -195,7 +197,7 @@ struct CtlCommand: ParsableCommand {
 
     struct Score: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Change the points of a score bar.")
-        @Argument(help: "Its scoreId.") var scoreID: String
+        @Argument(help: "scoreId of the score bar.") var scoreID: String
         @Argument(help: "Points on the left.") var left: Int
         @Argument(help: "Points on the right.") var right: Int
         @OptionGroup var control: ControlOptions
@@ -208,14 +210,14 @@ struct CtlCommand: ParsableCommand {
 
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The room is over: everything is flushed, the playlists are closed.")
+            abstract: "End the room: everything is flushed, and the playlists are closed.")
         @OptionGroup var control: ControlOptions
         func run() async throws { try await self.control.exchange(.POST, "/v1/room:end") }
     }
 
     struct Drain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "This worker stops; the room goes on in a successor.")
+            abstract: "Stop this worker; the room continues in a successor.")
         @OptionGroup var control: ControlOptions
         func run() async throws { try await self.control.exchange(.POST, "/v1/room:drain") }
     }

@@ -10,23 +10,23 @@ struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract:
-            "Show a PK room on this machine: two RTMP publishers, solo and side by side, HLS and a page to watch.",
+            "Run a PK room on this machine: two RTMP publishers, solo and side by side, with HLS and a page to watch.",
         discussion: """
-            Two streamers (this program again, as RTMP clients) publish to a room that goes solo, PK, solo … Open the page
-            it prints, or the playlist in any player. Publish your own picture instead with the ffmpeg line it prints:
-            whoever publishes last with a key is on air.
+            Two streamers (this program again, as RTMP clients) publish to a room that alternates between a solo scene
+            and a PK. Open the printed page, or the playlist in any player. To publish your own video instead, use the
+            printed ffmpeg line: the last publisher with a key is on air.
 
                 tandem demo
                 tandem demo --duration 60 --output /tmp/pk --summary summary.json
             """)
 
-    @Option(help: ArgumentHelp("Where the HLS goes.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Directory for the HLS files.", valueName: "dir"))
     var output = "./tandem-demo"
 
-    @Option(help: ArgumentHelp("End after this long; otherwise it runs until you interrupt it.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("End after this time; default: run until interrupted.", valueName: "seconds"))
     var duration: Int?
 
-    @Option(help: ArgumentHelp("Write the summary there as JSON.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the summary to this file as JSON.", valueName: "file"))
     var summary: String?
 
     @Option(help: ArgumentHelp("Port of the page and the stream; 0 lets the system choose.", valueName: "port"))
@@ -35,7 +35,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Port for publishers; 0 lets the system choose.", valueName: "port"))
     var rtmpPort: UInt16 = 1935
 
-    @Flag(help: "One status line a scene change instead of a live line.")
+    @Flag(help: "Print one line per scene change instead of a live status line.")
     var plain = false
 
     func validate() throws {
@@ -57,14 +57,14 @@ struct DemoCommand: AsyncParsableCommand {
         if let summary = script.summary {
             StandardError.write("\n\(summary.text)")
             if let path = self.summary, !FileBytes.write(summary.json.text + "\n", toFile: path) {
-                StandardError.write("cannot write the summary to \(path). Fix: give a path that can be created\n")
+                StandardError.write("cannot write the summary to \(path). Fix: give a path that can be written\n")
                 throw ExitStatus.cannotCreate.code
             }
         }
         if status != .roomOver { throw status.code }
     }
 
-    /// The room of the demo, as the pipeline file an operator would write.
+    /// The demo room, as the pipeline file that an operator would write.
     private func pipeline() throws -> Pipeline {
         let rtmp = RoomProcess.isPortFree(self.rtmpPort) ? self.rtmpPort : 0
         let http = RoomProcess.isPortFree(self.httpPort) ? self.httpPort : 0

@@ -1,7 +1,7 @@
 import Room
 import Synchronization
 
-/// The demo on the terminal: where to look, what is on air, and how the room is doing.
+/// Shows the demo on the terminal: addresses, the scene on air, and the state of the room.
 final class DemoDisplay: Sendable {
     private struct State {
         var scene = "solo"
@@ -21,15 +21,14 @@ final class DemoDisplay: Sendable {
     func opened(page: String, rtmp: String) {
         self.say(
             """
-            Tandem: ANNA and BEN publish by RTMP, the room goes solo, PK, solo.
+            Tandem: ANNA and BEN publish over RTMP; the room alternates between solo and PK.
 
               watch     \(page)/
               playlist  \(page)/index.m3u8
               files     \(self.output)/index.m3u8
               publish   ffmpeg -re -i clip.mp4 -c:v libx264 -g 60 -c:a aac -ar 48000 -f flv \(rtmp)/live/anna
-                        (takes ANNA's place; live/ben takes BEN's)
+                        (replaces ANNA; live/ben replaces BEN)
               stop      Ctrl-C
-
 
             """)
     }
@@ -39,7 +38,7 @@ final class DemoDisplay: Sendable {
         if !self.isLive { self.say("scene \(name)\n") }
     }
 
-    /// Notes what an event line says; the demo shows numbers, not JSON.
+    /// Counts the events that the demo shows.
     func received(_ line: String) {
         if line.hasPrefix("{\"type\":\"segment.published\"") {
             self.state.withLock { $0.segments += 1 }

@@ -1,7 +1,7 @@
 import Room
 import Synchronization
 
-/// What happens in the demo: two publishers come, and the scene goes solo, PK, solo …
+/// Runs the demo: starts two publishers and switches scenes, solo, PK, solo …
 final class DemoScript: Sendable {
     private let duration: Int?
     private let publishers = Mutex<[Int32]>([])
@@ -11,7 +11,7 @@ final class DemoScript: Sendable {
 
     var summary: RoomSummary? { self.result.withLock { $0 } }
 
-    /// Seconds each scene stays, from the room's first picture: a third each when the demo has an end.
+    /// Duration of each scene in seconds, from the room's first frame on: a third each if the demo has an end.
     private var steps: [(scene: String, seconds: Int)] {
         guard let duration = self.duration else { return [("solo", 10), ("pk", 20)] }
         let third = max(1, duration / 3)
@@ -42,7 +42,7 @@ final class DemoScript: Sendable {
             }
             step += 1
             if self.duration != nil, step >= self.steps.count {
-                // The room ends by its own clock; until then the last scene stays.
+                // The room ends by its own clock; the last scene stays until then.
                 while !Task.isCancelled, room.state == .live { try? await Task.sleep(for: .milliseconds(100)) }
                 return
             }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import MediaTypes
 
-/// The exit codes an orchestrator acts on (sysexits.h where it has a word for it).
+/// The exit codes for orchestrators; from sysexits.h where it defines a suitable one.
 enum ExitStatus: Int32 {
     case roomOver = 0
     case usage = 64
@@ -11,7 +11,7 @@ enum ExitStatus: Int32 {
     case bug = 70
     case cannotCreate = 73
     case outputLost = 74
-    /// The room is over, and a worker that is started again finishes what it leaves behind.
+    /// The room has ended, but some work is left; a restarted worker finishes it.
     case unfinished = 75
     case impossibleHere = 78
     case interruptedTwice = 130
@@ -19,7 +19,7 @@ enum ExitStatus: Int32 {
 
     var code: ExitCode { ExitCode(self.rawValue) }
 
-    /// The word for an error that ends a worker, of the error catalogue where that has one.
+    /// The code for an error that ends a worker, from the error catalogue if it has one.
     static func word(_ error: MediaError) -> String {
         ExitStatus(error) == .pipelineInvalid ? ErrorCode.configInvalid.rawValue : error.code.description
     }

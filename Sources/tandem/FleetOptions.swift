@@ -2,32 +2,32 @@ import ArgumentParser
 import MediaTypes
 import Plan
 
-/// What `tandem plan --fleet` asks for.
+/// Options of `tandem plan --fleet`.
 struct FleetOptions: ParsableArguments {
-    @Option(help: "Rooms that begin in an hour.")
+    @Option(help: "Number of rooms that begin per hour.")
     var roomsPerHour = 60
 
-    @Option(help: "How long one lives on average.")
+    @Option(help: "Average duration of a room.")
     var minutes = 60
 
-    @Option(help: "Cores of a machine.")
+    @Option(help: "Cores per machine.")
     var machineCores = 16
 
-    @Option(help: "Its memory, in GiB.")
+    @Option(help: "Memory per machine, in GiB.")
     var machineMemory = 64
 
-    @Option(help: "Its network, in Mbit/s, both ways together.")
+    @Option(help: "Network bandwidth per machine, in Mbit/s, both directions together.")
     var machineNetwork = 10_000
 
-    @Option(help: "Machines that may be lost while every room finds a place.")
+    @Option(help: "Number of machines that may fail while all rooms still fit.")
     var spare = 1
 
-    @Option(help: "Rooms of a thousand that may wait for theirs.")
+    @Option(help: "Number of rooms in a thousand that may wait for a machine.")
     var waiting = 1
 
     @Option(
         help: ArgumentHelp(
-            "Another kind of room, as frequent as the first; repeatable.", valueName: "file"))
+            "Pipeline file of another kind of room, as frequent as the first; repeatable.", valueName: "file"))
     var beside: [String] = []
 
     func validate() throws {
@@ -43,12 +43,12 @@ struct FleetOptions: ParsableArguments {
         let rooms = self.roomsPerHour * self.minutes / 60
         guard rooms <= Fleet.mostAtOnce else {
             throw ValidationError(
-                "--rooms-per-hour \(self.roomsPerHour) of --minutes \(self.minutes) are \(rooms) rooms at once: plan for "
-                    + "\(Fleet.mostAtOnce) at most, a part of the fleet, and take several of it")
+                "--rooms-per-hour \(self.roomsPerHour) of --minutes \(self.minutes) make \(rooms) rooms at once: "
+                    + "plan for \(Fleet.mostAtOnce) at most, and use several fleets of that size")
         }
     }
 
-    /// Simulates, and prints what came of it.
+    /// Simulates the fleet and prints the result.
     func plan(_ cost: RoomCost, model: CostModel, isJSON: Bool) throws {
         let others = try self.beside.map { Fleet.Size(model.cost(of: try PipelineLoading.load($0, set: []))) }
         var fleet = Fleet(
@@ -60,8 +60,8 @@ struct FleetOptions: ParsableArguments {
         fleet.waitingPerMille = self.waiting
         guard let outcome = fleet.plan() else {
             StandardError.write(
-                "no fleet of up to \(Fleet.limit) machines holds these rooms. Fix: larger machines (--machine-cores, "
-                    + "--machine-memory, --machine-network), or cheaper rooms\n")
+                "these rooms do not fit on \(Fleet.limit) machines. Fix: use larger machines (--machine-cores, "
+                    + "--machine-memory, --machine-network), or rooms that need less\n")
             throw ExitCode(1)
         }
         if isJSON {

@@ -3,24 +3,24 @@ import ArgumentParser
 struct HealthcheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "healthcheck",
-        abstract: "Ask a room whether it is well: exit 0 or 1, for probes in images without curl.",
+        abstract: "Check the health of a room: exit code 0 or 1, for probes in images without curl.",
         discussion: """
-            Without a flag: whether its loops advance (/livez). A room without media is well.
+            Without a flag, checks whether its loops advance (/livez). A room without media is healthy.
 
                 tandem healthcheck http://127.0.0.1:8081
                 tandem healthcheck unix:/run/tandem/88231/control.sock --ready
             """)
 
-    @Argument(help: "The control address: \"control\" of the event room.ready.")
+    @Argument(help: "The control address, as in \"control\" of the event room.ready.")
     var address: String
 
-    @Flag(help: "Whether publishers may be sent there (/readyz).")
+    @Flag(help: "Check whether publishers may be sent to the worker (/readyz).")
     var ready = false
 
-    @Flag(help: "Whether its listeners are open (/startupz).")
+    @Flag(help: "Check whether its listeners are open (/startupz).")
     var started = false
 
-    @Option(help: ArgumentHelp("How long it may take to answer (1…60).", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Timeout for the answer (1…60).", valueName: "seconds"))
     var timeout: Int64 = 2
 
     func validate() throws {
@@ -34,7 +34,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
         let path = self.ready ? "/readyz" : self.started ? "/startupz" : "/livez"
         do {
             let answer = try await client.send(.GET, path, seconds: self.timeout)
-            // A room is as well as it is where nobody reads what it says.
+            // The exit code counts even if the output cannot be written.
             StandardOutput.tell(answer.text)
             if !answer.isGood { throw ExitCode(1) }
         } catch let code as ExitCode {

@@ -1,13 +1,13 @@
 import MediaTypes
 import Room
 
-/// Ends an offline job that makes nothing any more.
+/// Ends an offline job that makes no progress.
 enum JobWatch {
-    /// Time in which a job that was told to end must be over; its threads do not answer otherwise.
+    /// Seconds within which a job that was asked to end must have ended; otherwise its threads are stuck.
     private static let grace = 5
 
-    /// Looks at the job once a second until its media is made. A job that does not get on is told to end; if it does not, then
-    /// the process ends.
+    /// Checks the job once per second until its media is complete. A job without progress is asked to end; if it does
+    /// not, the process ends.
     ///
     /// - Parameter leave: Ends the process.
     static func follow(_ room: Room, _ leave: @Sendable (MediaError) -> Void) async {

@@ -2,9 +2,9 @@ import HLSLint
 import LibAV
 import MediaKernels
 
-/// Decodes segments for the linter, one at a time, so that a thread is left for what is being fetched.
+/// Decodes segments for the linter, one at a time, so that a thread remains for downloads.
 actor LintDecoder {
-    /// What is damaged; `nil` where everything decodes, or nothing can be said.
+    /// A description of the damage; `nil` if everything decodes, or nothing is known.
     func damage(in samples: LintSamples) -> String? {
         let damaged = DamageCheck.damagedFrames(
             configuration: samples.configuration, memory: PacketMemory(samples.bytes), samples: samples.samples)

@@ -5,11 +5,11 @@ import NIOCore
 import NIOHTTP1
 import Stages
 
-/// Fetches what the linter asks for: over HTTP, or from local files.
+/// Carries out the linter's requests, over HTTP or from local files.
 struct LintFetcher: Sendable {
-    /// A segment of a minute at 100 Mbit/s is larger than any that should be.
+    /// Maximum size of an object: larger than a segment of a minute at 100 Mbit/s.
     private static let largestObject = 768 << 20
-    /// Longer than any server may hold a request: three target durations of ten seconds, and some.
+    /// Longer than any server may block a request: three target durations of ten seconds, and a margin.
     private static let longestWait: TimeAmount = .seconds(40)
 
     let client: HTTPClient
@@ -17,7 +17,8 @@ struct LintFetcher: Sendable {
 
     init(client: HTTPClient) { self.client = client }
 
-    /// For ``HTTPClient``: no redirect is followed, since playlists must not have any, and gzip is taken as players do.
+    /// Configuration of the ``HTTPClient``: redirects are not followed, because playlists must not have any; gzip is
+    /// accepted, as players do.
     static var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.decompression = .enabled(limit: .size(Self.largestObject))

@@ -7,26 +7,26 @@ import MediaTypes
 struct LintHLSCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint-hls",
-        abstract: "Judge an HLS presentation from outside: updates, parts, media, renditions, headers.",
+        abstract: "Check an HLS presentation as a client: updates, parts, media, renditions, headers.",
         discussion: """
-            Reads the playlists as players do (blocking reloads, preload hints and delta updates where the server has them),
-            fetches every initialization segment, segment and part that is listed, decodes the H.264 segments (of a live
-            presentation those it has time for), keeps their history, and holds all of it to rfc8216bis and Apple's
-            authoring specification. Works on any presentation, ours or not; a path reads a directory instead of a server,
-            without the rules on HTTP.
+            Reads the playlists as players do (with blocking reloads, preload hints and delta updates if the server
+            offers them), fetches every listed initialization segment, segment and part, decodes the H.264 segments (of
+            a live presentation as many as it has time for), records their history, and checks all of it against
+            rfc8216bis and Apple's authoring specification. It works with any presentation, not only Tandem's. A path
+            reads a directory instead of a server, without the rules about HTTP.
 
                 tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
                 tandem lint-hls /var/lib/tandem/room/index.m3u8
                 tandem lint-hls https://example.com/live/video.m3u8 --json > report.json
 
-            A finding names its rule, the clause it rests on, playlist, segment and part, what is wrong and what to do.
-            The longer the run, the more it sees: sums of durations, averages and how long segments stay need minutes.
-            A presentation that has ended is read once.
+            A finding contains its rule, the clause that it is based on, the playlist, segment and part, what is wrong
+            and how to fix it. A longer run finds more: sums of durations, averages and the time that segments stay
+            available need minutes. A presentation that has ended is read once.
 
                 tandem lint-hls --rules
 
-            Exit codes: 0 nothing found · 65 findings · 66 no such file · 69 no answer from the server · 74 standard
-            output does not take all of the report.
+            Exit codes: 0 no findings · 65 findings · 66 no such file · 69 no answer from the server · 74 standard
+            output cannot be written completely.
             """)
 
     @Argument(help: ArgumentHelp("A multivariant or media playlist: http(s) URL or path.", valueName: "url"))
@@ -37,14 +37,14 @@ struct LintHLSCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the server may give no answer at all, as while a worker is replaced; longer is a finding.",
+            "How long the server may be unreachable, as while a worker is replaced; a longer time is a finding.",
             valueName: "seconds"))
     var outage: Int64 = 5
 
-    @Flag(help: "Report as one JSON document on standard output.")
+    @Flag(help: "Print the report as one JSON document.")
     var json = false
 
-    @Flag(help: "List all rules with their clauses and remedies, and end.")
+    @Flag(help: "List all rules with their clauses and remedies, and exit.")
     var rules = false
 
     func run() async throws {
@@ -85,7 +85,7 @@ struct LintHLSCommand: AsyncParsableCommand {
         if isJSON { try StandardOutput.write(linter.report.text + "\n") } else { try Self.show(linter) }
         if linter.isEmpty {
             StandardError.write(
-                "\(url): no playlist was read. Fix: check the address, and that the room or server runs\n")
+                "\(url): no playlist was read. Fix: check the address, and whether the room or server runs\n")
             throw (Location.isRemote(url) ? ExitStatus.unavailable : ExitStatus.fileMissing).code
         }
         if linter.findingCount > 0 { throw ExitStatus.pipelineInvalid.code }
@@ -111,6 +111,6 @@ struct LintHLSCommand: AsyncParsableCommand {
         try StandardOutput.write(
             linter.findingCount == 0
                 ? "no findings\n"
-                : "\(linter.findingCount) findings\(hidden > 0 ? ", \(hidden) of them more of the same" : "")\n")
+                : "\(linter.findingCount) findings\(hidden > 0 ? ", \(hidden) of them repeated" : "")\n")
     }
 }

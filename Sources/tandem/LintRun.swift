@@ -2,19 +2,20 @@ import HLSLint
 import MediaTypes
 import Stages
 
-/// A run of the linter: carries its requests out when their time has come, for as long as was asked.
+/// Runs the linter: carries out its requests when they are due, for the requested time.
 struct LintRun {
-    /// Media objects fetched at once: enough for a ladder, few enough not to be a flood.
+    /// Maximum number of media objects fetched at once: enough for all renditions, few enough not to overload a server.
     private static let fetchedAtOnce = 8
-    /// Segments that wait for the decoder: of a live presentation more are not decoded, a directory is read more slowly.
+    /// Maximum number of segments that wait for the decoder. Of a live presentation further ones are not decoded; a
+    /// directory is read more slowly.
     private static let decodedAtOnce = 4
-    /// How long what is on its way may take when the time is up.
+    /// How long outstanding requests may take after the run's end.
     private static let grace: Int64 = 5 * TimeMath.nanoseconds
 
     private enum Arrival: Sendable {
         case reply(LintRequest, LintReply)
         case decoded(LintRequest, LintReply)
-        /// Not fetched: the run was over first.
+        /// Not fetched because the run ended first.
         case dropped
         case tick
     }
@@ -30,8 +31,8 @@ struct LintRun {
     }
 
     /// - Parameters:
-    ///   - linter: Not begun yet.
-    ///   - seconds: A presentation that ends is left earlier.
+    ///   - linter: A linter that has not begun.
+    ///   - seconds: Duration of the run; a presentation that ends stops it earlier.
     func run(_ linter: consuming Linter, seconds: Int64) async -> Linter {
         var linter = linter
         let start = self.clock.now()

@@ -7,7 +7,7 @@ import MediaTypes
 import Stages
 import Synchronization
 
-/// How log lines look on standard error.
+/// The format of log lines on standard error.
 enum LogFormat: String, ExpressibleByArgument, CaseIterable {
     /// Text on a terminal, JSON elsewhere.
     case auto
@@ -15,9 +15,9 @@ enum LogFormat: String, ExpressibleByArgument, CaseIterable {
     case json
 }
 
-/// Writes each log line whole, on standard error: for people, or one JSON object a line.
+/// Writes log lines to standard error, each in one piece: as text, or as one JSON object per line.
 struct LogOutput: LogHandler {
-    /// What every line bears: whose it is. People at a terminal know.
+    /// Metadata keys in every line that identify the worker. They are left out of text lines.
     enum Whose {
         static let room = "room"
         static let instance = "instance"
@@ -29,7 +29,7 @@ struct LogOutput: LogHandler {
     let isJSON: Bool
     let lines: LineWriter
     let book: LogBook
-    /// Of a logger that is to say less than the others.
+    /// A minimum level of this logger, if it has one of its own.
     private var least: Logger.Level?
     private static let current = Mutex<(lines: LineWriter, book: LogBook)?>(nil)
 
@@ -37,26 +37,26 @@ struct LogOutput: LogHandler {
         (self.label, self.isJSON, self.lines, self.book) = (label, isJSON, lines, book)
     }
 
-    /// The process's, which operators may change while it runs.
+    /// The log level of the process, which operators can change while it runs.
     var logLevel: Logger.Level {
         get { max(self.least ?? .trace, self.book.level) }
         set { self.least = newValue }
     }
 
-    /// The latest lines; `nil` before ``bootstrap(_:level:)``.
+    /// The kept log lines; `nil` before ``bootstrap(_:level:)``.
     static var book: LogBook? { self.current.withLock { $0?.book } }
 
     /// Sets up logging for the process.
     static func bootstrap(_ format: LogFormat, level: Logger.Level) {
         let isJSON = format == .json || (format == .auto && !StandardError.isTerminal)
         let lines = StandardError.lines()
-        // The libraries' own lines are for those who look for a fault.
+        // The libraries' own log lines are only useful for debugging.
         let book = LogBook(level: level) { LibAV.setNativeLogging($0 <= .debug) }
         self.current.withLock { $0 = (lines, book) }
         LoggingSystem.bootstrap { LogOutput(label: $0, isJSON: isJSON, lines: lines, book: book) }
     }
 
-    /// Writes the lines that are still waiting, before the process ends.
+    /// Writes pending lines before the process ends.
     static func finish() { self.current.withLock { $0 }?.lines.finish() }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -6,14 +6,14 @@ import Plan
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manifest",
-        abstract: "Print what an engine needs to run a room: Kubernetes, Docker Swarm, systemd, Nomad.",
+        abstract: "Print the files that an orchestrator needs to run a room: Kubernetes, Docker Swarm, systemd, Nomad.",
         discussion: """
-            The pipeline goes along with its secrets taken out: what was a stream key in it becomes a place in the engine's
-            store of secrets. Requests for cores and memory are those of `tandem plan`. Without --out the first file is
-            printed.
+            The pipeline is included without its secrets: stream keys are replaced by references to the orchestrator's
+            store of secrets. Requests for cores and memory are those of `tandem plan`. Without --out only the first
+            file is printed.
 
-            For Kubernetes each secret is REPLACE-ME at first. A room that finds such a placeholder does not start (exit 65),
-            so write the file, put the secrets in, then apply it:
+            For Kubernetes each secret is REPLACE-ME at first. A room with such a placeholder does not start (exit 65),
+            so write the file, insert the secrets, then apply it:
 
                 tandem manifest room.json --for k8s --image registry.example/tandem:1 > room.yaml
                 $EDITOR room.yaml
@@ -28,31 +28,31 @@ struct ManifestCommand: ParsableCommand {
     @Argument(help: "The pipeline file; - is standard input.")
     var pipeline: String
 
-    @Option(name: .customLong("for"), help: "The engine.")
+    @Option(name: .customLong("for"), help: "The orchestrator.")
     var engine: Engine
 
-    @Option(help: "The image to run.")
+    @Option(help: "The container image.")
     var image: String = "localhost/tandem:latest"
 
     @Option(
         help:
-            "Storage all machines share: a claim's name (k8s), a directory (swarm, nomad). Without it a room's files go with it."
+            "Storage that all machines share: a claim (k8s) or a directory (swarm, nomad). Without it, files are lost with the room."
     )
     var storage: String?
 
-    @Flag(help: "Kubernetes: give up at once on a pipeline that cannot run (podFailurePolicy).")
+    @Flag(help: "Kubernetes: do not retry a pipeline that cannot run (podFailurePolicy).")
     var failFast = false
 
-    @Option(help: ArgumentHelp("Write all files below this directory.", valueName: "directory"))
+    @Option(help: ArgumentHelp("Write all files to this directory.", valueName: "directory"))
     var out: String?
 
     @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
     var set: [String] = []
 
-    @Option(help: "Viewers at the room's own listener.")
+    @Option(help: "Number of viewers at the room's own listener.")
     var viewers: Int = 0
 
-    @Option(help: ArgumentHelp("A measurement by `tandem plan --calibrate`.", valueName: "file"))
+    @Option(help: ArgumentHelp("File with a measurement by `tandem plan --calibrate`.", valueName: "file"))
     var calibration: String?
 
     func validate() throws {
@@ -82,14 +82,14 @@ struct ManifestCommand: ParsableCommand {
         let placeholders = files.reduce(0) { $0 + ManifestRequest.placeholders(in: $1.text) }
         if placeholders > 0 {
             StandardError.write(
-                "note: \(placeholders) secrets are REPLACE-ME in this manifest. Fix: put them in before you apply it; a room "
-                    + "that finds a placeholder does not start (exit 65)\n")
+                "note: \(placeholders) secrets are REPLACE-ME in this manifest. Fix: insert them before applying it; a room "
+                    + "with a placeholder does not start (exit 65)\n")
         }
         guard let directory = self.out else {
             if let first = files.first { try StandardOutput.write(first.text) }
             let others = files.dropFirst().map(\.name)
             if !others.isEmpty {
-                StandardError.write("not shown: \(others.joined(separator: ", ")); --out writes all\n")
+                StandardError.write("not shown: \(others.joined(separator: ", ")); use --out to write all files\n")
             }
             return
         }
@@ -97,7 +97,7 @@ struct ManifestCommand: ParsableCommand {
             let path = "\(directory)/\(file.name)"
             guard FileBytes.makeDirectories(above: path), FileBytes.write(file.text, toFile: path) else {
                 StandardError.write(
-                    "\(path) cannot be written. Fix: check that \(directory) may be written and has space\n")
+                    "\(path) cannot be written. Fix: check that \(directory) can be written and has space\n")
                 throw ExitStatus.cannotCreate.code
             }
             try StandardOutput.write("\(path)\n")

@@ -4,14 +4,14 @@ import PipelineSpec
 import Room
 import Stages
 
-/// Reads a pipeline file for a command, or says everything that is wrong with it and exits.
+/// Reads a pipeline file for a command, or reports all its mistakes and exits.
 enum PipelineLoading {
-    /// - Throws: `ExitCode` 64, 65 or 66 after the reasons were written to standard error.
+    /// - Throws: `ExitCode` 64, 65 or 66 after writing the reasons to standard error.
     static func load(_ file: String, set: [String]) throws -> Pipeline {
         try self.check(self.read(file), file: file, set: set).pipeline
     }
 
-    /// The same, with the file as it was written, for a room that may be given another version of it.
+    /// The same, with the original bytes of the file, for a room whose file can be replaced while it runs.
     static func document(
         _ file: String, set: [String]
     ) throws -> (pipeline: Pipeline, document: RoomDocument?, bytes: [UInt8]) {
@@ -20,7 +20,7 @@ enum PipelineLoading {
         return (pipeline, RoomDocument(bytes, overrides: overrides, pipeline: pipeline), bytes)
     }
 
-    /// The same for bytes that are here already; with what the flags change.
+    /// The same for bytes that were read already, with the changes by flags.
     static func check(
         _ bytes: [UInt8], file: String, set: [String]
     ) throws -> (pipeline: Pipeline, overrides: [SpecOverride]) {

@@ -5,22 +5,22 @@ import Plan
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Reckon what a room will need: cores, memory, bandwidth, disk.",
+        abstract: "Estimate what a room needs: cores, memory, bandwidth, disk.",
         discussion: """
-            A pure reckoning from the pipeline file and from what this machine was measured to do. Sources are taken for
-            720p at 30 pictures a second and 2 Mbit/s unless they say what is "expected". The cores are what 95 of 100
-            seconds stay below; passthrough, which saves, is not reckoned with.
+            The estimate is calculated from the pipeline file and from the measured speed of this machine. Sources are
+            assumed to have 720p at 30 frames per second and 2 Mbit/s unless they have "expected". The cores are the
+            95th percentile of one-second intervals; savings by passthrough are not included.
 
                 tandem plan room.json
                 tandem plan room.json --json --viewers 500
                 tandem plan --calibrate
 
-            With --fleet, how many machines so many rooms an hour need, by simulating 20,000 of them.
+            With --fleet, estimates how many machines a number of rooms per hour needs, by simulating 20,000 rooms.
 
                 tandem plan room.json --fleet --rooms-per-hour 120 --minutes 60 --machine-cores 16
             """)
 
-    @Flag(help: "Reckon machines for many such rooms instead of one room.")
+    @Flag(help: "Estimate the machines for many such rooms instead of one room.")
     var fleet = false
 
     @OptionGroup(title: "A fleet")
@@ -32,18 +32,18 @@ struct PlanCommand: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
     var set: [String] = []
 
-    @Option(help: "Viewers at the room's own listener.")
+    @Option(help: "Number of viewers at the room's own listener.")
     var viewers: Int = 0
 
     @Flag(help: "Write JSON.")
     var json = false
 
-    @Flag(help: "Measure this machine first, for at most a minute, and keep the result.")
+    @Flag(help: "Measure this machine first, for at most a minute, and store the result.")
     var calibrate = false
 
     @Option(
         help: ArgumentHelp(
-            "Where the measurement is kept (default: $XDG_CACHE_HOME/tandem/calibration.json).", valueName: "file"))
+            "File of the measurement (default: $XDG_CACHE_HOME/tandem/calibration.json).", valueName: "file"))
     var calibration: String?
 
     func validate() throws {

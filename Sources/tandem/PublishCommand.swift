@@ -9,10 +9,11 @@ import UnixSignals
 struct PublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Publish a file or a test pattern by RTMP in real time.",
+        abstract: "Publish a file or a test pattern over RTMP in real time.",
         discussion: """
-            A file is sent as it is: H.264 with AAC, and by Enhanced RTMP HEVC, AV1, VP9, Opus and others. pattern:NAME is a moving picture with a burned-in frame counter and
-            clock, and a flash with a beep every second.
+            A file is sent without re-encoding: H.264 with AAC, and HEVC, AV1, VP9, Opus and others with Enhanced RTMP.
+            pattern:NAME is a moving test video with a visible frame counter and clock, and a flash with a beep every
+            second.
 
                 tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
                 tandem publish pattern:BEN --size 720x1280 --fps 30 rtmp://127.0.0.1:1935/live/b_19c4
@@ -27,22 +28,23 @@ struct PublishCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file whose sound is sent as a further audio track, such as a microphone's; up to 3.", valueName: "file"))
+            "A file whose audio is sent as an additional audio track, such as a microphone; up to 3.", valueName: "file"
+        ))
     var audioTrack: [String] = []
 
-    @Flag(help: "Start the file again at its end.")
+    @Flag(help: "Repeat the file.")
     var loop = false
 
-    @Option(help: ArgumentHelp("Stop after this much media.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Stop after this duration of media.", valueName: "seconds"))
     var duration: Double?
 
     @Option(help: ArgumentHelp("Size of the pattern.", valueName: "WxH"))
     var size = "1280x720"
 
-    @Option(help: ArgumentHelp("Pictures per second of the pattern, 1 to 60.", valueName: "n"))
+    @Option(help: ArgumentHelp("Frames per second of the pattern, 1 to 60.", valueName: "n"))
     var fps = 30
 
-    @Option(help: ArgumentHelp("Bits per second of the pattern's picture.", valueName: "bit/s"))
+    @Option(help: ArgumentHelp("Video bit rate of the pattern.", valueName: "bit/s"))
     var bitrate = 2_048_000
 
     func run() async throws {
@@ -122,10 +124,10 @@ struct PublishCommand: AsyncParsableCommand {
             return ExitStatus.usage.code
         case .cannotConnect(let what):
             StandardError.write(
-                "cannot connect to \(what). Fix: check that the room runs, and the host and port of the URL\n")
+                "cannot connect to \(what). Fix: check that the room runs, and check host and port of the URL\n")
             return ExitStatus.unavailable.code
         case .refused(let code, let text):
-            StandardError.write("the server refused: \(code) \(text). Fix: check app and stream key\n")
+            StandardError.write("the server refused: \(code) \(text). Fix: check the app and the stream key\n")
             return ExitCode(77)
         case .connectionLost:
             StandardError.write("the server closed the connection\n")

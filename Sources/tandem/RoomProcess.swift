@@ -4,19 +4,19 @@
     import Musl
 #endif
 
-/// This process and the ones it starts.
+/// Helpers for this process and its child processes.
 enum RoomProcess {
     static func exit(_ status: ExitStatus) -> Never { Glibc._exit(status.rawValue) }
 
-    /// A reader of our output that went away costs the lines, not the room.
+    /// Ignores SIGPIPE: if the reader of our output exits, lines are lost, but the room continues.
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
-    /// A hangup that comes before anybody takes it must not end the process: what it asks to be read is about to be read.
+    /// Ignores SIGHUP until a handler is installed: the files that it asks to reload are about to be read anyway.
     static func ignoreHangups() { signal(SIGHUP, SIG_IGN) }
 
-    /// Starts this program again with other arguments; its output goes nowhere.
+    /// Starts this program again with other arguments; its output is discarded.
     ///
-    /// - Returns: The child's process id, or `nil` when the system refused.
+    /// - Returns: The child's process id, or `nil` if the system refused.
     static func spawnSelf(_ arguments: [String]) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -38,7 +38,7 @@ enum RoomProcess {
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// Whether nobody listens on this TCP port of the loopback address.
+    /// Whether no process listens on this TCP port of the loopback address.
     static func isPortFree(_ port: UInt16) -> Bool {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { return false }

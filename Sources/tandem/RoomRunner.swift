@@ -7,12 +7,12 @@ import Room
 import Stages
 import UnixSignals
 
-/// Opens a room, runs it to its end and obeys the signals of an orchestrator meanwhile.
+/// Opens a room, runs it to its end, and handles the signals of an orchestrator meanwhile.
 enum RoomRunner {
     /// - Parameters:
-    ///   - write: Gets each event line.
-    ///   - finish: Writes the event lines that wait, where a signal ends the process before there is a room.
-    ///   - alongside: Called with the room once its listeners are about to open.
+    ///   - write: Receives each event line.
+    ///   - finish: Writes pending event lines if a signal ends the process before there is a room.
+    ///   - alongside: Called with the room when its listeners are about to open.
     static func run(
         _ settings: RoomSettings, write: @escaping @Sendable (String) -> Void,
         finish: @escaping @Sendable () -> Void = {},
@@ -23,7 +23,7 @@ enum RoomRunner {
         if let refusal = ProcessStart.refusal(of: settings.pipeline) {
             return Self.say(refusal, Logger(label: "tandem"))
         }
-        // Before secrets are read: one that comes while the room opens is obeyed when it is open.
+        // Before secrets are read: a signal that arrives while the room opens is handled once it is open.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let stops = await StopSignals.trap()
         var logger = Logger(label: "tandem")
@@ -60,7 +60,7 @@ enum RoomRunner {
         let tell: @Sendable () async -> Void = {
             events.close()
             await delivery.finish(within: Self.deliveryTime)
-            // What became of that is on disk as well.
+            // The outcome of the deliveries is written to disk as well.
             events.close()
         }
         let status = await Self.run(
@@ -70,10 +70,10 @@ enum RoomRunner {
         return status
     }
 
-    /// Time webhooks have, once the room is over, to take what they have not.
+    /// Time for webhooks to accept pending events after the room has ended.
     private static let deliveryTime = Duration.seconds(5)
 
-    /// The settings, with what this process says of itself and the ladder of a room that runs already.
+    /// The settings, with the versions and logs of this process, and the renditions of a room that runs already.
     private static func told(_ settings: RoomSettings) -> RoomSettings {
         var settings = settings
         settings.keepLadder()
@@ -93,7 +93,7 @@ enum RoomRunner {
             room = try Room.open(Self.told(settings), events: events, delivery: delivery, logger: logger)
         } catch {
             if error.code == .roomExited, settings.endedIsOK {
-                // To a service manager, whatever ends before it is ready has failed.
+                // A service manager treats a service that exits before it is ready as failed.
                 ServiceNotifier.open()?.tell(.ended(error.what))
                 if let failure = Room.errorOfEndedJob(settings.pipeline) { return Self.say(failure, logger) }
                 return Self.say(.roomOver, error.code.description, logger)
@@ -104,7 +104,7 @@ enum RoomRunner {
         let outcome = await withTaskGroup(of: RoomOutcome?.self) { group in
             group.addTask {
                 let outcome = await room.run()
-                // All of it is final before viewers are served on.
+                // Everything is final before the time in which only viewers are served.
                 await tell()
                 await room.linger(outcome)
                 return outcome
@@ -142,7 +142,7 @@ enum RoomRunner {
         }
     }
 
-    /// A worker's last line: how its process ends, and why.
+    /// Logs a worker's last line: its exit code and the reason.
     static func say(_ status: ExitStatus, _ code: String, _ logger: Logger) -> ExitStatus {
         logger.notice("the worker ends", metadata: ["exit": "\(status.rawValue)", "code": "\(code)"])
         return status
@@ -153,9 +153,10 @@ enum RoomRunner {
         return Self.say(ExitStatus(error), ExitStatus.word(error), logger)
     }
 
-    /// A worker was stopped after the room's end: what it owes is made and sent, and nothing else is left to do.
+    /// Finishes the pending work of a room that has ended: an earlier worker was stopped before its recording and
+    /// uploads were complete.
     ///
-    /// - Returns: `nil` where nothing is owed, or nothing is any more and a new session is to begin: the room is to be run.
+    /// - Returns: `nil` if the room must be run: there was no pending work, or it is done and a new session begins.
     private static func finishEnded(
         _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger
     ) async -> ExitStatus? {
@@ -165,7 +166,7 @@ enum RoomRunner {
         let clock = settings.clocks.machine
         events.speakForLastWorker(of: settings.pipeline)
         let pipeline = settings.pipeline
-        // A new session goes on with a recording that lacks its end.
+        // A new session continues a recording that has not been finalized.
         let hasEnded = !settings.newSession && Room.hasEnded(pipeline)
         RecordingSettings(pipeline)?.removeLeftovers()
         let due = RecordingSettings(pipeline)?.dueTakes(roomHasEnded: hasEnded) ?? []
@@ -182,7 +183,7 @@ enum RoomRunner {
         }
         var isOwed = watch != nil
         do throws(MediaError) {
-            // A new session takes the ended one's directory over, and owes nobody the rest of it.
+            // A new session takes over the directory of the ended one, so the rest of its files is not uploaded.
             if !settings.newSession, let uploads = try UploadDebt.open(pipeline, events: events, clock: clock) {
                 isOwed = true
                 let doing = "sending the rest of the room to its stores"
@@ -204,16 +205,17 @@ enum RoomRunner {
         if let debt = debts.first {
             return Self.say(pipeline.clock == .offline ? debt : RoomVerdict.owed(debt), logger)
         }
-        // The worker before has told that the room is closed, and what it was.
+        // The earlier worker has already reported that the room is closed, and its outcome.
         events.emit("room.settled", ["outcome": "ended"])
-        // A new session has waited for that, or says why it cannot begin.
+        // A new session begins only now, or reports why it cannot.
         return settings.newSession ? nil : Self.say(.roomOver, "ok", logger)
     }
 
-    /// Nanoseconds a step of finishing may take: the longest is to make a long recording durable, which a slow disk writes for minutes.
+    /// Maximum time of a step in nanoseconds. The longest step is to sync a long recording, which takes minutes on a
+    /// slow disk.
     private static let stepPatience = 300 * TimeMath.nanoseconds
 
-    /// Runs what blocks on a thread of its own, not on one that tasks share.
+    /// Runs blocking work on a thread of its own instead of the cooperative thread pool.
     private static func onThread<Result: Sendable>(
         _ name: String, _ body: @escaping @Sendable () -> Result
     ) async -> Result {

@@ -9,22 +9,24 @@ import Stages
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run one room from a pipeline file until it is over.",
+        abstract: "Run one room from a pipeline file until it ends.",
         discussion: """
-            Standard output carries events, one JSON object a line; the room's first is room.ready with the bound rtmp,
-            viewer and control addresses, so that port 0 works. Logs go to standard error.
+            Events are written to standard output, one JSON object per line. The first one of the room is room.ready,
+            with the bound rtmp, viewer and control addresses, so that port 0 can be used. Logs are written to standard
+            error.
 
                 tandem run room.json
                 tandem run room.json --set sources[0].streamKey=secret --set outputs[0].path=/var/hls/88231
                 cat room.json | tandem run - --duration 60 | jq .type
 
-            SIGINT or POST /v1/room:end ends the room: everything is flushed, the playlists are closed, exit 0. SIGTERM
-            stops this worker and leaves the playlists open for a successor: exit 143. Viewers of a room that is over are
-            served on for a while (http.lingerSeconds); either signal, or room:end again, ends that at once.
+            SIGINT or POST /v1/room:end ends the room: everything is flushed, the playlists are closed, exit code 0.
+            SIGTERM stops this worker and leaves the playlists open for a successor: exit code 143. Viewers of a room
+            that has ended are still served for a while (http.lingerSeconds); either signal, or room:end again, ends
+            that at once.
 
-            A pipeline file that changes while the room runs is taken as PUT /v1/room takes it, within two seconds or at
-            SIGHUP; --no-watch reads it once. A file that has not changed is not taken again, whatever commands have
-            changed since.
+            If the pipeline file changes while the room runs, the changes are applied as with PUT /v1/room, within two
+            seconds or on SIGHUP; --no-watch disables this. An unchanged file is not applied again, even if commands
+            have changed the room since.
             """)
 
     @Argument(help: "The pipeline file; - is standard input.")
@@ -33,28 +35,28 @@ struct RunCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Override a value of the file, repeatable.", valueName: "path=value"))
     var set: [String] = []
 
-    @Option(help: ArgumentHelp("End the room after this much program time.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("End the room after this program time.", valueName: "seconds"))
     var duration: Double?
 
-    @Flag(help: "Start anew in a directory whose room has ended; what it left is removed.")
+    @Flag(help: "Start a new session in a directory whose room has ended; its old files are removed.")
     var newSession = false
 
-    @Flag(help: "Start without what was commanded to the workers before; commands.json is removed.")
+    @Flag(help: "Discard the commands given to earlier workers; commands.json is removed.")
     var forget = false
 
     @Flag(name: .customLong("ended-ok"), help: "Exit 0 instead of 73 if the room in the directory has ended.")
     var endedIsOK = false
 
-    @Option(help: ArgumentHelp("Time zero of a fresh room, such as 2026-01-31T20:00:00.000Z.", valueName: "date"))
+    @Option(help: ArgumentHelp("Program time zero of a new room, such as 2026-01-31T20:00:00.000Z.", valueName: "date"))
     var origin: String?
 
-    @Flag(inversion: .prefixedNo, help: "Follow the pipeline file while the room runs.")
+    @Flag(inversion: .prefixedNo, help: "Watch the pipeline file while the room runs.")
     var watch = true
 
-    @Option(help: "How log lines look: auto is text on a terminal, JSON elsewhere.")
+    @Option(help: "Format of log lines: auto is text on a terminal, and JSON otherwise.")
     var logFormat: LogFormat = .auto
 
-    @Option(help: "Least severe log lines that are written.")
+    @Option(help: "Lowest level that is logged.")
     var logLevel: LogLevel = .info
 
     func run() async throws {
@@ -82,7 +84,8 @@ struct RunCommand: AsyncParsableCommand {
         if status != .roomOver { throw status.code }
     }
 
-    /// What `--duration` says, as a value of the file: a file of sources that loop is not without an end then.
+    /// The value of `--duration` as an override of the file, so that a file with looping sources counts as having an
+    /// end.
     private func durationOverride() throws -> [String] {
         guard let duration = self.duration else { return [] }
         guard let ms = Int64(exactly: (duration * 1000).rounded()), (1...2_592_000_000).contains(ms) else {

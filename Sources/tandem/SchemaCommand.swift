@@ -8,16 +8,16 @@ struct SchemaCommand: ParsableCommand {
         commandName: "schema",
         abstract: "Print the JSON Schema of the pipeline file, or of events.",
         discussion: """
-            Editors complete and check a pipeline file with it:
+            Editors use it to complete and check a pipeline file:
 
                 tandem schema > schema.json
 
-            Programs that read a room's events find every type, its members and an example in this one:
+            The schema of events contains every type with its members and an example:
 
                 tandem schema --events
             """)
 
-    @Flag(help: "Print the schema of events, on standard output, of GET /v1/events and of webhooks.")
+    @Flag(help: "Print the schema of events: those on standard output, of GET /v1/events and of webhooks.")
     var events = false
 
     func run() throws {

@@ -6,21 +6,21 @@
 import Room
 import Stages
 
-/// Tells a service manager what ``ServiceOutbox`` has for it.
+/// Sends the notices of ``ServiceOutbox`` to a service manager.
 ///
-/// Spec: sd_notify(3): datagrams to the socket that `$NOTIFY_SOCKET` names.
+/// Spec: sd_notify(3): datagrams to the socket named by `$NOTIFY_SOCKET`.
 struct ServiceNotifier: Sendable {
-    /// Between two looks at the worker.
+    /// Interval between two checks of the worker.
     private static let look = Duration.milliseconds(200)
 
     private let socket: NotifySocket
-    /// Nanoseconds within which a sign of life must come; `nil`: none is asked for.
+    /// Watchdog interval in nanoseconds; `nil`: no watchdog.
     private let watchdog: Int64?
 
-    /// `nil` where no service manager asks.
+    /// Returns `nil` if there is no service manager.
     static func open() -> ServiceNotifier? {
         guard let socket = Self.variable("NOTIFY_SOCKET").flatMap({ NotifySocket($0) }) else { return nil }
-        // Meant for another process when it says so.
+        // The watchdog settings may be meant for another process.
         let isOurs = Self.variable("WATCHDOG_PID").map { $0 == "\(getpid())" } ?? true
         let limit = isOurs ? Self.variable("WATCHDOG_USEC").flatMap { Int64($0) } : nil
         let interval = limit.flatMap { (1...86_400_000_000).contains($0) ? $0 * 1_000 : nil }
@@ -33,13 +33,13 @@ struct ServiceNotifier: Sendable {
         return text.isEmpty ? nil : text
     }
 
-    /// Tells of a worker that has nothing to do.
+    /// Sends the state of a worker that exits without running a room.
     func tell(_ view: ServiceNotices.View) {
         var outbox = ServiceOutbox(watchdog: self.watchdog)
         outbox.deliver(view, now: SystemClock().now()) { self.socket.send($0) }
     }
 
-    /// Follows a worker until the task is cancelled, and tells the last of it then.
+    /// Reports the state of a worker until the task is cancelled, including the last state.
     func follow(_ view: @Sendable () -> ServiceNotices.View) async {
         var outbox = ServiceOutbox(watchdog: self.watchdog)
         while true {

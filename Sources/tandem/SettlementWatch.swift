@@ -5,8 +5,8 @@ import PipelineSpec
 import Room
 import Synchronization
 
-/// Keeps an engine from taking a worker for dead that finishes what an ended room left behind: probes are answered at the room's control
-/// address, and a service manager is told.
+/// Shows that a worker is alive while it finishes the pending work of an ended room: answers probes at the room's
+/// control address, and notifies a service manager.
 struct SettlementWatch {
     private let work: Work
     private let notices: Task<Void, Never>
@@ -26,19 +26,19 @@ struct SettlementWatch {
         do throws(MediaError) {
             probes = try await ProbeServer.start(listen: pipeline.control.listen, logger: logger) { work.health }
         } catch {
-            // What is owed does not wait for probes.
-            logger.warning("no probe can be answered", metadata: ["error": "\(error)"])
+            // The pending work does not wait for probes.
+            logger.warning("cannot answer health probes", metadata: ["error": "\(error)"])
         }
         return SettlementWatch(work: work, notices: notices, probes: probes)
     }
 
-    /// Another part of the work begins. See ``RecoveryJob/init(_:patience:at:)``.
+    /// Begins another part of the work. See ``RecoveryJob/init(_:patience:at:)``.
     func proceed(_ doing: String, patience: Int64) { self.work.begin(doing, patience: patience) }
 
-    /// A step is done.
+    /// Records that a step is done.
     func advanced() { self.work.advanced() }
 
-    /// - Parameter isOver: All is done, and the worker with it; a service manager starts it again otherwise.
+    /// - Parameter isOver: All work is done and the worker exits; otherwise a service manager restarts it.
     func end(isOver: Bool) async {
         if isOver { self.work.finish() }
         await self.probes?.stop()
@@ -46,7 +46,7 @@ struct SettlementWatch {
         await self.notices.value
     }
 
-    /// The job, which one thread advances and others look at.
+    /// The job, which one thread advances and others read.
     private final class Work: Sendable {
         private let clock: any MonotonicClock
         private let job: Mutex<RecoveryJob>

@@ -6,28 +6,28 @@
 import Stages
 import Synchronization
 
-/// Whole writes to standard output and standard error, without a buffer that a crash would lose.
+/// Unbuffered writes to standard output and standard error, so that a crash loses nothing.
 enum StandardOutput {
-    /// A writer for event lines that blocks nobody.
+    /// A writer for event lines that does not block the caller.
     static func lines() -> LineWriter { LineWriter(file: STDOUT_FILENO, name: "events") }
 
-    /// The `errno` of what it did not take; 0: it has taken everything.
+    /// `errno` of a failed write; 0: all writes have succeeded.
     private static let failure = Atomic<Int32>(0)
 
-    /// Writes what whoever asked is to have whole, with everything that was told before.
+    /// Writes text that must be complete, including everything written before with ``tell(_:)``.
     ///
-    /// - Throws: `ExitCode` 74 after the reason was written to standard error.
+    /// - Throws: `ExitCode` 74 after writing the reason to standard error.
     static func write(_ text: String) throws {
         self.tell(text)
         let failure = self.failure.load(ordering: .relaxed)
         guard failure != 0 else { return }
         StandardError.write(
-            "standard output does not take all that is written (errno \(failure)). Fix: make space where it goes, and run "
-                + "this again\n")
+            "cannot write to standard output (errno \(failure)). Fix: free space on its device, and run "
+                + "the command again\n")
         throw ExitStatus.outputLost.code
     }
 
-    /// Writes as much as it takes; the next ``write(_:)`` says so if that was not all.
+    /// Writes as much as possible; if that was not all, the next ``write(_:)`` reports it.
     static func tell(_ text: String) {
         guard !FileBytes.write(text, to: STDOUT_FILENO) else { return }
         self.failure.store(errno == 0 ? EIO : errno, ordering: .relaxed)
@@ -35,16 +35,16 @@ enum StandardOutput {
 }
 
 enum StandardError {
-    /// A writer for log lines that blocks nobody.
+    /// A writer for log lines that does not block the caller.
     static func lines() -> LineWriter { LineWriter(file: STDERR_FILENO, name: "logs") }
 
     static func write(_ text: String) { FileBytes.write(text, to: STDERR_FILENO) }
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 }
 
-/// Files as bytes, with errors that a person can act on.
+/// Reads and writes whole files, with errors that tell what to do.
 enum FileBytes {
-    /// A pipeline file larger than this is not one.
+    /// Maximum size of a pipeline file in bytes.
     private static let limit = 4 << 20
 
     enum Failure: Error {
@@ -52,9 +52,9 @@ enum FileBytes {
         case unreadable(String)
     }
 
-    /// The whole file; `-` is standard input.
+    /// Reads the whole file; `-` is standard input.
     ///
-    /// - Parameter limit: A file of more bytes is not read.
+    /// - Parameter limit: Maximum size in bytes.
     static func read(_ path: String, limit: Int = Self.limit) throws(Failure) -> [UInt8] {
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -71,22 +71,22 @@ enum FileBytes {
             if count == 0 { return bytes }
             bytes.append(contentsOf: chunk[..<count])
             guard bytes.count <= limit else {
-                throw .unreadable("\(path): larger than \(limit >> 20) MiB, which no such file is")
+                throw .unreadable("\(path): larger than the maximum of \(limit >> 20) MiB")
             }
         }
     }
 
-    /// - Returns: `false` when the file does not take all of the text.
+    /// - Returns: `false` if the text could not be written completely.
     @discardableResult
     static func write(_ text: String, to file: Int32) -> Bool { WholeWrite.write(Array(text.utf8), to: file) }
 
     /// Replaces the file at `path`.
     ///
-    /// - Returns: `false` when it cannot be opened, or does not take all of the text.
+    /// - Returns: `false` if the file cannot be opened, or the text could not be written completely.
     static func write(_ text: String, toFile path: String) -> Bool {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { return false }
-        // Some file systems say only here that there is no space.
+        // Some file systems report only here that there is no space.
         let isWhole = WholeWrite.write(Array(text.utf8), to: file)
         return close(file) == 0 && isWhole
     }

@@ -3,11 +3,11 @@ import Room
 import Synchronization
 import UnixSignals
 
-/// Obeys SIGINT and SIGTERM, from before there is a room.
+/// Handles SIGINT and SIGTERM, also before there is a room.
 ///
-/// A worker without a room, one that opens it or pays an ended one's debts, ends at once. By itself the system does the same,
-/// but not to the first process of a container: there a signal that nobody has asked for is lost, and an engine waits out its
-/// grace and kills.
+/// A worker without a room, because it is opening it or finishes the work of an ended one, exits at once. The system
+/// would do the same by default, but not for the first process of a container: there a signal without a handler is
+/// ignored, and the orchestrator would wait for its grace period and then kill the process.
 final class StopSignals: Sendable {
     private struct State {
         var room: Room?
@@ -19,18 +19,18 @@ final class StopSignals: Sendable {
 
     private init(_ signals: UnixSignalsSequence) { self.signals = signals }
 
-    /// Asks for them; they wait until they are obeyed.
+    /// Installs the handlers; signals are queued until ``obey(_:leaving:)`` runs.
     static func trap() async -> StopSignals {
         StopSignals(await UnixSignalsSequence(trapping: .sigint, .sigterm))
     }
 
-    /// They are for `room` from now on.
+    /// Sets the room that the signals apply to from now on.
     func attach(_ room: Room) { self.state.withLock { $0.room = room } }
 
-    /// Obeys until the task is cancelled: SIGINT once ends the room, twice aborts; SIGTERM drains. For a room that is over, each of
-    /// them ends the time its viewers are served on.
+    /// Handles signals until the task is cancelled: the first SIGINT ends the room, the second aborts; SIGTERM drains.
+    /// If the room has ended, either signal ends the time in which only viewers are served.
     ///
-    /// - Parameter leaving: Writes what waits to be written, before a worker without a room ends.
+    /// - Parameter leaving: Writes pending output before a worker without a room exits.
     func obey(_ logger: Logger, leaving: @Sendable () -> Void) async {
         for await signal in self.signals {
             let (room, interrupts) = self.state.withLock { state in
@@ -41,7 +41,7 @@ final class StopSignals: Sendable {
             if signal == .sigterm {
                 room.drain(reason: "SIGTERM")
             } else {
-                // Of a room that is over, the second one ends the time its viewers are served on.
+                // If the room has ended, the second one ends the time in which only viewers are served.
                 if interrupts > 1, !room.endLingering() { RoomProcess.exit(.interruptedTwice) }
                 room.end(reason: "SIGINT")
             }

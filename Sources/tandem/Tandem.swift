@@ -7,22 +7,23 @@ import MediaTypes
 struct Tandem: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tandem",
-        abstract: "A live worker for one room: several RTMP publishers in, one picture and sound, a ladder of HLS out.",
+        abstract:
+            "A live worker for one room: several RTMP or SRT publishers in, one composited program in HLS out.",
         discussion: """
             See it work:      tandem demo
             Check a room:     tandem validate pipelines/pk-landscape.json
             Run a room:       tandem run pipelines/pk-landscape.json --set control.listen=127.0.0.1:8081
             Publish to it:    tandem publish pattern:ANNA rtmp://127.0.0.1:1935/live/a_7fd1
                               ffmpeg -re -i clip.mp4 -c copy -f flv rtmp://127.0.0.1:1935/live/b_19c4
-            Look and steer:   tandem ctl state -a http://127.0.0.1:8081
-            Launch it:        tandem plan room.json && tandem manifest room.json --for k8s > room.yaml
-            Judge its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
+            Control it:       tandem ctl state -a http://127.0.0.1:8081
+            Deploy it:        tandem plan room.json && tandem manifest room.json --for k8s > room.yaml
+            Check its HLS:    tandem lint-hls http://127.0.0.1:8080/index.m3u8 --duration 60
 
-            Exit codes: 0 the room is over · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is taken ·
-            70 our mistake · 73 cannot create, or the room has ended · 74 output lost · 75 the room is over and something of
-            it unfinished: run the same file again · 78 impossible on this machine · 130 interrupted twice ·
-            143 stopped, the room goes on in a successor. Besides: 1 a room or a probe says no (ctl, healthcheck) ·
-            77 a server refuses the key (publish).
+            Exit codes: 0 the room has ended · 64 flags · 65 pipeline file · 66 a file is missing · 69 a port is in use
+            · 70 internal error · 73 cannot create, or the room has ended before · 74 output lost · 75 the room has
+            ended, but work is left: run the same file again · 78 impossible on this machine · 130 interrupted twice ·
+            143 stopped, the room continues in a successor. Also: 1 a command or a probe failed (ctl, healthcheck) · 77
+            the server refused the key (publish).
             """,
         version: "tandem \(TandemVersion.number)\(Self.commit), FFmpeg \(LibAV.version)",
         subcommands: [

@@ -6,11 +6,11 @@ import Stages
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Check pipeline files: what they make, or every mistake at once.",
+        abstract: "Check pipeline files: print a summary, or all mistakes at once.",
         discussion: """
-            Prints canvas, sources, scenes, ladder, outputs and the derived segment and part durations. A mistake is
-            named with its JSON path, line and column, and what to write instead. Image files are looked at; a text no
-            font of this machine has the characters of is a warning. Exits 65 when a file has mistakes.
+            Prints canvas, sources, scenes, renditions, outputs, and the derived segment and part durations. Each
+            mistake is printed with its JSON path, line and column, and how to fix it. Image files are checked; text
+            with characters that no font on this machine has causes a warning. Exits with 65 if a file has mistakes.
 
                 tandem validate pipelines/*.json
                 tandem validate room.json --set canvas.fps=25
@@ -25,7 +25,7 @@ struct ValidateCommand: ParsableCommand {
     @Option(name: .long, help: ArgumentHelp("Override a value before the check, repeatable.", valueName: "path=value"))
     var set: [String] = []
 
-    @Option(help: "How to report.")
+    @Option(help: "Format of the report.")
     var format: Format = .text
 
     func run() throws {

@@ -120,7 +120,7 @@ struct HTTPListenerTests {
         #expect(try await HTTPProbe("unix:\(path)").request("GET /").text == "hello")
 
         let error = await #expect(throws: MediaError.self) { try await Self.start(address) }
-        #expect(error?.what.contains("another process answers") == true)
+        #expect(error?.what.contains("another process listens") == true)
         #expect(try await HTTPProbe("unix:\(path)").request("GET /").text == "hello", "the first one still serves")
         await listener.stop()
         #expect(access(path, F_OK) != 0)

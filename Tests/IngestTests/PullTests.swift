@@ -59,7 +59,7 @@ struct PullTests {
             (PlayServer.Script.media(PullTests.media, then: .unpublishes), "UnpublishNotify", true),
             (.media(PullTests.media, then: .closes), "closed", true),
             (.status(level: "error", code: "NetStream.Play.StreamNotFound"), "StreamNotFound", false),
-            (.garbage([UInt8](repeating: 0xff, count: 64)), "out of step", false),
+            (.garbage([UInt8](repeating: 0xff, count: 64)), "invalid chunk stream", false),
         ] as [(PlayServer.Script, String, Bool)])
     func again(script: PlayServer.Script, reason: String, wasLive: Bool) async throws {
         let (events, items, requests) = try await Self.run([script, .media(Self.media, then: .holds)]) {

@@ -99,7 +99,7 @@ struct RelayTests {
             #expect(relay.state == .live && relay.dropped == 0 && relay.retries == 0 && relay.lastError == nil)
             #expect(relay.bytes > 800_000)
             await near.service.stop()
-            #expect(near.events.elements == [.connecting, .live, .stopped(reason: "the room is over")])
+            #expect(near.events.elements == [.connecting, .live, .stopped(reason: "the room has ended")])
             await far.events.wait { $0.contains(.unpublished(TestServer.host, reason: "unpublished by the encoder")) }
         }
     }

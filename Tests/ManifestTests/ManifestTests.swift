@@ -38,7 +38,7 @@ struct ManifestTests {
         for (name, files) in Rooms.engines {
             let all = files(try Rooms.request(text)).map(\.text).joined()
             #expect(all.contains("https://REPLACE-ME@hooks.example/pk?REPLACE-ME"), "\(name)")
-            #expect(!all.contains("hunter2") && all.contains("REPLACE-ME stands for what may be a secret"), "\(name)")
+            #expect(!all.contains("hunter2") && all.contains("REPLACE-ME replaces a possible secret"), "\(name)")
         }
     }
 
@@ -125,7 +125,7 @@ struct ManifestTests {
 
     @Test("a stack says which directories lie in memory: none with storage, nor below the working directory")
     func memory() throws {
-        let said = "lies in the container's memory"
+        let said = "is in the container's memory"
         let absolute = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/hls/88231""#)
         var request = try Rooms.request(absolute)
         func stack(_ request: ManifestRequest) -> String { SwarmManifest.files(request).map(\.text).joined() }

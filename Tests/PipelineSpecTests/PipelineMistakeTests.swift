@@ -87,7 +87,7 @@ struct PipelineMistakeTests {
             #""room": {"#, #""limits": {"maxSources": 1}, "room": {"#, "sources",
             "has 2 elements, and limits.maxSources is 1", "remove some, or raise limits.maxSources"),
         Case(
-            #""fps": 30"#, #""fps": 30, ^"fps": 30"#, "canvas.fps", "the key is already there, on line 8, column 45",
+            #""fps": 30"#, #""fps": 30, ^"fps": 30"#, "canvas.fps", "duplicate key, first on line 8, column 45",
             "keep one of the two"),
     ]
 

@@ -103,7 +103,7 @@ struct ProgramRequestTests {
             (#"{"scene":"a","sceneId":"b"}"#, "scene", "stands beside sceneId"),
             (#"{"scene":"a","at":5}"#, "at", "is an integer, not a string"),
             (#"{"scene":"a","transition":{"type":"wipe"}}"#, "transition.type", #"there is no "wipe" here"#),
-            ("scene=pk", "", "s begins no JSON value"),
+            ("scene=pk", "", "expected a JSON value, found s"),
         ])
     func mistakes(text: String, path: String, what: String) {
         guard case .failure(let refusal) = Self.parse(text) else { Issue.record("was read"); return }

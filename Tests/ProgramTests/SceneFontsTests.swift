@@ -98,8 +98,8 @@ struct SceneFontsTests {
             }
         }
         #expect(refusal("/nowhere/font.ttf").contains("cannot be read: No such file"))
-        #expect(refusal("/dev/zero").contains("is no regular file"))
-        #expect(refusal("/proc/self/status").contains("is no TrueType or OpenType file"))
+        #expect(refusal("/dev/zero").contains("is not a regular file"))
+        #expect(refusal("/proc/self/status").contains("is not a TrueType or OpenType file"))
         var bitmaps = TestFont("🎉")
         bitmaps.hasOutlines = false
         #expect(refusal(try TestFonts.path(bitmaps)).contains("bitmaps of one size"))

@@ -153,7 +153,7 @@ struct PushCoreTests {
             Issue.record("\(line.events)")
             return
         }
-        #expect(reason.contains("does not agree") && (500...1_000).contains(retry))
+        #expect(reason.contains("did not accept") && (500...1_000).contains(retry))
         line.reads = true
         line.now += Int64(retry) * 1_000_000
         line.backlog = Line.head
@@ -179,7 +179,7 @@ struct PushCoreTests {
             line.pictures(number..<number + 1, bytes: 8_000)
             number += 1
         }
-        guard case .failed(.wedged, "the server acknowledges nothing", _)? = line.events.last else {
+        guard case .failed(.wedged, "the server acknowledges no data", _)? = line.events.last else {
             Issue.record("\(line.events)")
             return
         }
@@ -201,7 +201,7 @@ struct PushCoreTests {
         }
         #expect(line.now - stuck <= 5 * Self.second)
         #expect(line.unflushed <= 64 << 10 + 1_100, "the rest waits where it can be dropped")
-        guard case .failed(.wedged, "the server takes nothing", _)? = line.events.last else {
+        guard case .failed(.wedged, "the server reads no data", _)? = line.events.last else {
             Issue.record("\(line.events)")
             return
         }

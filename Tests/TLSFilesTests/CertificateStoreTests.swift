@@ -44,7 +44,7 @@ struct CertificateStoreTests {
         arguments: [
             ("a.crt", "b.key", "does not belong to"), ("none.crt", "a.key", "No such file"),
             ("a.crt", "none.key", "No such file"), ("a.key", "a.key", "certificate"),
-            ("a.crt", "a.crt", "no PEM file of a private key"),
+            ("a.crt", "a.crt", "not a PEM file with a private key"),
         ])
     func bad(certificate: String, key: String, what: String) throws {
         try Self.withPairs { directory in

@@ -43,7 +43,7 @@ final class ScriptedPublisher: PublishingConnection, @unchecked Sendable {
         case .source(let source):
             if let refusal = self.core.refusal(of: source) {
                 self.core.giveBack(request)
-                throw self.refused(refusal, "\(source) is refused for some time")
+                throw self.refused(refusal, "\(source) refuses publishers for some time")
             }
             guard self.core.mayPublish(source) else {
                 self.core.giveBack(request)
