@@ -297,7 +297,7 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec",
-                "HLSLint", "HLS", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
+                "HLSLint", "HLS", "Ladder", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),

@@ -12,6 +12,8 @@ import Synchronization
 package final class EventDelivery: Sendable {
     /// Reports a change of a webhook's delivery, for the room's own events.
     package typealias Notify = @Sendable (_ webhook: Webhook, _ notice: WebhookQueue.Notice) -> Void
+    /// Sends an event to a webhook, and returns the receiver's answer.
+    package typealias Post = @Sendable (_ event: EventRecord, _ webhook: Webhook) async -> WebhookQueue.Outcome
 
     private struct Service {
         let number: Int
@@ -34,18 +36,21 @@ package final class EventDelivery: Sendable {
     private let client: HTTPClient
     private let egress: EgressGate?
     private let notify: Notify
+    private let substitute: Post?
     private let state = Mutex(State())
     private let clock = SystemClock()
 
     /// - Parameters:
     ///   - directory: Where the delivery state is stored; `nil`: it is not stored.
     ///   - egress: Checks the addresses of webhooks that are not in the pipeline file; `nil`: any address is allowed.
+    ///   - substitute: Replaces HTTP requests, in tests.
     ///   - notify: Called from any thread.
     package init(
         _ webhooks: [Webhook], of log: EventLog, roomID: String, directory: String?, egress: EgressGate? = nil,
-        notify: @escaping Notify
+        substitute: Post? = nil, notify: @escaping Notify
     ) {
         self.egress = egress
+        self.substitute = substitute
         self.initial = webhooks
         self.roomID = roomID
         self.log = log
@@ -212,6 +217,7 @@ package final class EventDelivery: Sendable {
     }
 
     private func post(_ event: EventRecord, to webhook: Webhook) async -> WebhookQueue.Outcome {
+        if let substitute = self.substitute { return await substitute(event, webhook) }
         let sent = CloudEvent(event, roomID: self.roomID)
         let timestamp = SystemClock.wallClock() / 1_000_000_000
         var fields = HTTPHeaders([

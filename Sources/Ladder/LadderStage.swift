@@ -29,6 +29,8 @@ package final class LadderStage: Sendable {
         /// B-frames, the last frame of every part is a P-frame, so that a part is complete when it ends. If the worker
         /// is killed after that, no frame is missing or duplicated. `nil`: there are no parts.
         package var partFrames: Int?
+        /// Others in tests of a room whose coded media nobody looks at.
+        package var encoders = LadderEncoders.libav
 
         package init(
             width: Int, height: Int, fps: Int, gopFrames: Int, sampleRate: Int, audioBitrates: [Int], isOffline: Bool
@@ -260,7 +262,7 @@ package final class LadderStage: Sendable {
         guard self.rungs.indices.contains(track), self.parameters.indices.contains(track) else { return false }
         var settings = self.rungs[track].settings
         settings.rates = rates
-        let encoder = try VideoEncoder.open(settings, place: "encode[\(self.rungs[track].name)]")
+        let encoder = try self.settings.encoders.video(settings, "encode[\(self.rungs[track].name)]")
         return encoder.parameterSets == self.parameters[track].configuration
     }
 

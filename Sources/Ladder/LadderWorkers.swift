@@ -115,7 +115,8 @@ struct RungWorker {
         CodecSlice(isOffline: self.settings.isOffline).requestForThisThread()
         var encoder: RungEncoder
         do {
-            encoder = try RungEncoder.open(self.rung, partFrames: self.settings.partFrames)
+            encoder = try RungEncoder.open(
+                self.rung, by: self.settings.encoders, partFrames: self.settings.partFrames)
         } catch {
             birth.report(.failure(error))
             return
@@ -239,10 +240,9 @@ struct SoundWorker {
     func run(_ queue: BoundedQueue<LadderStage.SoundBlock>, _ birth: Birth) {
         defer { self.output.finished(self.track) }
         if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
-        let encoder: AudioEncoder
+        let encoder: any BlockEncoder
         do {
-            encoder = try AudioEncoder.open(
-                sampleRate: self.settings.sampleRate, bitrate: self.bitrate, place: "encode[audio]")
+            encoder = try self.settings.encoders.audio(self.settings.sampleRate, self.bitrate, "encode[audio]")
         } catch {
             birth.report(.failure(error))
             return

@@ -17,9 +17,10 @@ struct RungEncoder {
     }
 
     private let rung: Rung
+    private let encoders: LadderEncoders
     /// With the size of the current frames.
     private(set) var settings: VideoEncoderSettings
-    private var encoder: VideoEncoder
+    private var encoder: any FrameEncoder
     /// The sibling is in use.
     private(set) var isCheap = false
     /// Bit rates for which no encoder with the same parameter sets exists at this frame size.
@@ -40,12 +41,15 @@ struct RungEncoder {
     /// - Throws: The error of libx264.
     ///
     /// - Parameter partFrames: See ``LadderStage/Settings/partFrames``.
-    static func open(_ rung: Rung, partFrames: Int? = nil) throws(MediaError) -> RungEncoder {
-        let encoder = try VideoEncoder.open(rung.settings, place: "encode[\(rung.name)]")
-        return RungEncoder(rung: rung, encoder: encoder, partFrames: partFrames)
+    static func open(
+        _ rung: Rung, by encoders: LadderEncoders, partFrames: Int?
+    ) throws(MediaError) -> RungEncoder {
+        let encoder = try encoders.video(rung.settings, "encode[\(rung.name)]")
+        return RungEncoder(rung: rung, encoders: encoders, encoder: encoder, partFrames: partFrames)
     }
 
-    private init(rung: Rung, encoder: VideoEncoder, partFrames: Int?) {
+    private init(rung: Rung, encoders: LadderEncoders, encoder: any FrameEncoder, partFrames: Int?) {
+        self.encoders = encoders
         self.partFrames = partFrames.map { Int64(max(1, $0)) }
         self.rung = rung
         self.settings = rung.settings
@@ -69,7 +73,7 @@ struct RungEncoder {
         if let rates { self.settings.rates = rates }
         self.unfitRates = nil
         (self.settings.width, self.settings.height) = (format.width, format.height)
-        self.take(try VideoEncoder.open(self.settings, place: self.place), isCheap: false)
+        self.take(try self.encoders.video(self.settings, self.place), isCheap: false)
         self.gop = nil
     }
 
@@ -153,16 +157,16 @@ struct RungEncoder {
         return true
     }
 
-    private mutating func take(_ encoder: VideoEncoder, isCheap: Bool) {
+    private mutating func take(_ encoder: any FrameEncoder, isCheap: Bool) {
         self.encoder = encoder
         self.isCheap = isCheap
         self.inside.removeAll(keepingCapacity: true)
     }
 
     /// Opens an encoder whose packets fit the current initialization segment; `nil` if there is none.
-    private func replacement(isCheap: Bool) -> VideoEncoder? {
+    private func replacement(isCheap: Bool) -> (any FrameEncoder)? {
         guard let wanted = isCheap ? self.settings.sibling : self.settings,
-            let other = try? VideoEncoder.open(wanted, place: self.place),
+            let other = try? self.encoders.video(wanted, self.place),
             other.parameterSets == self.encoder.parameterSets
         else { return nil }
         return other

@@ -119,7 +119,7 @@ extension Room {
             latencies.update { $0.encoding.entered(track: track, tick: tick, at: now) }
         }
         let ladder = try LadderStage.open(
-            rungs: rungs, settings: self.ladderSettings(pipeline), output: ladderOutput)
+            rungs: rungs, settings: self.ladderSettings(pipeline, settings.encoders), output: ladderOutput)
         live?.begin(ladder.parameters)
         var recorder: TakeRecorder?
         if let output = pipeline.hls {
@@ -233,11 +233,12 @@ extension Room {
         max(1, pipeline.canvas.fps / max(1, rendition.fps))
     }
 
-    private static func ladderSettings(_ pipeline: Pipeline) -> LadderStage.Settings {
+    private static func ladderSettings(_ pipeline: Pipeline, _ encoders: LadderEncoders) -> LadderStage.Settings {
         var settings = LadderStage.Settings(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps,
             gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
             audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
+        settings.encoders = encoders
         settings.opening = self.opening(pipeline)
         // A job is not continued by another worker.
         if !settings.isOffline { settings.partFrames = pipeline.hls?.partFrames }

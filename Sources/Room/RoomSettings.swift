@@ -5,6 +5,7 @@
 #endif
 package import Control
 package import Egress
+package import Ladder
 package import MediaTypes
 package import Packager
 package import PipelineSpec
@@ -45,6 +46,8 @@ package struct RoomSettings: Sendable {
     package let clocks: Clocks
     /// Whether the room opens its listeners. A test that opens a room without them connects publishers through ``Room/ingest``.
     package var opensListeners = true
+    /// What encodes the program. A test of an hour has other encoders.
+    package var encoders = LadderEncoders.libav
     /// Called after each step of writing `commands.json`, on the thread that writes it; see ``ClaimedFile``. For tests.
     package var commandsReached: @Sendable (WriteStep) -> Void = { _ in }
     /// The process's log lines; `nil`: it keeps none.

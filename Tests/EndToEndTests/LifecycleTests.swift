@@ -145,13 +145,31 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a room nobody came to ends on SIGINT with 0, drains on SIGTERM with 143",
+            "a room nobody came to ends on SIGINT with 0, drains on SIGTERM with 143; it leaves core files only if asked to",
             arguments: [(SIGINT, Int32(0)), (SIGTERM, Int32(143))] as [(Int32, Int32)])
         func nobodyCame(signal: Int32, code: Int32) throws {
             let work = try WorkDirectory()
-            let room = try RunningRoom(Rooms.small(work.path("out")))
+            // With the soft limit that a machine which collects core files sets.
+            let tandem = try work.write(
+                "#!/bin/bash\nulimit -Sc hard\nexec '\(EndToEnd.binary)' \"$@\"\n", to: "tandem")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tandem)
+            let asksForCoreDumps = signal == SIGTERM
+            let room = try RunningRoom(
+                Rooms.small(work.path("out")), environment: ["TANDEM_CORE_DUMPS": asksForCoreDumps ? "1" : "0"],
+                binary: tandem)
+            let limits = try Self.coreLimits(of: room.child.pid)
+            #expect(limits.soft == (asksForCoreDumps ? limits.hard : "0"))
             #expect(try room.terminate(signal) == code)
             #expect(room.events("room.closed").count == 1)
+        }
+
+        /// The limits of a process's core files, in bytes.
+        private static func coreLimits(of process: pid_t) throws -> (soft: String, hard: String) {
+            let line = try Files.text("/proc/\(process)/limits").split(separator: "\n")
+                .first { $0.hasPrefix("Max core file size") }
+            let words = try #require(line).split(separator: " ").map(String.init)
+            try #require(words.count >= 6)
+            return (words[4], words[5])
         }
     }
 }

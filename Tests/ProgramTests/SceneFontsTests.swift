@@ -1,3 +1,4 @@
+import Foundation
 import LibAV
 import MediaTypes
 import Program
@@ -114,5 +115,14 @@ struct SceneFontsTests {
             #expect(seen.insert(try self.look(text, fonts)).inserted, "\(text) looks like another, or is a box")
         }
         #expect(fonts.missing(in: "PK SCORE 0:58").isEmpty)
+    }
+
+    @Test("the font that .ci/deps and the image install has the Latin letters, Korean, Chinese and Japanese")
+    func installed() throws {
+        // Debian's fonts-noto-cjk.
+        let path = "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"
+        guard FileManager.default.fileExists(atPath: path) else { try TestTool.skip("fonts-noto-cjk") }
+        let font = try SceneFont.open(path)
+        #expect(font.hasLatin && "한글中国あ".unicodeScalars.allSatisfy { font.has($0) })
     }
 }

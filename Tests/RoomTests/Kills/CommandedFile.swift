@@ -14,7 +14,9 @@ struct CommandedFile {
     private var root: [String: Any]
 
     init(_ path: String) throws {
-        self.root = try JSONSerialization.jsonObject(with: Files.bytes(path)) as? [String: Any] ?? [:]
+        self.root =
+            try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: path))) as? [String: Any]
+            ?? [:]
     }
 
     func write(_ path: String) throws {
