@@ -43,14 +43,8 @@ package struct PublishFacts: Sendable, Hashable {
 
 /// Builds webhook requests and reads the answers, in one of the formats of existing webhook servers. Pure.
 package struct PublishHook: Sendable {
-    package enum Form: String, Sendable, CaseIterable {
-        /// A JSON body with `"action": "on_publish"`; 200 or 201 with the body `0` or `{"code": 0}` accepts.
-        case srs
-        /// A form with `call=publish` and the stream's own query; any 2xx accepts.
-        case nginx
-        /// A JSON body with client and request, signed in `X-OME-Signature`; `{"allowed": true}` accepts.
-        case ome
-    }
+    /// How the webhook is asked.
+    package typealias Form = Pipeline.OnPublish.Form
 
     package struct Request: Sendable, Hashable {
         package var contentType: String

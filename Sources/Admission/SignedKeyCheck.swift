@@ -1,5 +1,6 @@
 import LibAV
 import MediaTypes
+package import PipelineSpec
 package import RTMP
 
 /// Checks stream keys that another service issues for one room, one user and a limited time. The service and the worker
@@ -9,17 +10,8 @@ package import RTMP
 /// again until it expires, so that an encoder can reconnect with the same address; see ``NonceStore`` for single-use
 /// keys. Pure: the time is a parameter.
 package struct SignedKeyCheck: Sendable {
-    package enum Form: String, Sendable, CaseIterable {
-        /// `?e=EXPIRY&n=NONCE&s=SIGNATURE`: expiry in Unix seconds; the signature is the base64url (RFC 4648 §5, with padding
-        /// or without) of HMAC-SHA256 (RFC 2104) over `rtmp1|ROOM|NAME|EXPIRY|NONCE`.
-        case hmac
-        /// `?txSecret=DIGEST&txTime=EXPIRY`: Tencent's format. Expiry in hexadecimal Unix seconds; the digest is the
-        /// hexadecimal MD5 or SHA-256 of secret, name and expiry as written.
-        case tencent
-        /// `?auth_key=TIME-RAND-UID-DIGEST`: Alibaba's type A. The digest is the hexadecimal MD5 of
-        /// `/APP/NAME-TIME-RAND-UID-SECRET`; the key is valid for ``validity`` seconds from TIME.
-        case alibaba
-    }
+    /// Which signature a key has.
+    package typealias Form = Pipeline.Auth.Kind
 
     package enum Verdict: Sendable, Hashable {
         /// - Parameters:
@@ -41,7 +33,7 @@ package struct SignedKeyCheck: Sendable {
     package var app: String
     /// Maximum difference of the two clocks, in seconds.
     package var skew: Int64 = 30
-    /// Validity of a key of ``Form/alibaba``, in seconds from the time in it.
+    /// Validity of a key of `Form.alibaba`, in seconds from the time in it.
     package var validity: Int64 = 86_400
 
     package init(form: Form, secrets: [String], room: String, app: String) {
@@ -146,7 +138,7 @@ extension Int64 {
         self.init(text)
     }
 
-    /// At most eight digits, which reach up to 2106. ``SignedKeyCheck/Form/tencent`` signs name and expiry without a
+    /// At most eight digits, which reach up to 2106. `SignedKeyCheck.Form.tencent` signs name and expiry without a
     /// separator. With more digits, a key for the name `1001` would also be one for `100`, with the last 1 as part of
     /// its expiry.
     fileprivate init?(hexadecimal text: String) {

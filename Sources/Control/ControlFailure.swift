@@ -84,7 +84,7 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "requestFailed", number: 1417, status: 502, what: what, fix: fix)
     }
 
-    /// The request does not fit the state of the room.
+    /// The state of the room does not allow what the request asks for.
     package static func conflict(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "requestFailed", number: 1417, status: 409, what: what, fix: fix)
     }

@@ -27,8 +27,11 @@ extension DocumentChange {
             mistakes.append(
                 SpecMistake(
                     path: "sources", at: .none,
-                    what: "\(SpecText.quoted(source.id.description)) is \(kind) and cannot be removed while the room runs",
-                    fix: "keep it and put a scene without it on air, or drain this worker and start a new one with the new file"))
+                    what:
+                        "\(SpecText.quoted(source.id.description)) is \(kind) and cannot be removed while the room runs",
+                    fix:
+                        "keep it and put a scene without it on air, or drain this worker and start a new one with the new file"
+                ))
         }
         return mistakes
     }
@@ -37,7 +40,9 @@ extension DocumentChange {
         SpecMistake(
             path: path, at: .none,
             what: "\(SpecText.quoted(source.description)) is \(kind) and cannot be added while the room runs",
-            fix: "add a source of type rtmp and publish to its key, or drain this worker and start a new one with the new file")
+            fix:
+                "add a source of type rtmp and publish to its key, or drain this worker and start a new one with the new file"
+        )
     }
 }
 

@@ -66,7 +66,8 @@ package struct DocumentChange: Sendable {
         let isCut = next.control.events.map { $0.urlText.map { cut.contains($0) } ?? false }
         return isCut.indices.filter { isCut[$0] }.map { index in
             SpecMistake(
-                path: "control.events[\(index)].url", at: .none, what: "is the shortened form in which the API shows the URL of a webhook",
+                path: "control.events[\(index)].url", at: .none,
+                what: "is the shortened form in which the API shows the URL of a webhook",
                 fix: "write the complete URL; if the short URL is really meant, first remove this webhook, then add it")
         }
     }
@@ -81,7 +82,8 @@ package struct DocumentChange: Sendable {
             guard let (place, old) = before.first(where: { $0.output.outputID == output.outputID }) else {
                 mistakes.append(
                     Self.remedy(
-                        path, "\(SpecText.quoted(output.outputID)) cannot be added while the room runs\(Self.onlyPushes)"))
+                        path,
+                        "\(SpecText.quoted(output.outputID)) cannot be added while the room runs\(Self.onlyPushes)"))
                 continue
             }
             guard old != output else { continue }
@@ -93,7 +95,8 @@ package struct DocumentChange: Sendable {
         for (_, old) in before where !after.contains(where: { $0.output.outputID == old.outputID }) {
             mistakes.append(
                 Self.remedy(
-                    "outputs", "\(SpecText.quoted(old.outputID)) cannot be removed while the room runs\(Self.onlyPushes)"))
+                    "outputs",
+                    "\(SpecText.quoted(old.outputID)) cannot be removed while the room runs\(Self.onlyPushes)"))
         }
         return mistakes
     }

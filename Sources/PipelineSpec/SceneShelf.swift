@@ -1,29 +1,29 @@
-/// The scenes of a running room, by their ids, and which version of each counts.
+/// The scenes of a running room by id, with the current version of each.
 package struct SceneShelf: Sendable {
     package enum Change: String, Sendable { case unchanged, added, replaced }
 
     package enum Refusal: Error, Sendable, Equatable {
-        /// The shelf has this version, or has had it; or the same version with another content.
+        /// The room has or had a later version of this scene, or the same version with other content.
         case superseded(by: Int)
-        /// No room for another scene.
+        /// The room already has the maximum number of scenes.
         case full
     }
 
-    /// Most scenes.
+    /// Maximum number of scenes.
     package static let limit = 256
 
-    /// In the order they came.
+    /// In the order in which they were added.
     package private(set) var scenes: [Scene]
-    /// Versions of scenes that were taken away: a request that was overtaken must not bring one back.
+    /// Last versions of removed scenes, so that a delayed older request does not add a scene again.
     private var removed: [String: Int] = [:]
 
     package init(_ scenes: [Scene]) { self.scenes = scenes }
 
     package subscript(_ sceneID: String) -> Scene? { self.scenes.first { $0.sceneID == sceneID } }
 
-    /// What the scene would be on the shelf, with its version, and what that changes.
+    /// Returns the scene with the version it would get, and what adding it would change.
     ///
-    /// - Parameter hasRevision: Without one it is the next version, whatever it is now.
+    /// - Parameter hasRevision: Whether the request contains a revision; without one, the scene gets the next version.
     package func judge(_ scene: Scene, hasRevision: Bool) throws(Refusal) -> (scene: Scene, change: Change) {
         var scene = scene
         guard let known = self[scene.sceneID] else {
@@ -46,7 +46,7 @@ package struct SceneShelf: Sendable {
         return (scene, .replaced)
     }
 
-    /// Adds the scene, or puts it in the place of the one of its id.
+    /// Adds the scene, or replaces the one with the same id.
     package mutating func put(_ scene: Scene) {
         self.removed[scene.sceneID] = nil
         if let index = self.scenes.firstIndex(where: { $0.sceneID == scene.sceneID }) {
@@ -56,7 +56,8 @@ package struct SceneShelf: Sendable {
         }
     }
 
-    /// As ``put(_:)`` for a version that is ordered elsewhere, as with the room's document: it is newer than any there was.
+    /// Adds or replaces a scene whose order is decided elsewhere, such as by the revision of the room's document: it gets a
+    /// higher version than all earlier ones.
     package mutating func putNext(_ scene: Scene) {
         var scene = scene
         if let last = self[scene.sceneID]?.revision ?? self.removed[scene.sceneID] {
@@ -65,18 +66,18 @@ package struct SceneShelf: Sendable {
         self.put(scene)
     }
 
-    /// Takes away a scene that was taken away under a worker before this one.
+    /// Removes a scene that was removed while an earlier worker ran the room.
     package mutating func remove(_ sceneID: String, revision: Int) {
         self.remove(sceneID)
         self.removed[sceneID] = max(self.removed[sceneID] ?? 0, revision)
     }
 
-    /// - Returns: The scene that is gone; `nil`: there was none.
+    /// - Returns: The removed scene; `nil` if there was none.
     @discardableResult
     package mutating func remove(_ sceneID: String) -> Scene? {
         guard let index = self.scenes.firstIndex(where: { $0.sceneID == sceneID }) else { return nil }
         let scene = self.scenes.remove(at: index)
-        // Ids nobody can remember must not fill the memory.
+        // Limits the memory for ids of removed scenes.
         if self.removed.count >= 4 * Self.limit { self.removed.removeAll() }
         self.removed[sceneID] = scene.revision
         return scene

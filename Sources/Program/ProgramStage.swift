@@ -110,7 +110,6 @@ package final class ProgramStage: Sendable {
 
     /// State that the control side reads and changes.
     struct Shared {
-        var scene: Scene
         var roster: Roster
         var volumes: [SourceID: Float]
         var soundDirty = true
@@ -147,7 +146,7 @@ package final class ProgramStage: Sendable {
         self.outputs = outputs
         self.machine = machine
         self.shared = Mutex(
-            Shared(scene: scene, roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
+            Shared(roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
         self.director = SceneDirector(
             canvas: settings.canvas, scene: scene,
             faces: sources.mapValues(\.face), fonts: fonts,
@@ -324,12 +323,9 @@ package final class ProgramStage: Sendable {
         let fresh = worker.player.advance(to: tick)
         let (hidden, volumes) = self.shared.withLock { shared in
             shared.tick = tick
-            if let fresh {
-                shared.scene = fresh
-                shared.soundDirty = true
-            }
+            if fresh != nil { shared.soundDirty = true }
             shared.stats.switches = worker.player.switches
-            let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared) : nil
+            let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared, worker.player.scene) : nil
             shared.soundDirty = false
             return (shared.hidden, volumes)
         }
@@ -351,9 +347,9 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    private static func gains(_ shared: borrowing Shared) -> [SourceID: Float] {
+    private static func gains(_ shared: borrowing Shared, _ scene: Scene?) -> [SourceID: Float] {
         var gains: [SourceID: Float] = [:]
-        for pane in shared.scene.panes where pane.audioPush && !shared.muted.contains(pane.source) {
+        for pane in scene?.panes ?? [] where pane.audioPush && !shared.muted.contains(pane.source) {
             gains[pane.source] = pane.volume ?? shared.volumes[pane.source] ?? 1
         }
         return gains

@@ -1,6 +1,7 @@
 package import Control
 package import MediaTypes
 package import PipelineSpec
+package import RoomScenes
 
 /// What operators have commanded and a successor restores: the content of `commands.json`.
 ///

@@ -5,6 +5,9 @@ import MediaTypes
 import PipelineSpec
 import Program
 import RoomAPI
+import RoomOutputs
+import RoomScenes
+import RoomSources
 
 /// Brings a version of the document into force, or tells why it cannot be.
 struct DocumentApplication {
@@ -22,7 +25,7 @@ struct DocumentApplication {
 
     /// Everything beside the scenes that changes, with its files read and its encoders opened.
     private struct Parts {
-        var roster: Room.RosterChange
+        var roster: RosterChanges.Change
         var admission: Admission?
         var pushes: Room.PushChange?
         var webhooks: [Webhook]?
@@ -32,10 +35,11 @@ struct DocumentApplication {
     /// - Parameter isReal: It is going to be applied: a source of the same name that is leaving has to be gone.
     private func prepare(isReal: Bool) throws(ControlFailure) -> Parts {
         // What comes too early, perhaps for minutes, is refused before files are read and encoders opened to judge the rest.
-        _ = try self.sceneChange(self.room.shownScenes)
+        _ = try self.sceneChange(self.room.scenes.shown)
         return Parts(
-            roster: try self.room.rosterChange(from: self.before, to: self.after, isReal: isReal),
-            admission: try self.admission(), pushes: try self.room.pushChange(from: self.before, to: self.after),
+            roster: try self.room.rosterChanges.change(from: self.before, to: self.after, isReal: isReal),
+            admission: try self.admission(),
+            pushes: try self.room.outputs.pushes.change(from: self.before, to: self.after),
             webhooks: try self.webhooks(),
             rates: try BitRateChanges(from: self.before, to: self.after, self.room.ladder))
     }
@@ -44,47 +48,49 @@ struct DocumentApplication {
     func tryOut() throws(ControlFailure) { _ = try self.prepare(isReal: false) }
 
     /// - Returns: What comes on air by it; `nil`: nothing that is seen has changed.
-    func apply() throws(ControlFailure) -> SceneDesk.Showing? {
+    func apply() throws(ControlFailure) -> SceneSchedule.Showing? {
         let room = self.room
         let running = room.pipeline
         let parts = try self.prepare(isReal: true)
-        let showing = try room.changeScenes { desk throws(ControlFailure) -> SceneDesk.Showing? in
-            let scenes = try self.sceneChange(desk)
+        let showing = try room.scenes.change { schedule throws(ControlFailure) -> SceneSchedule.Showing? in
+            let scenes = try self.sceneChange(schedule)
             // Scenes are composed with what the room runs by, and with those who are there.
             room.value.withLock { $0.api.documents.running = self.after }
-            room.bringIn(parts.roster)
+            room.add(parts.roster)
             do throws(ControlFailure) {
-                var changed = desk
+                var changed = schedule
                 changed.leave(parts.roster.leaving)
                 let showing = try self.show(scenes, &changed)
-                desk = changed
+                schedule = changed
                 room.value.withLock { value in
-                    for scene in scenes.put { value.life.replace(RoomLife.Scene(scene, in: self.after)) }
-                    for id in scenes.removed { value.life.remove(id) }
-                    value.life.setPK(self.after.pk.map(RoomLife.PK.init))
+                    for scene in scenes.put { value.scenes.life.replace(scene) }
+                    for id in scenes.removed { value.scenes.life.remove(id) }
+                    value.scenes.life.setPK(self.after.pk.map(RoomLife.PK.init))
                 }
                 // Before another command can tell of a later tick.
-                if let showing { room.announce(showing, reason: "room.changed") }
+                if let showing { room.scenes.announce(showing, reason: "room.changed") }
                 self.announce(scenes)
                 return showing
             } catch {
-                room.takeBack(parts.roster)
+                for newcomer in parts.roster.joining {
+                    room.removeSource(newcomer.source.spec.id, isReported: false)
+                }
                 room.value.withLock { $0.api.documents.running = running }
                 throw error
             }
         }
         self.setSources()
-        room.openDoors(to: parts.roster)
-        if let admission = parts.admission, let server = room.listeners.ingest {
+        room.rosterChanges.admitPublishers(of: parts.roster)
+        if let admission = parts.admission, let server = room.ingest {
             server.renew(admission)
             if self.areKeysOther { room.events.emit("ingest.keysRenewed", [:]) }
         }
-        for id in parts.roster.leaving { room.dismiss(id) }
+        for id in parts.roster.leaving { room.removeSource(id) }
         parts.rates.apply(to: room.packager, room.ladder) { track, rates in
             room.passthrough?.setRates(rates, track: track)
             room.live?.setBitrate(Int(clamping: rates.bitrate), track: track)
         }
-        if let pushes = parts.pushes { room.apply(pushes) }
+        if let pushes = parts.pushes { room.outputs.pushes.apply(pushes) }
         if let webhooks = parts.webhooks { room.delivery?.replace(webhooks) }
         return showing
     }
@@ -103,10 +109,9 @@ struct DocumentApplication {
     private func announce(_ scenes: SceneChange) {
         for scene in scenes.put {
             let revision = scenes.shelf[scene.sceneID]?.revision ?? scene.revision
-            self.room.events.emit(
-                "scene.changed", ["scene": .string(scene.sceneID), "revision": JSONValue(revision)])
+            self.room.scenes.announceChange(of: scene.sceneID, revision: revision)
         }
-        for id in scenes.removed { self.room.events.emit("scene.removed", ["scene": .string(id)]) }
+        for id in scenes.removed { self.room.scenes.announceRemoval(of: id) }
     }
 
     /// Who may publish from now on; `nil`: as it is. Keys and secrets are read before anything is changed.
@@ -114,7 +119,7 @@ struct DocumentApplication {
         let isSame = Set(self.before.sources.map(\.id)) == Set(self.after.sources.map(\.id))
         guard !isSame || self.areKeysOther else { return nil }
         do throws(MediaError) {
-            return try Room.admission(self.after)
+            return try Admission(self.after)
         } catch {
             let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
             throw .invalidValue(path, error.what, fix: error.fix)
@@ -173,21 +178,21 @@ struct DocumentApplication {
     }
 
     /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
-    private func sceneChange(_ desk: SceneDesk) throws(ControlFailure) -> SceneChange {
+    private func sceneChange(_ schedule: SceneSchedule) throws(ControlFailure) -> SceneChange {
         let (before, after) = (self.before, self.after)
-        var change = SceneChange(shelf: desk.shelf)
+        var change = SceneChange(shelf: schedule.shelf)
         change.put = after.scenes.filter { before.scene($0.sceneID) != $0 }
         change.removed = before.scenes.map(\.sceneID).filter { after.scene($0) == nil }
         for id in change.removed { change.shelf.remove(id) }
         for scene in change.put { change.shelf.putNext(scene) }
         try self.checkScenes(of: change.shelf)
-        try self.room.checkPK(from: before, to: after, removing: change.removed)
+        try PKCommands(self.room.scenes).check(from: before, to: after, removing: change.removed)
         guard change.shelf.scenes.count <= SceneShelf.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",
                 fix: "delete some that are not on air")
         }
-        if before.program.scene != after.program.scene, after.program.scene != desk.onAir.sceneID {
+        if before.program.scene != after.program.scene, after.program.scene != schedule.onAir.sceneID {
             change.target = after.program.scene
         }
         change.isRedecorated =
@@ -196,16 +201,16 @@ struct DocumentApplication {
         change.isThinned = before.sources.contains { $0.id.streamType == .main && after.source($0.id) == nil }
         var touched = Set(change.removed + change.put.map(\.sceneID))
         if change.isThinned { touched.formUnion(change.shelf.scenes.filter(\.isAutomatic).map(\.sceneID)) }
-        if let waiting = desk.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
+        if let waiting = schedule.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
             throw .conflict(
                 "the scene \"\(waiting.sceneID)\" waits for its tick, and the new version changes it",
                 fix: "send it again when that scene is on air")
         }
-        if change.target == nil, change.removed.contains(desk.onAir.sceneID) {
+        if change.target == nil, change.removed.contains(schedule.onAir.sceneID) {
             throw .refused(
                 [
                     SpecMistake(
-                        path: "scenes", at: .none, what: "\"\(desk.onAir.sceneID)\" is on air and not among them",
+                        path: "scenes", at: .none, what: "\"\(schedule.onAir.sceneID)\" is on air and not among them",
                         fix: "put another one on air first, or name it in program.scene")
                 ]
             ) { what, fix, _ in .conflict(what, fix: fix) }
@@ -217,8 +222,7 @@ struct DocumentApplication {
     private func checkScenes(of shelf: SceneShelf) throws(ControlFailure) {
         let leaving = Set(self.before.sources.map(\.id)).subtracting(self.after.sources.map(\.id))
         for scene in shelf.scenes where !leaving.isEmpty {
-            let named = RoomLife.Scene(scene, in: self.before).sources
-            guard let source = named.first(where: { leaving.contains($0) }) else { continue }
+            guard let source = scene.sources.first(where: { leaving.contains($0) }) else { continue }
             throw .conflict(
                 "the scene \"\(scene.sceneID)\", as a command has made it, shows \(source), which is to leave",
                 fix: "change that scene or delete it first, or write it without \(source) in the new version")
@@ -226,16 +230,18 @@ struct DocumentApplication {
     }
 
     /// The one step that can fail: what is on air is composed anew.
-    private func show(_ change: SceneChange, _ desk: inout SceneDesk) throws(ControlFailure) -> SceneDesk.Showing? {
-        desk.shelf = change.shelf
-        if let target = change.target, let scene = desk.shelf[target] {
-            return try self.room.command(scene, nil, &desk)
+    private func show(_ change: SceneChange, _ schedule: inout SceneSchedule) throws(ControlFailure) -> SceneSchedule
+        .Showing?
+    {
+        schedule.shelf = change.shelf
+        if let target = change.target, let scene = schedule.shelf[target] {
+            return try self.room.scenes.command(scene, nil, &schedule)
         }
-        let onAir = desk.onAir.sceneID
-        guard let scene = desk.shelf[onAir],
+        let onAir = schedule.onAir.sceneID
+        guard let scene = schedule.shelf[onAir],
             change.isRedecorated || change.put.contains(where: { $0.sceneID == onAir })
                 || change.isThinned && scene.isAutomatic
         else { return nil }
-        return try self.room.replace(scene, &desk)
+        return try self.room.scenes.replace(scene, &schedule)
     }
 }

@@ -3,11 +3,12 @@ import Egress
 package import MediaTypes
 package import PipelineSpec
 package import RoomAPI
+import RoomOutputs
+import RoomScenes
+import RoomSources
 
 /// What the services of the API need from the room.
 extension Room: DocumentHost {
-    package var isLive: Bool { self.state == .live }
-
     package func withAPI<Result: Sendable, Failure: Error>(
         _ body: (inout APIState) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -22,7 +23,7 @@ extension Room: DocumentHost {
 
     package func setFileAlarm(_ path: String, _ message: String?) {
         let alarm = message.map {
-            AlarmBook.Alarm("config.invalid", "alert_2", kind: "config", subject: path, message: $0)
+            RoomAlarm("config.invalid", "alert_2", kind: "config", subject: path, message: $0)
         }
         self.value.withLock { $0.configurationAlarm = alarm }
     }
@@ -47,14 +48,22 @@ extension Room: DocumentHost {
         if !isRequest { gate.policy = EgressPolicy(change.document.pipeline) }
         do throws(ControlFailure) {
             let showing = try DocumentApplication(self, from: current.pipeline, to: change.document.pipeline).apply()
-            return showing.map { self.effect(at: $0.tick) }
+            return showing.map { self.scenes.effect(at: $0.tick) }
         } catch {
             if !isRequest { gate.policy = before }
             throw error
         }
     }
 
-    package func recordingBegan() { self.value.withLock { $0.disk.recordingBegan() } }
+    package func tick(at text: String?) throws(ControlFailure) -> Int64? { try self.scenes.tick(at: text) }
+
+    package func effect(at tick: Int64?) -> EffectTime { self.scenes.effect(at: tick) }
+
+    package func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool {
+        try self.outputs.pushes.restart(output, in: pipeline)
+    }
+
+    package func recordingBegan() { self.withOutputs { $0.disk.recordingBegan() } }
 
     var document: DocumentService { DocumentService(self) }
 
@@ -71,10 +80,10 @@ extension Room: DocumentHost {
     func source(_ id: SourceID, says name: String, _ values: String) {
         guard self.pipeline.source(id)?.metadata == true else { return }
         let now = self.machine.now()
-        guard self.value.withLock({ $0.sourceData.take(id, now: now) }) else { return }
+        guard self.value.withLock({ $0.sources.data.take(id, now: now) }) else { return }
         let isTaken = self.metadata.add(from: id, name, values)
-        self.value.withLock { $0.sourceData.note(id, isTaken: isTaken) }
+        self.value.withLock { $0.sources.data.note(id, isTaken: isTaken) }
     }
 }
 
-extension LiveDesk: CueCarrier {}
+extension LiveFeeds: CueCarrier {}

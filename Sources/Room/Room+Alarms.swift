@@ -2,6 +2,8 @@ import Control
 import HLS
 import MediaTypes
 import PipelineSpec
+import RoomOutputs
+import RoomSources
 
 /// Alarms: what is wrong with the room now, and what was lately.
 extension Room {
@@ -31,26 +33,9 @@ extension Room {
             alarms.removeAll { $0.type == SourceHealth.Cause.workerLag.alarmType }
             alarms.append(alarm)
         }
-        let (disk, isStalled) = self.value.withLock { ($0.disk.current, $0.disk.isStalled) }
-        if disk.level > .normal {
-            alarms.append(
-                AlarmBook.Alarm("output.disk_low", disk.level.name, kind: "output", message: disk.message))
-        }
-        if isStalled {
-            alarms.append(
-                AlarmBook.Alarm(
-                    "output.stalled", "alert_2", kind: "output",
-                    message: "segments cannot be written; memory holds them for a while"))
-        }
-        alarms += self.damage.alarms
-        if let (path, noticed) = self.value.withLock({ $0.output.restoredPlace }),
-            let alarm = OutputAlarm.ofPlace(path, noticed: noticed, now: self.machine.now())
-        {
-            alarms.append(alarm)
-        }
-        let lost = self.outputAlarms
-        alarms += lost
-        self.notePhase { $0.isOutputLost = !lost.isEmpty }
+        let outputs = self.outputs.alarms()
+        alarms += outputs.onDisk + outputs.elsewhere
+        self.notePhase { $0.isOutputLost = !outputs.elsewhere.isEmpty }
         if let alarm = self.value.withLock({ $0.configurationAlarm }) { alarms.append(alarm) }
         alarms += self.certificateAlarms
         alarms += self.commandAlarms

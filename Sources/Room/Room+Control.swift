@@ -2,21 +2,18 @@ package import Control
 package import Events
 package import MediaTypes
 import PipelineSpec
+import Program
+import RoomScenes
+import RoomSources
 
 extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
 
-    func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {
-        guard let type = StreamType(rawValue: streamType), let slot = self.slots[SourceID(uid, type)] else {
-            let known = self.pipeline.sources.map(\.id.description).joined(separator: ", ")
-            throw .notFound("this room has no source \(uid) (\(streamType))", fix: "use one of: \(known)")
-        }
-        return slot
     }
 
     package func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
         try self.checkOpen()
-        let slot = try self.slot(uid, streamType)
+        let slot = try self.source(uid, streamType)
         if let track = change.audioTrack, !slot.audioTracks.contains(track) {
             throw Self.unknownTrack(track, of: slot.spec.id, among: slot.audioTracks)
         }

@@ -5,13 +5,16 @@ import PipelineSpec
 import Program
 import Push
 package import RoomAPI
+import RoomOutputs
+import RoomScenes
+import RoomSources
 
 /// What the room is at a moment, for the API's replies.
 extension Room {
     /// What the replies have in common.
     package var facts: RoomFacts {
         let (phase, segments, overload) = self.value.withLock {
-            ($0.status.phase.state.rawValue, $0.output.segments, $0.overload.overload)
+            ($0.status.phase.state.rawValue, $0.outputs.segments, $0.overload.overload)
         }
         let pipeline = self.pipeline
         return RoomFacts(
@@ -24,36 +27,39 @@ extension Room {
         }
     }
 
-    private func facts(of slot: SourceSlot, _ stats: ProgramStage.Stats) -> SourceFacts {
+    private func facts(of slot: RoomSource, _ stats: ProgramStage.Stats) -> SourceFacts {
         let id = slot.spec.id
-        let (levels, messages) = self.value.withLock { ($0.api.levels.latest, $0.sourceData.count(of: id)) }
+        let (levels, messages) = self.value.withLock { ($0.api.levels.latest, $0.sources.data.count(of: id)) }
         return SourceFacts(
             slot.spec, slot.status(now: self.machine.now()), decode: slot.decode, buffer: slot.buffer, stats: stats,
-            contribution: self.program.contribution(of: id), ingest: self.listeners.hub(for: id)?.statistics,
-            level: levels?.sources[id], relays: self.relaysJSON(id), refused: self.refusalJSON(of: id),
+            contribution: self.program.contribution(of: id),
+            ingest: self.ingestion.connections.hub(for: id)?.statistics,
+            level: levels?.sources[id], relays: self.relaying.json(of: id), refused: self.refusing.json(of: id),
             messages: (messages.taken, messages.dropped))
     }
 
     package func stateJSON(revision: Int64) -> String {
-        let (lifecycle, status, output, levels) = self.value.withLock {
-            ($0.lifecycle, $0.status, $0.output, $0.api.levels.latest)
+        let (lifecycle, status, outputs, levels) = self.value.withLock {
+            ($0.lifecycle, $0.status, $0.outputs, $0.api.levels.latest)
         }
-        let scenes = self.shownScenes
+        let scenes = self.scenes.shown
         let facts = self.facts
         let reply = RoomReply(
             facts, revision: revision, since: status.since, cause: status.phase.cause?.rawValue,
             desired: lifecycle.state.desired, time: self.clocks.wall.now(), origin: lifecycle.origin,
             scene: scenes.onAir.sceneID, scenes: scenes.shelf.scenes.map(\.sceneID), level: levels?.program,
-            lastSegment: (output.lastSizes, output.lastFrames), passthrough: self.passthroughJSON,
-            latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses, pk: self.pkJSON,
-            outputs: self.outputsJSON, alarms: self.alarms(), disk: self.diskJSON)
+            lastSegment: (outputs.lastSizes, outputs.lastFrames),
+            passthrough: { self.passthrough?.json(of: $0) ?? .null },
+            latency: self.latency(of: facts, self.latencies), addresses: lifecycle.addresses,
+            pk: PKCommands(self.scenes).json,
+            outputs: self.outputsJSON, alarms: self.alarms(), disk: self.outputs.disk.json)
         return reply.json.text
     }
 
     package func sourcesJSON() -> String { SourceListReply(self.facts.sources).json.text }
 
     package func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
-        self.facts(of: try self.slot(uid, streamType), self.program.stats).json.text
+        self.facts(of: try self.source(uid, streamType), self.program.stats).json.text
     }
 
     package func statisticsJSON(isDebug: Bool) -> String { StatisticsReply(self.facts, isDebug: isDebug).json.text }
@@ -62,10 +68,10 @@ extension Room {
 
     package func metricsText() -> String {
         var metrics = RoomMetrics(self.facts, versions: self.settings.versions, events: self.events.log.last)
-        metrics.add(self.addPushes)
+        metrics.add(self.outputs.pushes.addMetrics)
         metrics.addViewing(
             self.latencies, renditions: self.ladder.rungs.map(\.name), connections: self.listeners.viewerConnections)
-        metrics.add(self.addUploads)
+        metrics.add(self.outputs.uploads.addMetrics)
         metrics.add(self.addOutputAlarms)
         metrics.addWebhooks(self.delivery?.tallies ?? [])
         metrics.addProcess(cpu: self.clocks.processCPU.now(), startTime: self.startTime)
@@ -91,10 +97,10 @@ extension Room {
                     members.append(.init("lowLatency", .bool(hls.lowLatency)))
                 case .rtmp:
                     members +=
-                        pushes.first { $0.outputID == output.outputID }.map(Self.members)
+                        pushes.first { $0.outputID == output.outputID }?.members
                         ?? [.init("state", .string(PushCore.State.waiting.rawValue))]
                 case .http, .s3:
-                    members += self.uploads.first { $0.outputID == output.outputID }?.members ?? []
+                    members += self.outputStages.uploads.first { $0.outputID == output.outputID }?.members ?? []
                 case .transport(let output):
                     members.append(.init("playlist", .string("\(output.outputID)/\(output.multivariantPlaylist)")))
                 case .record:

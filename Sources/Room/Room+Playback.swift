@@ -1,7 +1,7 @@
 package import MediaTypes
 package import Origin
-import Packager
 package import PipelineSpec
+import Secrets
 package import Stages
 
 extension Pipeline {
@@ -22,21 +22,5 @@ extension Pipeline {
         return PlaybackGate(room: self.room.roomID, secrets: secrets) {
             wall.now() / TimeMath.nanoseconds
         }
-    }
-
-    /// How the HLS output is encrypted; `nil`: not at all.
-    ///
-    /// - Throws: ``MediaError/Code/notReadable``.
-    func encryptionSettings() throws(MediaError) -> EncryptionSettings? {
-        guard let settings = self.hls?.encryption else { return nil }
-        let place = "outputs.encryption"
-        let secret = try settings.secret?.resolved(place: place)
-        guard secret.map({ (16...4_096).contains($0.utf8.count) }) ?? true else {
-            throw MediaError(
-                .notReadable, "the secret is too short or too long", at: place, fix: "write 16 to 4096 bytes")
-        }
-        return EncryptionSettings(
-            room: self.room.roomID, rotation: Int64(settings.rotateEverySegments), keyURI: settings.keyURI,
-            secret: secret.map { Array($0.utf8) })
     }
 }

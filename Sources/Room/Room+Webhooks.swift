@@ -1,6 +1,7 @@
 package import Events
 package import MediaTypes
 package import PipelineSpec
+import Secrets
 
 extension Pipeline {
     /// Where the room's events are kept; `nil`: nowhere.

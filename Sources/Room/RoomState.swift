@@ -2,39 +2,28 @@ import HLS
 import MediaTypes
 import PipelineSpec
 import RoomAPI
+import RoomOutputs
+import RoomScenes
+import RoomSources
 
 /// The state of a room as one value, which reads no clock and does no I/O.
 ///
 /// ``Room`` keeps it behind one mutex. A thread that holds the mutex builds no graph and reads no file, and takes no lock of the
-/// room but those of ``RoomEvents``, ``CommandStore``, ``SourceRoster`` and ``SourceSlot``. Times are those of the clocks that
+/// room but those of ``RoomEvents``, ``CommandStore``, `SourceRoster` and `RoomSource`. Times are those of the clocks that
 /// ``Room`` was given.
 struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
-    var output = OutputFacts()
+    var outputs: OutputsState
     /// The room's state as the API shows it, in one word.
     var status: PhaseBook
     var api: APIState
-    /// The states of the sources, the PK, and what is to be on air because of both.
-    var life: RoomLife
-    /// Events that the life has not received yet, in order.
-    var inbox: [Happening] = []
-    /// The scenes there are, and what is on air. Changed by those alone who hold ``Room/sceneTurn``.
-    var scenes: SceneDesk
-    /// What texts and score bars say by command, in every scene that has them.
-    var overlays = SceneMapping.Overlays()
-    /// Changes of the scene on air that are due.
-    var sceneWork = SceneWork()
+    /// The scenes, what is on air, and the lives of the sources.
+    var scenes: ScenesState
     var isLifeThreadOver = false
-    var isSceneThreadOver = false
-    /// The number of the last request that puts a scene on air at once: of several that wait, the newest counts.
-    var lastRequest: UInt64 = 0
     /// What this worker goes on with.
     var resumption: Resumption
-    /// Sources that may not be published for some time.
-    var refusals = SourceRefusals()
-    var refusalReports = RefusalReports()
-    /// Jumps of sources' timestamps that are told.
-    var reanchors: [SourceID: EventThrottle] = [:]
+    /// Refusals, limits and connections of the sources.
+    var sources = SourcesState()
     /// Machine time at which the first decodable packet came.
     var firstArrival: Int64?
     var lingering = ViewerLinger()
@@ -43,25 +32,16 @@ struct RoomState: Sendable {
     /// What is wrong with the file the room runs by.
     var configurationAlarm: AlarmBook.Alarm?
     var overload: OverloadGuard
-    var disk: DiskWatch
     /// The sockets that are open.
     var servers = RoomListeners.Servers()
-    var slate = SlateWork.Progress()
-    var clips: ClipJobs
-    var recordingJobs = RecordingJobs()
-    /// Timed metadata that publishers have sent.
-    var sourceData = SourceDataBook()
 
     /// - Parameter now: Nanoseconds since the Unix epoch.
     init(running: Pipeline, document: RoomDocument?, _ resumption: Resumption, _ start: RoomStart, now: Int64) {
-        self.life = start.life
-        self.scenes = start.desk
-        self.overlays = start.commanded
+        self.scenes = start.scenes
         self.status = PhaseBook(since: now)
         self.api = APIState(running: running, current: document, file: resumption.file)
         self.resumption = resumption
-        self.disk = DiskWatch(running)
-        self.clips = ClipJobs(roomID: running.room.roomID)
+        self.outputs = OutputsState(running)
         self.overload = OverloadGuard(running, renditions: Room.costliestFirst(running))
     }
 

@@ -52,6 +52,15 @@ package final class StageThread: Sendable {
         guard status == 0 else { fatalError("the system refused a thread for stage \(name): errno \(status)") }
     }
 
+    /// Runs `body` on a thread of its own, for work that blocks.
+    package static func run<Result: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () -> Result
+    ) async -> Result {
+        await withCheckedContinuation { continuation in
+            _ = StageThread(name) { continuation.resume(returning: body()) }
+        }
+    }
+
     /// Blocks until the body has returned. May be called once.
     package func join() { self.finished.wait() }
 

@@ -90,7 +90,7 @@ struct ArchitectureTests {
         !line.trimmingCharacters(in: .whitespaces).hasPrefix("//") && self.systemClocks.contains { line.contains($0) }
     }
 
-    @Test("Room and Program read only the clocks that are passed to them")
+    @Test("the modules of the room and Program read only the clocks that are passed to them")
     func injectedClocks() {
         let files = self.sources.filter { $0.target.hasPrefix("Room") || $0.target == "Program" }
         #expect(files.count > 150)

@@ -141,7 +141,7 @@ struct OpenAPITests {
         }
         /// The keys that the refusal of an unknown one names.
         func known(_ refusal: SpecReport.Refusal?) -> Set<String> {
-            let fix = refusal?.mistakes.first { $0.what.contains("there is no key") }?.fix ?? ""
+            let fix = refusal?.mistakes.first { $0.what.contains("unknown key") }?.fix ?? ""
             let list = fix.components(separatedBy: "known here: ").last ?? ""
             return Set(list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
         }

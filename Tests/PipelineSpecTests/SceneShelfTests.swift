@@ -97,12 +97,12 @@ struct ProgramRequestTests {
     @Test(
         "what cannot be read has its path",
         arguments: [
-            ("", "", "the text is empty"), ("{}", "sceneId", "names no scene"),
-            (#"{"scen":"pk"}"#, "scen", #"there is no key "scen" here"#),
+            ("", "", "the text is empty"), ("{}", "sceneId", "is missing"),
+            (#"{"scen":"pk"}"#, "scen", #"unknown key "scen""#),
             (#"{"scene":7}"#, "scene", "is an integer, not a string"),
-            (#"{"scene":"a","sceneId":"b"}"#, "scene", "stands beside sceneId"),
+            (#"{"scene":"a","sceneId":"b"}"#, "scene", "cannot be combined with sceneId"),
             (#"{"scene":"a","at":5}"#, "at", "is an integer, not a string"),
-            (#"{"scene":"a","transition":{"type":"wipe"}}"#, "transition.type", #"there is no "wipe" here"#),
+            (#"{"scene":"a","transition":{"type":"wipe"}}"#, "transition.type", #""wipe" is not allowed here"#),
             ("scene=pk", "", "expected a JSON value, found s"),
         ])
     func mistakes(text: String, path: String, what: String) {

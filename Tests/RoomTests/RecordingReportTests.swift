@@ -7,6 +7,7 @@ import PipelineSpec
 import Recording
 import Room
 import RoomAPI
+import RoomOutputs
 import Synchronization
 import Testing
 

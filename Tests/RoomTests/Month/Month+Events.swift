@@ -1,5 +1,7 @@
 import MediaTypes
 import Room
+import RoomScenes
+import RoomSources
 
 /// What publishers, operators and the machine do.
 extension Month {
@@ -127,7 +129,7 @@ extension Month {
         case 7:
             let scene = self.life.scenes.randomElement(using: &self.random) ?? Kit.solo
             self.note(self.life.receive(.commanded(scene), now: self.lifeTime))
-            self.state.onAir = CommandedState.Showing(scene: self.life.wanted.id, tick: 0)
+            self.state.onAir = CommandedState.Showing(scene: self.life.wanted.sceneID, tick: 0)
             self.state.revision += 1
         case 8...9: self.kick(source)
         case 10...11:
@@ -145,13 +147,13 @@ extension Month {
     private mutating func commandPK(
         _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
     ) {
-        let (phases, onAir) = (self.life.phases, self.life.onAir)
+        let (phases, onAir) = (self.life.phases, self.life.planned)
         do throws(PKLife.Refusal) {
             self.note(try change(&self.life, self.lifeTime))
             self.state.revision += 1
         } catch {
             self.tally.refusedCommands += 1
-            if self.life.phases != phases || self.life.onAir != onAir {
+            if self.life.phases != phases || self.life.planned != onAir {
                 self.fault("a command that was refused (\(error.what)) has changed something")
             }
         }

@@ -1,5 +1,7 @@
 import MediaTypes
 import Room
+import RoomScenes
+import RoomSources
 import TestSupport
 
 /// A month of one operator's rooms, on the values alone: ``RoomLife``, ``SourceRefusals``, ``RoomIdle`` and ``CommandedState``.
@@ -107,7 +109,7 @@ struct Month {
         self.random = TestRandom(seed: UInt64(seed) &+ 7)
         self.offset = Self.beginning - 1_000 * Kit.second
         self.life = Self.room(seed: seed)
-        self.shown = self.life.onAir
+        self.shown = self.life.planned
         for source in [Kit.a, Kit.b] { self.plan(.connect(source), in: 1...60) }
         self.plan(.commands, in: 5...60)
         self.plan(.death, in: 60...6_000)
