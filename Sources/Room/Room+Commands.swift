@@ -61,7 +61,7 @@ extension Room {
     }
 
     /// What records a record output, and the frame on air; `nil`: the program has not begun.
-    private func recorder(of id: String) throws(ControlFailure) -> (TakeRecorder, frame: Int64?) {
+    private func recorder(of id: String) throws(ControlFailure) -> (SessionRecorder, frame: Int64?) {
         try self.checkOpen()
         let pipeline = self.pipeline
         let output = try Self.output(id, in: pipeline)
@@ -83,7 +83,7 @@ extension Room {
         ControlFailure(code: "requestFailed", number: 1417, status: 409, what: error.what, fix: error.fix)
     }
 
-    private static func answer(_ id: String, _ verb: String, _ recorder: TakeRecorder) -> String {
+    private static func answer(_ id: String, _ verb: String, _ recorder: SessionRecorder) -> String {
         let answer: JSONValue = [
             "outputId": .string(id), "accepted": .string(verb), "state": .string(recorder.status.rawValue),
         ]

@@ -1,7 +1,7 @@
 package import Control
 package import Events
 import HLS
-import Ladder
+import Encoding
 package import MediaTypes
 import PipelineSpec
 import Program

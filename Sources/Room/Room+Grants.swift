@@ -22,7 +22,7 @@ extension Room {
         try Self.refuse(self.settings.egress.policy.mistakes(in: pipeline))
     }
 
-    private static func refuse(_ mistakes: [SpecMistake]) throws(ControlFailure) {
+    private static func refuse(_ mistakes: [SpecDiagnostic]) throws(ControlFailure) {
         guard !mistakes.isEmpty else { return }
         throw .refused(mistakes) { what, fix, _ in .authDenied(what, fix: fix) }
     }

@@ -35,7 +35,7 @@ extension Room {
         let now = self.machine.now()
         guard now &- last >= Self.releaseInterval else { return }
         last = now
-        PacketBlocks.releaseUnused()
+        PacketAllocator.releaseUnused()
         LibAV.trimHeaps()
     }
 

@@ -79,7 +79,7 @@ extension Room {
         }
         if number > 0 {
             let event = Self.event(request, number, ProgramDate.format(calendar.date(of: entry.frame)))
-            let cue = ProgramCue(
+            let cue = FrameMetadata(
                 frame: entry.frame,
                 message: packager.message(
                     number: number, at: entry.frame, payload: ID3Tag.text(Self.tagName, event)), userData: event)

@@ -1,5 +1,5 @@
 package import Control
-import Ladder
+import Encoding
 package import MediaTypes
 package import Packager
 package import PipelineSpec
@@ -38,10 +38,10 @@ extension Room: OutputsHost {
 extension RoomEvents: OutputEvents {}
 
 extension Room {
-    var ladder: LadderStage { self.outputStages.ladder }
+    var ladder: EncodingStage { self.outputStages.ladder }
     /// Writes the HLS output.
     var packager: HLSPackager? { self.outputStages.packager }
-    var recorder: TakeRecorder? { self.outputStages.recorder }
+    var recorder: SessionRecorder? { self.outputStages.recorder }
     /// RTMP outputs and HTTP-FLV; nil for an offline job.
     var live: LiveFeeds? { self.outputStages.live }
     /// Passes publishers' packets on without encoding.

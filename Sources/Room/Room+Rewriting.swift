@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 package import Control
 import Events
 import Ingest
@@ -7,7 +7,7 @@ import PipelineSpec
 import Program
 import RoomScenes
 import RoomSources
-import Stages
+import Threading
 
 /// The room's document, written anew while the room runs: all of it holds from one moment on, or nothing does.
 extension Room {
@@ -64,7 +64,7 @@ extension Room {
 
     private static func read(
         _ body: [UInt8], isPatch: Bool, after current: RoomDocument, _ checks: SpecChecks
-    ) throws(ControlFailure) -> (RoomDocument, [SpecMistake]) {
+    ) throws(ControlFailure) -> (RoomDocument, [SpecDiagnostic]) {
         let result = isPatch ? current.patched(body, checks: checks) : current.next(body, checks: checks)
         switch result {
         case .success(let read): return (read.document, read.warnings)
@@ -191,11 +191,11 @@ extension Room {
     }
 
     /// Who may publish from now on; `nil`: as it is. Keys and secrets are read before anything is changed.
-    private func admission(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> Admission? {
+    private func admission(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> PublishAuth? {
         let isSame = Set(before.sources.map(\.id)) == Set(after.sources.map(\.id))
         guard !isSame || Self.areKeysOther(before, after) else { return nil }
         do throws(MediaError) {
-            return try Admission(after)
+            return try PublishAuth(after)
         } catch {
             let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
             throw .invalidValue(path, error.what, fix: error.fix)
@@ -248,7 +248,7 @@ extension Room {
         var isRedecorated = false
         /// Users leave whom automatic scenes may show.
         var isThinned = false
-        var shelf: SceneShelf
+        var shelf: SceneStore
     }
 
     /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
@@ -262,7 +262,7 @@ extension Room {
         for scene in change.put { change.shelf.putNext(scene) }
         try self.checkScenes(of: change.shelf, from: before, to: after)
         try PKCommands(self.scenes).check(from: before, to: after, removing: change.removed)
-        guard change.shelf.scenes.count <= SceneShelf.limit else {
+        guard change.shelf.scenes.count <= SceneStore.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",
                 fix: "delete some that are not on air")
@@ -285,7 +285,7 @@ extension Room {
         if change.target == nil, change.removed.contains(schedule.onAir.sceneID) {
             throw .refused(
                 [
-                    SpecMistake(
+                    SpecDiagnostic(
                         path: "scenes", at: .none, what: "\"\(schedule.onAir.sceneID)\" is on air and not among them",
                         fix: "put another one on air first, or name it in program.scene")
                 ]
@@ -297,7 +297,7 @@ extension Room {
     }
 
     /// Of the scenes in the file the file's rules have seen it; commands have made others.
-    private func checkScenes(of shelf: SceneShelf, from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
+    private func checkScenes(of shelf: SceneStore, from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
         let leaving = Set(before.sources.map(\.id)).subtracting(after.sources.map(\.id))
         for scene in shelf.scenes where !leaving.isEmpty {
             guard let source = scene.sources.first(where: { leaving.contains($0) }) else { continue }
@@ -334,7 +334,7 @@ extension Room {
     }
 
     private func answer(
-        _ change: DocumentChange, _ showing: SceneSchedule.Showing?, isDryRun: Bool, _ warnings: [SpecMistake]
+        _ change: DocumentChange, _ showing: SceneSchedule.Showing?, isDryRun: Bool, _ warnings: [SpecDiagnostic]
     ) -> DocumentReply {
         DocumentReply(
             revision: change.document.revision, changed: change.isChange && !isDryRun, isDryRun: isDryRun,

@@ -75,7 +75,7 @@ extension Room {
     }
 
     /// How long pictures took to decode, in microseconds.
-    private static func json(_ times: DecodeTimes) -> JSONValue {
+    private static func json(_ times: DecodeTimeHistogram) -> JSONValue {
         [
             "pictures": .integer(Int64(clamping: times.count)),
             "p50Us": times.microseconds(permille: 500).map { JSONValue($0) } ?? .null,

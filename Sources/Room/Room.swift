@@ -3,7 +3,7 @@ import Dispatch
 import Events
 import HLS
 import Ingest
-import Ladder
+import Encoding
 import LibAV
 import Logging
 package import MediaTypes
@@ -15,7 +15,7 @@ import Recording
 package import RoomOutputs
 import RoomScenes
 package import RoomSources
-import Stages
+import Threading
 import Synchronization
 
 /// One room: wires the stages, owns their threads, decides how far a failure spreads.

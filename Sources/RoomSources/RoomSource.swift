@@ -2,7 +2,7 @@ package import LibAV
 package import MediaTypes
 package import PipelineSpec
 package import Program
-package import Stages
+package import Threading
 import Synchronization
 
 /// One source of a room: its buffer, its decode thread, and what is known of what comes in. Any thread may use it.
