@@ -41,7 +41,7 @@ test: deps ## Run all tests, including end-to-end tests with a real ffmpeg
 	.ci/tests
 
 test-fast: ## Run only tests without ffmpeg and sockets
-	swift test $(SWIFT_FLAGS) --filter 'MediaKernelsTests|MediaTypesTests|StagesTests|LibAVTests|RTMPTests|HLSTests|PipelineSpecTests|ProgramTests|LadderTests|ArchitectureTests'
+	swift test $(SWIFT_FLAGS) --filter 'MediaKernelsTests|MediaTypesTests|ThreadingTests|LibAVTests|RTMPTests|HLSTests|PipelineSpecTests|ProgramTests|EncodingTests|ArchitectureTests'
 
 demo: build ## Run a PK room with two RTMP publishers, HLS and a viewer page (ARGS="--duration 60")
 	$(BIN) demo $(ARGS)

@@ -67,43 +67,44 @@ let package = Package(
         .target(name: "MediaKernels", swiftSettings: auditedMemory),
         .target(name: "MediaTypes", dependencies: ["MediaKernels"], swiftSettings: house),
         .target(
-            name: "Stages", dependencies: ["MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
+            name: "Threading",
+            dependencies: ["MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
         .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLSLint", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
         .target(
-            name: "Plan",
+            name: "CapacityPlan",
             dependencies: ["PipelineSpec", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
-        .target(name: "Secrets", dependencies: ["PipelineSpec", "Stages", "MediaTypes"], swiftSettings: house),
-        .target(name: "Manifest", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
-        .target(name: "TLSFiles", dependencies: ["Stages", "MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(name: "Secrets", dependencies: ["PipelineSpec", "Threading", "MediaTypes"], swiftSettings: house),
+        .target(name: "Manifest", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
+        .target(name: "TLSFiles", dependencies: ["Threading", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(
             name: "Egress",
             dependencies: ["PipelineSpec", "MediaTypes"] + nio,
             swiftSettings: house),
         .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
         .target(
-            name: "Admission", dependencies: ["LibAV", "RTMP", "HLS", "PipelineSpec", "MediaTypes"],
+            name: "PublishAuth", dependencies: ["LibAV", "RTMP", "HLS", "PipelineSpec", "MediaTypes"],
             swiftSettings: house),
         .target(
             name: "Ingest",
             dependencies: [
-                "Admission", "TLSFiles", "Egress", "RTMP", "LibAV", "Stages", "PipelineSpec", "MediaTypes",
+                "PublishAuth", "TLSFiles", "Egress", "RTMP", "LibAV", "Threading", "PipelineSpec", "MediaTypes",
                 "MediaKernels", nioSSL,
                 logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ] + nio, swiftSettings: house),
         .target(
             name: "Program",
             dependencies: [
-                "LibAV", "Stages", "MediaTypes", "MediaKernels", logging,
+                "LibAV", "Threading", "MediaTypes", "MediaKernels", logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
         .target(
-            name: "Ladder", dependencies: ["LibAV", "Stages", "MediaTypes", "MediaKernels", logging],
+            name: "Encoding", dependencies: ["LibAV", "Threading", "MediaTypes", "MediaKernels", logging],
             swiftSettings: house),
         .target(
             name: "Packager", dependencies: ["HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house),
@@ -113,7 +114,7 @@ let package = Package(
         .target(
             name: "Upload",
             dependencies: [
-                "Egress", "Packager", "HLS", "LibAV", "Stages", "MediaTypes",
+                "Egress", "Packager", "HLS", "LibAV", "Threading", "MediaTypes",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 nioSSL,
@@ -121,14 +122,14 @@ let package = Package(
         .target(
             name: "Push",
             dependencies: [
-                "Egress", "PipelineSpec", "RTMP", "LibAV", "Stages", "MediaTypes", "MediaKernels", nioSSL, logging,
+                "Egress", "PipelineSpec", "RTMP", "LibAV", "Threading", "MediaTypes", "MediaKernels", nioSSL, logging,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ] + nio,
             swiftSettings: house),
         .target(
             name: "Events",
             dependencies: [
-                "Egress", "PipelineSpec", "LibAV", "Stages", "MediaTypes", nioSSL,
+                "Egress", "PipelineSpec", "LibAV", "Threading", "MediaTypes", nioSSL,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -136,7 +137,7 @@ let package = Package(
         .target(
             name: "HTTPListener",
             dependencies: [
-                "TLSFiles", "Stages", "MediaTypes", nioSSL, httpTypes, logging,
+                "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ] + hummingbird + nio,
@@ -150,43 +151,45 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "CPages", "Events", "HTTPListener", "PipelineSpec", "Stages", "MediaTypes", httpTypes, logging,
+                "CPages", "Events", "HTTPListener", "PipelineSpec", "Threading", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
             name: "RoomAPI",
             dependencies: [
-                "Ingest", "Program", "Ladder", "Packager", "Recording", "Events", "Control", "PipelineSpec", "HLS",
-                "RTMP", "Stages", "MediaTypes", logging,
+                "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Control", "PipelineSpec", "HLS",
+                "RTMP", "Threading", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomSources",
             dependencies: [
                 "RoomAPI", "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec", "Secrets",
-                "LibAV", "HLS", "RTMP", "TLSFiles", "Admission", "Stages", "MediaTypes", "MediaKernels", logging,
+                "LibAV", "HLS", "RTMP", "TLSFiles", "PublishAuth", "Threading", "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomScenes",
             dependencies: [
-                "RoomSources", "Program", "Control", "PipelineSpec", "LibAV", "HLS", "Stages", "MediaTypes", logging,
+                "RoomSources", "Program", "Control", "PipelineSpec", "LibAV", "HLS", "Threading", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomOutputs",
             dependencies: [
-                "Control", "Push", "Upload", "Recording", "Packager", "Ladder", "Program", "LibAV", "Secrets", "Egress",
-                "PipelineSpec", "HLS", "RTMP", "Stages", "MediaTypes", "MediaKernels", logging,
+                "Control", "Push", "Upload", "Recording", "Packager", "Encoding", "Program", "LibAV", "Secrets",
+                "Egress",
+                "PipelineSpec", "HLS", "RTMP", "Threading", "MediaTypes", "MediaKernels", logging,
             ], swiftSettings: house),
         .target(
             name: "Room",
             dependencies: [
                 "RoomAPI", "RoomSources", "RoomScenes", "RoomOutputs",
-                "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
+                "Ingest", "Program", "Encoding", "Packager", "Recording", "Upload", "Push", "Events", "Origin",
+                "Control",
                 "Egress",
                 "PipelineSpec", "Secrets",
                 "LibAV", "HLS",
-                "RTMP", "TLSFiles", "Admission",
-                "Stages", "MediaTypes", "MediaKernels", logging,
+                "RTMP", "TLSFiles", "PublishAuth",
+                "Threading", "MediaTypes", "MediaKernels", logging,
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: house),
@@ -194,8 +197,8 @@ let package = Package(
             name: "tandem",
             dependencies: [
                 "CVersion", "Room", "RoomAPI", "RoomOutputs", "Control", "Events", "Recording", "Origin",
-                "PipelineSpec", "Plan", "Manifest", "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV", "Stages",
-                "MediaTypes",
+                "PipelineSpec", "CapacityPlan", "Manifest", "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV",
+                "Threading", "MediaTypes",
                 logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -206,22 +209,24 @@ let package = Package(
         .testTarget(name: "MediaKernelsTests", dependencies: ["TestSupport", "MediaKernels"], swiftSettings: house),
         .testTarget(
             name: "MediaTypesTests", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], swiftSettings: judged),
-        .testTarget(name: "StagesTests", dependencies: ["Stages"], swiftSettings: judged),
+        .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: judged),
         .testTarget(name: "LibAVTests", dependencies: ["LibAV", "MediaTypes"], swiftSettings: judged),
         .testTarget(
             name: "ProgramTests",
-            dependencies: ["TestSupport", "Program", "LibAV", "RTMP", "Stages", "MediaTypes", "MediaKernels"],
+            dependencies: ["TestSupport", "Program", "LibAV", "RTMP", "Threading", "MediaTypes", "MediaKernels"],
             swiftSettings: judged
         ),
         .testTarget(
-            name: "LadderTests", dependencies: ["Ladder", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
+            name: "EncodingTests", dependencies: ["Encoding", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
         .testTarget(
             name: "PipelineSpecTests", dependencies: ["TestSupport", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
-        .testTarget(name: "PlanTests", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: judged),
         .testTarget(
-            name: "ManifestTests", dependencies: ["Manifest", "Plan", "PipelineSpec", "MediaTypes"],
+            name: "CapacityPlanTests", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"],
+            swiftSettings: judged),
+        .testTarget(
+            name: "ManifestTests", dependencies: ["Manifest", "CapacityPlan", "PipelineSpec", "MediaTypes"],
             exclude: ["Golden"],
             swiftSettings: judged),
         // In this package for access to `package` declarations; used only by benchmarks/.
@@ -232,7 +237,7 @@ let package = Package(
         .target(
             name: "FuzzCases",
             dependencies: [
-                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "Admission", "Ingest", "Events", "HTTPListener",
+                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events", "HTTPListener",
                 "Control",
                 "MediaTypes", "MediaKernels", httpTypes,
             ],
@@ -266,12 +271,12 @@ let package = Package(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),
         .testTarget(
-            name: "AdmissionTests", dependencies: ["Admission", "RTMP", "PipelineSpec", "MediaTypes"],
+            name: "PublishAuthTests", dependencies: ["PublishAuth", "RTMP", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "TestSupport", "Ingest", "Admission", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec",
+                "TestSupport", "Ingest", "PublishAuth", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec",
                 "MediaTypes", "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             swiftSettings: judged),
@@ -323,7 +328,7 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "TestSupport", "Room", "RoomAPI", "RoomSources", "RoomScenes", "RoomOutputs", "Secrets", "Control",
-                "Recording", "Packager", "Events", "PipelineSpec", "HLSLint", "HLS", "Ladder", "LibAV", "Stages",
+                "Recording", "Packager", "Events", "PipelineSpec", "HLSLint", "HLS", "Encoding", "LibAV", "Threading",
                 "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],

@@ -4,7 +4,7 @@ package import PipelineSpec
 extension ControlFailure {
     /// A document that was refused, with everything that is wrong with it.
     package static func refused(
-        _ mistakes: [SpecMistake], as failure: (String, String, Int) -> ControlFailure
+        _ mistakes: [SpecDiagnostic], as failure: (String, String, Int) -> ControlFailure
     ) -> ControlFailure {
         let first = mistakes.first
         let subject = first.map { $0.path.isEmpty ? "" : "\($0.path): " } ?? ""
@@ -19,7 +19,7 @@ extension ControlFailure {
 
     /// A scene's document: what is no JSON object is malformed, an image that cannot be shown has its own code, all else
     /// cannot be composed.
-    package static func refusedScene(_ mistakes: [SpecMistake]) -> ControlFailure {
+    package static func refusedScene(_ mistakes: [SpecDiagnostic]) -> ControlFailure {
         if mistakes.contains(where: { $0.path.isEmpty }) {
             return self.refused(mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
         }
@@ -30,7 +30,7 @@ extension ControlFailure {
 
     /// A pipeline file: what cannot be read is malformed; where only images cannot be shown, or only scenes cannot be composed,
     /// it has their codes.
-    package static func refusedDocument(_ mistakes: [SpecMistake], isMalformed: Bool) -> ControlFailure {
+    package static func refusedDocument(_ mistakes: [SpecDiagnostic], isMalformed: Bool) -> ControlFailure {
         self.refused(mistakes) { what, fix, _ in
             if isMalformed { return .invalidFormat(what, fix: fix) }
             if Self.areOfImages(mistakes) { return .imageError(what, fix: fix) }
@@ -39,7 +39,7 @@ extension ControlFailure {
         }
     }
 
-    private static func areOfImages(_ mistakes: [SpecMistake]) -> Bool {
+    private static func areOfImages(_ mistakes: [SpecDiagnostic]) -> Bool {
         !mistakes.isEmpty
             && mistakes.allSatisfy {
                 $0.path.hasSuffix("].path") && !$0.path.hasPrefix("sources[") && !$0.path.hasPrefix("outputs[")

@@ -4,9 +4,9 @@ import MediaTypes
 extension DocumentChange {
     /// Reports sources that cannot be added, removed or changed while the room runs. Sources are matched by id, since adding one
     /// to the list shifts the indexes of the others.
-    static func sourceMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecMistake] {
+    static func sourceMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecDiagnostic] {
         let (before, after) = (current.pipeline.sources, next.pipeline.sources)
-        var mistakes: [SpecMistake] = []
+        var mistakes: [SpecDiagnostic] = []
         for (index, source) in after.enumerated() {
             let path = "sources[\(index)]"
             guard let place = before.firstIndex(where: { $0.id == source.id }) else {
@@ -25,7 +25,7 @@ extension DocumentChange {
         for source in before where next.pipeline.source(source.id) == nil {
             guard let kind = source.fixedKind else { continue }
             mistakes.append(
-                SpecMistake(
+                SpecDiagnostic(
                     path: "sources", at: .none,
                     what:
                         "\(SpecText.quoted(source.id.description)) is \(kind) and cannot be removed while the room runs",
@@ -36,8 +36,8 @@ extension DocumentChange {
         return mistakes
     }
 
-    private static func cannotJoin(_ source: SourceID, _ kind: String, _ path: String) -> SpecMistake {
-        SpecMistake(
+    private static func cannotJoin(_ source: SourceID, _ kind: String, _ path: String) -> SpecDiagnostic {
+        SpecDiagnostic(
             path: path, at: .none,
             what: "\(SpecText.quoted(source.description)) is \(kind) and cannot be added while the room runs",
             fix:

@@ -41,7 +41,7 @@ extension Pipeline {
     }
 
     /// Sorts mistakes by their location in the file, flags last; mistakes at the same location keep their order.
-    static func inOrder(_ mistakes: [SpecMistake]) -> [SpecMistake] {
+    static func inOrder(_ mistakes: [SpecDiagnostic]) -> [SpecDiagnostic] {
         mistakes.enumerated().sorted { first, second in
             let keys = [first, second].map {
                 ($0.element.flag == nil ? 0 : 1, $0.element.line, $0.element.column, $0.offset)

@@ -6,7 +6,7 @@ extension RoomDocument {
     /// The edits that turn `file` into this document. Command-line flags are in neither document, and the revision is not an
     /// edit.
     ///
-    /// - Parameter seal: Returns the text to store instead of a stream key; see ``SealedKey``.
+    /// - Parameter seal: Returns the text to store instead of a stream key; see ``HashedStreamKey``.
     package func edits(from file: RoomDocument, seal: (String) -> String) -> [DocumentEdit] {
         DocumentEdit.between(file.written, self.written).filter { $0.path != [.key("revision")] }.map { edit in
             DocumentEdit(edit.path, edit.value?.sealingKeys(in: edit.path, seal))

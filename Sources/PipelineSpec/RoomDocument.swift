@@ -3,7 +3,7 @@ package import MediaTypes
 /// The document of a room: the JSON as written, the JSON with command-line flags applied, and the validated pipeline.
 package struct RoomDocument: Sendable {
     /// A parsed document with its warnings, or all its mistakes.
-    package typealias Reading = Result<(document: RoomDocument, warnings: [SpecMistake]), SpecReport.Refusal>
+    package typealias Reading = Result<(document: RoomDocument, warnings: [SpecDiagnostic]), SpecReport.Refusal>
 
     /// The JSON without flags. Flags override every version of the file.
     let written: JSONNode
@@ -92,7 +92,7 @@ package struct RoomDocument: Sendable {
             return .failure(SpecReport.Refusal(mistakes: parsed.mistakes))
         }
         guard case .object = root.content else {
-            let mistake = SpecMistake(
+            let mistake = SpecDiagnostic(
                 path: "", at: root.position, what: "is \(root.kind), not an object",
                 fix: "send the members that change, such as {\"room\":{\"title\":\"…\"}}")
             return .failure(SpecReport.Refusal(mistakes: [mistake]))

@@ -7,9 +7,9 @@ package struct SceneReport: Sendable, Equatable {
     /// Whether the document has a `revision`.
     package let hasRevision: Bool
     /// In document order; empty exactly when there is a scene.
-    package let mistakes: [SpecMistake]
+    package let mistakes: [SpecDiagnostic]
     /// In document order.
-    package let warnings: [SpecMistake]
+    package let warnings: [SpecDiagnostic]
 }
 
 extension Scene {

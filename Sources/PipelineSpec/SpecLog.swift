@@ -2,8 +2,8 @@ import MediaTypes
 
 /// The mistakes and warnings found so far while one document is parsed, and the positions of its values.
 struct SpecLog {
-    private(set) var mistakes: [SpecMistake] = []
-    private(set) var warnings: [SpecMistake] = []
+    private(set) var mistakes: [SpecDiagnostic] = []
+    private(set) var warnings: [SpecDiagnostic] = []
     private var positions: [String: SpecPosition] = [:]
     private var broken: Set<String> = []
 
@@ -13,18 +13,18 @@ struct SpecLog {
     }
 
     /// Adds a mistake that already has a position.
-    mutating func add(_ mistake: SpecMistake) {
+    mutating func add(_ mistake: SpecDiagnostic) {
         self.broken.insert(mistake.path)
         self.mistakes.append(mistake)
     }
 
     /// - Parameter position: `nil`: the position of the value or, if it is missing, of the nearest enclosing value.
     mutating func mistake(_ path: String, _ what: String, fix: String, at position: SpecPosition? = nil) {
-        self.add(SpecMistake(path: path, at: position ?? self.position(of: path), what: what, fix: fix))
+        self.add(SpecDiagnostic(path: path, at: position ?? self.position(of: path), what: what, fix: fix))
     }
 
     mutating func warning(_ path: String, _ what: String, fix: String) {
-        self.warnings.append(SpecMistake(path: path, at: self.position(of: path), what: what, fix: fix))
+        self.warnings.append(SpecDiagnostic(path: path, at: self.position(of: path), what: what, fix: fix))
     }
 
     /// Whether the document itself has a value at `path`; otherwise it is a default.

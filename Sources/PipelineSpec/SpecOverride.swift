@@ -21,16 +21,16 @@ package struct SpecOverride: Sendable, Hashable {
     /// Sets the value in the tree. Missing objects along the path are created; missing array elements are not.
     ///
     /// Unknown keys are reported later, when the tree is parsed, with the name of the flag.
-    func apply(to root: inout JSONNode) -> SpecMistake? {
+    func apply(to root: inout JSONNode) -> SpecDiagnostic? {
         let position = SpecPosition.flag(path: self.path, text: self.value)
         guard let path = SpecPath(self.path) else {
-            return SpecMistake(
+            return SpecDiagnostic(
                 path: self.path, at: position, what: "is not a path",
                 fix: "write keys and indexes as in sources[0].volume")
         }
         let failure = Self.set(
             Self.node(for: self.value, at: position), in: &root, along: path.steps[...], at: position)
-        return failure.map { SpecMistake(path: self.path, at: position, what: $0.what, fix: $0.fix) }
+        return failure.map { SpecDiagnostic(path: self.path, at: position, what: $0.what, fix: $0.fix) }
     }
 
     private static func node(for text: String, at position: SpecPosition) -> JSONNode {

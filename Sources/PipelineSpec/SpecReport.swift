@@ -5,17 +5,17 @@ package struct SpecReport: Sendable, Equatable {
     /// All mistakes of a refused file.
     package struct Refusal: Error, Sendable, Equatable {
         /// In file order, those of flags last; never empty.
-        package let mistakes: [SpecMistake]
+        package let mistakes: [SpecDiagnostic]
     }
 
     package let result: Result<Pipeline, Refusal>
     /// Warnings, such as values that were corrected, in file order.
-    package let warnings: [SpecMistake]
+    package let warnings: [SpecDiagnostic]
 
     /// The pipeline; `nil` if the file was refused.
     package var pipeline: Pipeline? { try? self.result.get() }
     /// The mistakes; empty if the file is valid.
-    package var mistakes: [SpecMistake] {
+    package var mistakes: [SpecDiagnostic] {
         if case .failure(let refusal) = self.result { refusal.mistakes } else { [] }
     }
 

@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import Control
 import Events
 import MediaTypes
@@ -26,8 +26,8 @@ struct DocumentApplication {
     /// Everything beside the scenes that changes, with its files read and its encoders opened.
     private struct Parts {
         var roster: RosterChanges.Change
-        var admission: Admission?
-        var pushes: Room.PushChange?
+        var admission: PublishAuth?
+        var pushes: PushService.Change?
         var webhooks: [Webhook]?
         var rates: BitRateChanges
     }
@@ -115,11 +115,11 @@ struct DocumentApplication {
     }
 
     /// Who may publish from now on; `nil`: as it is. Keys and secrets are read before anything is changed.
-    private func admission() throws(ControlFailure) -> Admission? {
+    private func admission() throws(ControlFailure) -> PublishAuth? {
         let isSame = Set(self.before.sources.map(\.id)) == Set(self.after.sources.map(\.id))
         guard !isSame || self.areKeysOther else { return nil }
         do throws(MediaError) {
-            return try Admission(self.after)
+            return try PublishAuth(self.after)
         } catch {
             let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
             throw .invalidValue(path, error.what, fix: error.fix)
@@ -174,7 +174,7 @@ struct DocumentApplication {
         var isRedecorated = false
         /// Users leave whom automatic scenes may show.
         var isThinned = false
-        var shelf: SceneShelf
+        var shelf: SceneStore
     }
 
     /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
@@ -187,7 +187,7 @@ struct DocumentApplication {
         for scene in change.put { change.shelf.putNext(scene) }
         try self.checkScenes(of: change.shelf)
         try PKCommands(self.room.scenes).check(from: before, to: after, removing: change.removed)
-        guard change.shelf.scenes.count <= SceneShelf.limit else {
+        guard change.shelf.scenes.count <= SceneStore.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",
                 fix: "delete some that are not on air")
@@ -209,7 +209,7 @@ struct DocumentApplication {
         if change.target == nil, change.removed.contains(schedule.onAir.sceneID) {
             throw .refused(
                 [
-                    SpecMistake(
+                    SpecDiagnostic(
                         path: "scenes", at: .none, what: "\"\(schedule.onAir.sceneID)\" is on air and not among them",
                         fix: "put another one on air first, or name it in program.scene")
                 ]
@@ -219,7 +219,7 @@ struct DocumentApplication {
     }
 
     /// Of the scenes in the file the file's rules have seen it; commands have made others.
-    private func checkScenes(of shelf: SceneShelf) throws(ControlFailure) {
+    private func checkScenes(of shelf: SceneStore) throws(ControlFailure) {
         let leaving = Set(self.before.sources.map(\.id)).subtracting(self.after.sources.map(\.id))
         for scene in shelf.scenes where !leaving.isEmpty {
             guard let source = scene.sources.first(where: { leaving.contains($0) }) else { continue }

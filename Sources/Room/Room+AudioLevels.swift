@@ -7,7 +7,7 @@ extension Room {
     /// Tells what was measured since the last call.
     func tellLevels() {
         guard self.value.withLock(\.api.levels.hasUntold) else { return }
-        var untold: [SoundLevels] = []
+        var untold: [AudioLevels] = []
         untold.reserveCapacity(AudioLevelReports.limit)
         self.value.withLock { $0.api.levels.takeUntold(leaving: &untold) }
         for levels in untold { self.events.emit(levels: levels) }

@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 package import Control
 package import MediaTypes
 package import PipelineSpec
@@ -125,7 +125,7 @@ extension Room {
         }
         guard let commands = self.commands, let file = self.value.withLock({ $0.api.documents.file }) else { return }
         let salt = commands.value.salt
-        let edits = document.edits(from: file) { SealedKey.seal($0, salt: salt) }
+        let edits = document.edits(from: file) { HashedStreamKey.seal($0, salt: salt) }
         let (old, new) = (before.pipeline, document.pipeline)
         let changed = Set(old.scenes.map(\.sceneID) + new.scenes.map(\.sceneID)).filter {
             old.scene($0) != new.scene($0)
@@ -155,7 +155,7 @@ extension Room {
     package var commandMemory: CommandMemory {
         guard let state = self.commands?.value else { return CommandMemory() }
         return CommandMemory(revision: state.revision, replies: state.replies) { [salt = state.salt] in
-            SealedKey.digest(of: $0, salt: salt, bytes: 12)
+            HashedStreamKey.digest(of: $0, salt: salt, bytes: 12)
         }
     }
 
@@ -169,7 +169,7 @@ extension Room {
             state.revision = max(state.revision, record.revision)
             guard let kept = record.reply, !state.replies.contains(where: { $0.key == kept.key }) else { return }
             state.replies.append(kept)
-            if state.replies.count > ControlLedger.keyCapacity { state.replies.removeFirst() }
+            if state.replies.count > CommandRevisions.keyCapacity { state.replies.removeFirst() }
         }
         commands.end(waits: waits) { durability in
             switch durability {

@@ -9,8 +9,6 @@ import RoomSources
 extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
 
-    }
-
     package func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
         try self.checkOpen()
         let slot = try self.source(uid, streamType)

@@ -1,6 +1,6 @@
 import Control
 import RoomAPI
-import Stages
+import Threading
 
 /// The files a room runs by, followed while it runs.
 extension Room {
@@ -11,7 +11,7 @@ extension Room {
                 file.path, bytes: file.bytes, take: { bytes throws(ControlFailure) in try self.take(bytes) },
                 report: { self.document.noteFile(file.path, $0) })
         }
-        let looks = LookThread("files", (pipeline: pipeline, secrets: self.settings.secretFiles)) { seen, isTold in
+        let looks = PollingThread("files", (pipeline: pipeline, secrets: self.settings.secretFiles)) { seen, isTold in
             let asked = self.value.withLock(\.api.reloads.asked)
             seen.pipeline?.look(isTold: isTold)
             let running = self.pipeline

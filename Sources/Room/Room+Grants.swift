@@ -1,3 +1,6 @@
+package import Control
+import MediaTypes
+package import PipelineSpec
 import RoomSources
 import Secrets
 
@@ -19,7 +22,7 @@ extension Room {
         try Self.refuse(self.settings.egress.policy.mistakes(in: pipeline))
     }
 
-    private static func refuse(_ mistakes: [SpecMistake]) throws(ControlFailure) {
+    private static func refuse(_ mistakes: [SpecDiagnostic]) throws(ControlFailure) {
         guard !mistakes.isEmpty else { return }
         throw .refused(mistakes) { what, fix, _ in .authDenied(what, fix: fix) }
     }

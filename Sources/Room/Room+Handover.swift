@@ -1,4 +1,4 @@
-package import Admission
+package import PublishAuth
 import Control
 import Ingest
 package import MediaTypes
@@ -40,7 +40,7 @@ extension Room {
     // MARK: Keys
 
     /// Signed keys that were used under workers before this one stay used.
-    package func resumed(_ admission: Admission) -> Admission {
+    package func resumed(_ admission: PublishAuth) -> PublishAuth {
         guard let state = self.commands?.value else { return admission }
         var admission = admission
         admission.resume(used: state.usedKeys.map { ($0.digest, $0.expiry) }, salt: state.salt)
@@ -48,7 +48,7 @@ extension Room {
     }
 
     /// On the ingest's event loop.
-    package func noteUse(_ use: Admission.KeyUse) {
+    package func noteUse(_ use: PublishAuth.KeyUse) {
         let now = self.clocks.wall.now() / TimeMath.nanoseconds
         self.commands?.update(.now) { state in
             state.usedKeys.removeAll { $0.digest == use.digest || $0.expiry < now }

@@ -35,18 +35,7 @@ extension Room {
         let now = self.machine.now()
         guard now &- last >= Self.releaseInterval else { return }
         last = now
-        PacketBlocks.releaseUnused()
+        PacketAllocator.releaseUnused()
         LibAV.trimHeaps()
-    }
-}
-
-extension Room {
-    /// One line for people: `live, 2 of 2 sources, 3 s on air, 0 late`.
-    package var statusLine: String {
-        let slots = self.pipeline.sources.compactMap { self.slots[$0.id] }
-        let live = slots.filter { $0.state == .live }.count
-        let stats = self.program.stats
-        return "\(self.phaseState.rawValue), \(live) of \(slots.count) sources live, "
-            + "\(stats.ticks / Int64(max(1, self.fps))) s on air, \(stats.late) pictures late"
     }
 }

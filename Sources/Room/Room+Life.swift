@@ -6,7 +6,7 @@ import PipelineSpec
 import Program
 package import RoomScenes
 package import RoomSources
-import Stages
+import Threading
 
 /// The thread of the room's life; see ``SceneChanges``. It also looks at overload, health and idleness.
 extension Room {

@@ -1,10 +1,11 @@
 package import Control
-import Ladder
+import Encoding
 package import MediaTypes
 package import Packager
 package import PipelineSpec
 import Push
 import Recording
+package import RoomAPI
 package import RoomOutputs
 
 extension Room: OutputsHost {
@@ -38,10 +39,10 @@ extension Room: OutputsHost {
 extension RoomEvents: OutputEvents {}
 
 extension Room {
-    var ladder: LadderStage { self.outputStages.ladder }
+    var ladder: EncodingStage { self.outputStages.ladder }
     /// Writes the HLS output.
     var packager: HLSPackager? { self.outputStages.packager }
-    var recorder: TakeRecorder? { self.outputStages.recorder }
+    var recorder: SessionRecorder? { self.outputStages.recorder }
     /// RTMP outputs and HTTP-FLV; nil for an offline job.
     var live: LiveFeeds? { self.outputStages.live }
     /// Passes publishers' packets on without encoding.

@@ -2,7 +2,7 @@ package import MediaTypes
 package import Origin
 package import PipelineSpec
 import Secrets
-package import Stages
+package import Threading
 
 extension Pipeline {
     /// The secrets that viewers' URLs are signed with, one a line; `nil`: anybody may watch.
@@ -17,9 +17,9 @@ extension Pipeline {
     ///
     /// - Parameter wall: Tells whether a signature has expired.
     /// - Throws: ``MediaError/Code/notReadable``.
-    package func playbackGate(wall: any WallClock) throws(MediaError) -> PlaybackGate? {
+    package func playbackGate(wall: any WallClock) throws(MediaError) -> SignedURLVerifier? {
         guard let secrets = try self.playbackSecrets() else { return nil }
-        return PlaybackGate(room: self.room.roomID, secrets: secrets) {
+        return SignedURLVerifier(room: self.room.roomID, secrets: secrets) {
             wall.now() / TimeMath.nanoseconds
         }
     }

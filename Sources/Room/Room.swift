@@ -3,7 +3,7 @@ import Dispatch
 import Events
 import HLS
 import Ingest
-import Ladder
+import Encoding
 import LibAV
 package import Logging
 package import MediaTypes
@@ -16,7 +16,7 @@ package import RoomAPI
 package import RoomOutputs
 import RoomScenes
 package import RoomSources
-package import Stages
+package import Threading
 import Synchronization
 
 /// One room: wires the stages, owns their threads, decides how far a failure spreads.

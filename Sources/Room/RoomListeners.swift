@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import Control
 import LibAV
 import MediaTypes
@@ -7,7 +7,7 @@ import Packager
 import PipelineSpec
 import Push
 import RoomSources
-import Stages
+import Threading
 import TLSFiles
 
 /// The room's sockets, open from ``Room/startListeners()`` until ``stop(isHandedOver:)``. They are part of ``RoomState``. Code
@@ -17,14 +17,14 @@ struct RoomListeners {
         var live: LiveOutputs?
         var origin: OriginServer?
         /// Viewers' requests wait while the worker is about to publish; `nil` for an offline job.
-        var gate: GatedContent?
+        var gate: StartupGate?
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
-        var files: LookThread?
+        var files: PollingThread?
         /// Somebody has asked for a look before anybody looked.
         var isLookDue = false
         /// Who may watch; `nil`: anybody.
-        var playback: PlaybackGate?
+        var playback: SignedURLVerifier?
     }
 
     fileprivate let room: Room
@@ -37,7 +37,7 @@ struct RoomListeners {
 
     func update(_ change: (inout Servers) -> Void) { self.changeServers(change) }
 
-    var playback: PlaybackGate? { self.servers.playback }
+    var playback: SignedURLVerifier? { self.servers.playback }
 
     var viewerConnections: Int { self.servers.origin?.connectionCount ?? 0 }
 
@@ -59,7 +59,7 @@ struct RoomListeners {
     }
 
     /// The files are followed from now on.
-    func follow(by looks: LookThread) {
+    func follow(by looks: PollingThread) {
         let isDue = self.changeServers { servers in
             servers.files = looks
             defer { servers.isLookDue = false }
@@ -172,7 +172,7 @@ extension Room {
             self.refusing.recallCrashes(inDirectory: directory)
         }
         self.recallOverload()
-        let admission = try Admission(self.pipeline)
+        let admission = try PublishAuth(self.pipeline)
         if !admission.sources.isEmpty {
             let configuration = try self.ingestion.configuration(admission) { settings throws(MediaError) in
                 try self.openCertificates(settings, place: "rtmps")
@@ -195,7 +195,7 @@ extension Room {
                 ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
             playable = content
             if self.outputStages.slate != nil || packager.opening != nil {
-                let gate = GatedContent(content, isOpen: self.outputStages.slate == nil, clock: self.machine)
+                let gate = StartupGate(content, isOpen: self.outputStages.slate == nil, clock: self.machine)
                 content = gate
                 self.listeners.update { $0.gate = gate }
             }

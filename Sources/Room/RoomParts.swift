@@ -1,6 +1,6 @@
 package import Events
 import HLS
-import Ladder
+import Encoding
 import LibAV
 package import Logging
 package import MediaTypes
@@ -12,7 +12,7 @@ package import RoomAPI
 import RoomOutputs
 import RoomScenes
 import RoomSources
-import Stages
+import Threading
 import Synchronization
 import Upload
 
@@ -29,7 +29,7 @@ struct RoomParts {
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
-private final class Joint<Value: Sendable>: Sendable {
+private final class LateBound<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     func set(_ value: Value) { self.value.withLock { $0 = value } }
     func get() -> Value? { self.value.withLock { $0 } }
@@ -62,19 +62,19 @@ extension Room {
     ) throws(MediaError) -> Room? {
         var settings = found.settings
         let pipeline = settings.pipeline
-        let joint = Joint<Room>()
+        let joint = LateBound<Room>()
         let host: LateHost = { joint.get() }
         let machine = settings.clocks.machine
         let clock = ProgramClock(machine: machine)
         let roster = try SourceRoster.open(pipeline, clock: clock, machine: machine) {
             joint.get()?.decoding.handle($1, of: $0)
         }
-        let packager = Joint<HLSPackager>()
+        let packager = LateBound<HLSPackager>()
         let rungs = pipeline.rungs
         let steps = rungs.map { Int64($0.frameStep) }
         let latencies = RoomLatencies(tracks: rungs.count)
         let live = LiveFeeds(pipeline, settings.egress, clock: machine)
-        var ladderOutput = LadderStage.Output(
+        var ladderOutput = EncodingStage.Output(
             packet: { track, packet in
                 if steps.indices.contains(track) {
                     let tick = packet.pts / VideoEncoder.ticksPerPicture &* steps[track]
@@ -105,11 +105,11 @@ extension Room {
             let now = machine.now()
             latencies.update { $0.encoding.entered(track: track, tick: tick, at: now) }
         }
-        var ladderSettings = LadderStage.Settings(pipeline)
+        var ladderSettings = EncodingStage.Settings(pipeline)
         ladderSettings.encoders = settings.encoders
-        let ladder = try LadderStage.open(rungs: rungs, settings: ladderSettings, output: ladderOutput)
+        let ladder = try EncodingStage.open(rungs: rungs, settings: ladderSettings, output: ladderOutput)
         live?.begin(ladder.parameters)
-        var recorder: TakeRecorder?
+        var recorder: SessionRecorder?
         if let output = pipeline.hls {
             try pipeline.checkClearDirectories()
             recorder = try RecordingService.open(output, pipeline, packager: { packager.get() }, host)
@@ -167,9 +167,9 @@ extension Room {
 
     private static func makeProgram(
         _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: RoomSource], _ clock: ProgramClock,
-        _ ladder: LadderStage, _ latencies: RoomLatencies, _ passthrough: PassthroughSwitch?,
+        _ ladder: EncodingStage, _ latencies: RoomLatencies, _ passthrough: PassthroughSwitch?,
         _ snapshots: SnapshotService,
-        _ joint: Joint<Room>
+        _ joint: LateBound<Room>
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(

@@ -1,11 +1,11 @@
 package import Control
 package import Egress
-package import Ladder
+package import Encoding
 package import MediaTypes
 package import Packager
 package import PipelineSpec
 import RoomSources
-package import Stages
+package import Threading
 
 /// What the command line adds to the pipeline file.
 package struct RoomSettings: Sendable {
@@ -47,7 +47,7 @@ package struct RoomSettings: Sendable {
     /// Called after each step of writing `commands.json`, on the thread that writes it; see ``ClaimedFile``. For tests.
     package var commandsReached: @Sendable (WriteStep) -> Void = { _ in }
     /// The process's log lines; `nil`: it keeps none.
-    package var logs: LogBook?
+    package var logs: LogRing?
     /// What the process is made of, for those who ask.
     package var versions: [(name: String, version: String)] = []
 

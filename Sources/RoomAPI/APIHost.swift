@@ -1,6 +1,6 @@
 package import Control
 package import PipelineSpec
-package import Stages
+package import Threading
 
 /// The room, as the services of its API need it.
 package protocol APIHost: AnyObject, Sendable {

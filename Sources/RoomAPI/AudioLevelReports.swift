@@ -7,13 +7,13 @@ package struct AudioLevelReports: Sendable {
     package static let limit = 16
 
     /// The last measurement; `nil` before the first.
-    package private(set) var latest: SoundLevels?
-    private var untold: [SoundLevels] = []
+    package private(set) var latest: AudioLevels?
+    private var untold: [AudioLevels] = []
 
     package init() { self.untold.reserveCapacity(Self.limit) }
 
     /// Notes a measurement; drops the report of it if ``limit`` of them wait. No allocation.
-    package mutating func note(_ levels: SoundLevels) {
+    package mutating func note(_ levels: AudioLevels) {
         self.latest = levels
         if self.untold.count < Self.limit { self.untold.append(levels) }
     }
@@ -24,5 +24,5 @@ package struct AudioLevelReports: Sendable {
     /// Takes the reports that wait, in order.
     ///
     /// - Parameter storage: An empty array with room for ``limit`` reports, which is filled from now on.
-    package mutating func takeUntold(leaving storage: inout [SoundLevels]) { swap(&storage, &self.untold) }
+    package mutating func takeUntold(leaving storage: inout [AudioLevels]) { swap(&storage, &self.untold) }
 }

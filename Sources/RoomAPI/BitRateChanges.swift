@@ -1,5 +1,5 @@
 package import Control
-package import Ladder
+package import Encoding
 package import MediaTypes
 package import Packager
 package import PipelineSpec
@@ -20,8 +20,8 @@ package struct BitRateChanges: Sendable {
     /// Opens an encoder for each of them, on the caller's thread, to see that it fits the initialization segment players have.
     ///
     /// - Throws: What cannot be had without another worker, with everything that is wrong.
-    package init(from before: Pipeline, to after: Pipeline, _ ladder: LadderStage) throws(ControlFailure) {
-        var mistakes: [SpecMistake] = []
+    package init(from before: Pipeline, to after: Pipeline, _ ladder: EncodingStage) throws(ControlFailure) {
+        var mistakes: [SpecDiagnostic] = []
         for (index, rendition) in after.renditions.enumerated() where !rendition.isAudioOnly {
             guard let old = before.renditions.first(where: { $0.name == rendition.name }), old.rates != rendition.rates,
                 let track = ladder.rungs.firstIndex(where: { $0.name == rendition.name })
@@ -32,12 +32,12 @@ package struct BitRateChanges: Sendable {
                     self.changes[track] = rendition.rates
                 } else {
                     mistakes.append(
-                        SpecMistake(
+                        SpecDiagnostic(
                             path: path, at: .none, what: "with these bit rates its H.264 level is another one",
                             fix: "stay nearer to \(old.video.bitrate), or drain this worker and run the new file"))
                 }
             } catch {
-                mistakes.append(SpecMistake(path: path, at: .none, what: error.what, fix: error.fix))
+                mistakes.append(SpecDiagnostic(path: path, at: .none, what: error.what, fix: error.fix))
             }
         }
         guard mistakes.isEmpty else { throw .refused(mistakes) { what, fix, _ in .needsRestart(what, fix: fix) } }
@@ -46,7 +46,7 @@ package struct BitRateChanges: Sendable {
     /// Declares the rates first, then changes the encoders.
     ///
     /// - Parameter others: Gets each track and its rates between the two.
-    package func apply(to packager: HLSPackager?, _ ladder: LadderStage, others: (_ track: Int, BitRates) -> Void) {
+    package func apply(to packager: HLSPackager?, _ ladder: EncodingStage, others: (_ track: Int, BitRates) -> Void) {
         for (track, rates) in self.changes {
             packager?.declare(rates, track: track)
             others(track, rates)

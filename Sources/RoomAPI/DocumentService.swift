@@ -2,7 +2,7 @@ package import Control
 package import Logging
 package import MediaTypes
 package import PipelineSpec
-import Stages
+import Threading
 
 /// The parts of the room that a document changes, as ``DocumentService`` needs them.
 package protocol DocumentHost: OutputCommandHost {
@@ -103,7 +103,7 @@ package struct DocumentService {
 
     private static func read(
         _ body: [UInt8], isPatch: Bool, after current: RoomDocument, _ checks: SpecChecks
-    ) throws(ControlFailure) -> (RoomDocument, [SpecMistake]) {
+    ) throws(ControlFailure) -> (RoomDocument, [SpecDiagnostic]) {
         let result = isPatch ? current.patched(body, checks: checks) : current.next(body, checks: checks)
         switch result {
         case .success(let read): return (read.document, read.warnings)

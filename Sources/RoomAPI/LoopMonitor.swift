@@ -1,4 +1,4 @@
-package import Ladder
+package import Encoding
 import MediaTypes
 package import Program
 
@@ -7,10 +7,10 @@ package struct LoopMonitor: Sendable {
     private let host: any APIHost
     private let clock: ProgramClock
     private let program: ProgramStage
-    private let ladder: LadderStage
+    private let ladder: EncodingStage
 
     /// - Parameter clock: The room's time.
-    package init(_ host: any APIHost, _ clock: ProgramClock, _ program: ProgramStage, _ ladder: LadderStage) {
+    package init(_ host: any APIHost, _ clock: ProgramClock, _ program: ProgramStage, _ ladder: EncodingStage) {
         (self.host, self.clock, self.program, self.ladder) = (host, clock, program, ladder)
     }
 

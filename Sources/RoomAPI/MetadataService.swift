@@ -10,7 +10,7 @@ package protocol CueCarrier: Sendable {
     /// Begins to put data of the pipeline's `sei` into frames.
     func carry(_ plan: UserDataPlan)
     /// Puts an event into the frame that it names.
-    func cue(_ cue: ProgramCue)
+    func cue(_ cue: FrameMetadata)
     /// Describes another layout from `frame` on.
     func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool)
 }
@@ -103,7 +103,7 @@ package struct MetadataService: Sendable {
         }
         if number > 0 {
             let event = Self.event(request, number, self.host.effect(at: entry.frame).appliesAt ?? "")
-            let cue = ProgramCue(
+            let cue = FrameMetadata(
                 frame: entry.frame,
                 message: packager.message(
                     number: number, at: entry.frame, payload: ID3Tag.text(Self.tagName, event)), userData: event)

@@ -1,5 +1,5 @@
 package import Control
-package import Ladder
+package import Encoding
 import MediaTypes
 package import PipelineSpec
 package import Recording
@@ -25,11 +25,11 @@ package protocol OutputCommandHost: APIHost {
 /// Commands to one output or one rendition.
 package struct OutputCommands: Sendable {
     private let host: any OutputCommandHost
-    private let recorder: TakeRecorder?
-    private let ladder: LadderStage
+    private let recorder: SessionRecorder?
+    private let ladder: EncodingStage
 
     /// - Parameter recorder: nil: the pipeline has no output of the type record.
-    package init(_ host: any OutputCommandHost, _ recorder: TakeRecorder?, _ ladder: LadderStage) {
+    package init(_ host: any OutputCommandHost, _ recorder: SessionRecorder?, _ ladder: EncodingStage) {
         (self.host, self.recorder, self.ladder) = (host, recorder, ladder)
     }
 
@@ -90,7 +90,7 @@ package struct OutputCommands: Sendable {
     }
 
     /// What records a record output, and the frame on air; `nil`: the program has not begun.
-    private func recorder(of id: String) throws(ControlFailure) -> (TakeRecorder, frame: Int64?) {
+    private func recorder(of id: String) throws(ControlFailure) -> (SessionRecorder, frame: Int64?) {
         try self.host.checkOpen()
         let pipeline = self.host.pipeline
         let output = try Self.output(id, in: pipeline)
@@ -106,7 +106,7 @@ package struct OutputCommands: Sendable {
         return (recorder, frame)
     }
 
-    private static func answer(_ id: String, _ verb: String, _ recorder: TakeRecorder) -> String {
+    private static func answer(_ id: String, _ verb: String, _ recorder: SessionRecorder) -> String {
         let answer: JSONValue = [
             "outputId": .string(id), "accepted": .string(verb), "state": .string(recorder.status.rawValue),
         ]

@@ -150,13 +150,13 @@ package struct RoomMetrics {
     /// Adds what came of the deliveries of events.
     ///
     /// - Parameter tallies: Of each webhook; its URL without what may not be shown.
-    package mutating func addWebhooks(_ tallies: [(url: String, tally: WebhookTally)]) {
+    package mutating func addWebhooks(_ tallies: [(url: String, tally: WebhookCounters)]) {
         self.metrics.family(
             "tandem_webhook_deliveries_total", .counter,
             "Attempts to deliver an event: taken, refused by a status, or failed without one.")
         // Two may be at one host, which is all that may be shown of them.
-        var sums: [String: WebhookTally] = [:]
-        for (url, tally) in tallies { sums[url, default: WebhookTally()].add(tally) }
+        var sums: [String: WebhookCounters] = [:]
+        for (url, tally) in tallies { sums[url, default: WebhookCounters()].add(tally) }
         for (url, tally) in sums.sorted(by: { $0.key < $1.key }) {
             for (result, count) in [
                 ("delivered", tally.delivered), ("refused", tally.refused), ("failed", tally.failed),

@@ -43,7 +43,7 @@ package struct RoomReply: NamedReply {
     ///   - addresses: Of the room's listeners.
     package init(
         _ facts: RoomFacts, revision: Int64, since: Int64, cause: String?, desired: String, time: Int64,
-        origin: Int64?, scene: String, scenes: [String], level: SoundLevels.Level?,
+        origin: Int64?, scene: String, scenes: [String], level: AudioLevels.Level?,
         lastSegment: (bytes: [String: Int], frames: Int64), passthrough: (_ rendition: String) -> JSONValue,
         latency: LatencyReply, addresses: [(name: String, address: String)], pk: JSONValue, outputs: JSONValue,
         alarms: JSONValue,
@@ -123,7 +123,7 @@ struct ProgramState: NamedReply {
     let scene: String
     let scenes: [String]
     let tick: Int64
-    let level: SoundLevels.Level?
+    let level: AudioLevels.Level?
 
     static let members: [ReplyMember<Self>] = [
         ReplyMember("scene", "sceneId of the scene on air") { $0.scene }, ReplyMember("scenes") { $0.scenes },

@@ -38,7 +38,7 @@ package struct SourceFacts: Sendable {
     let audioTracks: [AudioTrackFacts]
     let decoded: DecodeStage.Stats
     let timing: DecodeStage.Timing
-    let decodeTimes: DecodeTimes
+    let decodeTimes: DecodeTimeHistogram
     /// Frames that its decoder or its buffer has dropped.
     let dropped: Int
     /// Frames on air, and those that were on air again because no newer one was there.
@@ -47,7 +47,7 @@ package struct SourceFacts: Sendable {
     /// Microseconds of audio against video, of each flash and beep.
     let lipSync: [Int64]
     /// nil: not measured.
-    let level: SoundLevels.Level?
+    let level: AudioLevels.Level?
     /// In the shapes `Relay` and `Refusal`.
     let relays: JSONValue
     let refused: JSONValue
@@ -68,7 +68,7 @@ package struct SourceFacts: Sendable {
     package init(
         _ spec: Pipeline.Source, _ status: Status, decode: DecodeStage, buffer: SourceBuffer,
         stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, ingest: SourceStatistics?,
-        level: SoundLevels.Level?, relays: JSONValue, refused: JSONValue,
+        level: AudioLevels.Level?, relays: JSONValue, refused: JSONValue,
         messages: (taken: Int64, dropped: Int64)
     ) {
         self.id = spec.id
@@ -164,7 +164,7 @@ package struct SourceListReply: NamedReply {
     package static let members = [ReplyMember<Self>("sources") { $0.sources }]
 }
 
-extension SoundLevels.Level: ReplyValue {
+extension AudioLevels.Level: ReplyValue {
     package static var replyShape: JSONShape { .named("SoundLevel") }
     package var replyValue: JSONValue { RoomEvents.json(self) }
 }

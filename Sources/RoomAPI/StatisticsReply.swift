@@ -90,7 +90,7 @@ struct SourceStatisticsReply: NamedReply {
 
 /// How long frames took to decode.
 private struct DecodeTimesReply: Reply {
-    let times: DecodeTimes
+    let times: DecodeTimeHistogram
 
     static let members: [ReplyMember<Self>] = [
         ReplyMember("pictures") { Int64(clamping: $0.times.count) },

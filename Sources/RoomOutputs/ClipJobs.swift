@@ -4,7 +4,7 @@ package import MediaTypes
 import Packager
 import PipelineSpec
 package import Recording
-import Stages
+import Threading
 
 /// The clips of a room, which are made one at a time.
 ///

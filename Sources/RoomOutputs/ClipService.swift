@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Recording
-import Stages
+import Threading
 
 /// Cuts clips out of the room's segments while it is on air.
 package struct ClipService: OutputService {
@@ -79,7 +79,7 @@ package struct ClipService: OutputService {
     }
 
     private static func held(
-        _ listed: [KeptSlot], by writer: ClipWriter, id: String, in range: Range<Int64>, _ store: DirectoryStore
+        _ listed: [ListedSegmentSet], by writer: ClipWriter, id: String, in range: Range<Int64>, _ store: DirectoryStore
     ) throws(ControlFailure) -> ClipWriter.Hold {
         do throws(MediaError) {
             return try writer.hold(ClipWriter.slots(listed, in: range), id: id) { store.path(of: $0) }

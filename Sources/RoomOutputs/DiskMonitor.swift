@@ -1,7 +1,7 @@
 package import MediaTypes
 import Packager
 import Recording
-import Stages
+import Threading
 
 /// Looks at the disks that a room writes to, and stops outputs as they fill; see ``DiskGuard``.
 package struct DiskMonitor: OutputService {

@@ -1,4 +1,4 @@
-package import Ladder
+package import Encoding
 package import MediaTypes
 package import Packager
 package import PipelineSpec
@@ -18,8 +18,8 @@ package struct HLSOutputService: OutputService {
     ///   - recorder: Keeps what the playlists let go.
     /// - Throws: ``MediaError`` for a directory or a secret that cannot be used.
     package static func open(
-        _ output: HLSOutput, _ pipeline: Pipeline, _ ladder: LadderStage, newSession: Bool, clock: any MonotonicClock,
-        _ recorder: TakeRecorder?, _ host: @escaping LateHost
+        _ output: HLSOutput, _ pipeline: Pipeline, _ ladder: EncodingStage, newSession: Bool, clock: any MonotonicClock,
+        _ recorder: SessionRecorder?, _ host: @escaping LateHost
     ) throws(MediaError) -> HLSPackager {
         var settings = try HLSOutputSettings(output, pipeline)
         settings.newSession = newSession

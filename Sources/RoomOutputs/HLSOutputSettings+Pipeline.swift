@@ -23,7 +23,7 @@ extension HLSOutputSettings {
             deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
             waitsForStore: pipeline.clock == .offline, variants: variants)
         self.contentID = pipeline.room.roomID
-        self.opening = OpeningSegments(pipeline)
+        self.opening = StartupSegments(pipeline)
         self.iFramePlaylists = output.iFramePlaylists
         self.encryption = try pipeline.encryptionSettings()
     }

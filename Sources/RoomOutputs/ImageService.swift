@@ -3,7 +3,7 @@ import LibAV
 package import MediaTypes
 import Packager
 import PipelineSpec
-package import Stages
+package import Threading
 
 /// Stills of the program and of its sources, and sheets of stills for players' seek bars.
 package struct ImageService: OutputService {

@@ -7,7 +7,7 @@ extension LiveFeeds {
     package func carry(_ plan: UserDataPlan) { self.change { $0.plan = plan } }
 
     /// See ``HLSPackager/cue(_:)``.
-    package func cue(_ cue: ProgramCue) { self.change { $0.add(cue, hasMessages: false) } }
+    package func cue(_ cue: FrameMetadata) { self.change { $0.add(cue, hasMessages: false) } }
 
     /// See ``HLSPackager/show(_:from:isScheduled:)``.
     package func show(_ layout: [JSONValue.Member], from frame: Int64, isScheduled: Bool) {
@@ -26,7 +26,7 @@ extension LiveFeeds {
         self.cues.withLock { $0[track].passing(packet, fps: self.fps, step: self.steps[track]) }
     }
 
-    private func change(_ body: (inout TrackCues) -> Void) {
+    private func change(_ body: (inout PendingFrameMetadata) -> Void) {
         self.cues.withLock { cues in
             for track in cues.indices { body(&cues[track]) }
         }

@@ -1,6 +1,6 @@
 package import Egress
 import HLS
-package import Ladder
+package import Encoding
 package import MediaTypes
 package import PipelineSpec
 package import Push
@@ -15,7 +15,7 @@ package final class LiveFeeds: Sendable {
     /// The readers of each track of the ladder.
     let feeds: [[LiveFeed]]
     /// What the pictures of each track carry.
-    let cues: Mutex<[TrackCues]>
+    let cues: Mutex<[PendingFrameMetadata]>
     /// Frames of the program from one picture of a track to the next, and a second.
     let steps: [Int64]
     let fps: Int
@@ -43,7 +43,7 @@ package final class LiveFeeds: Sendable {
         self.feeds = feeds
         self.fps = pipeline.canvas.fps
         self.steps = pictures.map { Int64(max(1, pipeline.canvas.fps / max(1, $0.fps))) }
-        self.cues = Mutex([TrackCues](repeating: TrackCues(), count: pictures.count))
+        self.cues = Mutex([PendingFrameMetadata](repeating: PendingFrameMetadata(), count: pictures.count))
     }
 
     private static func describe(_ rendition: Rendition, in pipeline: Pipeline) -> FeedDescription {
@@ -68,7 +68,7 @@ package final class LiveFeeds: Sendable {
     }
 
     /// A track changes its format. On the ladder's thread, as is ``receive(track:_:)``.
-    package func configure(track: Int, _ change: LadderStage.Reconfiguration) {
+    package func configure(track: Int, _ change: EncodingStage.Reconfiguration) {
         self.configure(
             track: track, change.parameters, width: change.width, height: change.height, isPlaced: change.isPassed)
     }

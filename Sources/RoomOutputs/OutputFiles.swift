@@ -2,7 +2,6 @@ import HLS
 import MediaTypes
 import Packager
 import PipelineSpec
-import RoomAPI
 import Upload
 
 /// What an uploader reads: files of the HLS output.

@@ -2,7 +2,7 @@ package import Control
 import Logging
 package import MediaTypes
 import Packager
-import Stages
+import Threading
 
 /// Something that a room does with its outputs. A view: all that changes is in ``OutputsState`` and in the stages themselves.
 protocol OutputService: Sendable {

@@ -1,19 +1,19 @@
-package import Ladder
+package import Encoding
 package import Logging
 package import Packager
 package import PipelineSpec
 package import Program
 package import Recording
-package import Stages
+package import Threading
 package import Upload
 
 /// What the outputs of a room are made of. Opened with the room, before anything runs.
 package struct OutputStages: Sendable {
-    package let ladder: LadderStage
+    package let ladder: EncodingStage
     /// Writes the HLS output; nil for a room without one.
     package let packager: HLSPackager?
     /// The recording; nil if the room has none.
-    package let recorder: TakeRecorder?
+    package let recorder: SessionRecorder?
     /// RTMP outputs and HTTP-FLV; nil for an offline job.
     package let live: LiveFeeds?
     /// Passes a publisher's packets on without encoding; nil if no rendition asks for it.
@@ -22,7 +22,7 @@ package struct OutputStages: Sendable {
     package let uploads: [Uploader]
     package let snapshots: SnapshotService
     /// MPEG-TS outputs for old devices.
-    package let transports: [TransportStreams]
+    package let transports: [MPEGTSOutput]
     /// The slate of a successor whose viewers are still there.
     package let slate: SlateJob?
     /// The program's clock.
@@ -39,9 +39,9 @@ package struct OutputStages: Sendable {
     ///   - pipeline: The one that the room is opened with.
     ///   - clock: The program's clock, which reads `machine`.
     package init(
-        _ pipeline: Pipeline, _ ladder: LadderStage, _ packager: HLSPackager?, recorder: TakeRecorder?,
+        _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, recorder: SessionRecorder?,
         live: LiveFeeds?, passthrough: PassthroughSwitch?, uploads: [Uploader], snapshots: SnapshotService,
-        transports: [TransportStreams], slate: SlateJob?, clock: ProgramClock, machine: any SleepClock,
+        transports: [MPEGTSOutput], slate: SlateJob?, clock: ProgramClock, machine: any SleepClock,
         events: any OutputEvents, logger: Logger
     ) {
         (self.ladder, self.packager, self.recorder, self.live) = (ladder, packager, recorder, live)

@@ -1,5 +1,5 @@
 import HLS
-package import Ladder
+package import Encoding
 package import LibAV
 package import MediaTypes
 package import Packager
@@ -13,12 +13,12 @@ import Synchronization
 package final class PassthroughSwitch: Sendable {
     private struct State {
         var gate: PassthroughGate
-        var lanes: [(id: SourceID, lane: CodedLane)]
+        var lanes: [(id: SourceID, lane: CodedFrameQueue)]
         /// Gone, and perhaps still passing.
         var leaving: Set<SourceID> = []
         var hasBegun = false
         /// What the ladder is still to be told.
-        var step: TickStep?
+        var step: TickPlan?
         var format: PictureFormat?
         /// First tick of the run.
         var firstTick: Int64 = 0
@@ -30,7 +30,7 @@ package final class PassthroughSwitch: Sendable {
     /// the highest there is, leaves room for both in one `avcC`. Spec: H.264 §7.4.2.1.1.
     package static let parameterSetID = 31
 
-    private let ladder: LadderStage
+    private let ladder: EncodingStage
     private let packager: HLSPackager
     /// No picture is needed of what passes: there is no other rendition.
     private let isAlone: Bool
@@ -40,7 +40,7 @@ package final class PassthroughSwitch: Sendable {
     /// - Parameter lanes: The packets of the sources that the room is opened with.
     /// - Returns: nil if no rendition asks for it, or if the room has no HLS output.
     package init?(
-        _ pipeline: Pipeline, _ ladder: LadderStage, _ packager: HLSPackager?, lanes: [SourceID: CodedLane],
+        _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, lanes: [SourceID: CodedFrameQueue],
         _ host: @escaping LateHost
     ) {
         guard let output = pipeline.hls, let packager else { return nil }
@@ -69,7 +69,7 @@ package final class PassthroughSwitch: Sendable {
     }
 
     /// A source has come; before its thread runs.
-    package func add(_ id: SourceID, _ lane: CodedLane) {
+    package func add(_ id: SourceID, _ lane: CodedFrameQueue) {
         lane.open()
         self.state.withLock { state in
             state.leaving.remove(id)
@@ -88,7 +88,7 @@ package final class PassthroughSwitch: Sendable {
     /// The next tick, before its sound and its picture go out.
     ///
     /// - Returns: The source whose pictures nobody needs.
-    package func step(_ tick: Int64, _ view: SoloView) -> SourceID? {
+    package func step(_ tick: Int64, _ view: FullCanvasSource) -> SourceID? {
         let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
             if !state.hasBegun {
                 state.gate.begin(at: tick, opening: self.packager.opening)
@@ -117,7 +117,7 @@ package final class PassthroughSwitch: Sendable {
     }
 
     /// A parameter set no initialization segment can be made of never passes.
-    private static func checked(_ item: ProgramItem) -> ProgramItem {
+    private static func checked(_ item: ProgramPacket) -> ProgramPacket {
         guard case .configuration(let parameters) = item, parameters.codec == .h264,
             AVCConfiguration(extradata: parameters.configuration) == nil
         else { return item }
@@ -204,7 +204,7 @@ package final class PassthroughSwitch: Sendable {
     }
 
     /// Two ticks' steps as one: the first tick's canvas was lost.
-    private static func joined(_ before: TickStep?, _ after: TickStep?) -> TickStep? {
+    private static func joined(_ before: TickPlan?, _ after: TickPlan?) -> TickPlan? {
         guard var pass = before?.pass, var step = after else { return after ?? before }
         if let next = step.pass, next.track == pass.track {
             pass.packets += next.packets

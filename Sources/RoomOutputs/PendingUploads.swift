@@ -2,7 +2,6 @@ import HLS
 package import MediaTypes
 import Packager
 package import PipelineSpec
-package import RoomAPI
 package import Upload
 
 /// What stores elsewhere have not been sent of a room that is over. A worker that is started for it again sends that, and does

@@ -1,4 +1,4 @@
-import Ladder
+import Encoding
 package import LibAV
 package import MediaTypes
 package import PipelineSpec

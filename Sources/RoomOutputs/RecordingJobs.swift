@@ -1,4 +1,4 @@
-import Stages
+import Threading
 
 /// Recording sessions that are over while the room goes on, and whose files are made one after the other.
 package struct RecordingJobs: Sendable {

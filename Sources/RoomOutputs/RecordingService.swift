@@ -2,7 +2,7 @@ package import MediaTypes
 package import Packager
 package import PipelineSpec
 package import Recording
-import Stages
+import Threading
 
 /// The room's recording: makes the files of recording sessions, and reports what becomes of them.
 package struct RecordingService: OutputService {
@@ -16,25 +16,25 @@ package struct RecordingService: OutputService {
     package static func open(
         _ output: HLSOutput, _ pipeline: Pipeline, packager: @escaping @Sendable () -> HLSPackager?,
         _ host: @escaping LateHost
-    ) throws(MediaError) -> TakeRecorder? {
+    ) throws(MediaError) -> SessionRecorder? {
         guard let settings = RecordingSettings(pipeline) else { return nil }
         let store = DirectoryStore(directory: output.path)
-        var clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
+        var clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)?
         if output.encryption != nil {
             clear = { track in packager()?.clearBytes(of: track.segment, track: track.name) }
         }
-        return try TakeRecorder.open(
+        return try SessionRecorder.open(
             settings, isActive: pipeline.record?.active ?? true, source: { store.path(of: $0) }, clear: clear,
             report: { host()?.outputs.recording.report($0) }, over: { host()?.outputs.recording.sessionEnded($0) })
     }
 
     /// A recording session is over while the room goes on: makes its files in the background.
-    private func sessionEnded(_ session: TakeRecorder.Take) {
+    private func sessionEnded(_ session: SessionRecorder.Take) {
         self.add { [weak host = self.host] isOver in host?.outputs.recording.makeFiles(of: session, until: isOver) }
     }
 
     /// Blocks. What goes wrong is tried again when the room is over.
-    private func makeFiles(of session: TakeRecorder.Take, until isOver: @escaping @Sendable () -> Bool) {
+    private func makeFiles(of session: SessionRecorder.Take, until isOver: @escaping @Sendable () -> Bool) {
         // One that was stopped before this worker had the room is told of again when it has.
         guard let recorder = self.stages.recorder, recorder.unfinished.contains(session.settings) else { return }
         session.recorder.settle()
@@ -112,7 +112,7 @@ package struct RecordingService: OutputService {
     /// The files of everything that has none yet. Blocks.
     ///
     /// - Returns: The first thing that went wrong.
-    private func makeRest(_ recorder: TakeRecorder, by deadline: Int64) -> MediaError? {
+    private func makeRest(_ recorder: SessionRecorder, by deadline: Int64) -> MediaError? {
         recorder.settle()
         recorder.close()
         var debt: MediaError?

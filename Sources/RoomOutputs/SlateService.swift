@@ -1,10 +1,10 @@
-import Ladder
+import Encoding
 import LibAV
 import MediaTypes
 package import Packager
 package import PipelineSpec
 package import Program
-import Stages
+import Threading
 
 /// Performs the ``SlateJob`` of a successor.
 package struct SlateService: OutputService {
@@ -60,7 +60,7 @@ package struct SlateJob: Sendable {
     }
 
     /// Encodes it. Blocks.
-    func encode(_ ladder: LadderStage, _ program: ProgramStage) throws(MediaError) -> Slate {
+    func encode(_ ladder: EncodingStage, _ program: ProgramStage) throws(MediaError) -> Slate {
         var picture = try program.still()
         // A scene on a canvas of its own has other sizes than the ladder was opened with.
         if picture?.format.width != self.width || picture?.format.height != self.height { picture = nil }
@@ -72,11 +72,11 @@ extension Slate {
     /// Encodes a slate. Blocks.
     ///
     /// - Parameter picture: Has that size; nil: a black one.
-    init(_ picture: Picture?, frames: Int, width: Int, height: Int, like ladder: LadderStage) throws(MediaError) {
+    init(_ picture: Picture?, frames: Int, width: Int, height: Int, like ladder: EncodingStage) throws(MediaError) {
         let picture =
             if let picture { picture } else {
                 try PictureCanvas.open(width: width, height: height, fill: .black).finish()
             }
-        self.init(frames: frames, tracks: try SlateCoder.code(picture, frames: frames, like: ladder))
+        self.init(frames: frames, tracks: try SlateEncoder.code(picture, frames: frames, like: ladder))
     }
 }

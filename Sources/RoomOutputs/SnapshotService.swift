@@ -6,7 +6,7 @@ import Packager
 package import PipelineSpec
 package import Program
 import RoomSources
-package import Stages
+package import Threading
 import Synchronization
 
 /// Stills of the program and of its sources. A reference to the newest canvas is all that a tick leaves here; everything else
@@ -47,7 +47,7 @@ package final class SnapshotService: Sendable {
             if let source { self.sources()[source]?.snapshot } else { self.state.withLock(\.latest) }
         guard let picture else { return nil }
         let wanted = size(picture.format.width, picture.format.height)
-        return try StillEncoder.jpeg(picture, width: wanted.width, height: wanted.height)
+        return try JPEGEncoder.jpeg(picture, width: wanted.width, height: wanted.height)
     }
 
     // MARK: Image outputs

@@ -14,7 +14,7 @@ package struct SpriteMaker: Sendable {
     private let name: String
     private let store: DirectoryStore
     private let incarnation: Int64
-    private var index: SpriteIndex?
+    private var index: ThumbnailIndex?
     private var cells: [Int: Picture] = [:]
     private var sheet = ""
     private var size: (width: Int, height: Int)?
@@ -51,7 +51,7 @@ package struct SpriteMaker: Sendable {
         self.size = size
         if self.index == nil {
             try self.store.prepare()
-            self.index = SpriteIndex(
+            self.index = ThumbnailIndex(
                 name: self.name, columns: self.sprites.columns, rows: self.sprites.rows, width: size.width,
                 height: size.height, interval: Int64(self.sprites.intervalSeconds) * 1_000,
                 incarnation: self.incarnation,
@@ -75,7 +75,7 @@ package struct SpriteMaker: Sendable {
             return latest
         }
         let sheet = try SpriteSheet.sheet(cells, columns: self.sprites.columns, rows: self.sprites.rows)
-        let bytes = try StillEncoder.jpeg(sheet, width: sheet.format.width, height: sheet.format.height)
+        let bytes = try JPEGEncoder.jpeg(sheet, width: sheet.format.width, height: sheet.format.height)
         try self.store.put(place.sheet, [PacketMemory(bytes)], durable: false)
         // At once, whatever becomes of the index: whoever asks for the sheet gets as many bytes of it.
         self.shown.files[place.sheet] = bytes.count
@@ -104,7 +104,7 @@ package struct SpriteMaker: Sendable {
     /// is nothing. Reads the disk.
     func left() -> SpriteUpdate? {
         guard let text = self.store.read(self.indexName) else { return nil }
-        let index = SpriteIndex(
+        let index = ThumbnailIndex(
             name: self.name, columns: self.sprites.columns, rows: self.sprites.rows, width: 0, height: 0,
             interval: Int64(self.interval) * 1_000, incarnation: self.incarnation,
             kept: String(decoding: text, as: UTF8.self))

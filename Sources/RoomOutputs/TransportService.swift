@@ -1,7 +1,7 @@
 package import MediaTypes
 package import Packager
 package import PipelineSpec
-package import Stages
+package import Threading
 
 /// MPEG-TS outputs beside the HLS output.
 package struct TransportService: OutputService {
@@ -12,11 +12,11 @@ package struct TransportService: OutputService {
     /// - Throws: ``MediaError/Code/notCreatable`` for a directory that cannot be written.
     package static func open(
         _ pipeline: Pipeline, _ packager: HLSPackager, _ host: @escaping LateHost
-    ) throws(MediaError) -> [TransportStreams] {
-        var outputs: [TransportStreams] = []
+    ) throws(MediaError) -> [MPEGTSOutput] {
+        var outputs: [MPEGTSOutput] = []
         for output in pipeline.transports {
             let id = output.outputID
-            let made = TransportStreams(
+            let made = MPEGTSOutput(
                 outputID: id, packager: packager, store: DirectoryStore(directory: output.path),
                 multivariantName: output.multivariantPlaylist, waits: pipeline.clock == .offline
             ) { host()?.outputs.transports.report($0, of: id) }
@@ -67,7 +67,7 @@ package struct TransportService: OutputService {
         }
     }
 
-    private static func noEnd(_ output: TransportStreams) -> MediaError {
+    private static func noEnd(_ output: MPEGTSOutput) -> MediaError {
         MediaError(
             .outputLost, "the directory did not take the transport streams' end in time",
             at: "outputs[\(output.outputID)]",

@@ -1,6 +1,6 @@
 package import Control
 import HLS
-import Ladder
+import Encoding
 import LibAV
 package import MediaTypes
 package import Packager

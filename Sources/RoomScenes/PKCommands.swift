@@ -78,7 +78,7 @@ package struct PKCommands: Sendable {
     }
 
     private static func refused(_ path: String, _ what: String, fix: String) -> ControlFailure {
-        .refused([SpecMistake(path: path, at: .none, what: what, fix: fix)]) { what, fix, _ in
+        .refused([SpecDiagnostic(path: path, at: .none, what: what, fix: fix)]) { what, fix, _ in
             .conflict(what, fix: fix)
         }
     }

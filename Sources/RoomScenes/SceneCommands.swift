@@ -116,9 +116,9 @@ package struct SceneCommands: Sendable {
     }
 
     private static func judge(
-        _ scene: PipelineSpec.Scene, _ hasRevision: Bool, _ shelf: SceneShelf
-    ) throws(ControlFailure) -> (PipelineSpec.Scene, SceneShelf.Change) {
-        do throws(SceneShelf.Refusal) {
+        _ scene: PipelineSpec.Scene, _ hasRevision: Bool, _ shelf: SceneStore
+    ) throws(ControlFailure) -> (PipelineSpec.Scene, SceneStore.Change) {
+        do throws(SceneStore.Refusal) {
             return try shelf.judge(scene, hasRevision: hasRevision)
         } catch {
             switch error {
@@ -128,7 +128,7 @@ package struct SceneCommands: Sendable {
                     fix: "send a revision above \(revision)")
             case .full:
                 throw .limitExceeded(
-                    "the room has \(SceneShelf.limit) scenes", fix: "delete one that is not on air")
+                    "the room has \(SceneStore.limit) scenes", fix: "delete one that is not on air")
             }
         }
     }

@@ -1,7 +1,7 @@
 package import Logging
 package import MediaTypes
 package import Program
-package import Stages
+package import Threading
 import Synchronization
 
 /// What every change of a room's scenes uses; made once for each room.

@@ -30,7 +30,7 @@ package struct SceneSchedule: Sendable {
     }
 
     /// The room's scenes: those of the pipeline, as commands have changed them, and those that commands have added.
-    package var shelf: SceneShelf
+    package var shelf: SceneStore
     /// The scene that the program shows.
     package var onAir: Showing
     /// Scenes that commands have put on air at later ticks, ordered by tick, at most one for each.
@@ -46,7 +46,7 @@ package struct SceneSchedule: Sendable {
 
     /// The schedule of a room that starts as its pipeline says.
     package init(_ pipeline: Pipeline) {
-        self.shelf = SceneShelf(pipeline.scenes)
+        self.shelf = SceneStore(pipeline.scenes)
         self.onAir = Showing(sceneID: pipeline.program.scene, tick: 0)
         if let scene = self.shelf[pipeline.program.scene] { Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
     }

@@ -1,10 +1,10 @@
-package import Admission
+package import PublishAuth
 import Ingest
 package import MediaTypes
 package import PipelineSpec
 import Secrets
 
-extension Admission {
+extension PublishAuth {
     /// Who may publish by a pipeline. Reads all secrets.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, and what ``PipelineSpec/Pipeline/streamKeys()`` throws.
@@ -56,12 +56,12 @@ extension Pipeline {
     /// The client of the webhook that decides on publishers; nil if there is none.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a placeholder.
-    func publishHook() throws(MediaError) -> HookClient? {
+    func publishHook() throws(MediaError) -> PublishWebhookClient? {
         guard let settings = self.ingest.onPublish else { return nil }
         try Secret.refusePlaceholder(settings.url, in: "the URL", place: "ingest.onPublish")
         let secret = try settings.secret?.resolved(place: "ingest.onPublish")
-        return HookClient(
-            hook: PublishHook(form: settings.form, secret: secret), url: settings.url,
+        return PublishWebhookClient(
+            hook: PublishWebhook(form: settings.form, secret: secret), url: settings.url,
             timeout: Int64(settings.timeoutMs) * 1_000_000,
             onFailure: settings.onFailure == .allow ? .allow : .deny)
     }

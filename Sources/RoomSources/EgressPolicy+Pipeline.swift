@@ -26,11 +26,11 @@ extension EgressPolicy {
 
     /// The servers of a document that no connection may be made to, as far as their names tell. Only URLs that are written out are
     /// judged.
-    package func mistakes(in pipeline: Pipeline) -> [SpecMistake] {
-        var mistakes: [SpecMistake] = []
+    package func mistakes(in pipeline: Pipeline) -> [SpecDiagnostic] {
+        var mistakes: [SpecDiagnostic] = []
         func check(_ path: String, _ target: Target?) {
             guard let target, let refusal = self.refusal(of: target) else { return }
-            mistakes.append(SpecMistake(path: path, at: .none, what: "\(refusal)", fix: Self.fix))
+            mistakes.append(SpecDiagnostic(path: path, at: .none, what: "\(refusal)", fix: Self.fix))
         }
         for (index, source) in pipeline.sources.enumerated() {
             for (place, relay) in source.relays.enumerated() {
@@ -46,7 +46,7 @@ extension EgressPolicy {
             guard let text = sink.urlText, !self.webhooks.contains(text) else { continue }
             guard let target = Target(webhook: text) else {
                 mistakes.append(
-                    SpecMistake(
+                    SpecDiagnostic(
                         path: "control.events[\(index)].url", at: .none,
                         what: "has a form that only some clients understand",
                         fix: "write http[s]://HOST[:PORT]/PATH, without user and password"))

@@ -6,10 +6,10 @@ package struct EventThrottle: Sendable {
     /// In the long run, and at once.
     private static let rate = (perSecond: Int64(1), burst: Int64(3))
 
-    private var budget: RateBudget
+    private var budget: TokenBucket
     private var held = 0
 
-    package init(now: Int64) { self.budget = RateBudget(Self.rate, now: now) }
+    package init(now: Int64) { self.budget = TokenBucket(Self.rate, now: now) }
 
     /// It has happened once more.
     ///

@@ -23,7 +23,7 @@ package struct PublisherPace: Sendable {
     /// While racing it is held when it is ahead by more than `most`, and read again below `least`. It is read in pieces of hundreds of
     /// milliseconds, and what is not read in time is missed.
     package static let lead: (least: Int64, most: Int64) = (1_750_000_000, 2_000_000_000)
-    /// The same in bytes that wait, but for those of an offset: three quarters of ``PacketBudget/limit``, so that the rest takes what
+    /// The same in bytes that wait, but for those of an offset: three quarters of ``PacketBacklog/limit``, so that the rest takes what
     /// is on its way.
     package static let bytes: (least: Int, most: Int) = (16 << 20, 24 << 20)
     /// Packets count as having come by no more than this later: what has been read ahead is shown to its end when the publication

@@ -3,7 +3,7 @@ import MediaTypes
 /// How often it is told that somebody was refused: a flood of wrong keys must not become a flood of events. Pure.
 package struct RefusalReports: Sendable {
     private struct Sender {
-        var budget: RateBudget
+        var budget: TokenBucket
         var silent = 0
     }
 
@@ -27,7 +27,7 @@ package struct RefusalReports: Sendable {
             }
             if self.senders.count >= Self.maximum { host = "" }
         }
-        var sender = self.senders[host] ?? Sender(budget: RateBudget(Self.rate, now: now))
+        var sender = self.senders[host] ?? Sender(budget: TokenBucket(Self.rate, now: now))
         defer { self.senders[host] = sender }
         guard sender.budget.take(now: now) else {
             sender.silent += 1

@@ -3,7 +3,7 @@ package import MediaTypes
 package import PipelineSpec
 package import Program
 package import RoomAPI
-package import Stages
+package import Threading
 import Synchronization
 
 /// One source of a room: its buffer, its decode thread, and what is known of what comes in. Any thread may use it.

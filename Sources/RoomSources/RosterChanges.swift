@@ -41,7 +41,7 @@ package struct RosterChanges: Sendable {
         for (index, source) in after.sources.enumerated() where before.source(source.id) == nil {
             let path = "sources[\(index)]"
             guard self.host.ingestion.connections.ingest != nil else {
-                let mistake = SpecMistake(
+                let mistake = SpecDiagnostic(
                     path: path, at: .none, what: "nobody can publish to this room: it began without publishers",
                     fix: "drain this worker and run the new file")
                 throw .refused([mistake]) { what, fix, _ in .needsRestart(what, fix: fix) }
@@ -69,7 +69,7 @@ package struct RosterChanges: Sendable {
         var relays: [(id: String, url: RTMPURL)] = []
         for relay in spec.relays { relays.append((relay.relayID, try relay.url(of: spec.id))) }
         let ingest = IngestConfiguration.Source(
-            readPatience: ReadPatience(jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000),
+            readPatience: ReadDelayLimits(jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000),
             codecs: spec.decode.codecs.isEmpty ? nil : pipeline.codecs(of: spec),
             refused: self.host.refusing.refused[spec.id])
         return Newcomer(source: source, program: try source.programSource(), ingest: ingest, relays: relays)

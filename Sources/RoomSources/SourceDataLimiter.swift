@@ -11,7 +11,7 @@ package struct SourceDataLimiter: Sendable {
         package var dropped: Int64 = 0
     }
 
-    private var budgets: [SourceID: RateBudget] = [:]
+    private var budgets: [SourceID: TokenBucket] = [:]
     private var counts: [SourceID: Count] = [:]
 
     package init() {}
@@ -21,7 +21,7 @@ package struct SourceDataLimiter: Sendable {
     /// - Parameter now: Nanoseconds of a monotonic clock.
     /// - Returns: False if the message is over the limit.
     package mutating func take(_ source: SourceID, now: Int64) -> Bool {
-        var budget = self.budgets[source] ?? RateBudget((perSecond: Self.rate, burst: Self.rate), now: now)
+        var budget = self.budgets[source] ?? TokenBucket((perSecond: Self.rate, burst: Self.rate), now: now)
         let isTaken = budget.take(now: now)
         self.budgets[source] = budget
         if !isTaken { self.note(source, isTaken: false) }

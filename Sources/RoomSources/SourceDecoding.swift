@@ -2,7 +2,7 @@ import LibAV
 package import MediaTypes
 import Packager
 package import Program
-package import Stages
+package import Threading
 
 /// Runs the decode threads of sources and the readers of files, and handles what they report.
 package struct SourceDecoding: Sendable {

@@ -1,4 +1,4 @@
-package import Admission
+package import PublishAuth
 package import Ingest
 package import MediaTypes
 package import PipelineSpec
@@ -12,7 +12,7 @@ extension SourceIngest {
     ///   - certificates: Opens the certificate of RTMPS.
     /// - Throws: ``MediaError/Code/notReadable``, and what `certificates` throws.
     package func configuration(
-        _ admission: Admission, certificates: (TLSSettings?) throws(MediaError) -> CertificateStore?
+        _ admission: PublishAuth, certificates: (TLSSettings?) throws(MediaError) -> CertificateStore?
     ) throws(MediaError) -> IngestConfiguration {
         let (parts, pipeline) = (self.host.sourceParts, self.host.pipeline)
         let rtmp = pipeline.ingest.rtmp
@@ -40,7 +40,8 @@ extension SourceIngest {
         configuration.srt = parts.opensListeners ? try SRTSettings(pipeline) : nil
         configuration.refused = self.host.refusing.refused
         for (id, source) in parts.roster.sources {
-            configuration.readPatience[id] = ReadPatience(jitterBuffer: Int64(source.spec.jitterBufferMs) * 1_000_000)
+            configuration.readPatience[id] = ReadDelayLimits(
+                jitterBuffer: Int64(source.spec.jitterBufferMs) * 1_000_000)
         }
         configuration.setCodecs(pipeline)
         if let hook = try pipeline.publishHook() {

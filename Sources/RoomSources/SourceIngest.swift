@@ -1,4 +1,4 @@
-package import Admission
+package import PublishAuth
 package import Ingest
 package import MediaTypes
 import PipelineSpec

@@ -2,7 +2,7 @@ import Dispatch
 package import MediaTypes
 package import PipelineSpec
 package import Program
-package import Stages
+package import Threading
 import Synchronization
 
 /// The sources of a room: read by every thread, changed with the room's document.

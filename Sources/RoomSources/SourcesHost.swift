@@ -1,11 +1,11 @@
-package import Admission
+package import PublishAuth
 package import Control
 package import Egress
 package import Logging
 package import MediaTypes
 package import PipelineSpec
 package import Program
-package import Stages
+package import Threading
 
 /// Emits events of a room. Takes no lock of the room.
 package struct SourceEvents: Sendable {
@@ -79,9 +79,9 @@ package protocol SourcesHost: AnyObject, Sendable {
     /// - Throws: If the room takes no commands any more.
     func checkOpen() throws(ControlFailure)
     /// `admission` with the single-use keys that were used under earlier workers.
-    func resumed(_ admission: Admission) -> Admission
+    func resumed(_ admission: PublishAuth) -> PublishAuth
     /// Records that a single-use key was used, or was not used after all.
-    func noteUse(_ use: Admission.KeyUse)
+    func noteUse(_ use: PublishAuth.KeyUse)
     /// Records a kick for a successor.
     ///
     /// - Parameter until: Nanoseconds since the Unix epoch; nil if the source may be published.

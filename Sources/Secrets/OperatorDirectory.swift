@@ -5,7 +5,7 @@
 #endif
 package import MediaTypes
 package import PipelineSpec
-import Stages
+import Threading
 
 extension ResourceGrants {
     /// The grants of `documents`, and the files in the directories that the operator lets requests use.
@@ -45,8 +45,8 @@ package enum OperatorDirectory {
     /// The same for a file that can be read as a secret.
     package static func isReadable(_ path: String, in directory: String?) -> Bool {
         guard self.holds(path, in: directory) else { return false }
-        do throws(WholeRead.Failure) {
-            return try !WholeRead.regular(path, limit: Self.longestSecret).isEmpty
+        do throws(FileReading.Failure) {
+            return try !FileReading.regular(path, limit: Self.longestSecret).isEmpty
         } catch {
             return false
         }

@@ -5,7 +5,7 @@
 #endif
 package import MediaTypes
 package import PipelineSpec
-import Stages
+import Threading
 
 extension Secret {
     /// The secret's text.
@@ -50,8 +50,8 @@ extension Secret {
 
     private static func read(_ path: String, place: String) throws(MediaError) -> String {
         let what: String
-        do throws(WholeRead.Failure) {
-            let bytes = try WholeRead.regular(path, limit: Self.longestFile)
+        do throws(FileReading.Failure) {
+            let bytes = try FileReading.regular(path, limit: Self.longestFile)
             if let text = String(validating: bytes, as: UTF8.self), !bytes.isEmpty { return text }
             what = bytes.isEmpty ? "is empty" : "is no text"
         } catch {

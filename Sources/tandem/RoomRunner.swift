@@ -6,7 +6,7 @@ import Recording
 import Room
 import RoomAPI
 import RoomOutputs
-import Stages
+import Threading
 import UnixSignals
 
 /// Opens a room, runs it to its end, and handles the signals of an orchestrator meanwhile.
@@ -164,7 +164,7 @@ enum RoomRunner {
     ) async -> ExitStatus? {
         EndedRoom.removeLeftovers(settings.pipeline)
         var debts: [MediaError] = []
-        var watch: SettlementWatch?
+        var watch: RecoveryStatus?
         let clock = settings.clocks.machine
         events.speakForLastWorker(of: settings.pipeline)
         let pipeline = settings.pipeline
@@ -173,7 +173,7 @@ enum RoomRunner {
         RecordingSettings(pipeline)?.removeLeftovers()
         let due = RecordingSettings(pipeline)?.dueTakes(roomHasEnded: hasEnded) ?? []
         if !due.isEmpty {
-            let begun = await SettlementWatch.begin(
+            let begun = await RecoveryStatus.begin(
                 "finishing the recording", patience: Self.stepPatience, pipeline, clock: clock, logger)
             watch = begun
             for recording in due {
@@ -193,7 +193,7 @@ enum RoomRunner {
                 if let watch {
                     watch.proceed(doing, patience: patience)
                 } else {
-                    watch = await SettlementWatch.begin(doing, patience: patience, pipeline, clock: clock, logger)
+                    watch = await RecoveryStatus.begin(doing, patience: patience, pipeline, clock: clock, logger)
                 }
                 if let error = await uploads.settle() { debts.append(error) }
             }

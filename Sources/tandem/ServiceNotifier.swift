@@ -5,7 +5,7 @@
 #endif
 import Room
 import RoomAPI
-import Stages
+import Threading
 
 /// Sends the notices of ``ServiceOutbox`` to a service manager.
 ///

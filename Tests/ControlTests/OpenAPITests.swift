@@ -203,7 +203,7 @@ struct OpenAPITests {
 
     @Test("the page may ask the server that has the keys, where there is one", arguments: [true, false])
     func keyServer(isThere: Bool) throws {
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         if isThere { doors.keyOrigin = "https://keys.example" }
         let responder = ControlResponder(
             room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "127.0.0.1", port: 1), token: nil), doors: doors)

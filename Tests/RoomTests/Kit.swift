@@ -3,7 +3,7 @@ import PipelineSpec
 import Room
 import RoomScenes
 import RoomSources
-import Stages
+import Threading
 
 /// Names and times the tests of the room's life share.
 enum Kit {

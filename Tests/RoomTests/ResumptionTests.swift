@@ -2,7 +2,7 @@ import MediaTypes
 import PipelineSpec
 import Room
 import RoomScenes
-import Stages
+import Threading
 import Testing
 
 @Suite("What a successor goes on with")

@@ -1,5 +1,6 @@
 import Room
 import RoomAPI
+import RoomSources
 import Testing
 
 @Suite("Replies and metrics list every state")

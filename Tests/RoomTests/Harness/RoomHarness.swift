@@ -10,7 +10,7 @@ import Packager
 import PipelineSpec
 import Room
 import RoomAPI
-import Stages
+import Threading
 import Synchronization
 import Testing
 

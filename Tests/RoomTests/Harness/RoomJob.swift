@@ -3,7 +3,7 @@ import MediaTypes
 import PipelineSpec
 import Room
 import RoomAPI
-import Stages
+import Threading
 
 /// A room with the offline clock, run to its end in the test's process.
 enum RoomJob {
