@@ -1,13 +1,12 @@
 package import MediaTypes
 package import Program
 
-/// The source as the API shows it.
 extension RoomSource {
     /// The source as the API shows it.
     ///
     /// - Parameters:
     ///   - relays: Its relays; an array.
-    ///   - level: How loud it is.
+    ///   - level: Its audio level.
     ///   - refused: Why it may not be published; null if it may.
     package func json(
         stats: ProgramStage.Stats, contribution: ProgramStage.Contribution, relays: JSONValue, level: JSONValue,
@@ -50,7 +49,7 @@ extension RoomSource {
             })
     }
 
-    /// What was measured in the window of the health rules.
+    /// The figures of ``SourceHealth`` as JSON.
     package var healthFigures: JSONValue {
         let figures = self.figures
         return [
@@ -62,7 +61,7 @@ extension RoomSource {
         ]
     }
 
-    /// The level, and the causes of every level, the worst first.
+    /// The health level, and all causes, the worst first.
     package var healthJSON: JSONValue {
         let findings = self.healthFindings
         return [
@@ -71,7 +70,7 @@ extension RoomSource {
         ]
     }
 
-    /// What is wrong with what comes in, the worst first.
+    /// The findings of ``SourceHealth``, the worst first; an array.
     package var findingsJSON: JSONValue { Self.json(of: self.healthFindings) }
 
     private static func json(of findings: [SourceHealth.Finding]) -> JSONValue {
