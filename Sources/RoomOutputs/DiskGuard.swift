@@ -10,8 +10,7 @@ package import Packager
 /// | share of the room's capacity that is used | |
 /// |---|---|
 /// | 80 % | alarm `alert_2`, cleared below 75 % |
-/// | 95 %, or a write that found no space | alarm `alert_3`; the window is limited, the recording stops. Both end below
-///   80 % |
+/// | 95 %, or a write that found no space | alarm `alert_3`, window limited, recording stopped; until below 80 % |
 ///
 /// A recording keeps segments that have left the window, and the files made of it at the end of the room take as much
 /// space again. It therefore stops earlier: when those files and a limited window would no longer fit. It resumes, with
