@@ -3,9 +3,9 @@ import MediaTypes
 import PipelineSpec
 import Threading
 
-/// The files a room runs by, followed while it runs.
+/// Watches the room's files while it runs.
 extension Room {
-    /// Looks at the pipeline file, if there is one to follow, and at the files of secrets, about once a second from now on.
+    /// Starts checking the pipeline file, if it is watched, and the files of secrets, about once a second.
     func followFiles() {
         let pipeline = self.settings.file.map { file in
             PipelineFileWatch(
@@ -26,14 +26,14 @@ extension Room {
         self.listeners.follow(by: looks)
     }
 
-    /// Takes everything that stands in files now: pipeline, certificates, tokens, keys, secrets. Returns at once.
+    /// Reads all files again: pipeline, certificates, tokens, keys, secrets. Returns at once.
     package func reloadFiles() {
         let asked = self.value.withLock { value in
             value.reloads.asked += 1
             return value.reloads.asked
         }
         guard self.isOffline else { return self.listeners.tellFiles() }
-        // Nothing but certificates is followed there.
+        // An offline job reloads only certificates.
         _ = StageThread("files") {
             self.listeners.reloadCertificates()
             self.noteReloaded(asked)
@@ -42,17 +42,17 @@ extension Room {
 
     private func noteReloaded(_ asked: Int) { self.value.withLock { $0.reloads.done = max($0.reloads.done, asked) } }
 
-    /// Another version of the pipeline file, as `PUT /v1/room` takes it.
+    /// Applies another version of the pipeline file, like `PUT /v1/room`.
     private func take(_ bytes: [UInt8]) throws(ControlFailure) {
         try self.listeners.carryOut { () throws(ControlFailure) in
             try self.writeDocument(bytes, isPatch: false, isDryRun: false, isRequest: false).changed
         }
     }
 
-    /// Most mistakes that are told.
+    /// Most mistakes in an event.
     private static let listed = 16
 
-    /// - Parameter refusal: `nil`: the file is one the room runs by.
+    /// - Parameter refusal: Why the file was refused; `nil`: it is in use.
     private func noteFile(_ path: String, _ refusal: ControlFailure?) {
         guard let refusal else {
             self.value.withLock { $0.configurationAlarm = nil }
@@ -60,7 +60,7 @@ extension Room {
             self.events.emit("config.restored", ["file": .string(path)])
             return
         }
-        // The room is over: nothing is to be mended any more.
+        // The room has ended: correcting the file is pointless.
         guard refusal.status != 410 else { return }
         self.value.withLock {
             $0.configurationAlarm = AlarmBook.Alarm(

@@ -4,20 +4,20 @@ import PipelineSpec
 import RoomSources
 import Secrets
 
-/// What requests may name and where they may make the room connect to: nothing but what the operator's pipeline file allows.
+/// Restricts the files and servers that requests may use to those that the operator's pipeline file allows.
 extension Room {
-    /// What a request may name: what the operator wrote, and what requests before have been granted.
+    /// The resources that a request may use: those in the operator's file, and those granted to earlier requests.
     func grants() -> ResourceGrants {
         let (written, current) = self.value.withLock { ($0.documents.written, $0.documents.current?.effective) }
         return ResourceGrants([written, current].compactMap { $0 }, in: self.pipeline.control)
     }
 
-    /// Refuses what a request names and may not, before any of it is looked at.
+    /// Refuses a request that uses resources it may not use, before any of them is accessed.
     static func check(_ document: JSONNode, _ grants: ResourceGrants) throws(ControlFailure) {
         try self.refuse(grants.mistakes(in: document))
     }
 
-    /// Refuses a document that names a server nothing will be sent to, as far as its name tells.
+    /// Refuses a document with a server that the egress policy refuses by its name.
     func checkServers(of pipeline: Pipeline) throws(ControlFailure) {
         try Self.refuse(self.settings.egress.policy.mistakes(in: pipeline))
     }

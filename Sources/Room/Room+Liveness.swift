@@ -10,7 +10,7 @@ extension Room {
             state: self.phaseState.rawValue, checks: lags.checks)
     }
 
-    /// Whether the room's loops advance; media that is missing does not count.
+    /// Whether the room's loops advance. Missing media does not matter.
     package var isAlive: Bool { self.loopLags.isAlive }
 
     private var loopLags: LoopLags {
@@ -23,7 +23,7 @@ extension Room {
         guard state == .live, let now = self.clock.now() else { return LoopLags() }
         let (tick, machine) = (self.program.tick, self.machine.now())
         let behind = max(0, now &- self.time(of: tick))
-        // Before its first picture an encoder is where the program began.
+        // Before its first frame, an encoder counts as being at the program's first tick.
         let entered = self.ladder.rungs.isEmpty ? nil : self.ladder.control.enteredByAll ?? firstTick
         let encoders = entered.map { self.lag(ofEncodersAt: $0, now: now) }
         return self.value.withLock { value in
@@ -37,22 +37,22 @@ extension Room {
         }
     }
 
-    /// Ticks that the program has shown and that not every encoder has begun with; 0 before the program runs.
+    /// Ticks that the program has shown but not every encoder has received; 0 before the program runs.
     package var unencodedTicks: Int64 {
         let (state, firstTick) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.firstTick) }
         guard state == .live, !self.ladder.rungs.isEmpty else { return 0 }
         return max(0, self.program.tick - (self.ladder.control.enteredByAll ?? firstTick - 1))
     }
 
-    /// By when a room that begins to stop now must be over, on the machine's clock.
+    /// The deadline for a room that begins to stop now, on the machine's clock.
     func stopDeadline() -> Int64 {
         let milliseconds = Int64(self.pipeline.shutdown.endTimeoutMs)
-        // A drained room goes on to the end of its segment.
+        // A drained room continues to the end of its segment.
         let segment = Int64(self.packager?.targetDuration ?? 0) &* 1_500
         return self.machine.now() &+ (milliseconds &+ segment) &* 1_000_000 &+ LoopLags.endMargin
     }
 
-    /// As a service manager is told it.
+    /// The room's state for a service manager.
     package var serviceView: ServiceNotices.View {
         let (state, stopUntil, outcome) = self.value.withLock {
             ($0.lifecycle.state, $0.lifecycle.stopUntil, $0.lifecycle.outcome)
@@ -72,10 +72,10 @@ extension Room {
             reloads: self.value.withLock { $0.reloads })
     }
 
-    /// How far encoders are behind the room's clock that have begun with a tick, in nanoseconds; a picture that is on its way at
-    /// its usual pace is no lag.
+    /// The lag of encoders that have received the frames up to a tick, in nanoseconds, without the usual time that a
+    /// frame takes.
     func lag(ofEncodersAt entered: Int64, now: Int64) -> Int64 {
-        // A rendition at half the rate has a picture every other tick; each is on its way within one.
+        // A rendition at half the rate has a frame every other tick; each takes up to one step.
         let step = self.ladder.rungs.map { Int64($0.frameStep) }.max() ?? 1
         return max(0, now &- self.time(of: entered &+ step &+ 1))
     }

@@ -1,6 +1,6 @@
 import Program
 
-/// A room at a glance, for a progress line.
+/// Values of a room for a progress line.
 package struct RoomProgress: Sendable {
     package var seconds: Int
     package var late: Int64

@@ -14,10 +14,10 @@ extension Rendition {
 
 /// Bit rates of renditions, changed while the room runs.
 extension Room {
-    /// The bit rates that another version of the document asks for, by track. An encoder is opened for each, on the caller's
-    /// thread, to see that it fits the initialization segment players have.
+    /// The bit rates that another version of the document sets, by track. Opens an encoder for each, on the caller's
+    /// thread, to check that it fits the initialization segment that players have.
     ///
-    /// - Throws: What cannot be had without another worker, with everything that is wrong.
+    /// - Throws: All bit rates that need another worker.
     func rateChanges(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> [Int: BitRates] {
         var changes: [Int: BitRates] = [:]
         var mistakes: [SpecDiagnostic] = []
@@ -32,7 +32,7 @@ extension Room {
                 } else {
                     mistakes.append(
                         SpecDiagnostic(
-                            path: path, at: .none, what: "with these bit rates its H.264 level is another one",
+                            path: path, at: .none, what: "these bit rates need another H.264 level",
                             fix: "stay nearer to \(old.video.bitrate), or drain this worker and run the new file"))
                 }
             } catch {
@@ -43,7 +43,7 @@ extension Room {
         return changes
     }
 
-    /// What is declared rises before what is coded.
+    /// Applies bit rates. The playlists declare the new rates before the encoders use them.
     func apply(_ changes: [Int: BitRates]) {
         for (track, rates) in changes {
             self.packager?.declare(rates, track: track)

@@ -5,12 +5,12 @@ package import PipelineSpec
 import Secrets
 
 extension Pipeline {
-    /// Where the room's events are kept; `nil`: nowhere.
+    /// The directory in which the room's events are kept; `nil`: they are not kept.
     package var eventDirectory: String? { self.clock == .offline ? nil : self.hls?.path }
 
     /// The receivers of the room's events.
     ///
-    /// - Throws: ``MediaError`` for a secret or URL that cannot be read, and for what is no URL.
+    /// - Throws: ``MediaError`` for a secret or URL that cannot be read, and for an invalid URL.
     package func webhooks() throws(MediaError) -> [Webhook] {
         var webhooks: [Webhook] = []
         for (index, sink) in self.control.events.enumerated() {
@@ -20,7 +20,7 @@ extension Pipeline {
             guard EventSink.isURL(url) else {
                 throw MediaError(
                     .rejected, "the URL is not http://host/path or https://host/path", at: place,
-                    fix: "correct what the variable holds")
+                    fix: "correct the value of the variable")
             }
             webhooks.append(
                 Webhook(url: url, types: sink.types, timeout: Int64(sink.timeoutMs) * 1_000_000, secrets: secrets))
@@ -30,7 +30,7 @@ extension Pipeline {
 }
 
 extension RoomEvents {
-    /// Tells what came of the delivery to a webhook, as an event of its own.
+    /// Emits an event about the delivery to a webhook.
     package func tell(_ webhook: Webhook, _ notice: WebhookQueue.Notice) {
         let url = JSONValue.string(webhook.shownURL)
         switch notice {
@@ -47,8 +47,8 @@ extension Room {
     func addWebhooks(_ metrics: inout MetricsText) {
         metrics.family(
             "tandem_webhook_deliveries_total", .counter,
-            "Attempts to deliver an event: taken, refused by a status, or failed without one.")
-        // Two may be at one host, which is all that may be shown of them.
+            "Attempts to deliver an event: delivered, refused with a status code, or failed without a response.")
+        // Only the host of a webhook may be shown, and two webhooks may have the same host.
         var tallies: [String: WebhookCounters] = [:]
         for (url, tally) in self.delivery?.tallies ?? [] { tallies[url, default: WebhookCounters()].add(tally) }
         for (url, tally) in tallies.sorted(by: { $0.key < $1.key }) {
@@ -60,13 +60,13 @@ extension Room {
         }
     }
 
-    /// Reads the webhooks' secrets again. What cannot be read changes nothing.
+    /// Reads the webhooks' secrets again. If they cannot be read, then the old ones stay.
     func reloadWebhooks() {
         guard let delivery = self.delivery, self.pipeline.control.events.contains(where: { $0.secret != nil }) else {
             return
         }
         do throws(MediaError) {
-            // With the document, so that no other version of it comes between.
+            // In the turn of the document, so that no other version of it comes between.
             try self.documentTurn.withLock { _ throws(MediaError) in delivery.replace(try self.pipeline.webhooks()) }
             self.logger.info("secrets of webhooks read again")
             self.events.emit("webhook.secretsRenewed", [:])
@@ -77,7 +77,7 @@ extension Room {
         }
     }
 
-    /// Who is to be told the room's events, with the secrets read; `nil`: those who are.
+    /// The webhooks of a new version of the document, with their secrets; `nil`: they do not change.
     func webhooks(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> [Webhook]? {
         guard before.control.events != after.control.events else { return nil }
         do throws(MediaError) {

@@ -2,16 +2,16 @@ package import MediaTypes
 
 /// Why a room stopped; the process's exit code follows from it.
 package enum RoomOutcome: Sendable {
-    /// The room is over: everything flushed, playlists closed.
+    /// The room has ended: everything is flushed and the playlists are closed.
     case ended
-    /// This worker stops, the room goes on in a successor.
+    /// This worker stops; the room continues in a successor.
     case drained
     /// A newer worker serves the room.
     case superseded
     case failed(MediaError)
 }
 
-/// What a room did, for the summary at its end.
+/// The summary of a room at its end.
 package struct RoomSummary: Sendable {
     package var json: JSONValue
     package var text: String

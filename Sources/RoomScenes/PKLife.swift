@@ -84,7 +84,7 @@ package struct PKLife: Sendable, Equatable {
         guard self.phase == .pk else {
             throw Refusal(
                 what: "the phase is \(self.phase.rawValue), not pk",
-                fix: self.phase == .punish ? "wait: the punishment is running" : "start a PK and wait for its countdown")
+                fix: self.phase == .punish ? "wait: the punishment runs" : "start a PK and wait for its countdown")
         }
         return [self.enter(.punish, at: now, lasting: duration ?? self.durations.punish)]
     }
