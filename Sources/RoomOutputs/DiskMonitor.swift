@@ -26,7 +26,7 @@ package struct DiskMonitor: OutputService {
         while !self.host.withOutputs(\.disk.isStopped) {
             let began = clock.now()
             if counted == nil || began >= countsAt {
-                // Directories of earlier recording sessions.
+                // Directories of the second and later recording sessions.
                 let takes = self.stages.recorder?.directories ?? []
                 counted = DiskUse.measure(places + takes.map { DiskUse.Place($0, .recording) })
                 let ended = clock.now()

@@ -49,7 +49,7 @@ extension EgressPolicy {
                 mistakes.append(
                     SpecDiagnostic(
                         path: "control.events[\(index)].url", at: .none,
-                        what: "has a form that clients interpret in different ways",
+                        what: "has a form that only some clients understand",
                         fix: "write http[s]://HOST[:PORT]/PATH, without user and password"))
                 continue
             }

@@ -17,7 +17,7 @@ package struct SourceEvents: Sendable {
     }
 }
 
-/// What the sources of a room share, made before the room runs.
+/// Objects that the sources of a room share, made before the room runs.
 package struct SourceParts: Sendable {
     package let roster: SourceRoster
     package let program: ProgramStage
@@ -49,7 +49,7 @@ package struct SourceParts: Sendable {
     }
 }
 
-/// What the sources need of their room.
+/// The interface of the room that its sources use.
 package protocol SourcesHost: AnyObject, Sendable {
     /// What the sources share with the room; always the same value.
     var sourceParts: SourceParts { get }
