@@ -12,8 +12,7 @@ package struct CommandedState: Sendable, Equatable {
     package static let name = "commands.json"
     /// A reader of another version ignores the file. A minor version only adds members.
     package static let version = 1
-    ///
-    /// 1: `pk` has the scenes named by the command that started it.
+    /// Minor version. 1: `pk` has the scenes named by the command that started it.
     package static let minor = 1
     /// Largest size of the file, in bytes.
     package static let limit = 256 << 10

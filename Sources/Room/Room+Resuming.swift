@@ -58,7 +58,8 @@ extension Room {
         return resumption.settings.document?.effective == found.settings.document?.effective ? (resumption, file) : nil
     }
 
-    /// Opens the store for new commands. First saves that this worker restores the state, so that its death counts as an attempt.
+    /// Opens the store for new commands. First saves that this worker restores the state, so that its death counts as
+    /// an attempt.
     static func openCommands(
         _ resumption: inout Resumption, _ file: ClaimedFile?, superseded: @escaping @Sendable () -> Void
     ) -> CommandStore? {
