@@ -15,8 +15,8 @@ package enum CertificateAlarm {
     /// - Parameters:
     ///   - listener: Name of the listener, such as `viewer`.
     ///   - validFrom: When the certificate begins to be valid; `validUntil` is when it expires.
-    /// - Returns: `alert_1` from two weeks before it expires, `alert_2` from three days before, `alert_3` if clients
-    ///   refuse it. If it is valid for less than 90 days, then a sixth and a thirtieth of its lifetime apply instead.
+    /// - Returns: `alert_1` from two weeks before it expires, or a sixth of its lifetime if that is less; `alert_2`
+    ///   from three days before, or a thirtieth of its lifetime if that is less; `alert_3` if clients refuse it.
     ///   `nil`: no alarm.
     package static func of(
         _ listener: String, validFrom: Int64, validUntil: Int64, now: Int64
