@@ -99,7 +99,7 @@ extension EventDeclaration {
         EventDeclaration("output.finished", "An origin or bucket has received all files.", [Self.outputID]),
         EventDeclaration(
             "output.unfinished", "An origin or bucket is missing files; a later worker sends them.",
-            [Self.outputID, Self.reason("the store did not take all of it in time")]),
+            [Self.outputID, Self.reason("the store did not receive everything in time")]),
         EventDeclaration(
             "output.secretsRenewed", "The credentials of an origin or bucket were read again.", [Self.outputID]),
         Self.refused(

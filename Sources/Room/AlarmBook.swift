@@ -1,33 +1,35 @@
 package import Control
 import MediaTypes
 
-/// What is wrong with the room now, and what was lately. Pure; times are the wall clock's, in nanoseconds since the Unix epoch.
+/// The alarms of the room: those that are active, and those that were cleared lately. Pure; times are the wall clock's,
+/// in nanoseconds since the Unix epoch.
 package struct AlarmBook: Sendable {
     package typealias Alarm = RoomAlarm
 
     package struct Entry: Sendable, Hashable {
-        /// From 1, in the order in which they were set; no two of a book have the same.
+        /// Counted from 1, in the order in which alarms were set; unique within this value.
         package var number: Int64
         package var alarm: Alarm
         package var setAt: Int64
-        /// `nil`: it holds.
+        /// `nil`: the alarm is active.
         package var clearedAt: Int64?
-        /// Its id where a worker before this one has set it.
+        /// Its id if an earlier worker has set it.
         package var earlierID: String?
-        /// Until then it holds though this worker has not found it: it has only just begun to look.
+        /// Until then the alarm stays active although this worker has not found it: the worker has only just begun to
+        /// check.
         package var heldUntil: Int64?
     }
 
-    /// What an update has brought.
+    /// A change that an update has made.
     package enum Change: Sendable, Hashable {
-        /// It holds from now on, or is of another severity than before.
+        /// The alarm is active from now on, or has another severity than before.
         case set(Entry)
         case cleared(Entry)
     }
 
-    /// How long one that is over stays listed.
+    /// How long a cleared alarm stays listed, in nanoseconds.
     package static let keep: Int64 = 300 * TimeMath.nanoseconds
-    /// Most that are listed; the oldest of those that are over give way.
+    /// Most alarms that are listed; beyond that the oldest cleared ones are removed.
     package static let capacity = 256
 
     /// The oldest first.
@@ -36,9 +38,10 @@ package struct AlarmBook: Sendable {
 
     package init() {}
 
-    /// Alarms that a worker before this one has announced: they are not announced again, and end under the ids they had.
+    /// Restores alarms that an earlier worker has announced: they are not announced again, and are cleared under their
+    /// old ids.
     ///
-    /// - Parameter end: Those that are not found until then are over.
+    /// - end: Alarms that are not found until then are cleared.
     package mutating func resume(_ alarms: [(id: String, alarm: Alarm, setAt: Int64)], until end: Int64) {
         for (id, alarm, setAt) in alarms.prefix(Self.capacity) {
             self.last += 1
@@ -48,9 +51,9 @@ package struct AlarmBook: Sendable {
     }
 
     /// - Parameters:
-    ///   - current: Everything that is wrong now.
-    ///   - isLast: Nothing is held any longer.
-    /// - Returns: What is over, then what is new or of another severity, each in the order of the list.
+    ///   - current: All conditions that are wrong now.
+    ///   - isLast: Whether restored alarms that were not found are cleared at once.
+    /// - Returns: Cleared alarms, then new ones and those with another severity, each in the order of the list.
     @discardableResult
     package mutating func update(_ current: [Alarm], at now: Int64, isLast: Bool = false) -> [Change] {
         var (over, new): ([Change], [Change]) = ([], [])

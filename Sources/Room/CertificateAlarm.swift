@@ -1,22 +1,23 @@
 import HLS
 import MediaTypes
 
-/// When the certificate of a listener is something to be told of. Pure; times are Unix time, in seconds.
+/// Decides when the certificate of a listener raises an alarm. Pure; times are Unix time, in seconds.
 package enum CertificateAlarm {
-    /// Its type among the alarms: one, which gets more severe as the end comes.
+    /// The alarm type. The severity rises as the end of the certificate approaches.
     package static let type = "tls.certificate"
 
     private static let day: Int64 = 86_400
     /// Renewal is due weeks before the end of a certificate of 90 days; two weeks before, it has failed for some time.
     private static let notice: (time: Int64, share: Int64) = (14 * day, 6)
-    /// Somebody has to look at it now.
+    /// The certificate needs attention now.
     private static let haste: (time: Int64, share: Int64) = (3 * day, 30)
 
     /// - Parameters:
-    ///   - listener: Whose, such as `viewer`.
-    ///   - validFrom: From which on it is valid, as `validUntil` is up to which.
-    /// - Returns: `alert_1` two weeks before its end, `alert_2` three days before, `alert_3` where clients refuse it; of one that
-    ///   lives less than 90 days a sixth and a thirtieth of its life before. `nil`: nothing is wrong.
+    ///   - listener: Name of the listener, such as `viewer`.
+    ///   - validFrom: When the certificate begins to be valid; `validUntil` is when it expires.
+    /// - Returns: `alert_1` from two weeks before it expires, or a sixth of its lifetime if that is less; `alert_2`
+    ///   from three days before, or a thirtieth of its lifetime if that is less; `alert_3` if clients refuse it.
+    ///   `nil`: no alarm.
     package static func of(
         _ listener: String, validFrom: Int64, validUntil: Int64, now: Int64
     ) -> AlarmBook.Alarm? {
@@ -35,7 +36,8 @@ package enum CertificateAlarm {
         return isWithin(self.notice) ? alarm("alert_1", "has to be renewed") : nil
     }
 
-    /// As in playlists. One beyond the calendar of nanoseconds, such as the year 9999, is that calendar's last day.
+    /// Formats a date as in playlists. A date beyond the range of 64-bit nanoseconds, such as the year 9999, becomes
+    /// the last date of that range.
     package static func date(_ seconds: Int64) -> String {
         let (time, isBeyond) = seconds.multipliedReportingOverflow(by: TimeMath.nanoseconds)
         return ProgramDate.format(isBeyond ? (seconds < 0 ? 0 : .max) : time)

@@ -5,15 +5,16 @@ package import PipelineSpec
 package import Threading
 import Synchronization
 
-/// Where ``CommandStore`` writes.
+/// The file that ``CommandStore`` writes.
 package protocol CommandPlace: Sendable {
     func read() -> [UInt8]?
     /// Makes `bytes` the whole content, durably. Blocks.
     ///
-    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room, and nothing was written; what the disk says.
+    /// - Throws: ``MediaError/Code/superseded`` if another worker has claimed the room and nothing was written; the
+    ///   error of a failed write.
     func write(_ bytes: [UInt8]) throws(MediaError)
     func remove() throws(MediaError)
-    /// Removes what was set aside, which may have secrets as well.
+    /// Removes the file that was set aside, which may contain secrets too.
     func removeAside() throws(MediaError)
 }
 
@@ -24,21 +25,21 @@ extension ClaimedFile: CommandPlace {
 /// Keeps ``CommandedState`` on disk: one writer thread that always writes the newest state, so that commands which come together share
 /// a write.
 ///
-/// Nothing that changes the state waits for a disk. A caller that needs to know when a change is durable is called back, after
-/// ``patience`` at the latest.
+/// A change of the state never waits for the disk. A caller that needs to know when a change is durable is called back,
+/// after ``patience`` at the latest.
 package final class CommandStore: Sendable {
     /// How soon a change must be written.
     package enum Urgency: Sendable {
-        /// At once; an answer waits for it.
+        /// At once; a reply waits for it.
         case now
-        /// Within ``coalescing``, together with what else comes until then.
+        /// Within ``coalescing``, together with later changes until then.
         case soon
     }
 
-    /// What has become of the changes that an answer waits for.
+    /// The state of the changes that a reply waits for.
     package enum Durability: Sendable, Hashable {
         case durable
-        /// The disk has not taken them yet. They are written as soon as it does.
+        /// They are not on disk yet. They are written as soon as the disk allows it.
         case late
         /// Another worker serves the room. They are never written.
         case superseded
@@ -52,26 +53,26 @@ package final class CommandStore: Sendable {
 
     fileprivate struct State {
         var value: CommandedState
-        /// The pipeline file as it was taken last, which the state's hashes are of.
+        /// The pipeline file as it was last applied; the hashes in the state are computed from it.
         var file: RoomDocument?
-        /// Changes so far, the last one that an answer waits for, and the last one on disk.
+        /// Number of changes so far, the last one that a reply waits for, and the last one on disk.
         var sequence: UInt64 = 0
         var urgent: UInt64 = 0
         var written: UInt64 = 0
-        /// When the next write is due, and when the first change came that it is for.
+        /// When the next write is due, and when the first change was made that it covers.
         var dueAt: Int64?
         var changedAt: Int64?
         var retryAt: Int64?
         var retryDelay = CommandStore.firstRetry
         var waiters: [Waiter] = []
         var lastWaiter: UInt64 = 0
-        /// Commands that are being carried out: what they change and what they are answered is written together.
+        /// Number of commands being carried out: their changes and their replies are written together.
         var running = 0
         var failure: MediaError?
         var isLate = false
         var isSuperseded = false
         var isClosed = false
-        /// The writer thread; nil before it has started and once somebody waits for its end.
+        /// The writer thread; nil before it has started, and once ``close(within:)`` waits for it.
         var thread: StageThread?
     }
 
@@ -82,9 +83,9 @@ package final class CommandStore: Sendable {
         case stop
     }
 
-    /// How long an answer waits, in milliseconds.
+    /// How long a reply waits, in milliseconds.
     package static let patience = 250
-    /// How long scores, texts and volumes are gathered, in nanoseconds.
+    /// How long changes of scores, texts and volumes are collected before a write, in nanoseconds.
     package static let coalescing: Int64 = 100_000_000
     /// How long a write waits for the end of commands that are being carried out, in nanoseconds.
     private static let longestHold: Int64 = 50_000_000
@@ -100,7 +101,7 @@ package final class CommandStore: Sendable {
 
     /// - Parameters:
     ///   - file: The pipeline file; see ``CommandedState/hashes(of:)``.
-    ///   - superseded: Called once, on the writer's thread, when another worker turns out to serve the room.
+    ///   - superseded: Called once, on the writer's thread, if another worker serves the room.
     package init(
         _ value: CommandedState, file: RoomDocument?, place: any CommandPlace,
         clock: any SleepClock, superseded: @escaping @Sendable () -> Void = {}
@@ -120,12 +121,12 @@ package final class CommandStore: Sendable {
 
     package var value: CommandedState { self.state.withLock { $0.value } }
 
-    /// Why what was commanded is not on disk; `nil`: it is, or was until a moment ago.
+    /// Why the last commands are not on disk; `nil`: they are, or are expected to be soon.
     package var problem: String? {
         self.state.withLock { state in
             if state.isSuperseded { return nil }
             if let failure = state.failure { return failure.what }
-            return state.isLate ? "the disk has not taken the last commands for \(Self.patience) ms" : nil
+            return state.isLate ? "the last commands could not be written within \(Self.patience) ms" : nil
         }
     }
 
@@ -143,7 +144,7 @@ package final class CommandStore: Sendable {
         self.wake.signal()
     }
 
-    /// Another version of the pipeline file was taken.
+    /// Sets the version of the pipeline file that is in use now.
     package func setFile(_ file: RoomDocument?) {
         let now = self.clock.now()
         self.state.withLock { state in
@@ -153,20 +154,22 @@ package final class CommandStore: Sendable {
         self.wake.signal()
     }
 
-    /// Writes the state again: the file may have gone with its directory.
+    /// Writes the state again, because the file may have been lost with its directory.
     package func rewrite() {
         let now = self.clock.now()
         self.state.withLock { state in if !state.value.isPlain { state.changed(.now, now) } }
         self.wake.signal()
     }
 
-    /// A command is about to be carried out. What it changes is not written before ``end(_:)``, for 50 ms at most.
+    /// Announces a command that is about to be carried out. Its changes are not written before ``end(_:)``, but after
+    /// 50 ms at most.
     package func begin() { self.state.withLock { $0.running += 1 } }
 
-    /// Calls back when everything urgent so far is durable, or after ``patience``. Ends what ``begin()`` has begun.
+    /// Calls back when all urgent changes so far are durable, or after ``patience``. Ends the command announced by
+    /// ``begin()``.
     ///
     /// - Parameters:
-    ///   - waits: False: it calls back at once.
+    ///   - waits: If false, then it calls back at once.
     ///   - answer: Called once, on the calling thread if there is nothing to wait for.
     package func end(waits: Bool = true, _ answer: @escaping @Sendable (Durability) -> Void) {
         let now: Durability?
@@ -195,9 +198,9 @@ package final class CommandStore: Sendable {
 
     // MARK: The end
 
-    /// Writes what is not written, and stops.
+    /// Writes pending changes, and stops.
     ///
-    /// - Parameter nanoseconds: How long the disk may take for that.
+    /// - Parameter nanoseconds: Longest wait for the disk.
     package func close(within nanoseconds: Int64) {
         self.state.withLock { $0.isClosed = true }
         self.wake.signal()
@@ -205,7 +208,7 @@ package final class CommandStore: Sendable {
         _ = thread?.join(within: nanoseconds)
     }
 
-    /// The room is over: nothing is to be restored. Stops, and removes the file and what was set aside of it.
+    /// Stops when the room has ended and nothing must be restored. Removes the file and the one that was set aside.
     package func discard(within nanoseconds: Int64) {
         self.state.withLock { state in
             state.written = state.sequence
@@ -243,7 +246,7 @@ package final class CommandStore: Sendable {
                 return state.isClosed ? .stop : .wait(nil)
             }
             if state.isClosed {
-                // One more attempt: a disk that fails holds nobody up.
+                // One more attempt: a failing disk does not delay the end.
                 if let retry = state.retryAt, now < retry { return .stop }
                 return state.beginWrite()
             }
@@ -293,7 +296,7 @@ extension CommandStore.State {
         self.changedAt = self.changedAt ?? now
     }
 
-    /// What changes from here on is for the next write.
+    /// Changes from here on belong to the next write.
     fileprivate mutating func beginWrite() -> CommandStore.Step {
         (self.dueAt, self.changedAt) = (nil, nil)
         return .write(self.value, self.file, self.sequence)

@@ -1,23 +1,23 @@
 import MediaTypes
 import PipelineSpec
 
-/// Reads members of `commands.json` one by one: a bad one is reported and left out, and loses none of the others.
+/// Reads members of `commands.json` one by one: an invalid member is reported and skipped; the others are still read.
 struct CommandedReader {
-    /// What could not be read, by name.
+    /// Names of the members that could not be read.
     private(set) var problems: [String] = []
     /// See ``CommandedState/unknown``.
     private(set) var unknown: [String: [JSONMember]] = [:]
 
     mutating func fail(_ name: String) { if self.problems.count < 64 { self.problems.append(name) } }
 
-    /// Keeps what this version does not know of an object.
+    /// Keeps the members of an object that this version does not know.
     mutating func keepUnknown(of node: JSONNode, _ path: String, known: [String]) {
         guard case .object(let members) = node.content else { return }
         let rest = members.filter { !known.contains($0.key) }
         if !rest.isEmpty { self.unknown[path] = rest.map { JSONMember($0.key, $0.value.bare) } }
     }
 
-    /// What was kept under one path belongs to another.
+    /// Moves kept members from one path to another.
     mutating func moveUnknown(from path: String, to other: String) {
         if let members = self.unknown.removeValue(forKey: path) { self.unknown[other] = members }
     }
@@ -51,7 +51,7 @@ struct CommandedReader {
         self.number(node, key, path, in: Int64(range.lowerBound)...Int64(range.upperBound)).map { Int($0) }
     }
 
-    /// A word of a list.
+    /// Reads a string that must be one of a list.
     mutating func choice<Value: RawRepresentable>(
         _ node: JSONNode, _ key: String, _ path: String, as type: Value.Type = Value.self
     ) -> Value? where Value.RawValue == String {
@@ -62,12 +62,12 @@ struct CommandedReader {
         self.member(node, key, path) { if case .object = $0.content { $0 } else { nil } }
     }
 
-    /// The members of an object, by name.
+    /// Reads the members of an object, by name.
     mutating func entries(_ node: JSONNode, _ key: String, _ path: String) -> [JSONMember] {
         self.member(node, key, path) { if case .object(let members) = $0.content { members } else { nil } } ?? []
     }
 
-    /// Whole numbers by name.
+    /// Reads integers by name.
     mutating func numbers(
         _ node: JSONNode, _ key: String, _ path: String, in range: ClosedRange<Int64> = 0...Int64.max
     ) -> [String: Int64] {

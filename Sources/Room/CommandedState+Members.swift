@@ -2,9 +2,10 @@ import PublishAuth
 package import MediaTypes
 package import PipelineSpec
 
-/// Members of the pipeline file that commands change. A file that changed such a member meanwhile wins over the command.
+/// Members of the pipeline file that commands change. If the file has changed such a member meanwhile, then the file
+/// wins over the command.
 extension CommandedState {
-    /// One member, by its name, and where the file writes it.
+    /// One member, by its name, and its location in the file.
     package enum FileMember: Sendable, Hashable {
         case path([DocumentEdit.Step])
         /// Overlays of all scenes.
@@ -17,7 +18,7 @@ extension CommandedState {
             }
         }
 
-        /// What the file says; `nil`: nothing.
+        /// The value in the file; `nil` if the file has none.
         func value(in file: RoomDocument) -> JSONNode? {
             switch self {
             case .path(let path): file.member(path)
@@ -54,7 +55,7 @@ extension CommandedState {
         return members
     }
 
-    /// The hash of each member that this state changes, as `file` says it.
+    /// The hash of each member that this state changes, with its value in `file`.
     package func hashes(of file: RoomDocument) -> [String: String] {
         var hashes: [String: String] = [:]
         for member in self.changedMembers { hashes[member.name] = self.hash(of: member, in: file) }
@@ -66,7 +67,8 @@ extension CommandedState {
         return HashedStreamKey.digest(of: value, salt: self.salt, bytes: 12)
     }
 
-    /// The file says something else of the member than the writer's file did. False if the writer has not said what it was.
+    /// Whether the file has another value for the member than the file of the worker that wrote this state. False if
+    /// that worker has not recorded it.
     package func isChanged(_ member: FileMember, in file: RoomDocument) -> Bool {
         guard let before = self.fileMembers[member.name] else { return false }
         return before != self.hash(of: member, in: file)

@@ -4,16 +4,16 @@ import PipelineSpec
 import RoomScenes
 
 extension CommandedState {
-    /// What came of reading a file.
+    /// The result of reading a file.
     package struct Reading: Sendable {
         package var state: CommandedState
         /// Members that could not be read.
         package var problems: [String]
     }
 
-    /// Reads a file. Never traps; what is bad in it is left out and reported.
+    /// Reads a file. Never traps; invalid members are skipped and reported.
     ///
-    /// - Returns: `nil` for what is no JSON object, or of another version.
+    /// - Returns: `nil` if the bytes are not a JSON object, or have another version.
     package static func read(_ bytes: [UInt8]) -> Reading? {
         guard bytes.count <= 2 * Self.limit, let root = JSONParser.parse(bytes).root,
             root[key: "version"]?.integer == Int64(Self.version)
@@ -73,7 +73,7 @@ extension CommandedState {
         for (index, node) in reader.elements(root, "upcoming", "").prefix(1_024).enumerated() {
             let path = "upcoming[\(index)]"
             guard let showing = Self.showing(node, path, &reader) else { continue }
-            // Scenes that go on air leave the list: its indexes are another's then.
+            // When a scene goes on air, it leaves the list and the indexes change; the paths therefore name the entry.
             reader.moveUnknown(from: path, to: Self.path(of: showing))
             reader.moveUnknown(from: "\(path).transition", to: "\(Self.path(of: showing)).transition")
             self.upcoming.append(showing)
@@ -194,14 +194,14 @@ extension CommandedState {
         }
     }
 
-    // MARK: Where unknown members are kept of objects that a list has
+    // MARK: Paths of unknown members, for objects in lists
 
     static func path(of source: SourceID) -> String { "sources[\(source)]" }
     static func path(of edit: DocumentEdit) -> String { "document.edits[\(edit.name)]" }
     static func path(of showing: Showing) -> String { "upcoming[\(showing.scene) at \(showing.tick)]" }
     static func path(of relay: Relay) -> String { "relays[\(relay.source)/\(relay.id)]" }
 
-    // MARK: What was answered and told
+    // MARK: Replies, alarms and clips
 
     private static let replyKeys = ["key", "fingerprint", "status", "etag", "contentType", "body"]
     private static let alarmKeys = ["id", "type", "severity", "kind", "subject", "message", "setAt"]

@@ -5,8 +5,9 @@ import PipelineSpec
 extension CommandedState {
     /// The file, at most ``limit`` bytes.
     ///
-    /// Where it would be longer, these go first, in this order: the oldest replies, the oldest used keys, texts, and then what the
-    /// document's edits and scenes say. Covers, mutes, kicks, the PK and the end are never left out.
+    /// If it would be longer, then these are left out, in this order: the oldest replies, the oldest used keys, texts,
+    /// alarms and clips, unknown members, and then the edits of the document and the bodies of scenes. Covers, mutes,
+    /// kicks, the PK and the end are never left out.
     package var bytes: [UInt8] {
         var state = self
         var bytes = Array(state.json.text().utf8)
@@ -14,10 +15,10 @@ extension CommandedState {
         return bytes
     }
 
-    /// Leaves something out.
+    /// Removes something to save space.
     ///
-    /// - Parameter excess: Bytes that are too many.
-    /// - Returns: False where nothing is left that may go.
+    /// - Parameter excess: Bytes above the limit.
+    /// - Returns: False if nothing is left that may be removed.
     private mutating func drop(_ excess: Int) -> Bool {
         if !self.replies.isEmpty {
             var gone = 0
@@ -45,7 +46,7 @@ extension CommandedState {
         return true
     }
 
-    /// The file as a tree. What has its default is not written.
+    /// The file as a JSON tree, without default values.
     package var json: JSONNode {
         var root: [JSONMember] = [
             JSONMember("version", .integer(Self.version)), JSONMember("minor", .integer(Self.minor)),
@@ -95,7 +96,7 @@ extension CommandedState {
         return self.object(root, "")
     }
 
-    /// An object with the members that this version does not know of it.
+    /// An object with its members that this version does not know.
     private func object(_ members: [JSONMember], _ path: String) -> JSONNode {
         .object(members + (self.unknown[path] ?? []))
     }
@@ -201,7 +202,7 @@ extension [JSONMember] {
         if !list.isEmpty { self.append(JSONMember(key, .array(list))) }
     }
 
-    /// The entries in the order of their names, so that the same state is the same text.
+    /// Adds the entries in the order of their names, so that the same state always gives the same text.
     fileprivate mutating func add<Value>(_ key: String, map: [String: Value], _ node: (String, Value) -> JSONNode) {
         if map.isEmpty { return }
         let entries = map.sorted { $0.key < $1.key }.map { JSONMember($0.key, node($0.key, $0.value)) }

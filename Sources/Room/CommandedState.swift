@@ -3,25 +3,24 @@ package import MediaTypes
 package import PipelineSpec
 package import RoomScenes
 
-/// What operators have commanded and a successor restores: the content of `commands.json`.
+/// The state that operators have commanded and that a successor restores: the content of `commands.json`.
 ///
-/// A value: no clock, no lock, no I/O. Times are room time: nanoseconds since the Unix epoch, counted as origin + program time
-/// once the program runs, so that a clock that is set moves no deadline.
+/// A value: no clock, no lock, no I/O. Times are room time: nanoseconds since the Unix epoch, computed as origin +
+/// program time once the program runs, so that setting the clock moves no deadline.
 package struct CommandedState: Sendable, Equatable {
     /// The file's name in the directory of the room's state.
     package static let name = "commands.json"
-    /// Readers of another version do not read the file. A minor version only adds members.
+    /// A reader of another version ignores the file. A minor version only adds members.
     package static let version = 1
-    ///
-    /// 1: `pk` has the scenes that the command named which started it.
+    /// Minor version. 1: `pk` has the scenes named by the command that started it.
     package static let minor = 1
-    /// Most bytes of the file.
+    /// Largest size of the file, in bytes.
     package static let limit = 256 << 10
 
-    /// What the API has said of the document the room runs by.
+    /// Changes that the API has made to the room's document.
     package struct Document: Sendable, Equatable {
         package var revision: Int
-        /// How it differs from the pipeline file, with its stream keys sealed.
+        /// The differences from the pipeline file, with stream keys hashed.
         package var edits: [DocumentEdit]
 
         package init(revision: Int, edits: [DocumentEdit]) {
@@ -30,7 +29,7 @@ package struct CommandedState: Sendable, Equatable {
         }
     }
 
-    /// A scene that was put on air, or is to be at a later tick.
+    /// A scene that was put on air, or that is scheduled for a later tick.
     package struct Showing: Sendable, Equatable {
         package var scene: String
         package var tick: Int64
@@ -46,10 +45,10 @@ package struct CommandedState: Sendable, Equatable {
         }
     }
 
-    /// A scene that a command has put or removed, or whose revision is another than the document's.
+    /// A scene that a command has set or removed, or whose revision differs from the document's.
     package struct SceneChange: Sendable, Equatable {
         package var revision: Int
-        /// The request's body; `nil`: the document's.
+        /// The body of the request; `nil`: the scene of the document.
         package var body: JSONNode?
         package var isRemoved = false
 
@@ -63,13 +62,13 @@ package struct CommandedState: Sendable, Equatable {
     package struct PK: Sendable, Equatable {
         package var phase: PKLife.Phase
         package var since: Int64
-        /// `nil`: the phase has no end of its own.
+        /// `nil`: the phase lasts until a command.
         package var endsAt: Int64?
         /// Nanoseconds; see ``PKLife/Durations``.
         package var durations: PKLife.Durations
-        /// A PK that starts by itself has done so.
+        /// Whether a PK that starts without a command has done so.
         package var hasStartedItself: Bool
-        /// The scenes that the command named which started the PK.
+        /// The scenes named by the command that started the PK.
         package var scenes: RoomLife.PK.Scenes
 
         package init(
@@ -85,7 +84,7 @@ package struct CommandedState: Sendable, Equatable {
         }
     }
 
-    /// What commands have made of one source; `nil`: as the document says.
+    /// Changes that commands have made to one source; `nil`: as in the document.
     package struct Source: Sendable, Equatable {
         package var videoPush: Bool?
         package var audioPush: Bool?
@@ -95,9 +94,9 @@ package struct CommandedState: Sendable, Equatable {
         package var trackVolumes: [Int: Int] = [:]
         package var offsetMs: Int?
         package var rotation: Int?
-        /// Nobody may publish it until then.
+        /// The source may not be published until then.
         package var refusedUntil: Int64?
-        /// It was lost, and is waited for until then.
+        /// The source was lost, and the room waits for it until then; 0: no longer.
         package var graceUntil: Int64?
 
         package init() {}
@@ -116,7 +115,7 @@ package struct CommandedState: Sendable, Equatable {
     package struct Relay: Sendable, Equatable {
         package var source: SourceID
         package var id: String
-        /// URL with the stream key. This file alone holds it, and only while the relay runs.
+        /// URL with the stream key. It is stored only in this file, and only while the relay runs.
         package var url: String
 
         package init(source: SourceID, id: String, url: String) {
@@ -126,11 +125,11 @@ package struct CommandedState: Sendable, Equatable {
         }
     }
 
-    /// A stream key that is good for one publication, and was used.
+    /// A single-use stream key that was used.
     package struct UsedKey: Sendable, Equatable {
         /// Salted hash.
         package var digest: String
-        /// Unix time in seconds; later the key is expired anyway.
+        /// Unix time in seconds; after it the key has expired anyway.
         package var expiry: Int64
 
         package init(digest: String, expiry: Int64) {
@@ -139,7 +138,7 @@ package struct CommandedState: Sendable, Equatable {
         }
     }
 
-    /// An alarm that was announced and holds.
+    /// An alarm that was announced and is active.
     package struct Alarm: Sendable, Equatable {
         package var id: String
         package var alarm: AlarmBook.Alarm
@@ -173,11 +172,11 @@ package struct CommandedState: Sendable, Equatable {
     package var salt: String
     /// Incarnation of the worker that wrote the file.
     package var incarnation: Int64 = 0
-    /// Successors that restored this and have not lived for ``Resumption/probation`` yet.
+    /// Number of successors that restored this state and have not run for ``Resumption/probation`` yet.
     package var attempts = 0
     /// See `CommandRevisions`.
     package var revision: Int64 = 1
-    /// The room is to end.
+    /// Whether the room was told to end.
     package var isEnded = false
     package var document: Document?
     package var onAir: Showing?
@@ -187,10 +186,10 @@ package struct CommandedState: Sendable, Equatable {
     package var sources: [SourceID: Source] = [:]
     package var texts: [String: String] = [:]
     package var scores: [String: Score] = [:]
-    /// Ticks.
+    /// Ends of countdowns, in ticks.
     package var countdowns: [String: Int64] = [:]
     package var relays: [Relay] = []
-    /// Since when nobody has been there.
+    /// Since when the room has had no publisher.
     package var idleSince: Int64?
     package var alarms: [Alarm] = []
     package var clips: [Clip] = []
@@ -199,9 +198,10 @@ package struct CommandedState: Sendable, Equatable {
     /// The oldest first.
     package var usedKeys: [UsedKey] = []
 
-    /// Members that this version does not know, by the path of the object they stand in: they are kept on a rewrite.
+    /// Members that this version does not know, by the path of their object; they are kept when the file is rewritten.
     package var unknown: [String: [JSONMember]] = [:]
-    /// Hashes of the members of the pipeline file that commands have changed, by their names, as the writer's file said them.
+    /// Hashes of the members of the pipeline file that commands have changed, by name, with the values in the file of
+    /// the worker that wrote this state.
     package var fileMembers: [String: String] = [:]
 
     package init(roomID: String, salt: String) {
@@ -209,8 +209,8 @@ package struct CommandedState: Sendable, Equatable {
         self.salt = salt
     }
 
-    /// Changes what is known of a source. A source is listed if commands have changed it, or if a later version has written members
-    /// that this one does not know.
+    /// Changes the entry of a source. A source is listed if commands have changed it, or if a later version has written
+    /// members that this one does not know.
     package mutating func change(_ source: SourceID, _ body: (inout Source) -> Void) {
         var known = self.sources[source] ?? Source()
         body(&known)
@@ -218,7 +218,7 @@ package struct CommandedState: Sendable, Equatable {
         self.sources[source] = isKnown ? known : nil
     }
 
-    /// Forgets what was commanded of a source, its relays included.
+    /// Removes the entry of a source and its relays.
     package mutating func forget(_ source: SourceID) {
         for relay in self.relays where relay.source == source { self.unknown[Self.path(of: relay)] = nil }
         self.unknown[Self.path(of: source)] = nil
@@ -226,7 +226,7 @@ package struct CommandedState: Sendable, Equatable {
         self.relays.removeAll { $0.source == source }
     }
 
-    /// Puts a scene on air. Members that a later version has written of another scene do not describe this one.
+    /// Records the scene on air. Unknown members of another scene are dropped.
     package mutating func setOnAir(_ showing: Showing) {
         if self.onAir?.scene != showing.scene {
             for path in ["onAir", "onAir.transition"] { self.unknown[path] = nil }
@@ -234,22 +234,22 @@ package struct CommandedState: Sendable, Equatable {
         self.onAir = showing
     }
 
-    /// Puts or removes a scene. Members that a later version has written of the scene before do not describe this one.
+    /// Records a set or removed scene. Unknown members of its previous version are dropped.
     package mutating func setScene(_ id: String, _ change: SceneChange) {
         self.unknown["scenes[\(id)]"] = nil
         self.scenes[id] = change
     }
 
-    /// Sets the PK. Members that a later version has written of a PK that is over do not describe the next one.
+    /// Records the PK. Unknown members of a PK that has ended are dropped.
     ///
-    /// - Parameter pk: nil: there is nothing to restore.
+    /// - Parameter pk: nil if there is nothing to restore.
     package mutating func setPK(_ pk: PK?) {
         let wasRunning = self.pk.map { $0.phase != .idle } ?? false
         if pk.map({ $0.phase != .idle && !wasRunning }) ?? true { self.unknown["pk"] = nil }
         self.pk = pk
     }
 
-    /// Nothing was commanded that a successor would restore.
+    /// Whether there is nothing that a successor would restore.
     package var isPlain: Bool {
         var plain = CommandedState(roomID: self.roomID, salt: self.salt)
         plain.incarnation = self.incarnation

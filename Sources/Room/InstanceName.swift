@@ -5,22 +5,22 @@
 #endif
 import Threading
 
-/// What tells this worker from the room's others, as its engine calls it: for log lines.
+/// The name of this worker, as its orchestrator calls it, for log lines: it tells the workers of a room apart.
 package enum InstanceName {
-    /// Characters of it that are kept.
+    /// Most characters of the name.
     private static let longest = 128
 
     /// `$POD_NAME` (Kubernetes), `$INVOCATION_ID` (systemd), or `HOST:PROCESS`.
     ///
-    /// - Parameter variable: Of the environment, by its name.
+    /// - Parameter variable: Returns an environment variable by its name.
     package static func of(variable: (String) -> String?, host: String, process: Int32) -> String {
         let given = ["POD_NAME", "INVOCATION_ID"].compactMap(variable).first { !$0.isEmpty }
         return String((given ?? "\(host):\(process)").prefix(self.longest))
     }
 
-    /// This process's.
+    /// The name of this process.
     package static var ofThisProcess: String {
-        // The name gethostname(2) gives, without its buffer.
+        // The same name as gethostname(2) returns, but without a C buffer.
         let host = String(decoding: FileReading.tail(of: "/proc/sys/kernel/hostname", limit: 256), as: UTF8.self)
         return self.of(
             variable: { getenv($0).map { String(cString: $0) } },

@@ -1,11 +1,11 @@
 package import PipelineSpec
 
 extension Overload {
-    /// What a room can leave out, in the order in which it does; a step that would leave nothing out is none of them.
+    /// The steps of a room, in the order in which it takes them; steps without any effect are left out.
     ///
-    /// - Parameter renditions: The renditions with a cheaper encoder by their places in the ladder, the dearest first.
+    /// - Parameter renditions: Indexes of the renditions that have a cheaper encoder, the costliest first.
     package static func steps(for pipeline: Pipeline, renditions: [Int]) -> [Step] {
-        // Stills, those in sheets too, and raw pictures: what no player waits for.
+        // Stills, thumbnail sheets and raw output: no player waits for them.
         let hasOptionalOutputs = !pipeline.raws.isEmpty || !pipeline.images.isEmpty
         return [.decoding] + (hasOptionalOutputs ? [.outputs] : []) + renditions.map { .encoder($0) }
             + [.halfPictures, .hold]

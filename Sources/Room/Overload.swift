@@ -1,100 +1,107 @@
-/// Decides what a room leaves out while its machine cannot keep up, and when it tries to do without a step again: a value that
-/// is given the room's lag and returns actions.
+/// Decides what a room leaves out while its machine cannot keep up, and when it tries to undo a step: a value that
+/// receives the room's lag and returns actions.
 ///
 /// The *level* is the number of steps taken; level 0 leaves nothing out.
 ///
-/// Downwards: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without falling. The next
-/// step waits until the effect of the one before can be seen: until the change is in force (``noted(lag:at:isPending:)``) and the
-/// lag has been observed again since then. Lag that falls takes no step. If the lag grows by ``Rules/runaway`` or more, which a
-/// machine with less than 40 percent of what the room needs makes, then every step but the hold is taken at once, since playlists
-/// would be late before one step after the other was taken. The hold follows half a second later if the lag still grows, and
-/// the frames that wait for an encoder are dropped with it. A lag of
-/// ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``: viewers see one frame for that time, and the next observation starts without lag.
+/// Taking steps: one step is taken when the lag has been above ``Rules/limit`` for ``Rules/observation`` without
+/// falling. The next step waits until the effect of the previous one can be seen: until the change is in force
+/// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step. If the
+/// lag grows by ``Rules/runaway`` or more, which happens if the machine has less than 40 percent of the power that the
+/// room needs, then every step but the hold is taken at once, since the playlists would be late before the steps were
+/// taken one by one. The hold follows half a second later if the lag still grows, and the frames that wait for an
+/// encoder are dropped with it. A lag of ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``:
+/// viewers see one frame for that time, and the next observation starts without lag.
 ///
-/// Upwards: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails if the lag grows
-/// beyond half of the limit before the next attempt is due; the level that held is then taken again at once, and the distance to the
-/// next attempt at the same level doubles. An attempt that succeeds lets the next one take back twice as many steps. Two
-/// attempts are ``Rules/attemptDistance`` apart at least. A hold is tried after ``Rules/firstHoldDistance``, then after
-/// ``Rules/holdDistance``, and then after twice the distance each time; ``Rules/attemptDistance`` does not apply, since a still frame is worse than an attempt.
+/// Undoing steps: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails
+/// if the lag grows beyond half of the limit before the next attempt is due; the previous level is then restored at
+/// once, and the distance to the next attempt at the same level doubles. After a successful attempt, the next one
+/// undoes twice as many steps. Two attempts are at least ``Rules/attemptDistance`` apart. For a hold, the first attempt
+/// comes after ``Rules/firstHoldDistance``, the next after ``Rules/holdDistance``, and then the distance doubles each
+/// time; ``Rules/attemptDistance`` does not apply, since a still frame is worse than an attempt.
 ///
 /// Invariants:
-/// 1. Steps are taken in their order and taken back in reverse order, so ``Step/hold`` is taken only if every other step is.
-/// 2. A step is taken only while the lag is above the limit; an attempt that fails is given up above half of it.
-/// 3. A step is taken back only after the lag was within half of the limit for ``Rules/shortObservation``.
+/// 1. Steps are taken in order and undone in reverse order, so ``Step/hold`` is taken only if every other step is.
+/// 2. A step is taken only while the lag is above the limit; an attempt is given up when the lag is above half of it.
+/// 3. A step is undone only after the lag was within half of the limit for ``Rules/shortObservation``.
 package struct Overload: Sendable, Equatable {
     package enum Step: Sendable, Hashable {
-        /// Sources nobody sees, and those that are shown much smaller than they come, are decoded more cheaply.
+        /// Hidden sources, and sources that are shown much smaller than their size, are decoded more cheaply.
         case decoding
-        /// Outputs no player waits for pause: raw pictures, and stills with their sheets.
+        /// Outputs that no player waits for pause: raw output, stills and thumbnail sheets.
         case outputs
-        /// The encoder of a rendition, by its place in the ladder, is replaced by its cheaper sibling.
+        /// The encoder of a rendition, by its index, is replaced by a cheaper one.
         case encoder(Int)
-        /// Every second picture is the one before; the frame rate stays.
+        /// Every second frame repeats the previous one; the frame rate stays.
         case halfPictures
-        /// The picture is held; the sound goes on.
+        /// The frame is held; the audio continues.
         case hold
     }
 
     package enum Action: Sendable, Equatable {
-        /// A step is taken, or taken back. `lag` in nanoseconds.
+        /// A step is taken or undone. `lag` in nanoseconds.
         case change(Step, isTaken: Bool, lag: Int64)
-        /// Frames that wait for an encoder repeat the frame before, so that the lag is gone. `lag` in nanoseconds.
+        /// Frames that wait for an encoder are replaced by the previous frame, which removes the lag. `lag` in
+        /// nanoseconds.
         case dropBacklog(lag: Int64)
     }
 
-    /// All in nanoseconds, unless stated.
+    /// The limits; all in nanoseconds, unless stated.
     package struct Rules: Sendable, Equatable {
-        /// Lag that is no reason to leave anything out.
+        /// Lag up to which nothing is left out.
         package var limit: Int64
-        /// Time without samples after a step that is in force at once: what was decoded or composed before still has to be coded.
+        /// Time after a step in which samples are ignored: frames that were decoded or composed before still have to be
+        /// encoded.
         package var settling: Int64 = 300_000_000
-        /// A change that is not in force after this long counts as in force: its encoder may be gone, or bypassed.
+        /// A change that is not in force after this long counts as in force: its encoder may have stopped, or be
+        /// bypassed.
         package var longestPending: Int64 = 5_000_000_000
-        /// Time above the limit that decides on a step. Samples come every 50 ms; 20 of them tell a fall of 3 % from noise.
+        /// Time above the limit after which a step is taken. Samples come every 50 ms; 20 of them distinguish a fall of
+        /// 3 % from noise.
         package var observation: Int64 = 1_000_000_000
-        /// The same where the lag grows by ``steepGrowth`` or more: 10 samples tell that from noise.
+        /// The same if the lag grows by ``steepGrowth`` or more: 10 samples distinguish that from noise.
         package var shortObservation: Int64 = 500_000_000
-        /// Time above the limit after which the backlog is dropped where no step but the hold is left.
+        /// Time above the limit after which the backlog is dropped if no step but the hold is left.
         package var lastObservation: Int64 = 3_000_000_000
-        /// Three drops within this show as many still frames as moving ones: then the hold is taken.
+        /// If three drops occur within this time, then viewers see as many repeated frames as new ones, and the hold is
+        /// taken.
         package var rareDrops: Int64 = 8_000_000_000
         /// Milliseconds per second.
         package var steepGrowth: Int64 = 200
-        /// Growth at which one step after the other would take too long. Milliseconds per second.
+        /// Growth of the lag at which taking the steps one by one would take too long, in milliseconds per second.
         package var runaway: Int64 = 600
-        /// Time for which the growth is observed.
+        /// Time over which that growth is observed.
         package var runawayObservation: Int64 = 600_000_000
-        /// A lag that falls by more than this is let fall. Milliseconds per second.
+        /// If the lag falls by more than this, then no step is taken. Milliseconds per second.
         package var fall: Int64 = 10
-        /// Lag beyond the limit that is dropped. Below the 3 s that wait before the encoders.
+        /// Lag beyond the limit that is dropped. Less than the 3 s of frames that can wait for the encoders.
         package var backlog: Int64 = 800_000_000
         /// Time above ``backlog`` after which it is dropped.
         package var dropObservation: Int64 = 300_000_000
         package var dropDistance: Int64 = 2_000_000_000
-        /// From a step to the first attempt to do without it.
+        /// Time from a step to the first attempt to undo it.
         package var firstDistance: Int64 = 30_000_000_000
-        /// From a hold to the first attempt to do without it. A room that starts, or one whose machine was taken away for a moment, has
-        /// caught up by then: the backlog was dropped with the hold.
+        /// Time from a hold to the first attempt to undo it. A room that starts, or whose machine was busy for a
+        /// moment, has caught up by then: the backlog was dropped with the hold.
         package var firstHoldDistance: Int64 = 1_000_000_000
-        /// From a hold to the next attempt, if the one before failed.
+        /// Time from a hold to the next attempt, if the previous one failed.
         package var holdDistance: Int64 = 5_000_000_000
-        /// Between two attempts, at least.
+        /// Least time between two attempts.
         package var attemptDistance: Int64 = 60_000_000_000
         /// Distances double up to this: 32 minutes.
         package var longestDistance: Int64 = 1_920_000_000_000
-        /// A step that is taken again within this time of an attempt to do without it makes the next distance longer.
+        /// If a step is taken again within this time after an attempt to undo it, then the next distance is longer.
         package var memory: Int64 = 600_000_000_000
-        /// An attempt that has held for this long counts as held for the room's state.
+        /// An attempt that has lasted this long counts as successful for the room's state.
         package var proof: Int64 = 10_000_000_000
 
         package init(limit: Int64) { self.limit = limit }
     }
 
-    /// What a successor is told: see ``OverloadRecord``.
+    /// The level that a successor starts with; see ``OverloadRecord``.
     package struct Held: Sendable, Equatable {
-        /// In their order; ``Step/hold`` is not handed on.
+        /// The steps, in order, without ``Step/hold``.
         package var steps: [Step]
-        /// From a step to the next attempt to do without the last of them.
+        /// Time from a step to the next attempt to undo the last of them.
         package var distance: Int64
 
         package init(steps: [Step], distance: Int64) {
@@ -105,40 +112,42 @@ package struct Overload: Sendable, Equatable {
 
     private struct Attempt: Equatable {
         var began: Int64
-        /// The level that held before.
+        /// The level before the attempt.
         var from: Int
         var to: Int
     }
 
     package let rules: Rules
     package let steps: [Step]
-    /// How many of ``steps`` are taken, from the first on.
+    /// Number of ``steps`` that are taken, from the first on.
     package private(set) var taken = 0
-    /// The lag that was noted last, in nanoseconds.
+    /// The last lag, in nanoseconds.
     package private(set) var lag: Int64 = 0
     private var history = LagHistory()
-    /// Samples before this say nothing about the level.
+    /// Samples before this time do not count for the current level.
     private var observedFrom = Int64.min / 2
-    /// When the last change was made, while it is not in force; `nil`: it is.
+    /// When the last change was made, if it is not in force yet; `nil`: it is in force.
     private var pendingSince: Int64?
     private var aboveLimitSince: Int64?
     private var aboveHalfSince: Int64?
     private var aboveHalfAt: Int64?
     private var aboveBacklogSince: Int64?
-    /// When all steps but the hold were taken at once, until it is known whether that suffices.
+    /// When all steps but the hold were taken at once; `nil` once it is known whether that suffices.
     private var leapedAt: Int64?
-    /// When the last three backlogs since the last step were dropped.
+    /// When backlogs were dropped since the last step; the last three.
     private var drops: [Int64] = []
     private var attempt: Attempt?
     private var attemptedAt: Int64?
-    /// Steps that the next attempt takes back; more than one after one that succeeded.
+    /// Number of steps that the next attempt undoes; more than one after a successful attempt.
     private var stride = 1
-    /// By step: when an attempt may do without it, how long after it was taken that is, and when an attempt last did without it.
+    /// By step: when an attempt may undo it, the distance of that time from the step, and when an attempt last undid
+    /// it.
     private var dueAt: [Int64]
     private var distances: [Int64]
     private var givenBackAt: [Int64?]
 
-    /// - Parameter held: What the worker before left out; it counts as in force, and the first attempt waits for its distance.
+    /// - Parameter held: The level of the previous worker. It counts as in force, and the first attempt waits for its
+    ///   distance.
     package init(steps: [Step], rules: Rules, held: Held? = nil, at now: Int64 = 0) {
         self.steps = steps
         self.rules = rules
@@ -153,15 +162,15 @@ package struct Overload: Sendable, Equatable {
         self.dueAt[self.taken - 1] = now &+ self.distances[self.taken - 1]
     }
 
-    /// Steps that are taken now, in their order.
+    /// The steps that are taken now, in order.
     package var active: ArraySlice<Step> { self.steps.prefix(self.taken) }
 
-    /// Whether the room counts as overloaded: at level 0 too, until that has held for ``Rules/proof``.
+    /// Whether the room counts as overloaded: also at level 0, until it has lasted for ``Rules/proof``.
     package func isOverloaded(at now: Int64) -> Bool {
         self.taken > 0 || self.attempt.map { now &- $0.began < self.rules.proof } ?? false
     }
 
-    /// What a successor is to begin with; `nil` at level 0.
+    /// The level that a successor starts with; `nil` at level 0.
     package var held: Held? {
         let level = self.attempt?.from ?? self.taken
         let steps = self.steps.prefix(level).filter { $0 != .hold }
@@ -169,12 +178,13 @@ package struct Overload: Sendable, Equatable {
         return Held(steps: Array(steps), distance: self.distances[last])
     }
 
-    /// Notes how far the room is behind.
+    /// Records the lag of the room.
     ///
     /// - Parameters:
-    ///   - lag: In nanoseconds; a frame that is on its way at its usual pace is no lag.
+    ///   - lag: In nanoseconds, without the usual time that a frame takes.
     ///   - now: Nanoseconds of one clock, never falling.
-    ///   - isPending: A change that was returned before is not in force yet, such as an encoder that waits for its IDR frame.
+    ///   - isPending: Whether an earlier change is not in force yet, for instance because an encoder waits for its IDR
+    ///     frame.
     /// - Returns: What changes, in order.
     package mutating func noted(lag: Int64, at now: Int64, isPending: Bool = false) -> [Action] {
         self.lag = max(0, lag)
@@ -191,7 +201,7 @@ package struct Overload: Sendable, Equatable {
         return dropped.isEmpty ? self.tryLess(now) : dropped
     }
 
-    /// The machine stood still: what was observed before says nothing.
+    /// Forgets the samples, because the machine stood still.
     package mutating func forget(at now: Int64) {
         self.history = LagHistory()
         self.observedFrom = now
@@ -215,7 +225,7 @@ package struct Overload: Sendable, Equatable {
         follow(&self.aboveBacklogSince, self.rules.limit &+ self.rules.backlog)
     }
 
-    /// Milliseconds per second by which the lag grows since `since`, and nanoseconds that this was observed for.
+    /// Milliseconds per second by which the lag has grown since `since`, and the observed time in nanoseconds.
     private func growth(since: Int64?, _ now: Int64) -> (slope: Int64, time: Int64)? {
         guard let since else { return nil }
         let from = max(since, self.observedFrom)
@@ -232,7 +242,7 @@ package struct Overload: Sendable, Equatable {
         return time >= self.rules.observation && slope > -self.rules.fall
     }
 
-    /// No step but the hold is left.
+    /// Whether no step but the hold is left.
     private var isLastLevel: Bool { self.taken >= self.steps.count - (self.steps.last == .hold ? 1 : 0) }
 
     private var dropsOften: Bool {
@@ -253,7 +263,7 @@ package struct Overload: Sendable, Equatable {
         self.observedFrom = now &+ self.rules.settling
     }
 
-    /// The lag runs away: all steps but the hold at once, then the hold.
+    /// If the lag runs away: takes all steps but the hold at once, then the hold.
     private mutating func leap(_ now: Int64) -> [Action] {
         guard self.taken < self.steps.count, self.aboveLimitSince != nil else { return [] }
         guard self.isLastLevel else {
@@ -268,7 +278,7 @@ package struct Overload: Sendable, Equatable {
         guard let slope = self.history.slope(since: leapedAt, atLeast: 2), slope >= self.rules.steepGrowth else {
             return []
         }
-        // Frames that already wait for an encoder are moving pictures, and encoding them would take seconds.
+        // Frames that already wait for an encoder are not held ones; encoding them would take seconds.
         let lag = self.lag
         let hold = self.takeStep(now)
         self.history = LagHistory()
@@ -276,8 +286,8 @@ package struct Overload: Sendable, Equatable {
         return hold + [.dropBacklog(lag: lag)]
     }
 
-    /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. A machine that stands still for
-    /// a moment makes it grow in one half only.
+    /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. If the
+    /// machine stands still for a moment, then the lag grows in one half only.
     private func runsAway(_ now: Int64) -> Bool {
         let (start, middle) = (now &- self.rules.runawayObservation, now &- self.rules.runawayObservation / 2)
         guard let first = self.history.slope(since: start, until: middle, atLeast: 2),
@@ -296,7 +306,7 @@ package struct Overload: Sendable, Equatable {
         return [.change(step, isTaken: true, lag: self.lag)]
     }
 
-    /// Returns to the level that held.
+    /// Restores the level before the attempt.
     private mutating func giveUp(_ attempt: Attempt, _ now: Int64) -> [Action] {
         for step in attempt.to..<attempt.from { self.lengthen(step, now) }
         let steps = self.steps[self.taken..<attempt.from]
@@ -307,7 +317,8 @@ package struct Overload: Sendable, Equatable {
         return steps.map { .change($0, isTaken: true, lag: self.lag) }
     }
 
-    /// A step is taken: the next attempt waits for twice as long if the last one was lately.
+    /// Sets the time of the next attempt to undo a step that is taken: twice the distance if the last attempt was
+    /// recent.
     private mutating func lengthen(_ step: Int, _ now: Int64) {
         let isHold = self.steps[step] == .hold
         let first = isHold ? self.rules.firstHoldDistance : self.rules.firstDistance
@@ -336,7 +347,7 @@ package struct Overload: Sendable, Equatable {
 
     private mutating func tryLess(_ now: Int64) -> [Action] {
         if let attempt = self.attempt, now &- attempt.began >= self.rules.attemptDistance {
-            // It has held.
+            // The attempt has succeeded.
             self.attempt = nil
             self.stride = min(self.steps.count, self.stride * 2)
             if self.taken == 0 { self.stride = 1 }
@@ -393,10 +404,10 @@ struct LagHistory: Sendable, Equatable {
         self.samples.removeFirst(max(old, self.samples.count - Self.capacity))
     }
 
-    /// By how many milliseconds per second the lag grows since a time: the least squares' line through its samples; `nil` for too few
-    /// samples.
+    /// The growth of the lag since a time, in milliseconds per second: the slope of the least-squares line through the
+    /// samples; `nil` for too few samples.
     ///
-    /// - Parameter least: Samples that are needed, at least 2.
+    /// - Parameter least: Number of samples required, at least 2.
     func slope(since time: Int64, until end: Int64 = .max, atLeast least: Int = 5) -> Int64? {
         let used = self.samples.drop { $0.time < time }.prefix { $0.time < end }
         guard let first = used.first, used.count >= least else { return nil }

@@ -1,26 +1,28 @@
 import MediaTypes
 import PipelineSpec
 
-/// The room's ``Overload``: ignores lag that a pause of the whole process has caused, and knows what was written down for a successor.
+/// The room's ``Overload``. Ignores lag that a pause of the whole process has caused, and tracks the level saved for a
+/// successor.
 struct OverloadGuard: Sendable {
-    /// If nobody has called ``noted(lag:at:isPending:isCatchingUp:)`` for longer than this, then the whole process was stopped. That
-    /// is no overload.
+    /// If ``noted(lag:at:isPending:isCatchingUp:)`` was not called for longer than this, then the whole process was
+    /// stopped. That is no overload.
     private static let absence: Int64 = 500_000_000
-    /// Nor is the lag in this time after it, in which the program makes up for it.
+    /// Lag in this time after a stop does not count either: the program is catching up.
     private static let grace: Int64 = 1_500_000_000
-    /// On a machine that is always behind, the thread that asks may be late again and again: steps must not wait for ever.
+    /// On a machine that is always behind, the calling thread may be late again and again: samples are forgotten at
+    /// most this often, so that steps are still taken.
     private static let forgetDistance: Int64 = 10_000_000_000
-    /// How often the level is written down anew: a successor takes only a recent one, see ``OverloadRecord/age``.
+    /// How often the level is saved again: a successor uses only a recent one, see ``OverloadRecord/age``.
     private static let keepInterval: Int64 = 60_000_000_000
 
     private(set) var overload: Overload
     private var asked: Int64?
     private var graceUntil: Int64 = .min
     private var forgottenAt: Int64?
-    /// What was written down last, and when.
+    /// The level that was saved last, and when.
     private var kept: (held: Overload.Held?, at: Int64)?
 
-    /// - Parameter renditions: Pictures' renditions, largest first, by their places in the ladder.
+    /// - Parameter renditions: Indexes of the video renditions that have a cheaper encoder, the costliest first.
     init(_ pipeline: Pipeline, renditions: [Int]) {
         let steps = Overload.steps(for: pipeline, renditions: renditions)
         let limit = Int64(pipeline.overload.maxLagMs) * 1_000_000
@@ -29,7 +31,7 @@ struct OverloadGuard: Sendable {
 
     /// See ``Overload/noted(lag:at:isPending:)``.
     ///
-    /// - Parameter isCatchingUp: The program makes up ticks of a time in which the machine stood still.
+    /// - Parameter isCatchingUp: Whether the program is making up for a time in which the machine stood still.
     mutating func noted(lag: Int64, at now: Int64, isPending: Bool, isCatchingUp: Bool) -> [Overload.Action] {
         defer { self.asked = now }
         let isBack = self.asked.map { now &- $0 > Self.absence } ?? false
@@ -46,7 +48,7 @@ struct OverloadGuard: Sendable {
         return self.overload.noted(lag: lag, at: now, isPending: isPending)
     }
 
-    /// Goes on where the worker before stopped. Called before the room is live.
+    /// Starts at the level of the previous worker. Called before the room is live.
     ///
     /// - Returns: Steps that are taken from now on.
     mutating func resume(_ held: Overload.Held, at now: Int64) -> [Overload.Step] {
@@ -55,7 +57,7 @@ struct OverloadGuard: Sendable {
         return Array(self.overload.active)
     }
 
-    /// What is to be written down for a successor now; `nil`: nothing new. Inner `nil`: nothing is left out any more.
+    /// The level to save for a successor now; `nil`: it is saved already. Inner `nil`: nothing is left out any more.
     mutating func takeHeld(at now: Int64) -> Overload.Held?? {
         let held = self.overload.held
         if let kept = self.kept {

@@ -1,19 +1,21 @@
 import Control
 import MediaTypes
 
-/// The level at which a worker could keep up, for its successor: `overload.json` in the directory of the room's state.
+/// The overload level at which a worker could keep up, saved for its successor: `overload.json` in the directory of the
+/// room's state.
 ///
-/// It is there only while the room leaves something out. A program that does not know the file begins with nothing left out.
+/// The file exists only while the room leaves something out. A worker that does not know the file starts with nothing
+/// left out.
 package struct OverloadRecord: Sendable, Hashable {
     package static let name = "overload.json"
-    /// A record older than this says nothing: what loaded the machine may be gone. Milliseconds.
+    /// A record older than this is ignored: the load may have ended. Milliseconds.
     package static let age: Int64 = 300_000
     private static let version = 1
     private static let longestDistance = 86_400_000
 
-    /// The last step that was taken, by its name; every step before it in the order of the steps was taken, too.
+    /// Name of the last step that was taken; every step before it in the order of the steps was taken, too.
     package var level: String
-    /// Milliseconds from a step to the next attempt to do without it.
+    /// Milliseconds from a step to the next attempt to undo it.
     package var distanceMs: Int64
     /// Milliseconds since the Unix epoch.
     package var writtenAt: Int64

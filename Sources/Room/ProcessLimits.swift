@@ -6,16 +6,16 @@
 package import MediaTypes
 import Threading
 
-/// What the operating system lets this process have, judged before the first event loop and the first thread: without a file
-/// descriptor or memory for them the process would end by a signal, and nobody would learn why.
+/// Limits that the operating system sets for this process. They are checked before the first event loop and the first
+/// thread: without enough file descriptors or memory the process would end by a signal, without an error message.
 package struct ProcessLimits: Sendable, Equatable {
-    /// What a process is going to use.
+    /// The resources that a process needs.
     package struct Need: Sendable, Equatable {
-        /// What it is, for the message: `this room`.
+        /// Name of the process in the message: `this room`.
         package var whose: String
         /// Files open at once.
         package var openFiles: Int64
-        /// Resident bytes; 0: memory is not judged.
+        /// Resident bytes; 0: memory is not checked.
         package var memory: Int64
 
         package init(whose: String, openFiles: Int64, memory: Int64 = 0) {
@@ -24,13 +24,13 @@ package struct ProcessLimits: Sendable, Equatable {
             self.memory = memory
         }
 
-        /// A room: three descriptors for each event loop, one loop a core and eight more; signals, listeners and files; and at
-        /// least ten connections.
+        /// The need of a room: three descriptors for each event loop, one loop per core and eight more; signals,
+        /// listeners and files; and at least ten connections.
         package static func room(cores: Int, memory: Int64) -> Need {
             Need(whose: "this room", openFiles: 3 * Int64(cores + 8) + 34, memory: memory)
         }
 
-        /// A command that asks a server: `ctl`, `healthcheck`, `lint-hls`, `publish`.
+        /// The need of a command that connects to a server: `ctl`, `healthcheck`, `lint-hls`, `publish`.
         package static func client(cores: Int) -> Need {
             Need(whose: "this command", openFiles: 3 * Int64(cores + 2) + 16)
         }
@@ -43,19 +43,19 @@ package struct ProcessLimits: Sendable, Equatable {
     package var mapped: Int64 = 0
     /// Bytes of private memory that can be written, threads' stacks included (`RLIMIT_DATA`); `nil`: no limit.
     package var data: Int64?
-    /// Bytes that the process's cgroup may have, such as a container's limit; `nil`: no limit.
+    /// Memory limit of the process's cgroup in bytes, such as a container's limit; `nil`: no limit.
     package var group: Int64?
 
     package init() {}
 
-    /// Threads' stacks and what the libraries map besides: address space that is reserved and hardly used.
+    /// Thread stacks and mappings of libraries: address space that is reserved and hardly used.
     private static let reserve: Int64 = 64 << 20
     /// The stacks of a room's threads count as data.
     private static let stacks: Int64 = 128 << 20
 
-    /// Why a process that needs this would not come up; `nil`: nothing speaks against it.
+    /// Why a process with this need could not start; `nil`: the limits suffice.
     ///
-    /// - Returns: ``MediaError/Code/unavailable``, with the name of the limit, what it is and what is needed.
+    /// - Returns: ``MediaError/Code/unavailable``, with the name of the limit, its value and the required value.
     package func refusal(_ need: Need) -> MediaError? {
         func error(_ limit: String, _ value: String, _ needed: String, fix: String) -> MediaError {
             MediaError(
@@ -79,18 +79,18 @@ package struct ProcessLimits: Sendable, Equatable {
                 "data (ulimit -d, RLIMIT_DATA)", Self.mebibytes(data), Self.mebibytes(need.memory + Self.stacks),
                 fix: "raise it, or limit memory by MemoryMax= of a systemd unit or by a container's limit instead")
         }
-        // `tandem plan` reckons with the most that is used at once; with less than half of it no room of this kind lives.
+        // The need is the peak that `tandem plan` computes. A room with less than half of it cannot run.
         if let group, group < need.memory / 2 {
             return error(
                 "memory of its control group (memory.max)", Self.mebibytes(group), Self.mebibytes(need.memory / 2),
-                fix: "raise the container's or the unit's memory limit; `tandem plan` tells how much the room takes")
+                fix: "raise the container's or the unit's memory limit; `tandem plan` shows how much the room needs")
         }
         return nil
     }
 
     private static func mebibytes(_ bytes: Int64) -> String { "\((bytes + (1 << 20) - 1) >> 20) MiB" }
 
-    /// Where the memory limit of a process's cgroup may be, the likeliest first.
+    /// Possible paths of the memory limit of a process's cgroup, the likeliest first.
     ///
     /// Spec: cgroups(7); Documentation/admin-guide/cgroup-v2.rst, `memory.max`; cgroup-v1/memory.rst, `memory.limit_in_bytes`.
     ///
@@ -110,8 +110,8 @@ package struct ProcessLimits: Sendable, Equatable {
         return places
     }
 
-    /// - Parameter text: Of `memory.max` or `memory.limit_in_bytes`.
-    /// - Returns: Bytes; `nil` for `max` and for what stands for it in version 1.
+    /// - Parameter text: Content of `memory.max` or `memory.limit_in_bytes`.
+    /// - Returns: Bytes; `nil` for `max` and for the value that means no limit in version 1.
     package static func groupLimit(_ text: String) -> Int64? {
         guard let line = text.split(separator: "\n").first, let bytes = Int64(line), bytes > 0, bytes < 1 << 60 else {
             return nil
@@ -119,7 +119,7 @@ package struct ProcessLimits: Sendable, Equatable {
         return bytes
     }
 
-    /// This process's.
+    /// The limits of this process.
     ///
     /// - Parameter openFiles: As `LibAV.raiseOpenFiles()` returns it.
     package static func ofThisProcess(openFiles: Int) -> ProcessLimits {

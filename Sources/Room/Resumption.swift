@@ -5,40 +5,44 @@ import Packager
 import PipelineSpec
 import Threading
 
-/// What a worker goes on with: the commanded state of the worker before it, judged against the pipeline file of now.
+/// The state that a worker continues with: the commanded state of the previous worker, checked against the current
+/// pipeline file.
 package struct Resumption: Sendable {
-    /// A successor that dies earlier than this after restoring counts as one that died of it, in nanoseconds.
+    /// If a successor dies earlier than this after it has restored the state, then the state counts as the cause; in
+    /// nanoseconds.
     package static let probation: Int64 = 30 * TimeMath.nanoseconds
-    /// So many may die in a row; the next one restores what keeps people safe, and no more.
+    /// Number of successors that may die in a row; the next one restores only what is safety-relevant: see
+    /// `CommandedState.reduced`.
     package static let mostAttempts = 2
-    /// What the third worker sets aside is kept under this name, beside the file.
+    /// Suffix of the file that the third worker sets aside, beside the original.
     static let asideSuffix = ".aside"
 
-    /// What was not restored.
+    /// A member that was not restored.
     package struct Refusal: Sendable, Equatable {
         package var member: String
         package var reason: String
     }
 
-    /// What is restored. Members that are not restored are not in it.
+    /// The restored state, without members that are not restored.
     package var state: CommandedState
-    /// With the document that the worker before ran by.
+    /// The settings with the document of the previous worker.
     package let settings: RoomSettings
     /// The pipeline file as it is now.
     let file: RoomDocument?
-    /// The file that was read; `nil`: there was none.
+    /// The bytes of the file that was read; `nil`: there was none.
     let bytes: [UInt8]?
-    /// Two successors have died; see ``mostAttempts``.
+    /// Whether two successors have died; see ``mostAttempts``.
     package private(set) var isReduced = false
-    /// The file is not this worker's to go on with, or not all of it: it is kept aside.
+    /// Whether the file, or a part of it, could not be used and is kept aside.
     package private(set) var isSetAside = false
     package var refused: [Refusal] = []
-    /// What was read is to be kept aside. Once one worker has done so for a reduced state, the next one has no more to keep.
+    /// Whether the file that was read must be kept aside. If a worker has done so for a reduced state, then the next
+    /// one does not.
     var keepsAside: Bool { self.isSetAside && !(self.isReduced && self.state.attempts > Self.mostAttempts) }
 
     /// - Parameters:
-    ///   - settings: As the command line and the pipeline file say.
-    ///   - bytes: The file; `nil`: there is none.
+    ///   - settings: The settings from the command line and the pipeline file.
+    ///   - bytes: The content of `commands.json`; `nil`: there is none.
     package init(_ settings: RoomSettings, _ bytes: [UInt8]?) {
         self.bytes = bytes
         self.file = settings.document
@@ -68,7 +72,7 @@ package struct Resumption: Sendable {
         (self.state, self.refused) = (state, refused)
     }
 
-    /// Runs by what commands have made of the file.
+    /// Applies the edits of commands to the pipeline file.
     private static func restoreDocument(
         _ state: inout CommandedState, _ settings: RoomSettings, _ refused: inout [Refusal]
     ) -> RoomSettings {
@@ -85,7 +89,7 @@ package struct Resumption: Sendable {
         Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    /// What is restored, by member.
+    /// Names of the restored members.
     package var restored: [String] {
         var names: [String] = []
         if self.state.isEnded { names.append("end") }
@@ -109,7 +113,8 @@ package struct Resumption: Sendable {
 }
 
 extension CommandedState {
-    /// Covers, mutes, kicks, document, PK and end alone: what keeps people safe. Revisions and used keys never go back.
+    /// Only covers, mutes, kicks, document, PK and end, which are safety-relevant; and revisions and used keys, which
+    /// must never go back.
     var reduced: CommandedState {
         var reduced = CommandedState(roomID: self.roomID, salt: self.salt)
         (reduced.attempts, reduced.revision, reduced.isEnded) = (self.attempts, self.revision, self.isEnded)
@@ -124,11 +129,12 @@ extension CommandedState {
         return reduced
     }
 
-    /// Leaves to the pipeline file every member that it says otherwise than the writer's file did.
+    /// Drops every member whose value in the pipeline file has changed since the previous worker wrote the state: the
+    /// file wins.
     ///
-    /// A cover, a mute or a kick is no member of the file, so that no file undoes it.
+    /// A cover, a mute or a kick is not a member of the file, so no file change undoes it.
     ///
-    /// - Returns: What is left to the file.
+    /// - Returns: The dropped members.
     mutating func yield(to file: RoomDocument) -> [Resumption.Refusal] {
         let changed = Set(self.changedMembers.filter { self.isChanged($0, in: file) })
         func has(_ member: FileMember) -> Bool { changed.contains(member) }
@@ -152,7 +158,7 @@ extension CommandedState {
 }
 
 extension CommandedState.Source {
-    /// What commands have said, by member.
+    /// Names of the members that commands have set.
     var memberNames: [String] {
         var names: [String] = []
         if self.videoPush != nil { names.append("videoPush") }

@@ -5,7 +5,7 @@ package import PipelineSpec
 import Program
 package import RoomScenes
 
-/// Writes down what commands have changed, after it has come into force.
+/// Saves the changes of commands, after they were applied.
 extension Room {
     // MARK: Time
 
@@ -15,18 +15,18 @@ extension Room {
         return origin &+ program
     }
 
-    /// The room time of a time of the life's clock.
+    /// Converts a time of the life's clock to room time.
     func roomTime(ofLife time: Int64) -> Int64 { self.roomTime &+ (time &- self.machine.now()) }
 
-    /// The room time of a time of the wall clock.
+    /// Converts a time of the wall clock to room time.
     func roomTime(ofWall time: Int64) -> Int64 { self.roomTime &+ (time &- self.clocks.wall.now()) }
 
-    /// The life's time of a room time.
+    /// Converts a room time to the life's clock.
     func lifeTime(ofRoom time: Int64) -> Int64 { self.machine.now() &+ (time &- self.roomTime) }
 
     // MARK: Scenes
 
-    // The scene that was asked for counts; a fallback scene may be on air in its place.
+    // Saves the requested scene; a fallback scene may be on air instead.
     package func saveSchedule(_ scenes: ScenesState, _ context: ScenesContext) {
         guard let commands = self.commands else { return }
         let (schedule, wanted) = (scenes.schedule, scenes.life.wanted.sceneID)
@@ -108,12 +108,12 @@ extension Room {
         self.commands?.update(.now) { $0.change(source) { $0.refusedUntil = until } }
     }
 
-    /// The source has left the room, and what was commanded of it with it.
+    /// Forgets the commands for a source that has left the room.
     func forgetCommanded(_ source: SourceID) { self.commands?.update(.now) { $0.forget(source) } }
 
     // MARK: The document
 
-    /// The room runs by another version of its document.
+    /// Records that the room runs another version of its document.
     ///
     /// - Parameters:
     ///   - file: The pipeline file, if it is what has changed.
@@ -132,12 +132,13 @@ extension Room {
         }
         let shelf = self.value.withLock(\.scenes.schedule.shelf)
         commands.update(.now) { state in
-            // They leave with a later tick: a successor must not restore what was commanded of them meanwhile.
+            // Removed sources leave at a later tick: a successor must not restore commands for them that come until
+            // then.
             for source in old.sources where new.source(source.id) == nil { state.forget(source.id) }
             let isFile = edits.isEmpty && document.revision == file.revision
             state.document = isFile ? nil : CommandedState.Document(revision: document.revision, edits: edits)
             for id in changed {
-                // Where commands have counted on, the next revision is above that.
+                // If commands have increased the revision, then the next revision must be higher.
                 let revision = shelf[id]?.revision ?? 0
                 let isAbove = revision > (new.scene(id)?.revision ?? revision)
                 state.scenes[id] = isAbove ? CommandedState.SceneChange(revision: revision) : nil
@@ -145,7 +146,7 @@ extension Room {
         }
     }
 
-    /// A document has set members of a source: they come before what commands have said.
+    /// Records members of a source that a document has set: they replace the values of commands.
     func noteDocument(of source: SourceID, _ change: (inout CommandedState.Source) -> Void) {
         self.commands?.update(.now) { $0.change(source, change) }
     }

@@ -2,9 +2,9 @@ import Control
 import RoomAPI
 import Threading
 
-/// The files a room runs by, followed while it runs.
+/// Watches the room's files while it runs.
 extension Room {
-    /// Looks at the pipeline file, if there is one to follow, and at the files of secrets, about once a second from now on.
+    /// Starts checking the pipeline file, if it is watched, and the files of secrets, about once a second.
     func followFiles() {
         let pipeline = self.settings.file.map { file in
             PipelineFileWatch(
@@ -25,14 +25,14 @@ extension Room {
         self.listeners.follow(by: looks)
     }
 
-    /// Takes everything that stands in files now: pipeline, certificates, tokens, keys, secrets. Returns at once.
+    /// Reads all files again: pipeline, certificates, tokens, keys, secrets. Returns at once.
     package func reloadFiles() {
         let asked = self.value.withLock { value in
             value.api.reloads.asked += 1
             return value.api.reloads.asked
         }
         guard self.isOffline else { return self.listeners.tellFiles() }
-        // Nothing but certificates is followed there.
+        // An offline job reloads only certificates.
         _ = StageThread("files") {
             self.listeners.reloadCertificates()
             self.noteReloaded(asked)
@@ -43,7 +43,7 @@ extension Room {
         self.value.withLock { $0.api.reloads.done = max($0.api.reloads.done, asked) }
     }
 
-    /// Another version of the pipeline file, as `PUT /v1/room` takes it.
+    /// Applies another version of the pipeline file, like `PUT /v1/room`.
     private func take(_ bytes: [UInt8]) throws(ControlFailure) {
         try self.listeners.carryOut { () throws(ControlFailure) in
             try self.document.write(bytes, isPatch: false, isDryRun: false, isRequest: false).changed

@@ -4,15 +4,15 @@ package import PipelineSpec
 import RoomSources
 import Secrets
 
-/// What requests may name and where they may make the room connect to: nothing but what the operator's pipeline file allows.
+/// Restricts the files and servers that requests may use to those that the operator's pipeline file allows.
 extension Room {
-    /// What a request may name: what the operator wrote, and what requests before have been granted.
+    /// The resources that a request may use: those in the operator's file, and those granted to earlier requests.
     func grants() -> ResourceGrants {
         let (written, current) = self.value.withLock { ($0.api.documents.written, $0.api.documents.current?.effective) }
         return ResourceGrants([written, current].compactMap { $0 }, in: self.pipeline.control)
     }
 
-    /// Refuses what a request names and may not, before any of it is looked at.
+    /// Refuses a request that uses resources it may not use, before any of them is accessed.
     static func check(_ document: JSONNode, _ grants: ResourceGrants) throws(ControlFailure) {
         try self.refuse(grants.mistakes(in: document))
     }

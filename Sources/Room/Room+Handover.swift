@@ -10,21 +10,21 @@ import RoomSources
 import RTMP
 import RoomSources
 
-/// What a worker hands on beside the scenes and sources: relays, used keys, grace, alarms and clips.
+/// Hands over relays, used keys, graces, alarms and clips to the next worker.
 extension Room {
     // MARK: Relays
 
-    /// - Parameter url: With its key; `nil`: the relay was ended.
+    /// - Parameter url: URL with its stream key; `nil`: the relay was ended.
     package func noteCommanded(_ source: SourceID, relay id: String, url: String?) {
         self.commands?.update(.now) { state in
             state.relays.removeAll { $0.source == source && $0.id == id }
-            // What a later version has said of the relay before is not of this one.
+            // Unknown members of the previous relay with this id do not apply to this one.
             state.unknown[CommandedState.path(of: CommandedState.Relay(source: source, id: id, url: ""))] = nil
             if let url { state.relays.append(CommandedState.Relay(source: source, id: id, url: url)) }
         }
     }
 
-    /// Starts the relays of commands to earlier workers again, where they are still allowed.
+    /// Restarts relays that commands to earlier workers started, if they are still allowed.
     func resumeRelays() {
         for relay in self.value.withLock({ $0.resumption.state.relays }) {
             guard let reason = self.relaying.resume(relay.id, of: relay.source, url: relay.url) else { continue }
@@ -39,7 +39,7 @@ extension Room {
 
     // MARK: Keys
 
-    /// Signed keys that were used under workers before this one stay used.
+    /// Returns `admission` with the single-use keys that were used under earlier workers.
     package func resumed(_ admission: PublishAuth) -> PublishAuth {
         guard let state = self.commands?.value else { return admission }
         var admission = admission
@@ -47,7 +47,7 @@ extension Room {
         return admission
     }
 
-    /// On the ingest's event loop.
+    /// Saves the use of a single-use key. Called on the event loop of the publisher's connection.
     package func noteUse(_ use: PublishAuth.KeyUse) {
         let now = self.clocks.wall.now() / TimeMath.nanoseconds
         self.commands?.update(.now) { state in
@@ -58,13 +58,13 @@ extension Room {
         }
     }
 
-    // MARK: Sources that are waited for
+    // MARK: Lost sources
 
     func noteCommanded(_ source: SourceID, _ change: SourceLife.Change, graceUntil end: Int64?) {
         guard let commands = self.commands else { return }
         let end = end.map { self.roomTime(ofLife: $0) }
         switch change.to {
-        // In the past: nobody waits for it any more.
+        // A time in the past: the room no longer waits for it.
         case .gone: commands.update(.soon) { $0.change(source) { $0.graceUntil = 0 } }
         case .reconnecting: commands.update(.soon) { $0.change(source) { $0.graceUntil = end } }
         case .live: commands.update(.soon) { $0.change(source) { $0.graceUntil = nil } }
@@ -72,7 +72,7 @@ extension Room {
         }
     }
 
-    /// Sources that were lost under a worker before this one are waited for as long as that worker would have.
+    /// Restores the graces of sources that were lost under an earlier worker.
     func resumeGraces() {
         let now = self.machine.now()
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
@@ -83,14 +83,14 @@ extension Room {
         }
     }
 
-    /// Since when nobody has been there, on the life's clock.
+    /// Since when the room has had no publisher, on the life's clock.
     var resumedIdle: Int64? {
         self.value.withLock { $0.resumption.state.idleSince }.map { min(self.machine.now(), self.lifeTime(ofRoom: $0)) }
     }
 
     // MARK: Alarms
 
-    /// How long an alarm of a worker before this one holds before it must have been found again, in nanoseconds.
+    /// How long an alarm of an earlier worker stays active without being found again, in nanoseconds.
     private static let alarmHold: Int64 = 30 * TimeMath.nanoseconds
 
     func resumeAlarms() {
@@ -99,7 +99,7 @@ extension Room {
         self.value.withLock { $0.alarms.resume(alarms.map { ($0.id, $0.alarm, $0.setAt) }, until: end) }
     }
 
-    /// The alarms that hold have changed.
+    /// Saves the active alarms after a change.
     func noteAnnounced() {
         guard let commands = self.commands else { return }
         let alarms = self.value.withLock(\.alarms.entries).filter { $0.clearedAt == nil }.map {
@@ -108,7 +108,7 @@ extension Room {
         commands.update(.soon) { $0.alarms = alarms }
     }
 
-    /// Commands that are not on disk, and those of the worker before that were set aside.
+    /// Alarms for commands that are not on disk, and for a state of the previous worker that was set aside.
     var commandAlarms: [AlarmBook.Alarm] {
         var alarms: [AlarmBook.Alarm] = []
         if let problem = self.commands?.problem {
@@ -130,7 +130,7 @@ extension Room {
 
     // MARK: Clips
 
-    /// Clips that a worker before this one has promised have failed.
+    /// Reports clips as failed that an earlier worker had promised.
     func resumeClips() {
         for lost in self.value.withLock({ $0.resumption.state.clips }) {
             self.outputs.clips.noteLost(lost.id, name: lost.name, rendition: lost.rendition, range: lost.range)

@@ -6,31 +6,32 @@ import Program
 import RoomSources
 
 extension Room {
-    /// Between two looks at the sources' health.
+    /// Time between two health checks of the sources, in nanoseconds.
     private static let healthInterval = TimeMath.nanoseconds
 
-    /// Looks at the room's loops, and at how every source comes in, once a second; on the thread of the life.
+    /// Checks the room's loops and the health of every source once a second; on the life's thread.
     ///
-    /// - Parameter last: When it last looked.
+    /// - Parameter last: When it last ran.
     func watchHealth(_ last: inout Int64) {
         let now = self.machine.now()
         guard now &- last >= Self.healthInterval else { return }
         last = now
-        // A standstill counts from the first look at it.
+        // A standstill is measured from the first check that sees it.
         _ = self.isAlive
         let overload = self.overload
-        // Half of its limit is what an attempt to leave out less is given up at.
+        // Half of the limit is also where ``Overload`` gives up an attempt.
         self.decoding.watchHealth(
             now: now, lag: self.loops.programLag, isWorkerBehind: overload.lag > overload.rules.limit / 2)
         self.noteAlarms()
     }
 
-    /// Between two looks at the memory of packets: in this time every GOP and every segment there is comes and goes.
+    /// Time between two releases of unused packet memory, in nanoseconds: within it every GOP and segment in memory is
+    /// replaced.
     private static let releaseInterval = 60 * TimeMath.nanoseconds
 
-    /// Gives back memory of packets that nobody has needed lately, and what is free inside the heaps; on the thread of the life.
+    /// Releases packet memory that was not used lately, and free memory inside the heaps; on the life's thread.
     ///
-    /// - Parameter last: When that was done last.
+    /// - Parameter last: When it last ran.
     func releaseMemory(_ last: inout Int64) {
         let now = self.machine.now()
         guard now &- last >= Self.releaseInterval else { return }

@@ -9,7 +9,7 @@ extension RoomIdle.Rules {
 }
 
 extension Room {
-    /// Ends a room that nobody has published to for as long as its pipeline says; on the thread of the life.
+    /// Ends a room that has had no publisher for as long as its pipeline allows; on the life's thread.
     func watchIdle(_ idle: inout RoomIdle) {
         let isAnybodyThere = self.value.withLock { value in
             value.scenes.life.sources.values.contains { $0.hasPublisher && $0.state != .ended }
@@ -24,8 +24,8 @@ extension Room {
         guard let end else { return }
         let reason =
             switch end {
-            case .nobodyCame(let time): "nobody has published in \(time / TimeMath.nanoseconds) s"
-            case .everybodyLeft(let time): "nobody publishes any more, for \(time / TimeMath.nanoseconds) s"
+            case .nobodyCame(let time): "no publisher came within \(time / TimeMath.nanoseconds) s"
+            case .everybodyLeft(let time): "no publisher has been connected for \(time / TimeMath.nanoseconds) s"
             }
         self.logger.info("the room is idle and ends", metadata: ["reason": "\(reason)"])
         self.end(reason: reason, code: .idleTimeout)

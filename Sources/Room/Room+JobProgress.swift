@@ -2,9 +2,9 @@ package import MediaTypes
 import Packager
 package import RoomAPI
 
-/// An offline job that waits for something for ever must not look as if it worked.
+/// Ends an offline job that makes no progress.
 extension Room {
-    /// Media is being made; behind that the outputs are completed, which has other limits.
+    /// Whether media is still being produced. After that the outputs are completed, with limits of their own.
     package var isMakingMedia: Bool { self.value.withLock { $0.lifecycle.state != .closed && !$0.lifecycle.isMade } }
 
     package var jobMarks: JobProgress.Marks {
@@ -17,16 +17,16 @@ extension Room {
             coded: self.packager?.lastPacketAt ?? 0)
     }
 
-    /// Ends a job that does not get on. The room closes in order if its threads still answer.
+    /// Ends a job that makes no progress. The room closes in order if its threads still respond.
     ///
-    /// - Returns: Why it ends.
+    /// - Returns: The error that the job ends with.
     package func endStalledJob() -> MediaError {
         let error = JobProgress.error(self.jobWait, tick: self.program.tick)
         self.fail(error)
         return error
     }
 
-    /// The last event of a job whose threads do not answer.
+    /// Emits the last event of a job whose threads do not respond.
     package func abandon(_ error: MediaError) {
         self.events.emit(
             "room.closed",

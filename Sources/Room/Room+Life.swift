@@ -8,9 +8,9 @@ package import RoomScenes
 package import RoomSources
 import Threading
 
-/// The thread of the room's life; see ``SceneChanges``. It also looks at overload, health and idleness.
+/// The thread of the room's life; see ``SceneChanges``. It also checks overload, health and idleness.
 extension Room {
-    /// A stall is noticed this much later than it is one, at most.
+    /// Time between two polls, in nanoseconds; a stall is noticed at most this much late.
     private static let pollInterval: Int64 = 50_000_000
 
     /// See ``ProgramTimes/lifeTime``.
@@ -57,13 +57,13 @@ extension Room {
         }
     }
 
-    /// Tells the life what has happened and what time it is.
+    /// Passes pending events and the time to ``RoomLife``.
     func stepLife() {
         self.tellLevels()
         let isSomethingDue = self.scenes.poll { self.slots.mapValues(\.timedArrivals) }
         self.watchPhase()
         if self.isOffline {
-            // Between two ticks, as all that follows from the files is there.
+            // Offline everything happens between two ticks, so that it depends only on the files.
             self.scenes.settleOffline()
         } else if isSomethingDue {
             self.scenes.requestSettling()
@@ -77,13 +77,13 @@ extension Room {
     ) {
         let slot = self.slots[id]
         slot?.setState(change.to)
-        // A silent source's last picture gives way after its hold; a new picture ends that.
+        // The last frame of a silent source is replaced after its hold; a new frame ends that.
         if change.to == .stalled || change.to == .live {
             slot?.buffer.setSilent(since: life?.silentSince.flatMap { self.clock.program(of: $0) })
         }
         if change.to == .lost { slot?.setError(change.reason) }
         self.noteCommanded(id, change, graceUntil: life?.graceUntil)
-        // "lost_final" is what the field calls it when nobody is waited for any longer.
+        // `lost_final`: the room no longer waits for the source.
         let type = change.to == .gone ? "source.lost_final" : "source.\(change.to.rawValue)"
         self.events.emit(
             type,

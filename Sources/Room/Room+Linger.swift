@@ -2,12 +2,13 @@ import Logging
 import MediaTypes
 import Threading
 
-/// Behind the end of a room its viewers' listener stays open for a while; see ``ViewerLinger``.
+/// After the end of a room its viewers' listener stays open for a while; see ``ViewerLinger``.
 extension Room {
-    /// Between two looks at whether it is to be closed.
+    /// Time between two checks whether it must be closed.
     private static let lingerLook = Duration.milliseconds(50)
 
-    /// Serves viewers on for as long as the room lingers, then closes what is still open. After ``run()``, once everything is told.
+    /// Keeps serving viewers while the room lingers, then closes the remaining listeners. Called after ``run()``, when
+    /// all events have been emitted.
     package func linger(_ outcome: RoomOutcome) async {
         var hasEnded = false
         if case .ended = outcome { hasEnded = true }
@@ -21,19 +22,19 @@ extension Room {
         if let until = self.value.withLock({ $0.lingering.begin(facts, now: now) }) {
             self.listeners.leaveControl()
             self.logger.notice(
-                "the room is over; its viewers are served on",
+                "the room has ended; viewers are still served",
                 metadata: ["seconds": "\((until &- now) / TimeMath.nanoseconds)"])
             while !Task.isCancelled, !self.value.withLock({ $0.lingering.isOver(at: self.machine.now()) }) {
                 try? await Task.sleep(for: Self.lingerLook)
             }
         }
         await self.listeners.stopViewers()
-        // Last: who follows the events there is told of the end.
+        // Closed last, so that clients that follow the events there receive the end.
         await self.listeners.stopControl()
     }
 
-    /// A second interrupt: ends the lingering of a room that is over.
+    /// Ends the lingering of a room that has ended, after a second interrupt.
     ///
-    /// - Returns: `false` if the room is not over yet.
+    /// - Returns: `false` if the room has not ended yet.
     package func endLingering() -> Bool { self.value.withLock { $0.lingering.endAsked() } }
 }

@@ -10,7 +10,7 @@ extension Room {
             state: self.phaseState.rawValue, checks: lags.checks)
     }
 
-    /// Whether the room's loops advance; media that is missing does not count.
+    /// Whether the room's loops advance. Missing media does not matter.
     package var isAlive: Bool { self.loopLags.isAlive }
 
     private var loopLags: LoopLags {
@@ -31,15 +31,15 @@ extension Room {
         return state == .live ? self.loops.unencodedTicks(since: firstTick) : 0
     }
 
-    /// By when a room that begins to stop now must be over, on the machine's clock.
+    /// The deadline for a room that begins to stop now, on the machine's clock.
     func stopDeadline() -> Int64 {
         let milliseconds = Int64(self.pipeline.shutdown.endTimeoutMs)
-        // A drained room goes on to the end of its segment.
+        // A drained room continues to the end of its segment.
         let segment = Int64(self.packager?.targetDuration ?? 0) &* 1_500
         return self.machine.now() &+ (milliseconds &+ segment) &* 1_000_000 &+ LoopLags.endMargin
     }
 
-    /// As a service manager is told it.
+    /// The room's state for a service manager.
     package var serviceView: ServiceNotices.View {
         let (state, stopUntil, outcome) = self.value.withLock {
             ($0.lifecycle.state, $0.lifecycle.stopUntil, $0.lifecycle.outcome)
@@ -65,6 +65,6 @@ extension Room {
         let live = slots.filter { $0.state == .live }.count
         let stats = self.program.stats
         return "\(self.phaseState.rawValue), \(live) of \(slots.count) sources live, "
-            + "\(stats.ticks / Int64(max(1, self.fps))) s on air, \(stats.late) pictures late"
+            + "\(stats.ticks / Int64(max(1, self.fps))) s on air, \(stats.late) frames late"
     }
 }

@@ -5,10 +5,10 @@ package import PipelineSpec
 package import Program
 package import RoomScenes
 
-/// What is on air, told to viewers as date ranges in step with the picture.
+/// Describes the program to viewers as date ranges in step with its frames.
 extension Room {
-    /// `CLASS` of a scene's range and of a PK phase's. Attributes: `X-TANDEM-SCENE`, `X-TANDEM-UIDS` (whose panes are in it,
-    /// with a comma between), and of a phase `X-TANDEM-PHASE`.
+    /// `CLASS` of the date ranges of scenes and of PK phases. Attributes: `X-TANDEM-SCENE`, `X-TANDEM-UIDS` (the users
+    /// in its panes, separated by commas), and for a phase `X-TANDEM-PHASE`.
     private static let sceneClass = "live.tandem.scene"
     private static let phaseClass = "live.tandem.pk"
 

@@ -3,7 +3,7 @@ import PipelineSpec
 import RoomOutputs
 
 extension Room {
-    /// The level of every output, as of the last look at the alarms.
+    /// Adds the alarm level of every output, as of the last update of the alarms.
     func addOutputAlarms(_ metrics: inout MetricsText) {
         let set = self.value.withLock(\.alarms.entries).filter { $0.clearedAt == nil && $0.alarm.kind == "output" }.map(
             \.alarm)
@@ -14,7 +14,7 @@ extension Room {
             case .hls, .transport, .record: onDisk = true
             case .raw, .rtmp, .http, .s3, .image: onDisk = false
             }
-            // What concerns the disk concerns all that is on it.
+            // An alarm of the disk applies to all outputs on it.
             let levels = set.filter { $0.subject == output.outputID || onDisk && $0.subject == nil }
                 .map { OutputAlarm.level($0.severity) }
             metrics.sample("tandem_output_alarm_level", ["output": output.outputID], levels.max() ?? 0)

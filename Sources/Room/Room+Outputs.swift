@@ -48,23 +48,23 @@ extension Room {
     /// Passes publishers' packets on without encoding.
     var passthrough: PassthroughSwitch? { self.outputStages.passthrough }
 
-    /// What this worker's outputs lack for good.
+    /// What this worker's outputs lack permanently.
     package var damage: OutputDamage { self.outputs.damage }
 
-    /// How the room is judged when it is over; see ``RoomVerdict``.
+    /// The verdict on the ended room; see ``RoomVerdict``.
     package func verdict(_ outcome: RoomOutcome) -> RoomVerdict {
         let (segments, debt) = self.value.withLock { ($0.outputs.segments, $0.lifecycle.debt) }
         return RoomVerdict(
             outcome, isOffline: self.isOffline, damage: self.damage, debt: debt, published: segments)
     }
 
-    /// What becomes of the recording, for the room's last event.
+    /// The state of the recording for the room's last event.
     func recordingWord(_ outcome: RoomOutcome, owed: MediaError?) -> JSONValue {
         outcome.recordingWord(
             hasRecorder: self.recorder != nil, isRecorded: self.withOutputs(\.isRecorded), owed: owed)
     }
 
-    /// Begins the RTMP outputs; they connect once something is on air.
+    /// Starts the RTMP outputs; they connect once something is on air.
     ///
     /// - Throws: ``MediaError`` for secrets and authorities that cannot be read.
     func startPushes() throws(MediaError) {
@@ -93,7 +93,7 @@ extension Room {
 }
 
 extension RoomOutcome {
-    /// The room is over: no other worker goes on with it.
+    /// Whether the room has ended: no other worker continues it.
     var hasEnded: Bool { if case .ended = self { true } else { false } }
 
     /// How the room ends for its stores.
@@ -105,11 +105,11 @@ extension RoomOutcome {
         }
     }
 
-    /// What becomes of a room's recording; `null` if there is none, or nothing in it.
+    /// The state of a room's recording; `null` if there is none, or nothing in it.
     ///
     /// - Parameters:
-    ///   - isRecorded: Files were made of it, or were to be.
-    ///   - owed: Why not all of them were.
+    ///   - isRecorded: Whether files were made of it, or should have been.
+    ///   - owed: Why some of them are missing; nil if none is.
     package func recordingWord(hasRecorder: Bool, isRecorded: Bool, owed: MediaError?) -> JSONValue {
         guard hasRecorder, case .ended = self else { return .null }
         guard let owed else { return isRecorded ? "ready" : .null }
@@ -118,7 +118,8 @@ extension RoomOutcome {
 }
 
 extension RoomEvents {
-    /// Emits from here on for the room's last worker: a worker that only finishes what is left does not count as one.
+    /// Sets the incarnation of events to the room's last worker: a worker that only finishes pending work does not
+    /// count as one.
     package func speakForLastWorker(of pipeline: Pipeline) {
         guard let output = pipeline.hls, let last = EndedOutput.lastIncarnation(inDirectory: output.path) else {
             return

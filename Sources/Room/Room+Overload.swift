@@ -6,9 +6,9 @@ import PipelineSpec
 import Program
 import Synchronization
 
-/// Leaves things out while the machine cannot keep up; see ``Overload``. Live rooms only, on the life's thread.
+/// Takes and undoes the steps of ``Overload`` while the machine cannot keep up. Live rooms only, on the life's thread.
 extension Room {
-    /// The renditions that have a cheaper encoder, by their places in the ladder, the most samples a second first.
+    /// Indexes of the renditions that have a cheaper encoder, those with the most samples per second first.
     static func costliestFirst(_ pipeline: Pipeline) -> [Int] {
         let renditions = pipeline.pictureRenditions
         let costs = renditions.map { $0.width * $0.height * $0.fps }
@@ -18,13 +18,13 @@ extension Room {
 
     var overload: Overload { self.value.withLock(\.overload.overload) }
 
-    /// Outputs that no viewer waits for leave their frames out.
+    /// Whether outputs that no viewer waits for skip their frames.
     package var areOutputsPaused: Bool { self.outputsPaused.load(ordering: .relaxed) }
 
-    /// The program makes up ticks of a time in which the machine stood still, or does no more.
+    /// Sets whether the program is making up for a time in which the machine stood still.
     func setCatchingUp(_ isCatchingUp: Bool) { self.isCatchingUp.store(isCatchingUp, ordering: .relaxed) }
 
-    /// Looks how far the room is behind, and does what follows from that.
+    /// Measures the room's lag and carries out the resulting actions.
     func stepOverload() {
         let now = self.machine.now()
         guard let lag = self.lag else { return }
@@ -49,9 +49,9 @@ extension Room {
         if let held = self.value.withLock({ $0.overload.takeHeld(at: now) }) { self.keep(held) }
     }
 
-    /// Continues at the level at which the worker before held, instead of finding it anew. Before anybody publishes.
+    /// Starts at the overload level of the previous worker instead of finding it anew. Called before anybody publishes.
     ///
-    /// Only a room that goes on does: one that begins says nothing of the load of the room before it in the same directory.
+    /// Only a continued room does so: in a new room, the record is from another room in the same directory.
     func recallOverload() {
         guard let directory = self.pipeline.hls?.path, !self.isOffline,
             let record = DirectoryStore(directory: directory).read(OverloadRecord.name)
@@ -71,14 +71,14 @@ extension Room {
         }
     }
 
-    /// Reports the steps that ``recallOverload()`` has taken: behind `room.ready`, which is the first event.
+    /// Reports the steps that ``recallOverload()`` has taken: after `room.ready`, which must be the first event.
     func announceOverload() {
         for (index, step) in self.overload.active.enumerated() {
             self.report(step, isTaken: true, lag: 0, level: index + 1)
         }
     }
 
-    /// Writes the level down for a successor; not on the thread of the life, which no disk may stop.
+    /// Saves the level for a successor; not on the life's thread, which must not wait for a disk.
     private func keep(_ held: Overload.Held?) {
         guard let directory = self.pipeline.hls?.path else { return }
         let record = held.flatMap { held in held.steps.last.map { (self.name(of: $0), held.distance) } }.map {
@@ -95,12 +95,12 @@ extension Room {
                     try store.remove(OverloadRecord.name)
                 }
             } catch {
-                self.logger.debug("the level of the overload cannot be kept", metadata: ["error": "\(error)"])
+                self.logger.debug("the overload level cannot be saved", metadata: ["error": "\(error)"])
             }
         }
     }
 
-    /// How far the slowest encoder or decoder is behind its time, in nanoseconds; `nil` while the program does not run.
+    /// The lag of the slowest encoder or decoder, in nanoseconds; `nil` while the program does not run.
     private var lag: Int64? {
         guard self.state == .live, let now = self.clock.now(), let entered = self.ladder.control.enteredByAll else {
             return nil
@@ -109,7 +109,7 @@ extension Room {
         return max(behind, self.loops.lag(ofEncodersAt: entered, now: now))
     }
 
-    /// - Parameter level: Steps that are taken after it.
+    /// - Parameter level: Number of steps that are taken after this one.
     private func perform(_ step: Overload.Step, isTaken: Bool, lag: Int64, level: Int) {
         self.apply(step, isTaken: isTaken, level: level)
         self.report(step, isTaken: isTaken, lag: lag, level: level)
@@ -136,12 +136,12 @@ extension Room {
             ])
     }
 
-    /// Its name for people and for a successor, such as `encoder 720p`.
+    /// The name of a step in messages and for a successor, such as `encoder 720p`.
     private func name(of step: Overload.Step) -> String {
         [step.name, self.rendition(of: step)].compactMap { $0 }.joined(separator: " ")
     }
 
-    /// The room's alarm while its machine cannot keep up, at whatever level; `nil` while it can.
+    /// The alarm while the machine cannot keep up, at any level; `nil` while it can.
     var overloadAlarm: AlarmBook.Alarm? {
         let overload = self.overload
         guard overload.isOverloaded(at: self.machine.now()) else { return nil }

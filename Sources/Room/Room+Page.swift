@@ -3,9 +3,9 @@ import Origin
 import PipelineSpec
 
 extension Room {
-    /// What the operators' listener serves besides the API.
+    /// The options of the operators' listener, beside the API.
     ///
-    /// - Parameter content: What viewers play; `nil`: nothing.
+    /// - Parameter content: The content of the viewers' listener; `nil` if there is none.
     func controlDoors(_ content: (any OriginContent)?) -> ControlListenerOptions {
         var doors = ControlListenerOptions()
         doors.player = ViewerPage.player

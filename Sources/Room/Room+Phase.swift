@@ -1,7 +1,7 @@
 import HLS
 import MediaTypes
 
-/// The room's ``RoomPhase`` and what it is told.
+/// The room's ``RoomPhase`` and its input.
 struct PhaseBook: Sendable {
     var phase = RoomPhase()
     var facts = RoomPhase.Facts()
@@ -10,27 +10,27 @@ struct PhaseBook: Sendable {
 }
 
 extension Room {
-    /// What the room is, in one word.
+    /// The room's state in one word.
     package var phaseState: RoomPhase.State { self.value.withLock { $0.status.phase.state } }
 
-    /// Viewers can have something of this worker.
+    /// Whether this worker has published media that viewers can play.
     var isPlayable: Bool { self.value.withLock { $0.isPlayable(hasPackager: self.packager != nil) } }
 
-    /// Viewers could, of this worker or of one before it.
+    /// Whether this worker or an earlier one has.
     package var wasPlayed: Bool { self.value.withLock { self.wasPlayed($0) } }
 
-    /// The same for those who hold the value.
+    /// The same for callers that have locked the room's value.
     func wasPlayed(_ value: borrowing RoomState) -> Bool {
         value.isPlayable(hasPackager: self.packager != nil) || self.packager?.hasPublishedBefore == true
     }
 
-    /// Looks at the sources that are on air, at overload, and at what the room is because of them; where the life steps.
+    /// Updates the room's phase from the sources on air and the overload. Called at each step of the life.
     func watchPhase() {
         let (hasPublisher, hasMedia) = self.value.withLock { value -> (Bool, Bool) in
             let life = value.scenes.life
             let onAir = life.planned.scene.sources
             let isThere = onAir.contains { life.sources[$0]?.state == .live }
-            // Nobody has been there: idle. Nobody is there, nor expected: gone. A file that is over: ended.
+            // `idle`: never published. `gone`: neither there nor expected. `ended`: a file that was read to its end.
             let isAny = life.sources.values.contains { source in
                 switch source.state {
                 case .idle, .gone, .ended: false
@@ -39,7 +39,8 @@ extension Room {
             }
             return (isAny, isThere || onAir.isEmpty)
         }
-        // An attempt at level 0 counts when it has held: a machine at its limit must not change the state with every attempt.
+        // Level 0 counts only when the attempt has succeeded: a machine at its limit must not change the state with
+        // every attempt.
         let overload = self.overload
         let steps = self.isOffline || !overload.isOverloaded(at: self.machine.now()) ? 0 : max(1, overload.taken)
         self.notePhase { facts in
@@ -47,12 +48,12 @@ extension Room {
         }
     }
 
-    /// Tells what the room is when that has changed.
+    /// Emits `room.state` if the phase has changed.
     ///
-    /// - Parameter update: What else is known by now.
+    /// - Parameter update: Changes other facts.
     func notePhase(_ update: (inout RoomPhase.Facts) -> Void = { _ in }) {
         let now = self.clocks.wall.now()
-        // The event is told with the lock held: two threads that see two changes must not tell them the other way round.
+        // The event is emitted while the lock is held, so that events of two threads cannot change places.
         self.value.withLock { value in
             guard let (change, failure) = value.judge(hasPackager: self.packager != nil, now: now, update) else {
                 return

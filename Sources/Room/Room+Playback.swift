@@ -5,7 +5,7 @@ import Secrets
 package import Threading
 
 extension Pipeline {
-    /// The secrets that viewers' URLs are signed with, one a line; `nil`: anybody may watch.
+    /// The secrets that viewers' URLs are signed with, one per line; `nil`: everybody may watch.
     ///
     /// - Throws: ``MediaError/Code/notReadable``.
     package func playbackSecrets() throws(MediaError) -> [String]? {
@@ -13,7 +13,7 @@ extension Pipeline {
         return try secret.lines(place: "outputs.http.signedUrls")
     }
 
-    /// Who may watch; `nil`: anybody.
+    /// Verifies the URLs of viewers; `nil`: everybody may watch.
     ///
     /// - Parameter wall: Tells whether a signature has expired.
     /// - Throws: ``MediaError/Code/notReadable``.

@@ -6,19 +6,19 @@ import Program
 import RoomOutputs
 import RoomScenes
 
-/// Restores what was commanded to the workers before this one: before publishers are let in, and before the first tick.
+/// Restores the state commanded to earlier workers: before publishers are admitted, and before the first tick.
 extension Room {
     // MARK: The file
 
-    /// Where the commanded state of a room is; `nil`: nowhere.
+    /// The file of a room's commanded state; `nil`: it is not saved.
     static func commandsPlace(_ pipeline: Pipeline) -> (directory: String, name: String)? {
         guard pipeline.clock == .live, let hls = pipeline.hls else { return nil }
         guard let directory = pipeline.control.stateDirectory else { return (hls.path, CommandedState.name) }
-        // Rooms may share it.
+        // Several rooms may share the directory.
         return (directory, "\(pipeline.room.roomID).\(CommandedState.name)")
     }
 
-    /// What there is to go on with.
+    /// Reads the state to continue with.
     static func resumption(_ settings: RoomSettings) -> Resumption {
         guard let place = self.commandsPlace(settings.pipeline), !self.startsAnew(settings) else {
             return Resumption(settings, nil)
@@ -32,9 +32,10 @@ extension Room {
         settings.forgets || settings.newSession && EndedRoom.exists(settings.pipeline)
     }
 
-    /// The same once this worker has claimed the room, and no worker before it writes any more.
+    /// Reads the state again, once this worker has claimed the room and no earlier worker writes it any more.
     ///
-    /// - Returns: `nil` if another document is to be run than the one that was found before; and the file, if the room has one.
+    /// - Returns: `nil` if the document differs from the one that was found before the claim; otherwise the state, and
+    ///   the file, if the room has one.
     /// - Throws: ``MediaError/Code/notCreatable``.
     static func claimed(
         _ settings: RoomSettings, _ found: Resumption, _ packager: HLSPackager?
@@ -49,7 +50,7 @@ extension Room {
             let bytes = file.read()
             if bytes != found.bytes { resumption = Resumption(settings, bytes) }
         }
-        // The room in the directory began anew: the file is of the one before.
+        // The room in the directory was started anew: the file belongs to the previous one.
         if resumption.state.incarnation >= packager.incarnation {
             try? file.remove()
             resumption = Resumption(settings, nil)
@@ -57,7 +58,8 @@ extension Room {
         return resumption.settings.document?.effective == found.settings.document?.effective ? (resumption, file) : nil
     }
 
-    /// Opens what is commanded from now on. That this worker restores is on disk before it does.
+    /// Opens the store for new commands. First saves that this worker restores the state, so that its death counts as
+    /// an attempt.
     static func openCommands(
         _ resumption: inout Resumption, _ file: ClaimedFile?, superseded: @escaping @Sendable () -> Void
     ) -> CommandStore? {
@@ -70,7 +72,7 @@ extension Room {
             resumption.state.attempts += 1
             var state = resumption.state
             state.fileMembers = resumption.file.map { state.hashes(of: $0) } ?? [:]
-            // If the disk takes nothing, the next write reports it.
+            // If this fails, then the next write reports it.
             try? file.write(state.bytes)
         }
         resumption.state.fileMembers = [:]
@@ -79,9 +81,9 @@ extension Room {
             superseded: superseded)
     }
 
-    // MARK: Before publishers are let in
+    // MARK: Before publishers are admitted
 
-    /// What sources contribute.
+    /// Restores volumes, offsets, rotations, mutes and covers of sources.
     func resumeSources() {
         let state = self.value.withLock { $0.resumption.state }
         for (id, known) in state.sources {
@@ -97,10 +99,11 @@ extension Room {
         }
     }
 
-    /// The worker before was told to end the room. Once this one has told that it is ready, and before its first tick.
+    /// Ends the room if the previous worker was told to do so: after this worker has reported that it is ready, and
+    /// before its first tick.
     func resumeEnd() { if self.value.withLock({ $0.resumption.state.isEnded }) { self.end(reason: "control") } }
 
-    /// Whom commands have sent away stays away.
+    /// Restores kicks.
     func resumeRefusals() {
         let now = self.clocks.wall.now()
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
@@ -111,7 +114,8 @@ extension Room {
         }
     }
 
-    /// The PK that ran goes on. When its phase ends is known once the room's clock runs; see ``resumeProgram(at:)``.
+    /// Restores the running PK. The end of its phase is known only once the room's clock runs; see
+    /// ``resumeProgram(at:)``.
     func resumePK() {
         guard let pk = self.value.withLock({ $0.resumption.state.pk }) else { return }
         let since = self.lifeTime(ofRoom: pk.since)
@@ -132,14 +136,14 @@ extension Room {
         self.commands?.update(.soon) { $0.pk = nil }
     }
 
-    /// Tells what was restored and what could not be.
+    /// Emits what was restored and what was not.
     func announceResumed() {
         let resumption = self.value.withLock { $0.resumption }
         let restored = resumption.restored
         guard !restored.isEmpty || !resumption.refused.isEmpty else { return }
         for refusal in resumption.refused {
             self.logger.warning(
-                "a command to the worker before is not restored",
+                "a command to the previous worker is not restored",
                 metadata: ["member": "\(refusal.member)", "reason": "\(refusal.reason)"])
         }
         self.events.emit(
@@ -154,12 +158,12 @@ extension Room {
             ])
     }
 
-    /// Members that an event names.
+    /// Most members in the event.
     private static let mostTold = 256
 
     // MARK: Before the first tick
 
-    /// The PK, with the end it had, and scenes that were scheduled. What was due meanwhile is carried out now.
+    /// Restores the end of the PK's phase and the scheduled scenes. Those that were due meanwhile are carried out now.
     func resumeProgram(at firstTick: Int64) {
         let state = self.value.withLock { $0.resumption.state }
         let due = state.upcoming.filter { $0.tick <= firstTick }
@@ -195,7 +199,7 @@ extension Room {
     private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ schedule: inout SceneSchedule) {
         let (since, end) = (self.lifeTime(ofRoom: pk.since), pk.endsAt.map { self.lifeTime(ofRoom: $0) })
         let resumed = self.withScenes { scenes, context -> (PKLife, PipelineSpec.Scene?)? in
-            // A command may have come before this.
+            // A command may have changed the PK already.
             guard scenes.life.phases.phase == pk.phase, scenes.life.phases.isRunning, scenes.life.phases.endsAt == nil
             else {
                 return nil
@@ -215,10 +219,10 @@ extension Room {
 
     // MARK: While the room runs, and at its end
 
-    /// This worker has lived for long enough: it does not die of what it restored.
+    /// Records that this worker has run long enough: the restored state does not kill it.
     func endProbation() { self.commands?.update(.soon) { $0.attempts = 0 } }
 
-    /// Nothing of a room that has ended is restored. Any other is handed on, in order.
+    /// Removes the state of a room that has ended; otherwise saves it for the next worker.
     func closeCommands(_ outcome: RoomOutcome, by deadline: Int64) {
         guard let commands = self.commands else { return }
         let time = max(Self.leastClose, deadline &- self.machine.now())
@@ -229,6 +233,6 @@ extension Room {
         commands.close(within: time)
     }
 
-    /// Nanoseconds that the last write may take in any case.
+    /// Least time for the last write, in nanoseconds.
     private static let leastClose: Int64 = 500_000_000
 }

@@ -4,7 +4,7 @@ package import PipelineSpec
 package import Program
 package import RoomScenes
 
-/// The room as its scenes see it.
+/// The interface of the room for its scenes.
 extension Room: ScenesHost {
     /// Changes of the room's scenes.
     var scenes: SceneChanges { SceneChanges(self, self.sceneParts) }

@@ -6,9 +6,9 @@ import PipelineSpec
 import RoomSources
 import Secrets
 
-/// Secrets that are read again while the room runs, in force from the next publisher, request or viewer on.
+/// Reads secrets again while the room runs. They apply from the next publisher, request or viewer on.
 extension Room {
-    /// Reads them again. What cannot be read changes nothing.
+    /// Reads the secrets of one use again. If they cannot be read, then the old ones stay.
     func reload(_ use: RoomSecretFiles.Use) {
         switch use {
         case .tokens:
@@ -40,11 +40,11 @@ extension Room {
         }
     }
 
-    /// Reads the stream keys and the secrets that keys are signed with again. What cannot be read changes nothing.
+    /// Reads the stream keys and the secrets of signed keys again. If they cannot be read, then the old ones stay.
     package func reloadKeys() {
         guard let server = self.ingest else { return }
         let isRenewed = self.renew("stream keys", refused: "ingest.keysRefused") { () throws(MediaError) in
-            // With the document, so that no other version of it comes between.
+            // In the turn of the document, so that no other version of it comes between.
             try self.documentTurn.withLock { _ throws(MediaError) in server.renew(try PublishAuth(self.pipeline)) }
             return true
         }
@@ -55,7 +55,7 @@ extension Room {
     ///
     /// - Parameters:
     ///   - words: What is read, for the log.
-    ///   - old: What becomes of the old secrets if the new ones cannot be read, for the log.
+    ///   - old: What happens to the old secrets if the new ones cannot be read, for the log.
     ///   - refused: The type of that event.
     ///   - read: Reads and applies the secrets; false if there are none.
     /// - Returns: Whether secrets were read and applied.
@@ -73,7 +73,7 @@ extension Room {
         }
     }
 
-    /// The tokens of operators, of those who command and of those who look.
+    /// The operators' tokens: the one for commands and the one for reading.
     ///
     /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if both are the same.
     func tokens() throws(MediaError) -> (command: String?, reader: String?) {

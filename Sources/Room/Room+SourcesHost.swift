@@ -5,7 +5,7 @@ import PipelineSpec
 import RoomScenes
 package import RoomSources
 
-/// What the sources need of the room.
+/// The interface of the room for its sources.
 extension Room: SourcesHost {
     package func withSources<Result: Sendable>(_ body: (inout SourcesState) -> Result) -> Result {
         self.value.withLock { body(&$0.sources) }
@@ -52,7 +52,7 @@ extension Room {
 
     /// Removes a source. Returns at once.
     ///
-    /// - Parameter isReported: False for one that was added for a document that is refused after all.
+    /// - Parameter isReported: False for a source that was added for a document that was then refused.
     func removeSource(_ id: SourceID, isReported: Bool = true) {
         self.value.withLock { $0.scenes.life.remove(id) }
         self.rosterChanges.remove(id, isReported: isReported)

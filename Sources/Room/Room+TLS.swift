@@ -9,7 +9,7 @@ extension CertificateFiles {
 }
 
 extension Room {
-    /// The certificate of a listener, looked at every second from now on.
+    /// Opens the certificate of a listener and checks its files every second from now on.
     ///
     /// - Parameter place: Names the listener in events and errors, such as `viewer`.
     /// - Throws: What ``CertificatePair/load(_:place:)`` throws.
@@ -51,7 +51,7 @@ extension Room {
             "clients will refuse the certificate", metadata: ["listener": "\(place)", "reason": "\(problem)"])
     }
 
-    /// What is wrong with them now, by the time of day.
+    /// The alarms of certificates that have expired or are about to.
     var certificateAlarms: [AlarmBook.Alarm] {
         let now = self.clocks.wall.now() / TimeMath.nanoseconds
         return self.listeners.certificates.compactMap { store in
@@ -63,7 +63,7 @@ extension Room {
 }
 
 extension RoomChecks {
-    /// Why a listener could not use the certificate, or its clients would not.
+    /// Why a listener could not use the certificate, or why its clients would refuse it.
     static func problem(of settings: TLSSettings, wall: any WallClock) -> SpecChecks.CertificateProblem? {
         do throws(MediaError) {
             let pair = try CertificatePair.load(CertificateFiles(settings), place: "tls")

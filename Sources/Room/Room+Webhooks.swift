@@ -4,12 +4,12 @@ package import PipelineSpec
 import Secrets
 
 extension Pipeline {
-    /// Where the room's events are kept; `nil`: nowhere.
+    /// The directory in which the room's events are kept; `nil`: they are not kept.
     package var eventDirectory: String? { self.clock == .offline ? nil : self.hls?.path }
 
     /// The receivers of the room's events.
     ///
-    /// - Throws: ``MediaError`` for a secret or URL that cannot be read, and for what is no URL.
+    /// - Throws: ``MediaError`` for a secret or URL that cannot be read, and for an invalid URL.
     package func webhooks() throws(MediaError) -> [Webhook] {
         var webhooks: [Webhook] = []
         for (index, sink) in self.control.events.enumerated() {
@@ -19,7 +19,7 @@ extension Pipeline {
             guard EventSink.isURL(url) else {
                 throw MediaError(
                     .rejected, "the URL is not http://host/path or https://host/path", at: place,
-                    fix: "correct what the variable holds")
+                    fix: "correct the value of the variable")
             }
             webhooks.append(
                 Webhook(url: url, types: sink.types, timeout: Int64(sink.timeoutMs) * 1_000_000, secrets: secrets))
@@ -35,7 +35,7 @@ extension Room {
             return
         }
         do throws(MediaError) {
-            // With the document, so that no other version of it comes between.
+            // In the turn of the document, so that no other version of it comes between.
             try self.documentTurn.withLock { _ throws(MediaError) in delivery.replace(try self.pipeline.webhooks()) }
             self.logger.info("secrets of webhooks read again")
             self.events.emit("webhook.secretsRenewed", [:])

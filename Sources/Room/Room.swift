@@ -19,27 +19,28 @@ package import RoomSources
 package import Threading
 import Synchronization
 
-/// One room: wires the stages, owns their threads, decides how far a failure spreads.
+/// One room: connects the stages, owns their threads, and decides how far a failure spreads.
 ///
-/// States: starting (``open(_:events:logger:)``) → waiting (nobody has published) → live → ending or draining → closed.
-/// ``run()`` goes through all of them once. What others are told is ``RoomPhase``, which follows from them and more.
+/// States: starting (``open(_:events:logger:)``) → waiting (nothing was published yet) → live → ending or draining →
+/// closed. ``run()`` goes through all of them once. Clients see ``RoomPhase``, which follows from these states and
+/// other facts.
 package final class Room: Sendable {
     package enum State: String, Sendable, CaseIterable {
         case starting, waiting, live, ending, draining, closed
 
-        /// What it is once the listeners are open: a room that was told to stop meanwhile goes on stopping.
+        /// The state once the listeners are open: a room that was told to stop meanwhile continues stopping.
         package var opened: State { self == .starting ? .waiting : self }
     }
 
     let settings: RoomSettings
-    /// Writes down what is commanded; `nil`: no later worker could find it.
+    /// Saves what is commanded; `nil` if no later worker could find it.
     let commands: CommandStore?
-    /// What the room is at this moment.
+    /// The current state of the room.
     let value: Mutex<RoomState>
-    /// Held while the document is changed or used as a whole: no other version of it comes between.
+    /// Locked while the document is changed or used as a whole, so that no other version of it comes between.
     let documentTurn = Mutex<Void>(())
     package let events: RoomEvents
-    /// Sends them to the webhooks; `nil`: nobody does.
+    /// Sends the events to webhooks; `nil` if they are not sent.
     let delivery: EventDelivery?
     package let logger: Logger
     /// Every clock the room reads.
@@ -50,18 +51,18 @@ package final class Room: Sendable {
     package let sourceParts: SourceParts
     let program: ProgramStage
     let latencies: RoomLatencies
-    /// What the outputs are made of.
+    /// The stages of the outputs.
     package let outputStages: OutputStages
-    /// What ``scenes`` uses.
+    /// The objects that ``scenes`` uses.
     let sceneParts: SceneParts
-    /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
+    /// The queue that saves the overload level, so that a disk that hangs delays nothing else.
     let overloadWrites = DispatchQueue(label: "overload")
     let firstMedia = DispatchSemaphore(value: 0)
-    /// Outputs that no viewer waits for leave their frames out; asked at every tick.
+    /// Whether outputs that no viewer waits for skip their frames; read at every tick.
     let outputsPaused = Atomic<Bool>(false)
-    /// The program makes up ticks of a time in which the machine stood still.
+    /// Whether the program is making up for a time in which the machine stood still.
     let isCatchingUp = Atomic<Bool>(false)
-    /// Frames a second of the canvas.
+    /// Frames per second of the canvas.
     let fps: Int
     package let isOffline: Bool
 
@@ -100,9 +101,9 @@ package final class Room: Sendable {
     var machine: any SleepClock { self.clocks.machine }
     package var pipeline: Pipeline { self.value.withLock { $0.api.documents.running } }
     package var state: State { self.value.withLock { $0.lifecycle.state } }
-    /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
+    /// Pending work when ``run()`` has returned; the next worker finishes it.
     package var debt: MediaError? { self.value.withLock { $0.lifecycle.debt } }
-    /// Why the room ended, where it was not told to.
+    /// Why the room ended, if no command ended it.
     package var endCode: ErrorCode? { self.value.withLock { $0.lifecycle.endCode } }
 
     /// The address a listener was bound to: `rtmp`, `viewer` or `control`.
@@ -112,10 +113,10 @@ package final class Room: Sendable {
 
     // MARK: Lifecycle
 
-    /// Runs the room until it has ended. Everything that is to be written is written when this returns; the listeners of viewers and
+    /// Runs the room until it has ended. All files are written when this returns; the listeners of viewers and
     /// operators are still open, until ``linger(_:)`` has closed them.
     package func run() async -> RoomOutcome {
-        // Before anybody can ask for a clip.
+        // Before a clip can be requested.
         self.pipeline.removeClipLeftovers()
         do {
             try await self.startListeners()
@@ -165,12 +166,12 @@ package final class Room: Sendable {
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
             if case .ended = outcome {
                 self.oweEnd(
-                    .unfinished, "the disk did not take the playlists' end in time",
+                    .unfinished, "the playlists' end could not be written in time",
                     fix: "start the room again, and end it")
             } else {
                 self.oweEnd(
-                    .outputLost, "the disk did not take the last segment in time",
-                    fix: "nothing: the next worker shows slate in its place; look after the disk")
+                    .outputLost, "the last segment could not be written in time",
+                    fix: "check the disk; the next worker shows slate in place of the segment")
             }
         }
         self.outputs.transports.finish(transportThreads, hasEnded: outcome.hasEnded, by: deadline)
@@ -180,12 +181,12 @@ package final class Room: Sendable {
         return await self.close(outcome, by: deadline)
     }
 
-    /// The program thread: waits for media, runs to the end, flushes what is behind it.
+    /// The program thread: waits for media, runs the program to its end, and flushes the stages after it.
     private func runProgram() -> RoomOutcome {
         if self.isOffline {
             self.mediaArrived(at: 0)
         } else if self.outputStages.slate != nil {
-            // Viewers are waiting: the program goes on whether or not a publisher is back.
+            // Viewers are waiting: the program continues whether or not a publisher is back.
             self.mediaArrived(at: self.machine.now())
         }
         self.firstMedia.wait()
@@ -199,10 +200,11 @@ package final class Room: Sendable {
         } else {
             self.beginToEnd()
         }
-        // A room that begins answers once its first playlist lists enough.
+        // A new room answers once its first playlist lists enough.
         if self.packager?.opening == nil { self.listeners.openGate() }
         self.program.run()
-        // One that is over by itself: whoever looks at the room's loops must not take them for loops that hang.
+        // The program may have ended without a command: then the room must count as ending, not as a room whose loops
+        // hang.
         if !self.isOffline { self.end(reason: "the program is over") }
         self.ladder.finish()
         let outcome = self.value.withLock { value -> RoomOutcome in
@@ -216,7 +218,7 @@ package final class Room: Sendable {
         return outcome
     }
 
-    /// Fixes the room's time: which tick is due when.
+    /// Sets the room's time: when each tick is due.
     private func begin(arrival: Int64) throws(MediaError) {
         if self.isOffline {
             let origin = self.settings.origin ?? 0
@@ -226,7 +228,7 @@ package final class Room: Sendable {
             return
         }
         let slate = self.outputs.slate.take()
-        // The first picture is due one jitter buffer after it came; the wall clock is read once, here.
+        // The first frame is due one jitter buffer after its arrival; the wall clock is read once, here.
         let jitter = self.slots.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
         let due = self.outputStages.slate == nil ? arrival &+ jitter : self.machine.now()
         let wall = self.settings.origin ?? (self.clocks.wall.now() &+ (due &- self.machine.now()))
@@ -243,7 +245,7 @@ package final class Room: Sendable {
         self.program.start(at: firstTick)
     }
 
-    /// The room is over before this worker has anything to show: what the workers before it have listed ends all the same.
+    /// Ends the playlists of earlier workers if the room ends before this worker has anything to show.
     private func beginToEnd() {
         guard !self.isOffline, let packager = self.packager, packager.hasPublishedBefore,
             case .ended? = self.value.withLock({ $0.lifecycle.outcome })
@@ -251,7 +253,7 @@ package final class Room: Sendable {
         do {
             _ = try packager.begin(now: self.settings.origin ?? self.clocks.wall.now())
         } catch {
-            // The end is told already; what becomes of the playlists is the newer worker's to say.
+            // The end was reported already; the newer worker decides about the playlists.
             if error.code == .superseded { return self.value.withLock { $0.lifecycle.outcome = .superseded } }
             self.oweEnd(error.code, error.what, fix: "start the room again, and end it")
         }
@@ -278,21 +280,21 @@ package final class Room: Sendable {
         if isFirst { self.firstMedia.signal() }
     }
 
-    /// The room is over: everything is flushed, the playlists are closed.
+    /// Ends the room: everything is flushed and the playlists are closed.
     ///
-    /// - Parameter code: Of the error catalogue, where nobody has told it to end.
+    /// - Parameter code: From the error catalogue, if no command ended the room.
     package func end(reason: String, code: ErrorCode? = nil) { self.stop(.ended, .ending, reason: reason, code) }
 
-    /// This worker stops; the playlists stay open for a successor.
+    /// Stops this worker; the playlists stay open for a successor.
     package func drain(reason: String) { self.stop(.drained, .draining, reason: reason) }
 
-    /// Something the room cannot live without has failed.
+    /// Ends the room because of a failure that it cannot survive.
     func fail(_ error: MediaError) {
-        self.logger.error("the room cannot go on", metadata: ["error": "\(error)"])
+        self.logger.error("the room cannot continue", metadata: ["error": "\(error)"])
         self.stop(.failed(error), .ending, reason: error.what)
     }
 
-    /// A newer worker has claimed the room; the first write that finds this calls it.
+    /// Stops this worker because a newer one has claimed the room. The first write that detects it calls this.
     package func tellSuperseded() {
         let isFirst = self.value.withLock { value -> Bool in
             defer { value.lifecycle.isSupersededTold = true }
@@ -306,7 +308,7 @@ package final class Room: Sendable {
 
     private func stop(_ outcome: RoomOutcome, _ state: State, reason: String, _ code: ErrorCode? = nil) {
         let until = self.stopDeadline()
-        // The value stays held: `room.ending` must be emitted before the `room.state` that follows from it.
+        // The lock is kept: `room.ending` must be emitted before the `room.state` that follows from it.
         let isFirst = self.value.withLock { value -> Bool in
             guard value.lifecycle.stop(outcome, state, code, until: until) else { return false }
             self.events.emit(
@@ -318,7 +320,7 @@ package final class Room: Sendable {
             return true
         }
         guard isFirst else {
-            // Of a room that is over, or about to be: what is left to end is the time its viewers are served on.
+            // The room has ended or is ending: the request ends the time in which viewers are still served.
             self.value.withLock { if state == .draining { $0.lingering.stopAsked() } else { $0.lingering.endAsked() } }
             return
         }
@@ -341,9 +343,9 @@ package final class Room: Sendable {
         self.value.withLock { $0.lifecycle.isEndOwed = true }
     }
 
-    /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
+    /// - Parameter deadline: For completing the outputs, on the machine's clock.
     private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {
-        // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
+        // After the end of the live playlists, which viewers wait for, and while viewers are still served.
         let isWhole = !self.value.withLock(\.lifecycle.isEndOwed)
         async let recorded = self.outputs.recording.finish(
             hasEnded: outcome.hasEnded, isWhole: isWhole, by: deadline)
@@ -358,7 +360,7 @@ package final class Room: Sendable {
         let recordingDebt = await recorded
         if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
-        // It stops at its next segment, long since.
+        // The clip has stopped at its next segment by now.
         self.outputs.clips.join(within: deadline &- self.machine.now())
         self.value.withLock { value in
             value.lifecycle.state = .closed
@@ -366,7 +368,7 @@ package final class Room: Sendable {
         }
         self.notePhase()
         let (verdict, damage) = (self.verdict(outcome), self.damage)
-        // What was lost last, or in an offline job, has no alarm yet.
+        // Recent losses, and those of an offline job, have no alarm yet.
         if !damage.isEmpty { self.noteAlarms() }
         self.endAlarms()
         self.closeCommands(outcome, by: deadline)

@@ -3,12 +3,12 @@ package import PipelineSpec
 package import Program
 package import Threading
 
-/// What this machine and this build say of a pipeline.
+/// Checks of a pipeline that depend on this machine and this build.
 package enum RoomChecks {
     /// Largest image file, in bytes.
     static let imageLimit = 2_000_000
 
-    /// - Parameter wall: Tells whether a certificate is valid now.
+    /// - Parameter wall: Used to check whether a certificate is valid now.
     package static func here(wall: any WallClock) -> SpecChecks {
         SpecChecks(
             image: { Self.problem(ofImage: $0) }, font: { Self.problem(ofFont: $0) },
@@ -16,7 +16,8 @@ package enum RoomChecks {
             certificate: { Self.problem(of: $0, wall: wall) })
     }
 
-    /// The same for what a request sends: what it may not name is not looked at, so that nobody learns what there is.
+    /// The same checks for a request. Files that it may not use are not accessed, so that it cannot find out which
+    /// files exist.
     static func forRequests(_ grants: ResourceGrants, wall: any WallClock) -> SpecChecks {
         var checks = Self.here(wall: wall)
         let (image, font, text) = (checks.image, checks.font, checks.text)
@@ -39,7 +40,7 @@ package enum RoomChecks {
             text(words, fonts.filter { grants.allows(NamedResource(.file(member: "fonts"), $0)) })
         }
         checks.certificate = { settings in
-            // A running room takes no other one.
+            // A running room cannot change its certificate files.
             let files = [("tls.certificate", settings.certificate), ("tls.key", settings.key)]
             let isNamed = files.allSatisfy { grants.allows(NamedResource(.file(member: $0.0), $0.1)) }
             return isNamed ? certificate(settings) : nil
@@ -49,7 +50,7 @@ package enum RoomChecks {
 
     private static let systemFonts = (try? SceneFonts.find()) ?? .builtIn
 
-    /// The fonts of a pipeline: those it names, then the machine's.
+    /// The fonts of a pipeline: the fonts that it names, then those of the machine.
     ///
     /// - Throws: ``MediaError/Code/unavailable`` for a named file that cannot be used.
     package static func fonts(named paths: [String]) throws(MediaError) -> SceneFonts {
@@ -75,7 +76,7 @@ package enum RoomChecks {
         }
     }
 
-    /// Which characters of the text would be shown as boxes, or that its letters would be coarse; `nil`: neither.
+    /// Which characters of the text would be shown as boxes, or that its letters would be coarse; `nil`: no problem.
     package static func problem(ofText text: String, _ fonts: SceneFonts) -> SpecChecks.Problem? {
         let missing = fonts.missing(in: text)
         if !missing.isEmpty {
@@ -117,7 +118,7 @@ package enum RoomChecks {
         return names.joined(separator: " and ")
     }
 
-    /// Hangul, Han and kana, and what is written beside them (Unicode blocks).
+    /// Hangul, Han, kana and the punctuation used with them (Unicode blocks).
     private static func isEastAsian(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x1100...0x11ff, 0x2e80...0x9fff, 0xa960...0xa97f, 0xac00...0xd7ff, 0xf900...0xfaff, 0xff00...0xffef,
@@ -139,7 +140,7 @@ package enum RoomChecks {
                     "the image \(path) \(error.text)",
                     fix: "check the path; it is relative to the working directory")
             case .notRegular:
-                return SpecChecks.Problem("\(path) is no file", fix: "write the path of a PNG or JPEG file")
+                return SpecChecks.Problem("\(path) is not a regular file", fix: "write the path of a PNG or JPEG file")
             case .tooLarge(let size):
                 return SpecChecks.Problem(
                     "the image \(path) has \(size) bytes, and \(Self.imageLimit) is the limit",

@@ -1,13 +1,13 @@
-/// When a room that nobody publishes to is over: a value that is told whether anybody is there.
+/// Decides when a room without publishers ends: a value that is called with whether there is a publisher.
 ///
-/// States: new (nobody has come) → busy (somebody is there) ⇄ left (nobody is there any more); from new and from left → over,
-/// which is told once. Times are nanoseconds of one clock, never falling.
+/// States: new (never a publisher) → busy (a publisher is there) ⇄ left (no publisher any more); from new and from left
+/// → over, which is returned once. Times are nanoseconds of one clock, never falling.
 package struct RoomIdle: Sendable, Equatable {
-    /// What the pipeline says, in nanoseconds; `nil`: for ever. It may change from one look to the next.
+    /// The limits of the pipeline, in nanoseconds; `nil`: no limit. They may change from one call to the next.
     package struct Rules: Sendable, Equatable {
         /// How long a new room waits.
         package var firstSource: Int64?
-        /// How long one that has had a publisher goes on without any.
+        /// How long a room that has had a publisher continues without one.
         package var idle: Int64?
 
         package init(firstSource: Int64? = nil, idle: Int64? = nil) {
@@ -16,29 +16,30 @@ package struct RoomIdle: Sendable, Equatable {
         }
     }
 
-    /// Why it is over.
+    /// Why the room ends.
     package enum End: Sendable, Equatable {
-        /// Nobody came for so many nanoseconds.
+        /// No publisher came for this time, in nanoseconds.
         case nobodyCame(Int64)
-        /// Nobody has been there for so many nanoseconds.
+        /// No publisher has been there for this time, in nanoseconds.
         case everybodyLeft(Int64)
     }
 
     private var hasHadSource: Bool
-    /// Since when nobody has been there; `nil`: somebody is, or nobody has looked yet.
+    /// Since when there has been no publisher; `nil`: there is one, or ``noted(isAnybodyThere:_:now:)`` was not called
+    /// yet.
     package private(set) var since: Int64?
     private var isOver = false
 
     /// - Parameters:
-    ///   - hasHadSource: Under a worker before this one.
-    ///   - since: Since when nobody had been there under that worker.
+    ///   - hasHadSource: Whether there was a publisher under an earlier worker.
+    ///   - since: Since when there had been none under that worker.
     package init(hasHadSource: Bool, since: Int64? = nil) {
         self.hasHadSource = hasHadSource
         self.since = since
     }
 
-    /// - Parameter isAnybodyThere: A publisher is connected, or a file is being read.
-    /// - Returns: That the room is over, once.
+    /// - Parameter isAnybodyThere: Whether a publisher is connected, or a file is being read.
+    /// - Returns: Why the room ends; once.
     package mutating func noted(isAnybodyThere: Bool, _ rules: Rules, now: Int64) -> End? {
         guard !isAnybodyThere else {
             (self.hasHadSource, self.since) = (true, nil)

@@ -10,8 +10,8 @@ import RoomSources
 import Threading
 import TLSFiles
 
-/// The room's sockets, open from ``Room/startListeners()`` until ``stop(isHandedOver:)``. They are part of ``RoomState``. Code
-/// that calls a server releases the value first.
+/// The room's sockets, open from ``Room/startListeners()`` until ``stop(isHandedOver:)``. They are part of
+/// ``RoomState``. Code that calls a server must release the room's value first.
 struct RoomListeners {
     struct Servers: Sendable {
         var live: LiveOutputs?
@@ -21,9 +21,9 @@ struct RoomListeners {
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
         var files: PollingThread?
-        /// Somebody has asked for a look before anybody looked.
+        /// Whether the files must be checked as soon as they are watched.
         var isLookDue = false
-        /// Who may watch; `nil`: anybody.
+        /// Verifies the URLs of viewers; `nil`: everybody may watch.
         var playback: SignedURLVerifier?
     }
 
@@ -41,15 +41,15 @@ struct RoomListeners {
 
     var viewerConnections: Int { self.servers.origin?.connectionCount ?? 0 }
 
-    /// Takes the certificates' files now; blocks.
+    /// Reads the certificate files now. Blocks.
     func reloadCertificates() {
         for watch in self.servers.certificates { watch.reload() }
     }
 
-    /// Whose certificates are shown now: each listener's.
+    /// The certificates of the listeners.
     var certificates: [CertificateStore] { self.servers.certificates.map(\.store) }
 
-    /// Looks at the files the room runs by now; as soon as they are followed, if they are not yet.
+    /// Checks the room's files now, or as soon as they are watched.
     func tellFiles() {
         let looks = self.changeServers { servers in
             if servers.files == nil { servers.isLookDue = true }
@@ -58,7 +58,7 @@ struct RoomListeners {
         looks?.tell()
     }
 
-    /// The files are followed from now on.
+    /// Sets the thread that watches the files from now on.
     func follow(by looks: PollingThread) {
         let isDue = self.changeServers { servers in
             servers.files = looks
@@ -68,25 +68,25 @@ struct RoomListeners {
         if isDue { looks.tell() }
     }
 
-    /// Changes the room's document, not by a command; `body` tells whether it has.
+    /// Changes the room's document without a command; `body` returns whether it has changed it.
     func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
         if let control = self.servers.control { try control.carryOut(body) } else { _ = try body() }
     }
 
-    /// What operators send from now on needs these tokens.
+    /// Sets the tokens that operators need from now on.
     func renewTokens(command: String, reader: String?) {
         self.servers.control?.renewTokens(command: command, reader: reader)
     }
 
-    /// Lets viewers who came before the first publish have what they ask for.
+    /// Answers viewers' requests that waited for the first segment.
     func openGate() { self.servers.gate?.open() }
 
-    /// Viewers' requests wait until ``openGate()``.
+    /// Lets viewers' requests wait until ``openGate()``.
     func holdGate() { self.servers.gate?.hold() }
 
-    /// Closes what is open but the operators' listener and that of the viewers.
+    /// Closes everything except the listeners of operators and viewers.
     ///
-    /// - Parameter isHandedOver: A successor takes the publishers.
+    /// - Parameter isHandedOver: Whether a successor takes over the publishers.
     func stop(isHandedOver: Bool) async {
         let (servers, connections) = self.room.value.withLock { value in
             defer {
@@ -105,7 +105,7 @@ struct RoomListeners {
 
     /// Whether viewers can connect.
     var hasViewers: Bool { self.servers.origin != nil }
-    /// Nanoseconds since a viewer asked for a playlist; `nil`: nobody has.
+    /// Nanoseconds since a viewer last requested a playlist; `nil`: none has.
     var sinceViewersRequest: Int64? { self.servers.origin?.sinceRequest }
 
     /// Closes the viewers' listener.
@@ -114,7 +114,8 @@ struct RoomListeners {
         await origin?.stop()
     }
 
-    /// The room is over and viewers are served on: the operators' listener answers probes, and takes a request to end that.
+    /// Limits the operators' listener to probes and the request to end the lingering, while viewers of an ended room
+    /// are still served.
     func leaveControl() { self.servers.control?.leave() }
 
     func stopControl() async {
@@ -123,7 +124,7 @@ struct RoomListeners {
     }
 }
 
-/// What the viewers' listener may serve: what the packager has published, nothing else.
+/// The content of the viewers' listener: what the packager has published, nothing else.
 private struct PublishedContent: OriginContent {
     let packager: HLSPackager
     let room: Room
@@ -146,7 +147,7 @@ extension HLSPackager {
         return OriginObject(body: body, contentType: object.contentType, cacheControl: object.cacheControl)
     }
 
-    /// The live edge, filled by this packager from its beginning on.
+    /// The live edge, attached to this packager from the start.
     fileprivate func liveContent(of room: Room) -> LiveContent {
         let content = LiveContent(
             control: self.control, playlistNames: self.mediaPlaylistNames, clock: room.machine,
@@ -159,15 +160,16 @@ extension HLSPackager {
 extension Room {
     var listeners: RoomListeners { RoomListeners(room: self) }
 
-    /// Opens the listeners the pipeline asks for, if ``RoomSettings/opensListeners``; what is behind them is there in any case.
+    /// Opens the listeners of the pipeline, if ``RoomSettings/opensListeners``; the servers behind them are made in any
+    /// case.
     ///
-    /// - Throws: ``MediaError/Code/bindFailed`` and what the secrets' files say.
+    /// - Throws: ``MediaError/Code/bindFailed``, and errors of secrets that cannot be read.
     func startListeners() async throws(MediaError) {
         self.resumeRefusals()
         self.resumeGraces()
         self.resumeAlarms()
         self.resumePK()
-        // Only a room whose directory the next worker finds.
+        // Only if the next worker finds the room's directory.
         if let directory = self.pipeline.hls?.path, !self.isOffline {
             self.refusing.recallCrashes(inDirectory: directory)
         }
@@ -229,7 +231,7 @@ extension Room {
         self.value.withLock { $0.lifecycle.addresses.append((name, address)) }
     }
 
-    /// The first event: where everything is.
+    /// Emits the first event, with the addresses of the listeners.
     func announceReady() {
         func address(_ name: String) -> JSONValue { JSONValue(self.address(name)) }
         let viewer = self.address("viewer")

@@ -16,7 +16,7 @@ import Threading
 import Synchronization
 import Upload
 
-/// The stages of a room, made and joined, before anything runs.
+/// The stages of a room, made and connected, before anything runs.
 struct RoomParts {
     var clock: ProgramClock
     var roster: SourceRoster
@@ -28,7 +28,7 @@ struct RoomParts {
     var resumption: Resumption
 }
 
-/// Late joints between stages: what is made first must reach what is made last.
+/// A reference that is set later: stages that are made first call those that are made last.
 private final class LateBound<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     func set(_ value: Value) { self.value.withLock { $0 = value } }
@@ -36,15 +36,16 @@ private final class LateBound<Value: Sendable>: Sendable {
 }
 
 extension Room {
-    /// Opens every codec, file and directory of the room, so that what is impossible is refused before it is ready.
+    /// Opens every codec, file and directory of the room, so that errors occur before it is ready.
     ///
-    /// - Parameter delivery: Sends the events to the pipeline's webhooks, and to others when the room's document names others.
+    /// - Parameter delivery: Sends the events to the webhooks of the pipeline, and later to those of the room's
+    ///   document.
     /// - Throws: ``MediaError`` naming what cannot be opened.
     package static func open(
         _ settings: RoomSettings, events: RoomEvents, delivery: EventDelivery? = nil, logger: Logger
     ) throws(MediaError) -> Room {
         for _ in 0..<Self.mostOpenings {
-            // Before the room is claimed: the worker before may still be there and write.
+            // Before the room is claimed, the previous worker may still run and write.
             let resumption = Self.resumption(settings)
             if let room = try self.make(settings, resumption, events, delivery, logger) { return room }
         }
@@ -53,10 +54,11 @@ extension Room {
             fix: "start one worker at a time")
     }
 
-    /// A document can change between the first look at it and the claim, and not after that.
+    /// The document can change between the first read and the claim, but not after that.
     private static let mostOpenings = 3
 
-    /// - Returns: `nil` if the worker before has taken another document until this one claimed the room: it is to be made by that.
+    /// - Returns: `nil` if the previous worker applied another document before this one claimed the room: the room must
+    ///   be made again from that document.
     private static func make(
         _ written: RoomSettings, _ found: Resumption, _ events: RoomEvents, _ delivery: EventDelivery?, _ logger: Logger
     ) throws(MediaError) -> Room? {
@@ -117,7 +119,7 @@ extension Room {
                 output, pipeline, ladder, newSession: settings.newSession, clock: machine, recorder, host)
             made.watchParts { track, frames in
                 guard steps.indices.contains(track) else { return }
-                // The last picture the encoder had for it.
+                // The last frame of the part.
                 let last = (frames.upperBound - 1) / steps[track] * steps[track]
                 let now = machine.now()
                 let time = clock.program(of: now)
@@ -193,7 +195,7 @@ extension Room {
                 snapshots.note(picture)
                 if joint.get()?.areOutputsPaused != true { raws.write(picture) }
                 if let arrival { latencies.update { $0.viewing.composed(tick: tick, arrival: arrival) } }
-                // Between two ticks: what falls due at the next one is on air with it.
+                // Between two ticks, so that what is due at the next tick is on air with it.
                 if pipeline.clock == .offline { joint.get()?.stepLife() }
                 guard let passthrough else { return ladder.put(picture, tick: tick) }
                 return passthrough.put(picture, tick: tick)

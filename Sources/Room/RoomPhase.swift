@@ -1,28 +1,29 @@
-/// What a room is for whoever looks at it: one word, and why. A value that is told facts and says when the word changes.
+/// The state of a room as clients see it: one word, and why. A value that receives facts and returns changes.
 ///
-/// States and what leads to them:
+/// States:
 ///
 /// | State | The room |
 /// |---|---|
 /// | `starting` | opens its listeners |
-/// | `waiting` | has never had media, and nobody publishes |
-/// | `preparing` | has a publisher, and viewers cannot play yet |
-/// | `live` | is played, and somebody who is on air sends |
-/// | `recovering` | is played, but nobody on air sends (``Cause/media``: held pictures, placeholders, slate), or an output elsewhere is not reached (``Cause/output``) |
-/// | `degraded` | is played, and leaves something out because its machine cannot keep up (``Cause/overload``) |
-/// | `ending` | is over, and finishes what it leaves behind |
-/// | `draining` | is left to a successor |
-/// | `failed` | cannot go on; this worker does nothing more |
-/// | `closed` | is done with, as far as this worker goes |
+/// | `waiting` | has never had media, and has no publisher |
+/// | `preparing` | has a publisher, but viewers cannot play yet |
+/// | `live` | can be played, and a source on air sends media |
+/// | `recovering`, ``Cause/media`` | can be played, but no source on air sends: held frames, placeholders, slate |
+/// | `recovering`, ``Cause/output`` | can be played, but an output to another server cannot be reached |
+/// | `degraded` | can be played, but leaves something out because its machine cannot keep up (``Cause/overload``) |
+/// | `ending` | has ended, and completes its outputs |
+/// | `draining` | is handed over to a successor |
+/// | `failed` | cannot continue; this worker does nothing more |
+/// | `closed` | is finished for this worker |
 ///
-/// starting → waiting ⇄ preparing → live ⇄ recovering ⇄ degraded, each with each; from any of them → ending or draining → closed;
-/// from any but closed → failed. A room that is read from files passes through them as one that is published to; offline, one whose
-/// files or whose duration are over is closed at once.
+/// starting → waiting ⇄ preparing → live ⇄ recovering ⇄ degraded, each with each; from any of them → ending or draining
+/// → closed; from any but closed → failed. A room with file sources passes through the same states; an offline room
+/// whose files or duration have ended is closed at once.
 ///
-/// It keeps these:
+/// Invariants:
 /// 1. The state never goes back to an earlier one of: the states before the end, ending and draining, failed and closed.
 /// 2. `recovering` and `degraded` have a cause, no other state has.
-/// 3. What viewers miss comes first: media before outputs, outputs before overload.
+/// 3. The most visible cause is reported: media before outputs, outputs before overload.
 package struct RoomPhase: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         case starting, waiting, preparing, live, recovering, degraded, ending, draining, failed, closed
@@ -31,20 +32,20 @@ package struct RoomPhase: Sendable, Equatable {
     /// Why a room is recovering or degraded.
     package enum Cause: String, Sendable, CaseIterable { case media, output, overload }
 
-    /// What is known of the room.
+    /// The facts that the state follows from.
     package struct Facts: Sendable, Equatable {
         package var lifecycle = Room.State.starting
-        /// It ends because of a failure.
+        /// Whether it ends because of a failure.
         package var hasFailed = false
-        /// Somebody was let in and is there, or expected back.
+        /// Whether a publisher was admitted and is there or expected back.
         package var hasPublisher = false
-        /// Viewers can have something of this worker.
+        /// Whether this worker has published media that viewers can play.
         package var isPlayable = false
-        /// Somebody who is on air sends; true where nobody is to be on air.
+        /// Whether a source on air sends media; true if the scene has no sources.
         package var hasMedia = false
-        /// An output that goes elsewhere is not reached.
+        /// Whether an output to another server cannot be reached.
         package var isOutputLost = false
-        /// Things that are left out because the machine cannot keep up.
+        /// Number of steps taken because the machine cannot keep up.
         package var overloadSteps = 0
 
         package init() {}
@@ -52,7 +53,7 @@ package struct RoomPhase: Sendable, Equatable {
 
     package struct Change: Sendable, Equatable {
         package var from: State
-        /// The same as ``from`` where only the cause is another.
+        /// The same as ``from`` if only the cause has changed.
         package var to: State
         package var cause: Cause?
 
@@ -68,7 +69,7 @@ package struct RoomPhase: Sendable, Equatable {
 
     package init() {}
 
-    /// - Returns: What changes; `nil`: nothing.
+    /// - Returns: The change; `nil`: nothing has changed.
     package mutating func noted(_ facts: Facts) -> Change? {
         let (state, cause) = Self.state(facts)
         guard state.age >= self.state.age, !self.state.isLast, (state, cause) != (self.state, self.cause) else {
@@ -96,7 +97,7 @@ package struct RoomPhase: Sendable, Equatable {
 }
 
 extension RoomPhase.State {
-    /// Later ones never give way to earlier ones.
+    /// A state is never followed by one with a lower number.
     fileprivate var age: Int {
         switch self {
         case .starting: 0

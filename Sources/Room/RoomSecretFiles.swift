@@ -1,22 +1,22 @@
 package import PipelineSpec
 
-/// The files of secrets a room follows, by what they are for: which of them are others than those that were read.
+/// The files of secrets that a room watches, by use. Detects which of them have changed since they were read.
 ///
-/// Made before the first of them is read: what changes between that and the first look is seen by the look.
+/// Must be made before the first of them is read, so that a change after that is detected.
 package struct RoomSecretFiles: Sendable {
-    /// What secrets are for.
+    /// The use of secrets.
     package enum Use: CaseIterable, Sendable {
         /// Operators' tokens.
         case tokens
-        /// What events are signed with.
+        /// Secrets that sign events.
         case webhooks
-        /// Stream keys, and what signed ones are made with.
+        /// Stream keys, and secrets of signed keys.
         case keys
-        /// What questions to the publish webhook are signed with.
+        /// The secret that signs requests to the publish webhook.
         case hook
-        /// What viewers' URLs are signed with.
+        /// Secrets that sign viewers' URLs.
         case playback
-        /// What stores know the room by.
+        /// Credentials of stores.
         case uploads
     }
 

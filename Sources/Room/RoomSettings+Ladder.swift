@@ -2,8 +2,8 @@ import Packager
 import PipelineSpec
 
 extension RoomSettings {
-    /// Keeps the default ladder of a room that runs in the output directory: another version of the program may have another one,
-    /// and an upgrade must change nothing that players hold. A new session gets the present ladder.
+    /// Keeps the default renditions of a room that runs in the output directory: another version of the program may
+    /// have others, and an upgrade must not change what players have. A new session gets the current default.
     package mutating func keepLadder() {
         guard !self.newSession, var document = self.document, let output = self.pipeline.hls,
             let running = HLSPackager.running(in: output.path)

@@ -7,9 +7,9 @@ package import PipelineSpec
 import RoomSources
 package import Threading
 
-/// What the command line adds to the pipeline file.
+/// The settings of a room: the pipeline file and the options of the command line.
 package struct RoomSettings: Sendable {
-    /// A pipeline file, and what it said when the room was made from it.
+    /// A pipeline file, and its content when the room was made from it.
     package struct File: Sendable {
         package let path: String
         package let bytes: [UInt8]
@@ -21,34 +21,35 @@ package struct RoomSettings: Sendable {
     }
 
     package var pipeline: Pipeline
-    /// The file it was read from; `nil`: there is none, and the room cannot be written anew while it runs.
+    /// The document that it was read from; `nil`: there is none, and the document cannot be changed while the room
+    /// runs.
     package var document: RoomDocument?
-    /// The file itself, to be followed while the room runs; `nil`: it is not.
+    /// The file itself, to be watched while the room runs; `nil`: it is not watched.
     package var file: File?
-    /// Start anew in a directory whose room has ended.
+    /// Whether to start a new session in a directory whose room has ended.
     package var newSession: Bool
-    /// Nothing of what was commanded to the workers before is restored.
+    /// Whether the state commanded to earlier workers is ignored.
     package var forgets = false
-    /// A room that has ended is no failure: nothing is done for it, and the exit code is 0.
+    /// Whether an ended room is no failure: then nothing is done, and the exit code is 0.
     package var endedIsOK = false
     /// Time zero of a fresh room: nanoseconds since the Unix epoch. `nil`: now for a live room, the epoch itself for an
     /// offline one, so that the same job makes the same bytes.
     package var origin: Int64?
-    /// Marked before any of them is read.
+    /// Made before any secret is read.
     package private(set) var secretFiles: RoomSecretFiles
-    /// Where requests may make the room connect to.
+    /// The servers that requests may make the room connect to.
     package let egress: EgressGate
     /// Every clock the room reads.
     package let clocks: Clocks
     /// Whether the room opens its listeners. A test that opens a room without them connects publishers through ``Room/ingest``.
     package var opensListeners = true
-    /// What encodes the program. A test of an hour has other encoders.
+    /// The encoders of the program. Long tests use others.
     package var encoders = LadderEncoders.libav
     /// Called after each step of writing `commands.json`, on the thread that writes it; see ``ClaimedFile``. For tests.
     package var commandsReached: @Sendable (WriteStep) -> Void = { _ in }
-    /// The process's log lines; `nil`: it keeps none.
+    /// The recent log lines of the process; `nil`: they are not kept.
     package var logs: LogRing?
-    /// What the process is made of, for those who ask.
+    /// Names and versions of the libraries in the process, for the API.
     package var versions: [(name: String, version: String)] = []
 
     package init(
@@ -65,8 +66,8 @@ package struct RoomSettings: Sendable {
         self.clocks = clocks
     }
 
-    /// The settings of a room that goes on with what commands have made of its file. Where requests may make it connect to stays the
-    /// file's to say.
+    /// The settings of a room that continues with a changed document. The servers that requests may use still follow
+    /// from the file.
     func running(_ document: RoomDocument) -> RoomSettings {
         var settings = self
         settings.document = document

@@ -3,14 +3,14 @@ import PipelineSpec
 import Program
 import RoomScenes
 
-/// Scenes, overlays and life of a room before its first tick: as its document says, and as commands to the workers before it have
-/// changed it.
+/// Scenes, overlays and life of a room before its first tick: those of its document, with the changes of commands to
+/// earlier workers.
 struct RoomStart: Sendable {
     var scenes: ScenesState
     /// The scene that is on air first; `nil`: the pipeline has none.
     var first: Program.Scene?
 
-    /// - Parameter resumption: Learns what cannot be restored.
+    /// - Parameter resumption: Receives what cannot be restored.
     init(_ pipeline: Pipeline, _ resumption: inout Resumption) {
         self.scenes = ScenesState(pipeline)
         self.restoreScenes(pipeline, &resumption)
@@ -42,7 +42,7 @@ struct RoomStart: Sendable {
                     resumption.state.scenes[id] = nil
                     let mistake = report.mistakes.first.map { "\($0.path): \($0.what)" }
                     resumption.refused.append(
-                        Resumption.Refusal(member: "scenes[\(id)]", reason: mistake ?? "it is no scene"))
+                        Resumption.Refusal(member: "scenes[\(id)]", reason: mistake ?? "it is not a scene"))
                     continue
                 }
                 scene.revision = change.revision

@@ -8,9 +8,9 @@ import RoomSources
 
 /// The state of a room as one value, which reads no clock and does no I/O.
 ///
-/// ``Room`` keeps it behind one mutex. A thread that holds the mutex builds no graph and reads no file, and takes no lock of the
-/// room but those of ``RoomEvents``, ``CommandStore``, `SourceRoster` and `RoomSource`. Times are those of the clocks that
-/// ``Room`` was given.
+/// ``Room`` protects it with one mutex. A thread that holds the mutex must not build a filter graph or read a file, and
+/// must take no lock of the room but those of ``RoomEvents``, ``CommandStore``, `SourceRoster` and `RoomSource`. Times
+/// are those of the clocks that ``Room`` was given.
 struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
     var outputs: OutputsState
@@ -20,16 +20,16 @@ struct RoomState: Sendable {
     /// The scenes, what is on air, and the lives of the sources.
     var scenes: ScenesState
     var isLifeThreadOver = false
-    /// What this worker goes on with.
+    /// The state that this worker continues with.
     var resumption: Resumption
     /// Refusals, limits and connections of the sources.
     var sources = SourcesState()
-    /// Machine time at which the first decodable packet came.
+    /// When the first decodable packet arrived, on the machine's clock.
     var firstArrival: Int64?
     var lingering = ViewerLinger()
-    /// What is wrong, and was lately.
+    /// The active and recently cleared alarms.
     var alarms = AlarmBook()
-    /// What is wrong with the file the room runs by.
+    /// The alarm of the pipeline file.
     var configurationAlarm: AlarmBook.Alarm?
     var overload: OverloadGuard
     /// The sockets that are open.
@@ -45,17 +45,17 @@ struct RoomState: Sendable {
         self.overload = OverloadGuard(running, renditions: Room.costliestFirst(running))
     }
 
-    /// Viewers can have something of this worker.
+    /// Whether this worker has published media that viewers can play.
     ///
     /// - Parameter hasPackager: False for a room without an HLS output, which is played as soon as it has started.
     func isPlayable(hasPackager: Bool) -> Bool {
         self.lifecycle.isPlayable || self.lifecycle.isStarted && !hasPackager
     }
 
-    /// Judges what the room is in one word.
+    /// Updates the room's phase.
     ///
     /// - Parameter now: Nanoseconds since the Unix epoch.
-    /// - Returns: What has changed, with the error of a room that has failed; `nil`: nothing.
+    /// - Returns: The change, with the error if the room has failed; `nil`: nothing has changed.
     mutating func judge(
         hasPackager: Bool, now: Int64, _ update: (inout RoomPhase.Facts) -> Void
     ) -> (change: RoomPhase.Change, failure: MediaError?)? {

@@ -1,19 +1,19 @@
 package import MediaTypes
 package import RoomOutputs
 
-/// How a room that is over is judged: the word in `room.closed`, and the error that the exit code follows from. A value.
+/// The verdict on an ended room: the word in `room.closed`, and the error that determines the exit code. A value.
 ///
-/// - An offline job whose output is not whole has failed (74).
-/// - A live room cannot be made again. If its end is recorded, then it is over (0), damaged or not, and an orchestrator must not start
-///   it again; if a worker can still complete something, then the room is unfinished (75).
+/// - An offline job with an incomplete output has failed (74).
+/// - A live room cannot be repeated. If its end is recorded, then it has ended (0), damaged or not, and an orchestrator
+///   must not start it again; if a worker can still complete something, then the room is unfinished (75).
 package struct RoomVerdict: Sendable, Hashable {
     /// `ended`, `damaged`, `drained`, `superseded` or `failed`.
     package let word: String
-    /// `nil`: the exit code is that of the outcome alone.
+    /// `nil`: the exit code follows from the outcome alone.
     package let error: MediaError?
 
     /// - Parameters:
-    ///   - debt: What the next worker can complete.
+    ///   - debt: Work that the next worker can complete.
     ///   - published: Segments of the first output.
     package init(
         _ outcome: RoomOutcome, isOffline: Bool, damage: OutputDamage, debt: MediaError?, published: Int64 = 0
@@ -28,7 +28,8 @@ package struct RoomVerdict: Sendable, Hashable {
         }
     }
 
-    /// A debt of a live room as the exit code tells it: whatever kept the worker from completing it, the next one can.
+    /// The error that the exit code reports for pending work of a live room: whatever kept this worker from completing
+    /// it, the next one can.
     package static func owed(_ debt: MediaError) -> MediaError {
         guard debt.code == .outputLost || debt.code == .diskFull else { return debt }
         return MediaError(.unfinished, debt.what, at: debt.place, fix: debt.fix)

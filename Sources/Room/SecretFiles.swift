@@ -1,7 +1,7 @@
 import PipelineSpec
 import Threading
 
-/// Files of secrets that are used for the same thing: whether others have taken their place.
+/// The files of secrets with one use. Detects whether they were replaced.
 struct SecretFiles: Sendable {
     private var marks: [String: FileVersion?] = [:]
 

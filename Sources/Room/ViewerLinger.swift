@@ -1,21 +1,22 @@
-/// How long the viewers' listener stays open behind a room's end, and what ends that: a value without sockets or clocks.
+/// Decides how long the viewers' listener stays open after a room's end, and what closes it: a value without sockets or
+/// clocks.
 ///
-/// Players that are behind the live edge, and those that ask a moment too late, still get what they want. Everything else is final
-/// before: state, events, uploads, and the exit code.
+/// Players that are behind the live edge, and those that request a moment too late, are still served. Everything else
+/// is final before: state, events, uploads and the exit code.
 ///
-/// States: running → closed (``closed()``) → lingering (``begin(_:now:)``) → over. ``stopAsked()`` leads to over from each of them.
-/// All times in nanoseconds.
+/// States: running → closed (``closed()``) → lingering (``begin(_:now:)``) → over. ``stopAsked()`` leads to over from
+/// each of them. All times are nanoseconds.
 package struct ViewerLinger: Sendable, Hashable {
-    /// What the length follows from.
+    /// The facts that determine the length.
     package struct Facts: Sendable, Hashable {
-        /// The room is over; not handed over to a successor, and not failed.
+        /// Whether the room has ended; it was neither handed over to a successor, nor has it failed.
         package var hasEnded: Bool
         package var isOffline: Bool
-        /// `http.lingerSeconds`; `nil`: the pipeline does not say.
+        /// `http.lingerSeconds`; `nil` if the pipeline does not set it.
         package var configuredSeconds: Int?
-        /// What the playlists list, in seconds; `nil`: everything since the start.
+        /// Length of the playlist window, in seconds; `nil`: everything since the start.
         package var windowSeconds: Int?
-        /// Since a viewer asked for a playlist; `nil`: nobody has.
+        /// Nanoseconds since a viewer last requested a playlist; `nil`: none has.
         package var sinceRequest: Int64?
 
         package init(
@@ -32,17 +33,17 @@ package struct ViewerLinger: Sendable, Hashable {
 
     private enum State: Sendable, Hashable {
         case running
-        /// The room is over and not everything is told.
+        /// The room has ended, but not all events have been emitted.
         case closed
         case lingering(until: Int64)
         case over
     }
 
-    /// The longest by itself, in seconds, and how long if nobody has asked lately: one and a half reloads of a playlist of two
-    /// seconds.
+    /// Longest default, in seconds, and the length if no viewer has requested a playlist lately: one and a half reloads
+    /// of a playlist of two seconds.
     package static let longestSeconds = 60
     package static let shortestSeconds = 3
-    /// A viewer who asked within this is taken to be there, in nanoseconds.
+    /// A viewer that sent a request within this time counts as present, in nanoseconds.
     package static let presence: Int64 = 30_000_000_000
 
     private var state = State.running
@@ -63,13 +64,13 @@ package struct ViewerLinger: Sendable, Hashable {
         return min(self.longestSeconds, max(self.shortestSeconds, facts.windowSeconds ?? self.longestSeconds))
     }
 
-    /// The room is over: its state and its exit code are what they stay.
+    /// Records that the room has ended: its state and its exit code are final.
     package mutating func closed() {
         self.isClosed = true
         if self.state == .running { self.state = .closed }
     }
 
-    /// All that is to be told is told.
+    /// Begins lingering, after all events have been emitted.
     ///
     /// - Returns: Until when the listener stays open; `nil`: it closes now.
     package mutating func begin(_ facts: Facts, now: Int64) -> Int64? {
@@ -87,7 +88,7 @@ package struct ViewerLinger: Sendable, Hashable {
         if case .lingering(let until) = self.state { until } else { nil }
     }
 
-    /// Whether the listener is to be closed.
+    /// Whether the listener must be closed.
     package func isOver(at now: Int64) -> Bool {
         switch self.state {
         case .running, .closed: false
@@ -96,10 +97,10 @@ package struct ViewerLinger: Sendable, Hashable {
         }
     }
 
-    /// `room:end` or SIGINT for a room that was told to end before. While the room is still ending this is a request that was
-    /// repeated, and changes nothing.
+    /// Handles `room:end` or SIGINT for a room that was told to end before. While the room is still ending this is a
+    /// repeated request, and changes nothing.
     ///
-    /// - Returns: Whether the room is over, so that nothing is left to end but this.
+    /// - Returns: Whether the room has ended, so that only lingering is left to end.
     @discardableResult
     package mutating func endAsked() -> Bool {
         guard self.isClosed else { return false }
@@ -107,6 +108,7 @@ package struct ViewerLinger: Sendable, Hashable {
         return true
     }
 
-    /// SIGTERM or `room:drain` for a room that was told to end before: an orchestrator wants the worker gone.
+    /// Handles SIGTERM or `room:drain` for a room that was told to end before: the orchestrator wants the worker to
+    /// stop at once.
     package mutating func stopAsked() { self.state = .over }
 }

@@ -33,7 +33,7 @@ package struct BitRateChanges: Sendable {
                 } else {
                     mistakes.append(
                         SpecDiagnostic(
-                            path: path, at: .none, what: "with these bit rates its H.264 level is another one",
+                            path: path, at: .none, what: "these bit rates need another H.264 level",
                             fix: "stay nearer to \(old.video.bitrate), or drain this worker and run the new file"))
                 }
             } catch {

@@ -1,18 +1,19 @@
 import Threading
 
-/// How often, and for how long, a process might not run because the CPU time its cgroup may take was used up.
+/// How often, and for how long, the kernel did not let the process run because its cgroup had used up its CPU time.
 ///
 /// Spec: Documentation/admin-guide/cgroup-v2.rst, `cpu.stat`; Documentation/scheduler/sched-bwc.rst for version 1.
 package struct CPUThrottling: Sendable, Hashable {
-    /// Periods in which the cgroup ran under its limit, and those of them in which it used it up.
+    /// Scheduling periods, and those in which the cgroup used up its CPU time.
     package var periods: Int64 = 0
     package var throttledPeriods: Int64 = 0
-    /// Nanoseconds, of all CPUs together.
+    /// Throttled time, in nanoseconds, summed over all CPUs.
     package var throttled: Int64 = 0
 
     package init() {}
 
-    /// - Parameter text: The kernel's `cpu.stat`. What is not in it, as where there is no limit, counts as 0.
+    /// - Parameter text: The kernel's `cpu.stat`. Values that it does not have, for instance if there is no limit,
+    ///   count as 0.
     package init(statistics text: String) {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -29,10 +30,10 @@ package struct CPUThrottling: Sendable, Hashable {
         }
     }
 
-    /// Where the `cpu.stat` of a process may be, the likeliest first.
+    /// Possible paths of a process's `cpu.stat`, the likeliest first.
     ///
-    /// Spec: cgroups(7), `/proc/pid/cgroup`: `HIERARCHY:CONTROLLERS:PATH`, of version 2 `0::PATH`. In a container the path may be one of
-    /// the machine while its own cgroup is mounted as the root.
+    /// Spec: cgroups(7), `/proc/pid/cgroup`: `HIERARCHY:CONTROLLERS:PATH`; version 2 has `0::PATH`. In a container the
+    /// path may be a path of the host, while the container's own cgroup is mounted as the root.
     ///
     /// - Parameter membership: The process's `/proc/pid/cgroup`.
     package static func places(membership: String) -> [String] {
@@ -54,7 +55,7 @@ package struct CPUThrottling: Sendable, Hashable {
         return places
     }
 
-    /// Of this process until now.
+    /// The values of this process until now.
     static var ofThisProcess: CPUThrottling {
         func text(_ path: String) -> String {
             String(decoding: FileReading.tail(of: path, limit: 4_096), as: UTF8.self)

@@ -1,12 +1,12 @@
 import MediaTypes
 
-/// What has been said with the pictures, as a value: how much more may be, and under which ids.
+/// Limits the timed metadata that is sent with frames, and remembers its ids; a value.
 ///
 /// Times are nanoseconds of one clock, the same for all calls.
 package struct MetadataLimiter: Sendable {
     /// An event as it was taken.
     package struct Entry: Sendable, Hashable {
-        /// What was asked for, to tell a repeated request from another one under its id.
+        /// The content of the request, to tell a repeated request from a different one with the same id.
         package let content: String
         package let frame: Int64
 
@@ -16,51 +16,51 @@ package struct MetadataLimiter: Sendable {
         }
     }
 
-    /// Why one is refused.
+    /// Why an event is refused.
     package enum Refusal: Error, Equatable {
-        /// The id has been given to another event.
+        /// The id belongs to another event.
         case taken
         /// Too many in a short time.
         case tooMany
-        /// There are as many states as there can be.
+        /// The number of types with a state has reached ``mostStates``.
         case tooManyStates
     }
 
-    /// Events a second in the long run, and at once.
+    /// Events per second in the long run, and the burst.
     package static let rate: Int64 = 20
     package static let burst: Int64 = 60
-    /// Events that what publishers say leaves to the operator: two who talk as fast as they may would take all there are.
+    /// Part of the burst that is reserved for the operator, so that messages of publishers cannot use all of it.
     package static let reserve = Self.burst / 2
-    /// Ids that are remembered: those of the last minute at least.
+    /// Number of ids that are remembered: at least those of the last minute.
     private static let remembered = 2_048
-    /// Types that can have a state.
+    /// Most types with a state.
     package static let mostStates = 32
 
     private var entries: [String: Entry] = [:]
-    /// Ids in the order they came.
+    /// Ids in the order in which they were added.
     private var order: [String] = []
     private var states: Set<String> = []
     /// Events so far.
     package private(set) var count: Int64 = 0
-    /// Nanoseconds of ``rate`` that are left, at ``lookedAt``.
+    /// Remaining credit of the rate limit at ``lookedAt``, in nanoseconds.
     private var credit = Self.burst &* (TimeMath.nanoseconds / Self.rate)
     private var lookedAt: Int64?
 
     package init() {}
 
-    /// The event that an id was given to; `nil`: none.
+    /// The event with an id; `nil` if there is none.
     package func known(_ id: String, content: String) throws(Refusal) -> Entry? {
         guard let entry = self.entries[id] else { return nil }
         guard entry.content == content else { throw .taken }
         return entry
     }
 
-    /// Takes one more event.
+    /// Accepts one more event.
     ///
     /// - Parameters:
-    ///   - id: Its sender's; `nil`: none.
-    ///   - state: The type whose state it is, and whether the state goes on.
-    ///   - reserve: Events that must still be possible at once behind it, 0…``reserve``.
+    ///   - id: The id that the sender gave it; `nil` if none.
+    ///   - state: The type whose state it is, and whether the state continues.
+    ///   - reserve: Events of the burst that must remain after it, 0…``reserve``.
     /// - Returns: Its number in the run, from 1.
     package mutating func add(
         _ entry: Entry, id: String?, state: (type: String, goesOn: Bool)?, leaving reserve: Int64 = 0, now: Int64

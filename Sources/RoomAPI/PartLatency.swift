@@ -1,7 +1,7 @@
 package import Control
 
-/// From the moment a picture enters its encoder to the moment it is out of it, and from the last picture of a part to the moment
-/// players can have the part; for each rendition.
+/// Latencies of each rendition: from the time at which a frame enters its encoder until it is encoded, and from the
+/// time at which the last frame of a part enters until the part is published.
 package struct PartLatency: Sendable {
     /// Durations of one rendition.
     package struct Histograms: Sendable {
@@ -11,11 +11,12 @@ package struct PartLatency: Sendable {
         package var parts = DurationHistogram()
     }
 
-    /// Pictures of a rendition whose entry is remembered: 20 seconds at 60 a second, longer than any encoder holds one.
+    /// Frames of a rendition whose entry time is remembered: 20 seconds at 60 frames per second, longer than any
+    /// encoder holds a frame.
     private static let window: Int64 = 1_200
-    /// Entries of a rendition, those included that no later tick has taken away.
+    /// Most entries of a rendition, including those that no later tick has removed.
     private static let mostEntries = 2 * Int(PartLatency.window)
-    /// Results kept: the newest quarter of an hour of three renditions with two parts a second.
+    /// Results kept: the newest 15 minutes of three renditions with two parts per second.
     private static let limit = 5_400
 
     private struct Track: Sendable {
@@ -29,20 +30,20 @@ package struct PartLatency: Sendable {
     private(set) var results: [Int32] = []
     private var next = 0
 
-    /// - Parameter tracks: Renditions with pictures.
+    /// - Parameter tracks: Number of renditions with video.
     package init(tracks: Int) { self.tracks = (0..<tracks).map { _ in Track() } }
 
-    /// A picture enters the encoder of a track; times in nanoseconds of one clock.
+    /// Records that a frame enters the encoder of a track; times are nanoseconds of one clock.
     package mutating func entered(track: Int, tick: Int64, at time: Int64) {
         guard self.tracks.indices.contains(track) else { return }
         self.tracks[track].entries[tick] = time
         self.tracks[track].entries.removeValue(forKey: tick &- Self.window)
-        // A tick that was lost takes nobody's entry away.
+        // A lost tick does not remove an old entry.
         guard self.tracks[track].entries.count > Self.mostEntries else { return }
         self.tracks[track].entries = self.tracks[track].entries.filter { $0.key > tick &- Self.window }
     }
 
-    /// Entries that are remembered, of all renditions.
+    /// Number of remembered entries of all renditions.
     package var remembered: Int { self.tracks.reduce(0) { $0 + $1.entries.count } }
 
     /// A publisher's own packets stand for the track from here on, or no more.
@@ -73,7 +74,7 @@ package struct PartLatency: Sendable {
         }
     }
 
-    /// By track.
+    /// Histograms by track.
     var histograms: [Histograms] { self.tracks.map(\.histograms) }
 
     /// Percentiles of ``results``; `nil` before the first part.

@@ -1,7 +1,9 @@
-/// What a service manager is told of a worker, kept until it takes it: a value that is given the sending.
+/// Messages about a worker to its service manager, kept until the manager accepts them: a value that receives the send
+/// function.
 ///
-/// While something waits nothing more is asked for: what is told next is how the worker is by then. So that it is ready, or stops, is
-/// told however long the manager took nothing, and no more waits than one look has to say.
+/// While messages wait, no new ones are made; later ones describe the state at that time. The messages that the worker
+/// is ready, or stops, are delivered however long the manager accepts nothing, and no more messages wait than one call
+/// makes.
 ///
 /// Spec: sd_notify(3).
 package struct ServiceOutbox: Sendable {
@@ -12,18 +14,19 @@ package struct ServiceOutbox: Sendable {
     /// - Parameter watchdog: As in ``ServiceNotices/init(watchdog:)``.
     package init(watchdog: Int64?) { self.notices = ServiceNotices(watchdog: watchdog) }
 
-    /// Sends what waits, and behind it what there is to be told now.
+    /// Sends waiting messages, then those that are due now.
     ///
     /// - Parameters:
     ///   - now: Monotonic, in nanoseconds; never less than before.
-    ///   - send: Sends one datagram, and returns whether it was taken; not called again in this look when it was not.
+    ///   - send: Sends one datagram, and returns whether it was accepted; if not, then it is not called again in this
+    ///     call.
     package mutating func deliver(_ view: ServiceNotices.View, now: Int64, _ send: (String) -> Bool) {
         guard self.flush(send) else { return }
         self.waiting = self.notices.next(view, now: now)
         _ = self.flush(send)
     }
 
-    /// - Returns: Whether nothing waits any more.
+    /// - Returns: Whether no message waits.
     private mutating func flush(_ send: (String) -> Bool) -> Bool {
         while let datagram = self.waiting.first {
             guard send(datagram) else { return false }

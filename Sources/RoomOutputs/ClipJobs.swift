@@ -6,10 +6,10 @@ import PipelineSpec
 package import Recording
 import Threading
 
-/// The clips of a room, which are made one at a time.
+/// The clips of a room. They are made one at a time.
 ///
-/// A clip's way: promised (its name is taken) → waiting (``add(_:)``) → working (``next()``) → ready or failed. The caller performs
-/// what is returned: it starts the thread, does the work and gives back what is held.
+/// States of a clip: promised (its name is reserved) → waiting (``add(_:)``) → working (``next()``) → ready or failed.
+/// The caller carries out what the methods return: it starts the thread, does the work and releases held segments.
 package struct ClipJobs: Sendable {
     package enum State: String, Sendable { case pending, working, ready, failed }
 
@@ -32,7 +32,7 @@ package struct ClipJobs: Sendable {
         let body: @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
 
         /// - Parameters:
-        ///   - release: Gives back what is held for it; called once, whatever becomes of it.
+        ///   - release: Releases the segments held for the clip; called once, whatever the outcome.
         ///   - body: Makes the file. Blocks.
         package init(
             id: String, release: @escaping @Sendable () -> Void,
@@ -44,17 +44,17 @@ package struct ClipJobs: Sendable {
         }
     }
 
-    /// Work that is not done, and its clip, which has failed.
+    /// Work that was dropped, and its clip, which has failed.
     package struct GivenUp: Sendable {
         package var work: Work
         package var clip: Clip?
     }
 
-    /// Clips that wait or are made; more are refused.
+    /// Most clips waiting or being made; further requests are refused.
     static let mostAtOnce = 4
-    /// Clips that are remembered.
+    /// Most clips that are remembered.
     private static let mostKnown = 64
-    /// Why one is not made.
+    /// Reasons why a clip is not made.
     static let roomIsOver = MediaError(.unfinished, "the room is over", at: "clip", fix: "cut the recording")
     static let workerIsGone = MediaError(
         .unfinished, "the worker that made it has died", at: "clip", fix: "ask for it again")
@@ -62,22 +62,22 @@ package struct ClipJobs: Sendable {
         .diskFull, "the disk is nearly full", at: "clip", fix: "free space, and ask again")
 
     private let roomID: String
-    /// In the order they were asked for.
+    /// In the order of their requests.
     package private(set) var clips: [Clip] = []
     private var waiting: [Work] = []
     private var isWorking = false
-    /// The room is over.
+    /// Whether the room has ended.
     package private(set) var isClosed = false
-    /// The thread that works, or worked last.
+    /// The thread that makes clips; after that, the last one that did.
     var thread: StageThread?
     private var count = 0
 
-    /// - Parameter roomID: Keeps the names of rooms apart whose clips lie in one directory.
+    /// - Parameter roomID: Part of the default file names, so that rooms can share a clip directory.
     package init(roomID: String) { self.roomID = roomID }
 
-    /// Takes a clip's name and gives it an id. ``add(_:)`` or ``withdraw(_:)`` follows.
+    /// Reserves a clip's name and gives the clip an id. ``add(_:)`` or ``withdraw(_:)`` must follow.
     ///
-    /// - Throws: 429 if too many clips wait, 409 for a name that is taken, 410 if the room is over.
+    /// - Throws: 429 if too many clips wait, 409 for a name that is taken, 410 if the room has ended.
     package mutating func promise(
         name: String?, rendition: String, range: Range<Int64>, incarnation: Int64
     ) throws(ControlFailure) -> Clip {
@@ -98,13 +98,14 @@ package struct ClipJobs: Sendable {
         return clip
     }
 
-    /// A promised clip is not going to be made.
+    /// Forgets a promised clip that will not be made.
     package mutating func withdraw(_ id: String) { self.clips.removeAll { $0.id == id } }
 
     /// Adds the work of a promised clip.
     ///
     /// - Returns: Whether a thread has to be started for it.
-    /// - Throws: 410 if the room is over; then the clip is forgotten, and the caller gives back what is held for it.
+    /// - Throws: 410 if the room has ended; then the clip is forgotten, and the caller must release what is held for
+    ///   it.
     package mutating func add(_ work: Work) throws(ControlFailure) -> Bool {
         guard !self.isClosed else {
             self.withdraw(work.id)
@@ -120,7 +121,7 @@ package struct ClipJobs: Sendable {
         return !self.isWorking
     }
 
-    /// A clip that a worker before this one has promised and not made.
+    /// Adds a failed clip: an earlier worker promised it and did not make it.
     mutating func noteLost(_ id: String, name: String, rendition: String, range: Range<Int64>) -> Clip {
         var clip = Clip(id: id, name: name, rendition: rendition, range: range)
         (clip.state, clip.reason) = (.failed, Self.workerIsGone.description)
@@ -128,7 +129,7 @@ package struct ClipJobs: Sendable {
         return clip
     }
 
-    /// The next work; `nil`: the thread that asks is to end.
+    /// The next work; `nil`: there is no more, and the calling thread must end.
     package mutating func next() -> Work? {
         guard !self.waiting.isEmpty else {
             self.isWorking = false
@@ -139,7 +140,7 @@ package struct ClipJobs: Sendable {
         return work
     }
 
-    /// The work of a clip is done.
+    /// Records the result of a clip's work.
     ///
     /// - Returns: The clip; `nil` if it is not remembered.
     package mutating func finish(_ id: String, _ result: Result<ClipWriter.Made, MediaError>) -> Clip? {
@@ -153,13 +154,14 @@ package struct ClipJobs: Sendable {
 
     package func clip(_ id: String) -> Clip? { self.clips.first { $0.id == id } }
 
-    /// The room is over: clips that have not begun are given up, and the one that is being made stops at the next segment.
+    /// Ends all clips when the room ends: clips that have not begun fail, and the clip being made stops at the next
+    /// segment.
     package mutating func close() -> [GivenUp] {
         self.isClosed = true
         return self.giveUpWaiting(Self.roomIsOver)
     }
 
-    /// Gives up the clips that have not begun.
+    /// Fails the clips that have not begun.
     package mutating func giveUpWaiting(_ reason: MediaError) -> [GivenUp] {
         let given = self.waiting
         self.waiting = []

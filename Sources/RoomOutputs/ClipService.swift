@@ -6,18 +6,19 @@ import PipelineSpec
 import Recording
 import Threading
 
-/// Cuts clips out of the room's segments while it is on air.
+/// Cuts clips out of the room's segments while the room runs.
 package struct ClipService: OutputService {
     let host: any OutputsHost
 
-    /// Nanoseconds of the longest clip.
+    /// The longest clip, in nanoseconds.
     private static let longestClip: Int64 = 3_600 * 1_000_000_000
 
-    /// Promises a clip, which is made when those before it are.
+    /// Promises a clip. It is made after the clips requested earlier.
     ///
     /// - Returns: The reply, as JSON text.
-    /// - Throws: 404 if the room has no HLS output or no rendition of that name, 409 if the disk is full or the name is taken, 422 for
-    ///   dates outside what is there, and what ``ClipJobs/promise(name:rendition:range:incarnation:)`` throws.
+    /// - Throws: 404 if the room has no HLS output or no such rendition, 409 if the disk is full or the name is taken,
+    ///   422 for dates outside the available range, and what ``ClipJobs/promise(name:rendition:range:incarnation:)``
+    ///   throws.
     package func make(_ request: ClipRequest) throws(ControlFailure) -> String {
         let pipeline = self.host.pipeline
         guard let packager = self.stages.packager, let output = pipeline.hls else {
@@ -25,7 +26,7 @@ package struct ClipService: OutputService {
         }
         guard let directory = pipeline.clipDirectory else {
             throw .notFound(
-                "a clip is clear, this room's segments are encrypted, and there is no place for it beside their directory",
+                "clips are not encrypted, but this room's segments are, and no directory outside theirs is configured",
                 fix: "give the hls output a clipPath, or the room a record output, and start it again")
         }
         guard !self.host.withOutputs(\.disk.isFullForClips) else {
@@ -51,10 +52,10 @@ package struct ClipService: OutputService {
                     code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(name)",
                     fix: "choose another name")
             }
-            // Now, not when its turn comes: the window slides meanwhile.
+            // Held now, not when the clip is made: segments leave the window meanwhile.
             let hold = try Self.held(listed, by: writer, id: id, in: range, store)
             return ClipJobs.Work(id: id, release: { hold.release() }) { isOver throws(MediaError) in
-                // What the live playlists have let go is in the recording, if anywhere.
+                // Segments that have left the live playlists may still be in the recording.
                 let recorded = try isListed ? [] : recorder?.recordedSlots() ?? []
                 let joined = ClipWriter.joined(recorded, listed)
                 guard let slots = joined, let dates = ClipWriter.dates(of: slots),
@@ -71,7 +72,7 @@ package struct ClipService: OutputService {
             }
         }
         self.host.withOutputs { outputs in
-            // It may be ready by now, and what is ready is no longer saved.
+            // The clip may have finished already; a finished clip is no longer saved.
             guard let state = outputs.clips.clip(clip.id)?.state, state == .pending || state == .working else { return }
             self.host.save(clip)
         }
@@ -93,7 +94,7 @@ package struct ClipService: OutputService {
     /// - Throws: 404.
     package func json(_ id: String) throws(ControlFailure) -> String {
         guard let clip = self.host.withOutputs({ $0.clips.clip(id) }) else {
-            throw .notFound("there is no clip \(id)", fix: "use the id of the answer to POST /v1/clips")
+            throw .notFound("there is no clip \(id)", fix: "use the id from the reply to POST /v1/clips")
         }
         return clip.json.text
     }
@@ -109,12 +110,12 @@ package struct ClipService: OutputService {
     private func range(_ request: ClipRequest, _ packager: HLSPackager) throws(ControlFailure) -> Range<Int64> {
         let from = try Self.date(request.from, "from")
         let to = try Self.date(request.to, "to")
-        guard from < to else { throw .invalidValue("to", "is not behind from", fix: "use a later date") }
+        guard from < to else { throw .invalidValue("to", "is not later than from", fix: "use a later date") }
         guard to - from <= Self.longestClip else {
-            throw .invalidValue("to", "is more than an hour behind from", fix: "cut several clips")
+            throw .invalidValue("to", "is more than an hour later than from", fix: "cut several clips")
         }
         let window = ClipWriter.dates(of: packager.listedSlots())
-        // What is older may be in the recording: the work looks.
+        // Older segments may be in the recording; the work checks that.
         guard let window, to <= window.upperBound, from >= window.lowerBound || self.stages.recorder?.recorder != nil
         else {
             let error = Self.outside(window)
@@ -129,8 +130,8 @@ package struct ClipService: OutputService {
         }
         let (from, to) = (ProgramDate.format(window.lowerBound), ProgramDate.format(window.upperBound))
         return MediaError(
-            .notFound, "the range is not in what is there, which is from \(from) to \(to)", at: "clip",
-            fix: "use dates in it")
+            .notFound, "the range is not within the available media, \(from) to \(to)", at: "clip",
+            fix: "use dates within it")
     }
 
     private static func date(_ text: String, _ key: String) throws(ControlFailure) -> Int64 {
@@ -153,7 +154,7 @@ package struct ClipService: OutputService {
     }
 }
 
-/// Performs ``ClipJobs``: clips are made on a thread that gives way to all others.
+/// Carries out ``ClipJobs``: clips are made on a thread of lowest priority.
 extension ClipService {
     /// Promises a clip and adds its work.
     ///
@@ -176,7 +177,7 @@ extension ClipService {
         do throws(ControlFailure) {
             try self.host.withOutputs { outputs throws(ControlFailure) in
                 guard try outputs.clips.add(work) else { return }
-                // The value is held here, so that the room's end finds the thread.
+                // Set while the room's value is locked, so that the end of the room finds the thread.
                 outputs.clips.thread = StageThread("clip", yields: true) { self.run() }
             }
         } catch {
@@ -197,13 +198,13 @@ extension ClipService {
         }
     }
 
-    /// Ends the clips of a room that is over: see ``ClipJobs/close()``.
+    /// Ends the clips when the room ends: see ``ClipJobs/close()``.
     package func close() { self.perform(self.host.withOutputs { $0.clips.close() }) }
 
-    /// Gives up the clips that have not begun, and what is held for them.
+    /// Fails the clips that have not begun, and releases the segments held for them.
     func giveUpWaiting(_ reason: MediaError) { self.perform(self.host.withOutputs { $0.clips.giveUpWaiting(reason) }) }
 
-    /// Waits after ``close()`` until the clip that is being made is given up, and its files are removed. Blocks.
+    /// Waits after ``close()`` until the clip being made has stopped and its files are removed. Blocks.
     ///
     /// - Parameter nanoseconds: The longest wait.
     package func join(within nanoseconds: Int64) {
@@ -211,7 +212,7 @@ extension ClipService {
         _ = thread?.join(within: nanoseconds)
     }
 
-    /// A worker before this one has promised a clip and not made it: it has failed.
+    /// Reports a clip as failed that an earlier worker promised and did not make.
     package func noteLost(_ id: String, name: String, rendition: String, range: Range<Int64>) {
         let clip = self.host.withOutputs {
             $0.clips.noteLost(id, name: name, rendition: rendition, range: range)

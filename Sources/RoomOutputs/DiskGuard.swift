@@ -1,23 +1,24 @@
 import MediaTypes
 package import Packager
 
-/// Decides what is given up as a room's disk fills, and when it is told: the space of the live playlists is the last to go.
+/// Decides what a room stops writing as its disk fills, and when alarms are raised. The live playlists keep their space
+/// longest.
 ///
-/// Each file system counts for itself, and all of them together against the limit. The alarm is the fullest one's; what is
-/// given up is what lies on one that is full.
+/// Each file system is measured separately, and all of them together against the limit of the pipeline. The alarm
+/// reports the fullest one; outputs on a full one are stopped.
 ///
-/// | taken of what the room may take | |
+/// | share of the room's capacity that is used | |
 /// |---|---|
 /// | 80 % | alarm `alert_2`, cleared below 75 % |
-/// | 95 %, or a write that found no space | alarm `alert_3`; the window is limited, the recording stops. Space is back below 80 % |
+/// | 95 %, or a write that found no space | alarm `alert_3`, window limited, recording stopped; until below 80 % |
 ///
-/// A recording holds what the window lets go, and its files take as much again when the room is over, so it stops earlier: where
-/// these and a limited window would not find room beside it. Where there is room again for them and two windows below 80 %, and
-/// writing works, it goes on behind a hole: nothing of its own makes that room, so it does not go to and fro. What does not come to
-/// record anything is tried less and less often.
-/// Writes that fail for another reason leave the window alone as long as memory holds what no file has.
+/// A recording keeps segments that have left the window, and the files made of it at the end of the room take as much
+/// space again. It therefore stops earlier: when those files and a limited window would no longer fit. It resumes, with
+/// a hole, when the files and two windows fit below 80 % and writing works. The recording itself frees none of that
+/// space, so it does not alternate between the two. Attempts that record nothing are repeated at growing intervals.
+/// Writes that fail for another reason do not limit the window as long as memory holds the segments that no file has.
 package struct DiskGuard: Sendable {
-    /// The words of the alarm levels.
+    /// The alarm levels.
     package enum Level: Int, Comparable, Sendable {
         case normal, low, critical
 
@@ -38,9 +39,9 @@ package struct DiskGuard: Sendable {
     package struct Reading: Sendable, Hashable {
         /// Bytes.
         package var used: Int64
-        /// What the room may take: its limit, or what it has on a file system and what that still gives.
+        /// Most bytes that the room can use: its limit, or its files on a file system plus the free space there.
         package var capacity: Int64
-        /// A directory on that file system; `nil`: the limit of the pipeline.
+        /// A directory on that file system; `nil` for the limit of the pipeline.
         package var path: String?
 
         package init(used: Int64, capacity: Int64, path: String? = nil) {
@@ -56,10 +57,10 @@ package struct DiskGuard: Sendable {
                 path: volume.path.isEmpty ? nil : volume.path)
         }
 
-        /// Bytes that are left: 0 or more.
+        /// Bytes left, at least 0.
         package var free: Int64 { max(0, self.rest) }
 
-        /// Where it is, for people.
+        /// The directory, or the name of the limit, for messages.
         package var place: String { self.path ?? "limits.maxDiskBytes" }
 
         package var percent: Int {
@@ -69,7 +70,7 @@ package struct DiskGuard: Sendable {
 
         var rest: Int64 { self.capacity &- self.used }
 
-        /// By shares, without rounding.
+        /// Compares the used shares without rounding.
         func isFuller(than other: Reading) -> Bool {
             guard self.capacity > 0, other.capacity > 0 else { return self.capacity <= 0 && other.capacity > 0 }
             let mine = max(0, self.used).multipliedFullWidth(by: other.capacity)
@@ -78,13 +79,13 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// What is to find room beside a recording.
+    /// The space that must stay free next to a recording.
     package struct Need: Sendable, Hashable {
-        /// Bytes that a limited window takes.
+        /// Bytes of a limited window.
         package var window: Int64
-        /// Bytes that the files made of the recording take.
+        /// Bytes of the files made of the recording.
         package var movies: Int64
-        /// Slots that were recorded.
+        /// Number of recorded segments.
         package var slots: Int
 
         package init(window: Int64, movies: Int64 = 0, slots: Int = 0) {
@@ -94,22 +95,22 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// What may fill, and what lies there.
+    /// A file system, or the limit, and the kinds of files on it.
     private struct Share {
         let purpose: DiskUse.Purpose
         let reading: Reading
 
-        /// Bytes a limited window takes of it.
+        /// Bytes of a limited window on it.
         func window(_ need: Need) -> Int64 { self.purpose.contains(.live) ? need.window : 0 }
 
-        /// A recording there ends with its files made, and with a window beside it. However large that is, it may have a
-        /// quarter.
+        /// Whether the files of the recording and a limited window still fit. At least a quarter of the capacity is
+        /// available to the recording, however large the window is.
         func holds(_ need: Need) -> Bool {
             let window = min(self.window(need), self.reading.capacity / 4 * 3)
             return self.reading.rest &- window >= need.movies
         }
 
-        /// It may go on.
+        /// Whether a stopped recording may resume.
         func holdsMore(than need: Need) -> Bool {
             let windows = min(self.window(need), self.reading.capacity / 16 * 7) &* 2
             return self.reading.percent < DiskGuard.criticalClearsBelow && self.reading.rest &- windows >= need.movies
@@ -118,15 +119,15 @@ package struct DiskGuard: Sendable {
 
     package enum Action: Sendable, Hashable {
         case alarm(Level, was: Level, Reading)
-        /// Writing fails for a reason other than space, or works again.
+        /// Writing began to fail for a reason other than space, or works again.
         case stalled(Bool, reason: String)
         case limitWindow(Bool)
         case stopRecording(Reading)
-        /// There is room for it again.
+        /// There is enough space for the recording again.
         case resumeRecording
     }
 
-    /// What is given up for want of space.
+    /// What was stopped for lack of space.
     package enum Stopped: String, Sendable, CaseIterable {
         /// The recording is suspended.
         case recording
@@ -142,39 +143,40 @@ package struct DiskGuard: Sendable {
     private static let criticalClearsBelow = 80
     /// Memory holds 64 segments that no file has; segments are 1 s long and more.
     private static let longestStall: Int64 = 45_000_000_000
-    /// A write that found no space counts for so long, whatever is measured: quotas and inodes are not.
+    /// How long a write that found no space counts, whatever is measured: quotas and inodes are not measured.
     private static let refusal: Int64 = 10_000_000_000
-    /// From one attempt at a recording to the next. It doubles as long as none records anything: what fails for good is not
-    /// tried six times a minute.
+    /// Time between two attempts at recording. It doubles as long as none of them records anything, so that a permanent
+    /// failure is not retried six times a minute.
     private static let shortestStop: Int64 = 10_000_000_000
     private static let longestStop: Int64 = 600_000_000_000
 
-    /// Bytes; `nil`: what the disk gives.
+    /// Bytes; `nil`: limited by the disk only.
     let limit: Int64?
     package private(set) var level = Level.normal
     private(set) var last = Reading(used: 0, capacity: 0)
-    /// No clip is made: what it is made of is held beside the live playlists, and it may lie on a disk of its own.
+    /// Whether clips are refused. The segments held for them lie next to the live playlists; the clips may lie on
+    /// another disk.
     package private(set) var isFullForClips = false
-    /// The live playlists have too little.
+    /// Whether the live playlists lack space.
     private var isShort = false
     private var isLimited = false
-    /// Recording and live playlists lie on one file system.
+    /// Whether recording and live playlists are on one file system.
     private var isShared = true
-    /// When the recording stopped, or last could not go on, in nanoseconds; `nil`: it runs, or there is none.
+    /// When the recording stopped, or last failed to resume, in nanoseconds; `nil`: it runs, or there is none.
     private var recordingStoppedAt: Int64?
-    /// How long the next attempt waits, and the slots that were recorded before the last.
+    /// Delay of the next attempt, and the number of segments recorded before the last one.
     private var pause = DiskGuard.shortestStop
     private var recordedSlots = 0
     /// Until when a write that found no space counts, in nanoseconds.
     private var refusedUntil: Int64?
-    /// The live files' file system as it was measured last.
+    /// The file system of the live files, as last measured.
     private var live: DiskUse.Volume?
-    /// Everything that lies somewhere.
+    /// The kinds of files on all file systems.
     private var purposes: DiskUse.Purpose = []
     /// When writing began to fail, in nanoseconds.
     private var failsSince: Int64?
 
-    /// What is given up now, in the order of the words.
+    /// What is stopped now, in the order of the cases.
     package var stopped: [Stopped] {
         Stopped.allCases.filter { stopped in
             switch stopped {
@@ -185,7 +187,7 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// The alarm for people: which directory, what it has free, and what was stopped.
+    /// The text of the alarm: the directory, its free space, and what was stopped.
     package var message: String {
         let reading = self.last
         let free = "\(reading.free) bytes are free"
@@ -202,7 +204,7 @@ package struct DiskGuard: Sendable {
         return stopped.isEmpty ? what : "\(what); \(stopped.joined(separator: ", "))"
     }
 
-    /// Writing the live playlists fails, for another reason than space.
+    /// Whether writing the live playlists fails for a reason other than space.
     package var isStalled: Bool { self.failsSince != nil }
 
     package init(limit: Int64?) { self.limit = limit }
@@ -255,9 +257,10 @@ package struct DiskGuard: Sendable {
         }
     }
 
-    /// A write of the live playlists has failed.
+    /// Records a failed write of the live playlists.
     ///
-    /// - Parameter free: Bytes that their file system has free now, since the last look may be long ago; `nil`: not known.
+    /// - Parameter free: Bytes free on their file system now, because the last measurement may be old; `nil`: not
+    ///   known.
     package mutating func failed(isFull: Bool, reason: String, free: Int64? = nil, at now: Int64) -> [Action] {
         if isFull {
             if let free, let live = self.live { self.last = Reading(live, free: free) }
@@ -288,10 +291,10 @@ package struct DiskGuard: Sendable {
         return [.stopRecording(reading)]
     }
 
-    /// The recording has stopped, for whatever reason, or could not go on.
+    /// Records that the recording has stopped, for any reason, or could not resume.
     package mutating func recordingStopped(at now: Int64) { self.recordingStoppedAt = now }
 
-    /// Another recording begins: what became of the one before says nothing of it.
+    /// Records that another recording begins; failures of the previous one no longer count.
     package mutating func recordingBegan() { (self.recordingStoppedAt, self.pause) = (nil, Self.shortestStop) }
 
     private mutating func resumeRecording(_ places: [Share], _ need: Need, at now: Int64) -> [Action] {
@@ -303,7 +306,7 @@ package struct DiskGuard: Sendable {
         return [.resumeRecording]
     }
 
-    /// The window follows what is known now.
+    /// Limits the window, or lifts the limit, as the current state requires.
     private mutating func settle(at now: Int64) -> [Action] {
         let isLimited = self.isShort || self.failsSince.map { now &- $0 > Self.longestStall } ?? false
         guard isLimited != self.isLimited else { return [] }

@@ -3,15 +3,15 @@ import Packager
 import Recording
 import Threading
 
-/// Looks at the disks that a room writes to, and stops outputs as they fill; see ``DiskGuard``.
+/// Measures the disks that a room writes to, and stops outputs as they fill; see ``DiskGuard``.
 package struct DiskMonitor: OutputService {
     let host: any OutputsHost
 
-    /// Nanoseconds between two looks at the disk. The directories are counted as often, but a hundred times more rarely than the
-    /// counting takes; the free space of the file systems is read each time.
+    /// Nanoseconds between two measurements. The free space of the file systems is read each time. The files in the
+    /// directories are counted again only after 100 times as long as the last count took.
     private static let pace: Int64 = 500_000_000
 
-    /// Starts the thread that looks at the disk: a thread of its own, since reading a disk that hangs blocks.
+    /// Starts the thread that measures the disk. It has a thread of its own because reads block if the disk hangs.
     package func start() {
         let places = self.host.withOutputs(\.disk.places)
         guard self.stages.packager != nil, !self.stages.isOffline, places.contains(where: { !$0.purpose.isEmpty })
@@ -26,7 +26,7 @@ package struct DiskMonitor: OutputService {
         while !self.host.withOutputs(\.disk.isStopped) {
             let began = clock.now()
             if counted == nil || began >= countsAt {
-                // Directories of the recording beside its own.
+                // Directories of the second and later recording sessions.
                 let takes = self.stages.recorder?.directories ?? []
                 counted = DiskUse.measure(places + takes.map { DiskUse.Place($0, .recording) })
                 let ended = clock.now()
@@ -42,15 +42,15 @@ package struct DiskMonitor: OutputService {
         }
     }
 
-    /// Ends the thread that looks at the disk. Does not wait for a look that hangs.
+    /// Ends the thread that measures the disk. Does not wait for a measurement that hangs.
     package func stop() {
         self.host.withOutputs { $0.disk.isStopped = true }
         self.stages.diskWake.signal()
     }
 
-    /// The live output could not be written.
+    /// Handles a failed write of the live output.
     func failed(_ error: MediaError, at now: Int64) {
-        // The disk has just answered: this does not hang.
+        // The disk has just answered, so this does not hang.
         let place =
             error.code == .diskFull ? self.host.withOutputs(\.disk.places).first { $0.purpose.contains(.live) } : nil
         let free = place.flatMap { DiskUse.volume(of: $0.path)?.free }
@@ -85,7 +85,7 @@ package struct DiskMonitor: OutputService {
                     ])
             case .limitWindow(let isLimited):
                 guard !self.stages.isOffline else { continue }
-                // What is held for clips is what the window lets go.
+                // Segments held for clips are those that have left the window.
                 if isLimited { self.host.outputs.clips.giveUpWaiting(ClipJobs.diskIsFull) }
                 self.stages.packager?.limitWindow(to: isLimited ? HLSPackager.fewestSegments : nil)
                 self.events.emit(
@@ -95,9 +95,10 @@ package struct DiskMonitor: OutputService {
                 self.stages.recorder?.stop(
                     MediaError(
                         .diskFull,
-                        "\(reading.place) has \(reading.free) bytes free, and the live playlists need them",
+                        "\(reading.place) has \(reading.free) bytes free, which the live playlists need",
                         at: "recording",
-                        fix: "free space, and it goes on; or raise limits.maxDiskBytes, and start the room again"))
+                        fix: "free space, then the recording resumes; or raise limits.maxDiskBytes and restart the room"
+                    ))
             case .resumeRecording:
                 guard !self.stages.isOffline else { continue }
                 self.stages.recorder?.resume()
@@ -105,7 +106,7 @@ package struct DiskMonitor: OutputService {
         }
     }
 
-    /// What the room's state shows of the disk; null before the first look.
+    /// The disk in the reply to `GET /v1/room`; null before the first measurement.
     package var json: JSONValue {
         let status = self.host.withOutputs(\.disk.current)
         let reading = status.reading

@@ -3,9 +3,9 @@ import Packager
 package import PipelineSpec
 import Recording
 
-/// What is known of the room's disk: its ``DiskGuard``, which directories it counts, and how large the last segments were.
+/// The state of the room's disk: its ``DiskGuard``, the directories it counts, and the sizes of the last segments.
 package struct DiskState: Sendable {
-    /// What the room's state, the alarm and the event show.
+    /// The values shown in the room's state, the alarm and the event.
     package struct Status: Sendable {
         package var level: DiskGuard.Level
         package var reading: DiskGuard.Reading
@@ -17,7 +17,7 @@ package struct DiskState: Sendable {
     private var disk: DiskGuard
     /// Bytes of the last segments in all renditions, the newest last.
     private var sizes: [Int64] = []
-    /// The thread that looks at the disk is to end.
+    /// Whether the thread that measures the disk must end.
     var isStopped = false
 
     init(_ pipeline: Pipeline) {
@@ -27,11 +27,12 @@ package struct DiskState: Sendable {
         if let record = pipeline.record { places.append(DiskUse.Place(record.path, .recording)) }
         for directory in pipeline.clipDirectories {
             var place = DiskUse.Place(directory, .clips)
-            // What is held lies in directories of its own.
+            // Segments held for clips are in subdirectories.
             place.isDeep = true
             places.append(place)
         }
-        // Stills and sheets of stills may lie beside anything, and are few: where they do is nobody's disk to free.
+        // Stills and thumbnail sheets may be in any directory, and are small: they are counted, but nothing is stopped
+        // because of a disk that has only these.
         for image in pipeline.images {
             var place = DiskUse.Place(image.directory, [])
             place.prefix = String(image.fileName.dropLast(4))
@@ -41,7 +42,7 @@ package struct DiskState: Sendable {
         self.disk = DiskGuard(limit: pipeline.limits.maxDiskBytes.map(Int64.init))
     }
 
-    /// What is known now.
+    /// The current values.
     package var current: Status {
         Status(
             level: self.disk.level, reading: self.disk.last, stopped: self.disk.stopped, message: self.disk.message)
@@ -53,7 +54,7 @@ package struct DiskState: Sendable {
     /// See ``DiskGuard/isStalled``.
     package var isStalled: Bool { self.disk.isStalled }
 
-    /// - Parameter recorded: What there is of the room's recording.
+    /// - Parameter recorded: Sizes of the room's recording.
     mutating func measured(_ use: DiskUse, recorded: Recorder.Kept, at now: Int64) -> [DiskGuard.Action] {
         let need = DiskGuard.Need(
             window: Self.reserve(self.sizes), movies: recorded.movieBytes, slots: recorded.slots)
@@ -66,10 +67,10 @@ package struct DiskState: Sendable {
         return self.disk.written(at: now)
     }
 
-    /// Another recording begins.
+    /// Records that another recording begins.
     package mutating func recordingBegan() { self.disk.recordingBegan() }
 
-    /// The recording has stopped for whatever reason, or could not go on.
+    /// Records that the recording has stopped, for any reason, or could not resume.
     mutating func recordingStopped(at now: Int64) { self.disk.recordingStopped(at: now) }
 
     /// - Parameter free: Bytes that the live output's file system has free, if it is full.
@@ -77,7 +78,8 @@ package struct DiskState: Sendable {
         self.disk.failed(isFull: error.code == .diskFull, reason: error.what, free: free, at: now)
     }
 
-    /// A limited window as large as the last segments were, and the three target durations its files stay longer.
+    /// Bytes of a limited window, from the sizes of the last segments, with the files that stay for three more target
+    /// durations.
     private static func reserve(_ sizes: [Int64]) -> Int64 {
         guard !sizes.isEmpty else { return 0 }
         let mean = sizes.reduce(0, &+) / Int64(sizes.count)

@@ -5,7 +5,7 @@ package import Packager
 package import PipelineSpec
 
 extension Pipeline {
-    /// The encoders of the renditions with pictures, in their order.
+    /// The encoders of the renditions with video, in pipeline order.
     package var rungs: [EncodedRendition] {
         self.pictureRenditions.map { rendition in
             let video = rendition.video
@@ -23,7 +23,7 @@ extension Pipeline {
     /// Frames of the canvas from one frame of the rendition to the next.
     fileprivate func frameStep(of rendition: Rendition) -> Int { max(1, self.canvas.fps / max(1, rendition.fps)) }
 
-    /// The tracks of the HLS output: pictures, then audio.
+    /// The tracks of the HLS output: video, then audio.
     ///
     /// - Parameter parameters: What the encoders declare, in the same order.
     func tracks(_ parameters: [CodecParameters]) -> [TrackDescription] {
@@ -35,7 +35,7 @@ extension Pipeline {
                 height: rendition.height, bitrate: Int64(rendition.video.bitrate),
                 maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize),
                 frameStep: self.frameStep(of: rendition))
-            // A publisher's packets may use all of the buffer.
+            // With passthrough, a publisher's packets may use the whole buffer.
             if rendition.video.passthrough == .off { track.bufferShare = rendition.video.preset.bufferShare }
             tracks.append(track)
         }
@@ -50,14 +50,14 @@ extension Pipeline {
 }
 
 extension EncodingStage.Settings {
-    /// What the encoders have in common.
+    /// The settings shared by all encoders.
     package init(_ pipeline: Pipeline) {
         self.init(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps,
             gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
             audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
         self.opening = StartupSegments(pipeline)
-        // A job is not continued by another worker.
+        // No other worker continues an offline job.
         if !self.isOffline { self.partFrames = pipeline.hls?.partFrames }
     }
 }

@@ -2,19 +2,19 @@ package import MediaTypes
 import Packager
 package import PipelineSpec
 
-/// What the directory of an HLS output says of a room that is over.
+/// Reads from the directory of an HLS output whether its room has ended.
 package enum EndedRoom {
-    /// The room is over: another worker is started only to finish what is left.
+    /// Whether the room has ended: then a worker is started only to finish pending work.
     package static func exists(_ pipeline: Pipeline) -> Bool { self.open(pipeline) != nil }
 
-    /// Removes the temporary clip files of an ended room: no other worker comes to make clips of it.
+    /// Removes the temporary clip files of an ended room: no other worker will make these clips.
     package static func removeLeftovers(_ pipeline: Pipeline) {
         if self.exists(pipeline) { pipeline.removeClipLeftovers() }
     }
 
-    /// Why an offline job that has ended before was a failure: a worker that is started for it again must not report a success.
+    /// Why an offline job that has ended was a failure: a worker that is started for it again must not report success.
     ///
-    /// - Returns: nil for a job that lost nothing, and for a live room, which is over either way.
+    /// - Returns: nil for a job that lost nothing, and for a live room, whose outcome does not depend on lost segments.
     package static func errorOfJob(_ pipeline: Pipeline) -> MediaError? {
         guard pipeline.clock == .offline, let ended = self.open(pipeline), ended.lostSegments > 0 else { return nil }
         return MediaError(

@@ -4,7 +4,7 @@ package import Packager
 package import PipelineSpec
 package import Recording
 
-/// The room's HLS output: reports what becomes of it.
+/// The room's HLS output. Opens it and reports its events.
 package struct HLSOutputService: OutputService {
     let host: any OutputsHost
 
@@ -13,9 +13,9 @@ package struct HLSOutputService: OutputService {
     /// Opens the HLS output, which claims the room.
     ///
     /// - Parameters:
-    ///   - ladder: Declares what the tracks are.
-    ///   - newSession: Starts anew in a directory whose room has ended.
-    ///   - recorder: Keeps what the playlists let go.
+    ///   - ladder: Declares the parameters of the tracks.
+    ///   - newSession: Whether to start a new session in a directory whose room has ended.
+    ///   - recorder: Keeps the segments that leave the playlists.
     /// - Throws: ``MediaError`` for a directory or a secret that cannot be used.
     package static func open(
         _ output: HLSOutput, _ pipeline: Pipeline, _ ladder: EncodingStage, newSession: Bool, clock: any MonotonicClock,
@@ -28,7 +28,7 @@ package struct HLSOutputService: OutputService {
         ) { host()?.outputs.hls.report($0) }
     }
 
-    /// What the output reports, from its thread.
+    /// Handles events of the output, on its thread.
     private func report(_ event: PackagerEvent) {
         switch event {
         case .slateFilled(let fill): self.reportFill(fill)
@@ -56,10 +56,10 @@ package struct HLSOutputService: OutputService {
                 ])
         case .placeRestored(let path, let lost):
             let reason =
-                "\(path) was moved away, emptied or mounted over while the room ran; everything is written there again"
+                "\(path) was moved away, emptied or mounted over while the room ran; all files are written there again"
                 + (lost > 0 ? ", but \(lost) segments are lost" : "")
             self.logger.warning(
-                "an output's directory is another one", metadata: ["path": "\(path)", "lost": "\(lost)"])
+                "an output's directory was replaced", metadata: ["path": "\(path)", "lost": "\(lost)"])
             let noticed = self.machine.now()
             self.host.withOutputs { $0.restoredPlace = (path, noticed) }
             self.host.outputDirectoryWasRestored()
@@ -90,7 +90,7 @@ package struct HLSOutputService: OutputService {
             ])
         guard isFirst else { return }
         self.events.emit("broadcast.active", ["slate": .bool(segment.isSlate)])
-        // Behind the event: what the room is from here on is told after it.
+        // After the event: events of the room's new state must follow it.
         self.host.becamePlayable()
     }
 

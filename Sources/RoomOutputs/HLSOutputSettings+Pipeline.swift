@@ -5,9 +5,9 @@ import PipelineSpec
 import Secrets
 
 extension HLSOutputSettings {
-    /// How the HLS output lists its segments. The session goes on, if there is one.
+    /// The settings of the HLS output. An existing session continues.
     ///
-    /// - Throws: ``MediaError/Code/rejected`` for a grid that cannot be, ``MediaError/Code/notReadable`` for a secret.
+    /// - Throws: ``MediaError/Code/rejected`` for an impossible grid, ``MediaError/Code/notReadable`` for a secret.
     init(_ output: HLSOutput, _ pipeline: Pipeline) throws(MediaError) {
         let grid = try OutputGrid(
             fps: pipeline.canvas.fps, gopFrames: output.gopFrames, segmentGops: output.segmentGops,
@@ -30,7 +30,7 @@ extension HLSOutputSettings {
 }
 
 extension Pipeline {
-    /// How the HLS output is encrypted; nil: not at all.
+    /// The encryption of the HLS output; nil if it is not encrypted.
     ///
     /// - Throws: ``MediaError/Code/notReadable``.
     fileprivate func encryptionSettings() throws(MediaError) -> EncryptionSettings? {
@@ -39,7 +39,7 @@ extension Pipeline {
         let secret = try settings.secret?.resolved(place: place)
         guard secret.map({ (16...4_096).contains($0.utf8.count) }) ?? true else {
             throw MediaError(
-                .notReadable, "the secret is too short or too long", at: place, fix: "write 16 to 4096 bytes")
+                .notReadable, "the secret is too short or too long", at: place, fix: "use a secret of 16 to 4096 bytes")
         }
         return EncryptionSettings(
             room: self.room.roomID, rotation: Int64(settings.rotateEverySegments), keyURI: settings.keyURI,

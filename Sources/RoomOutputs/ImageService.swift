@@ -5,13 +5,13 @@ import Packager
 import PipelineSpec
 package import Threading
 
-/// Stills of the program and of its sources, and sheets of stills for players' seek bars.
+/// Stills of the program and of its sources, and thumbnail sheets for players' seek bars.
 package struct ImageService: OutputService {
     let host: any OutputsHost
 
-    /// Makes the files of the image outputs until ``SnapshotService/stop(_:)``. None for an offline job.
+    /// Makes the files of the image outputs until ``SnapshotService/stop(_:)``. Does nothing for an offline job.
     ///
-    /// - Returns: The threads that make sheets.
+    /// - Returns: The threads that make thumbnail sheets.
     package func start() -> [StageThread] {
         guard !self.stages.isOffline else { return [] }
         let sprites = self.startSprites()
@@ -29,24 +29,24 @@ package struct ImageService: OutputService {
         return sprites
     }
 
-    /// A JPEG of what is on air, or of a source.
+    /// A JPEG of the program, or of a source.
     ///
-    /// - Parameter width: In pixels; nil: that of the picture.
-    /// - Throws: 404 before the first picture.
+    /// - Parameter width: In pixels; nil: the width of the frame.
+    /// - Throws: 404 before the first frame.
     package func jpeg(of source: SourceID?, width: Int?) throws(ControlFailure) -> [UInt8] {
         let bytes: [UInt8]?
         do throws(MediaError) {
             bytes = try self.stages.snapshots.jpeg(of: source) { ImageOutput.size(of: $0, $1, width: width) }
         } catch {
-            throw .notFound("the picture cannot be made: \(error.what)", fix: error.fix)
+            throw .notFound("the image cannot be made: \(error.what)", fix: error.fix)
         }
         guard let bytes else {
-            throw .notFound("there is no picture yet", fix: "ask again when something is shown")
+            throw .notFound("there is no frame yet", fix: "repeat the request when something is shown")
         }
         return bytes
     }
 
-    // MARK: Sheets
+    // MARK: Thumbnail sheets
 
     private func startSprites() -> [StageThread] {
         let incarnation = self.stages.packager?.incarnation ?? 1
@@ -62,14 +62,14 @@ package struct ImageService: OutputService {
         }
     }
 
-    /// - Returns: Milliseconds until the next is wanted: early in the interval that follows, so that each shows what its time
-    ///   begins with, and none is left out.
+    /// - Returns: Milliseconds until the next frame is needed: early in the next interval, so that each thumbnail shows
+    ///   the beginning of its interval, and no interval is left out.
     private func take(_ picture: Picture, for maker: inout SpriteMaker) -> Int {
         let interval = Int64(maker.interval) * 1_000
         func time() -> Int64? {
             self.stages.clock.program(of: self.machine.now()).map { max(0, $0 / 1_000_000) }
         }
-        // What is shown last stays when the program is over: no picture of it any more.
+        // After the end of the program its last frame stays; it must not be taken again.
         guard self.host.isLive, !self.host.areOutputsPaused, let taken = time() else { return Int(interval) }
         do throws(MediaError) {
             let id = maker.outputID
@@ -79,7 +79,7 @@ package struct ImageService: OutputService {
             if let update { for upload in self.stages.uploads { upload.put(update) } }
         } catch {
             self.logger.warning(
-                "a sheet of stills could not be made",
+                "a thumbnail sheet could not be made",
                 metadata: ["output": "\(maker.outputID)", "error": "\(error)"])
         }
         let next = (taken / interval + 1) * interval + interval / 10

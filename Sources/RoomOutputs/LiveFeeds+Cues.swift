@@ -1,7 +1,7 @@
 package import HLS
 package import MediaTypes
 
-/// What happens with single pictures goes to CDNs and FLV viewers in the pictures themselves, as it does in HLS.
+/// Puts metadata of single frames into the packets for CDNs and FLV viewers, as in HLS.
 extension LiveFeeds {
     /// See ``HLSPackager/carry(_:)``.
     package func carry(_ plan: UserDataPlan) { self.change { $0.plan = plan } }
@@ -14,13 +14,13 @@ extension LiveFeeds {
         self.change { $0.plan?.show(layout, from: frame, isScheduled: isScheduled) }
     }
 
-    /// On the track's encoder's thread.
+    /// Adds the metadata of its frame to a packet. Called on the thread of the track's encoder.
     func carrying(_ packet: CodedPacket, track: Int) -> CodedPacket {
         guard self.steps.indices.contains(track) else { return packet }
         return self.cues.withLock { $0[track].carrying(packet, fps: self.fps, step: self.steps[track]) }
     }
 
-    /// The same for a picture that nobody wants.
+    /// Consumes the metadata of a packet that no output needs.
     func pass(_ packet: CodedPacket, track: Int) {
         guard packet.isKey, self.steps.indices.contains(track) else { return }
         self.cues.withLock { $0[track].passing(packet, fps: self.fps, step: self.steps[track]) }

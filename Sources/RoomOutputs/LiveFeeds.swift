@@ -6,21 +6,22 @@ package import PipelineSpec
 package import Push
 import Synchronization
 
-/// Hands the ladder's packets to the renditions that are sent on as FLV tags.
+/// Passes the encoders' packets to the renditions that are sent as FLV tags.
 ///
-/// Every rendition of a live room can be, from one picture to the next; one that nobody wants costs a look at each packet.
+/// Every rendition of a live room can be sent, from any frame on; a rendition without outputs costs one check for each
+/// packet.
 package final class LiveFeeds: Sendable {
     /// The renditions as FLV tags, and the RTMP outputs.
     package let outputs: LiveOutputs
-    /// The readers of each track of the ladder.
+    /// The feeds of each encoder track.
     let feeds: [[LiveFeed]]
-    /// What the pictures of each track carry.
+    /// Metadata that is due in the frames of each track.
     let cues: Mutex<[PendingFrameMetadata]>
-    /// Frames of the program from one picture of a track to the next, and a second.
+    /// Program frames per frame of each track, and program frames per second (`fps`).
     let steps: [Int64]
     let fps: Int
 
-    /// - Returns: nil for an offline job, which has no viewers while it is made.
+    /// - Returns: nil for an offline job, which has no viewers while it runs.
     package init?(_ pipeline: Pipeline, _ egress: EgressGate, clock: any MonotonicClock) {
         let hasFiles = pipeline.hls?.http.flv == true && pipeline.hls?.encryption == nil
         let renditions = pipeline.renditions
@@ -62,18 +63,18 @@ package final class LiveFeeds: Sendable {
         return description
     }
 
-    /// The encoders are open.
+    /// Sets the codec parameters once the encoders are open.
     package func begin(_ parameters: [CodecParameters]) {
         for (track, parameters) in parameters.enumerated() { self.configure(track: track, parameters) }
     }
 
-    /// A track changes its format. On the ladder's thread, as is ``receive(track:_:)``.
+    /// Changes the format of a track. Called on the encoding thread, like ``receive(track:_:)``.
     package func configure(track: Int, _ change: EncodingStage.Reconfiguration) {
         self.configure(
             track: track, change.parameters, width: change.width, height: change.height, isPlaced: change.isPassed)
     }
 
-    /// Takes a coded packet of a track.
+    /// Receives an encoded packet of a track.
     package func receive(track: Int, _ packet: CodedPacket) {
         guard self.feeds.indices.contains(track) else { return }
         guard self.feeds[track].contains(where: \.isAwake) else { return self.pass(packet, track: track) }
@@ -81,7 +82,7 @@ package final class LiveFeeds: Sendable {
         for feed in self.feeds[track] { feed.receive(packet) }
     }
 
-    /// A track of pictures is coded by another bit rate, in bits per second.
+    /// Sets the bit rate of a video track, in bits per second.
     package func setBitrate(_ bitrate: Int, track: Int) {
         guard self.feeds.indices.contains(track) else { return }
         for feed in self.feeds[track] { feed.setVideoBitrate(bitrate) }

@@ -2,61 +2,61 @@ package import Control
 import MediaTypes
 package import Push
 
-/// What is wrong with an output, in the words of the alarms. Pure.
+/// Alarms of outputs. Pure.
 package enum OutputAlarm {
     private static func alarm(_ type: String, _ severity: String, of id: String? = nil, _ message: String) -> RoomAlarm
     {
         RoomAlarm(type, severity, kind: "output", subject: id, message: message)
     }
 
-    /// The alarm of an RTMP output; nil if nothing is wrong with it.
+    /// The alarm of an RTMP output; nil if the output works.
     ///
-    /// An attempt after a failure is no recovery: the alarm holds until the server takes media again.
+    /// A new attempt after a failure is no recovery: the alarm stays until the server accepts media again.
     package static func of(_ push: PushStatus) -> RoomAlarm? {
         guard let failure = push.lastFailure else { return nil }
         let reason = push.lastError.map { ": \($0)" } ?? ""
         switch push.state {
-        // One that is stopped has ended with the room: nothing is given up before.
+        // An output stops only with the room: a failing output is never abandoned.
         case .waiting, .live, .stopped: return nil
         case .connecting, .failed:
             let (type, what) =
                 switch failure {
-                case .unreachable: ("output.unreachable", "is not reached")
-                case .refused: ("output.refused", "is refused")
-                case .wedged: ("output.stalled", "takes nothing")
+                case .unreachable: ("output.unreachable", "cannot be reached")
+                case .refused: ("output.refused", "is rejected by its server")
+                case .wedged: ("output.stalled", "is stalled, its server accepts no data")
                 }
             return self.alarm(type, "alert_2", of: push.outputID, "\(push.outputID) \(what)\(reason)")
         }
     }
 
-    /// The alarm of a store; nil if nothing is wrong with it.
+    /// The alarm of a store; nil if the store works.
     ///
     /// - Parameters:
     ///   - isFailing: The last attempt failed.
-    ///   - waiting: Segments that wait.
+    ///   - waiting: Number of segments waiting to be sent.
     package static func ofStore(_ outputID: String, isFailing: Bool, waiting: Int) -> RoomAlarm? {
         guard isFailing else { return nil }
         return self.alarm(
-            "output.unreachable", "alert_2", of: outputID, "\(outputID) takes nothing; \(waiting) segments wait")
+            "output.unreachable", "alert_2", of: outputID, "\(outputID) accepts no uploads; \(waiting) segments wait")
     }
 
-    /// Nanoseconds that the alarm of a directory that was moved away holds after everything is written again: a client that asks once
-    /// a minute sees it.
+    /// How long the alarm of a moved directory stays after all files were written again, in nanoseconds: a client that
+    /// polls once a minute sees it.
     private static let placeHolds: Int64 = 120_000_000_000
 
     /// The alarm of a directory that was moved away, emptied or mounted over; nil if that is long ago.
     ///
     /// - Parameters:
-    ///   - noticed: When everything was written again.
+    ///   - noticed: When all files were written again.
     ///   - now: On the same clock; nanoseconds.
     package static func ofPlace(_ path: String, noticed: Int64, now: Int64) -> RoomAlarm? {
         guard now &- noticed < Self.placeHolds else { return nil }
         return self.alarm(
             "output.moved", "alert_2",
-            "\(path) was moved away, emptied or mounted over while the room ran; everything is written there again")
+            "\(path) was moved away, emptied or mounted over while the room ran; all files are written there again")
     }
 
-    /// The alarms of the disk that the outputs are written to.
+    /// The alarms of the disks that the outputs are written to.
     static func ofDisk(_ disk: DiskState) -> [RoomAlarm] {
         var alarms: [RoomAlarm] = []
         let status = disk.current

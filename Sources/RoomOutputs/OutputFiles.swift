@@ -4,14 +4,14 @@ import Packager
 import PipelineSpec
 import Upload
 
-/// What an uploader reads: files of the HLS output.
+/// The files of the HLS output that an uploader reads.
 struct OutputFiles: UploadFiles {
     let directory: any OutputDirectory
     let outputID: String
-    /// Of a store that lists it; `nil`: gaps.
+    /// Makes the slate for a store that lists slate in place of lost segments; `nil`: the store lists gaps.
     let slate: (@Sendable (_ like: Segment, _ track: String) -> [UInt8]?)?
 
-    /// The file that tells how far a store is; there as long as it has not everything.
+    /// The file that records the progress of a store; it exists until the store has everything.
     static func noteName(_ outputID: String) -> String { ".upload-\(outputID)" }
 
     private var noteName: String { Self.noteName(self.outputID) }
@@ -27,7 +27,7 @@ struct OutputFiles: UploadFiles {
     }
 
     func keep(_ record: UploadRecord, durable: Bool) -> Bool {
-        // Of a live room one that cannot be kept costs a successor some segments twice.
+        // In a live room, if this fails, then a successor sends some segments twice.
         (try? self.directory.keep(note: Array(record.text.utf8), named: self.noteName, durable: durable)) != nil
     }
 
@@ -35,7 +35,7 @@ struct OutputFiles: UploadFiles {
 }
 
 extension UploadRules {
-    /// As a room's document asks for it.
+    /// The rules of a store in the pipeline.
     init(_ store: StoreRules) {
         self.init()
         self.patience = store.retryForMs.map { Int64($0) * 1_000_000 }
@@ -46,7 +46,7 @@ extension UploadRules {
 }
 
 extension OutputEvents {
-    /// Reports what becomes of a store.
+    /// Emits the events of a store.
     func emit(_ notice: UploadNotice, of outputID: String) {
         let id = JSONValue.string(outputID)
         switch notice {

@@ -4,7 +4,8 @@ package import MediaTypes
 import Packager
 import Threading
 
-/// Something that a room does with its outputs. A view: all that changes is in ``OutputsState`` and in the stages themselves.
+/// A service for the outputs of a room. It is only a view: all state that changes is in ``OutputsState`` and in the
+/// stages themselves.
 protocol OutputService: Sendable {
     var host: any OutputsHost { get }
 }
@@ -16,7 +17,7 @@ extension OutputService {
     var machine: any SleepClock { self.stages.machine }
 }
 
-/// All that a room does with its outputs.
+/// All services for the outputs of a room.
 package struct OutputServices: OutputService {
     let host: any OutputsHost
 
@@ -27,14 +28,14 @@ package struct OutputServices: OutputService {
     /// RTMP outputs.
     package var pushes: PushService { PushService(host: self.host) }
     package var uploads: UploadService { UploadService(host: self.host) }
-    /// Stills, and sheets of them.
+    /// Stills and thumbnail sheets.
     package var images: ImageService { ImageService(host: self.host) }
     /// MPEG-TS outputs.
     package var transports: TransportService { TransportService(host: self.host) }
     package var disk: DiskMonitor { DiskMonitor(host: self.host) }
     package var slate: SlateService { SlateService(host: self.host) }
 
-    /// What this worker's outputs lack for good.
+    /// What this worker's outputs lack permanently.
     package var damage: OutputDamage {
         var damage = self.host.withOutputs(\.damage)
         for output in self.stages.transports {
@@ -48,9 +49,9 @@ package struct OutputServices: OutputService {
         return damage
     }
 
-    /// What is wrong with the outputs now.
+    /// The current alarms of the outputs.
     ///
-    /// - Returns: What concerns this machine's disk, and what concerns outputs that are sent to other servers.
+    /// - Returns: Alarms of this machine's disk, and alarms of outputs that are sent to other servers.
     package func alarms() -> (onDisk: [RoomAlarm], elsewhere: [RoomAlarm]) {
         let now = self.machine.now()
         let (disk, restored) = self.host.withOutputs { ($0.disk, $0.restoredPlace) }
@@ -69,10 +70,10 @@ package struct OutputServices: OutputService {
 }
 
 extension OutputsHost {
-    /// What the room does with its outputs.
+    /// The services for the room's outputs.
     package var outputs: OutputServices { OutputServices(host: self) }
 
-    /// An output lacks `count` more segments, or what the error says.
+    /// Records that an output lacks `count` more segments, or what the error says.
     package func lost(_ count: Int64 = 0, of outputID: String, because error: MediaError) {
         self.withOutputs { $0.damage.lost(count, of: outputID, because: error) }
     }

@@ -7,7 +7,7 @@ package import Recording
 package import Threading
 package import Upload
 
-/// What the outputs of a room are made of. Opened with the room, before anything runs.
+/// The stages of a room's outputs. Opened with the room, before anything runs.
 package struct OutputStages: Sendable {
     package let ladder: EncodingStage
     /// Writes the HLS output; nil for a room without one.
@@ -23,7 +23,7 @@ package struct OutputStages: Sendable {
     package let snapshots: SnapshotService
     /// MPEG-TS outputs for old devices.
     package let transports: [MPEGTSOutput]
-    /// The slate of a successor whose viewers are still there.
+    /// The slate of a successor that viewers are still waiting for.
     package let slate: SlateJob?
     /// The program's clock.
     let clock: ProgramClock
@@ -32,11 +32,11 @@ package struct OutputStages: Sendable {
     let logger: Logger
     let fps: Int
     let isOffline: Bool
-    /// Wakes the thread that looks at the disk.
+    /// Wakes the thread that measures the disk.
     let diskWake: any ClockSemaphore
 
     /// - Parameters:
-    ///   - pipeline: The one that the room is opened with.
+    ///   - pipeline: The pipeline that the room is opened with.
     ///   - clock: The program's clock, which reads `machine`.
     package init(
         _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, recorder: SessionRecorder?,

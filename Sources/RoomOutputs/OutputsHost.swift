@@ -2,17 +2,17 @@ package import MediaTypes
 package import Packager
 package import PipelineSpec
 
-/// What the outputs need of the room that they belong to. Any thread may call.
+/// The interface of the room that its outputs use. Any thread may call it.
 package protocol OutputsHost: AnyObject, Sendable {
-    /// What the outputs are made of.
+    /// The stages of the outputs.
     var outputStages: OutputStages { get }
     /// The pipeline that the room runs now.
     var pipeline: Pipeline { get }
-    /// The program runs, and the room is not stopping.
+    /// Whether the program runs and the room is not stopping.
     var isLive: Bool { get }
-    /// Viewers could play something of this worker, or of one before it.
+    /// Whether this worker or an earlier one has published media that viewers could play.
     var wasPlayed: Bool { get }
-    /// Outputs that no viewer waits for are to skip their frames: the machine cannot keep up.
+    /// Whether outputs that no viewer waits for must skip their frames, because the machine cannot keep up.
     var areOutputsPaused: Bool { get }
 
     /// Locks the room's value while `body` reads or changes the outputs' part of it.
@@ -24,15 +24,15 @@ package protocol OutputsHost: AnyObject, Sendable {
 
     /// Saves a promised clip, so that the next worker can report that it is not made.
     func save(_ clip: ClipJobs.Clip)
-    /// The clip is ready or has failed: it is no longer saved.
+    /// Removes a saved clip that is ready or has failed.
     func forgetSavedClip(_ id: String)
-    /// Another worker serves the room: this one stops.
+    /// Reports that another worker serves the room, so that this one stops.
     func tellSuperseded()
-    /// The output's directory was moved away and is written again: files of the room in it are missing.
+    /// Reports that the output's directory was moved away and is written again: files of the room in it are missing.
     func outputDirectoryWasRestored()
     /// Measures how long the frames of a new segment took through the room.
     func measureLatency(of segment: PublishedSegment)
-    /// Viewers have been told that they can play.
+    /// Called after the event that viewers can play was emitted.
     func becamePlayable()
 }
 

@@ -2,7 +2,8 @@ package import MediaTypes
 package import Packager
 package import PipelineSpec
 
-/// What the outputs of a room have written, what they lack, and what they are doing: a part of the room's value.
+/// The state of a room's outputs: what they have written, what they lack, and what they are doing. A part of the room's
+/// value.
 package struct OutputsState: Sendable {
     /// Segments that were published, slate included.
     package var segments: Int64 = 0
@@ -10,27 +11,29 @@ package struct OutputsState: Sendable {
     package var lastSizes: [String: Int] = [:]
     /// Length of that segment, in frames of the canvas.
     package var lastFrames: Int64 = 0
-    /// How the packager has ended; nil before that.
+    /// How the packager has ended; nil while it runs.
     package var packaged: HLSPackager.Outcome?
-    /// Files are made of the room's recording.
+    /// Whether files of the room's recording were made.
     package var isRecorded = false
-    /// What is known of the room's disk.
+    /// The state of the room's disk.
     package var disk: DiskState
-    /// What outputs lack for good, but for the MPEG-TS outputs, which count themselves; see ``OutputServices/damage``.
+    /// What outputs lack permanently, except the MPEG-TS outputs, which count their own losses; see
+    /// ``OutputServices/damage``.
     var damage = OutputDamage()
     /// Failed writes of the HLS output.
     var failures = RepeatedFailures()
-    /// A directory that was moved away or mounted over, and when that was noticed, on the machine's clock.
+    /// A directory that was moved away, emptied or mounted over, and when that was noticed, on the machine's clock.
     var restoredPlace: (path: String, at: Int64)?
-    /// What the recording lacks at the room's end; nil before that is known, inner nil if it lacks nothing.
+    /// The error of the recording at the room's end; outer nil before it is known, inner nil if the recording is
+    /// complete.
     var recordingDebt: MediaError??
     var recordingJobs = RecordingJobs()
     var clips: ClipJobs
     var slate = SlateJob.Progress()
-    /// The black frames that stores get in place of what they have lost; nil before they are needed, inner nil if they cannot be
-    /// encoded.
+    /// The black frames that stores get in place of lost segments; nil before they are needed, inner nil if they cannot
+    /// be encoded.
     var uploadSlate: Slate??
-    /// Sheets of stills that viewers may have, by image output.
+    /// Thumbnail sheets that viewers can request, by image output.
     var sprites: [String: SpriteFiles] = [:]
 
     package init(_ pipeline: Pipeline) {

@@ -8,37 +8,38 @@ package import Program
 import RoomSources
 import Synchronization
 
-/// Hands what the sources send to a ``PassthroughGate`` at every tick, and does what it says; on the program's thread, but
-/// for what the state shows.
+/// Passes the packets of the sources to a ``PassthroughGate`` at every tick, and carries out its decisions. Runs on the
+/// program's thread, except for the values that the API shows.
 package final class PassthroughSwitch: Sendable {
     private struct State {
         var gate: PassthroughGate
         var lanes: [(id: SourceID, lane: CodedFrameQueue)]
-        /// Gone, and perhaps still passing.
+        /// Removed sources whose packets may still pass.
         var leaving: Set<SourceID> = []
         var hasBegun = false
-        /// What the ladder is still to be told.
+        /// The step that the encoders have not received yet.
         var step: TickPlan?
         var format: PictureFormat?
         /// First tick of the run.
         var firstTick: Int64 = 0
-        /// By rendition: the parameter sets of the encoder and of the publisher that passes, or passed last.
+        /// By rendition: the parameter sets of the encoder together with those of the publisher that passes, or passed
+        /// last.
         var joined: [Int: CodecParameters] = [:]
     }
 
-    /// Id of the parameter sets of renditions that publishers' packets may stand for. Encoders of publishers begin with 0, so that this,
-    /// the highest there is, leaves room for both in one `avcC`. Spec: H.264 §7.4.2.1.1.
+    /// Id of the parameter sets of renditions with passthrough. Publishers' encoders count from 0, so this, the highest
+    /// id, leaves room for both in one `avcC`. Spec: H.264 §7.4.2.1.1.
     package static let parameterSetID = 31
 
     private let ladder: EncodingStage
     private let packager: HLSPackager
-    /// No picture is needed of what passes: there is no other rendition.
+    /// Whether no frames of the passed source are needed, because there is no other video output.
     private let isAlone: Bool
     private let host: LateHost
     private let state: Mutex<State>
 
-    /// - Parameter lanes: The packets of the sources that the room is opened with.
-    /// - Returns: nil if no rendition asks for it, or if the room has no HLS output.
+    /// - Parameter lanes: The packet queues of the sources that the room is opened with.
+    /// - Returns: nil if no rendition has passthrough, or if the room has no HLS output.
     package init?(
         _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, lanes: [SourceID: CodedFrameQueue],
         _ host: @escaping LateHost
@@ -68,7 +69,7 @@ package final class PassthroughSwitch: Sendable {
         for lane in lanes.values { lane.open() }
     }
 
-    /// A source has come; before its thread runs.
+    /// Adds a source. Called before its thread runs.
     package func add(_ id: SourceID, _ lane: CodedFrameQueue) {
         lane.open()
         self.state.withLock { state in
@@ -77,7 +78,7 @@ package final class PassthroughSwitch: Sendable {
         }
     }
 
-    /// A source is gone; of one that passes what has come still goes out.
+    /// Removes a source. If it passes, then packets that have arrived are still sent.
     package func remove(_ id: SourceID) {
         self.state.withLock { state in
             state.lanes.removeAll { $0.id == id }
@@ -85,9 +86,9 @@ package final class PassthroughSwitch: Sendable {
         }
     }
 
-    /// The next tick, before its sound and its picture go out.
+    /// Processes the next tick, before its audio and its frame are sent.
     ///
-    /// - Returns: The source whose pictures nobody needs.
+    /// - Returns: The source whose frames need not be decoded.
     package func step(_ tick: Int64, _ view: FullCanvasSource) -> SourceID? {
         let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
             if !state.hasBegun {
@@ -116,7 +117,7 @@ package final class PassthroughSwitch: Sendable {
         return unseen
     }
 
-    /// A parameter set no initialization segment can be made of never passes.
+    /// Removes parameter sets of which no initialization segment can be made, so that they never pass.
     private static func checked(_ item: ProgramPacket) -> ProgramPacket {
         guard case .configuration(let parameters) = item, parameters.codec == .h264,
             AVCConfiguration(extradata: parameters.configuration) == nil
@@ -124,8 +125,8 @@ package final class PassthroughSwitch: Sendable {
         return .configuration(CodecParameters(codec: .h264, configuration: []))
     }
 
-    /// A stream begins to pass: players are told its parameter sets and the encoder's together, so that they need nothing new when
-    /// it ends, and when it begins again.
+    /// When a stream begins to pass, players get its parameter sets together with the encoder's. So they need no new
+    /// initialization segment when the stream ends, or when it begins again.
     private func join(_ step: inout PassthroughGate.Step, _ state: inout State) {
         guard case .began(let track, _)? = step.change, let stream = step.step.pass?.stream else { return }
         let joined = self.joined(track, stream.parameters)
@@ -133,7 +134,8 @@ package final class PassthroughSwitch: Sendable {
         step.step.pass?.stream?.initialization = joined
     }
 
-    /// `nil` if the two cannot be told together: then each has its own initialization segment.
+    /// Joins the parameter sets of the encoder and of a publisher; `nil` if one record cannot hold both: then each has
+    /// its own initialization segment.
     private func joined(_ track: Int, _ publisher: CodecParameters) -> CodecParameters? {
         let (own, other) = (
             AVCConfiguration(extradata: self.ladder.parameters[track].configuration),
@@ -143,10 +145,11 @@ package final class PassthroughSwitch: Sendable {
         return CodecParameters(codec: .h264, configuration: both.record)
     }
 
-    /// As long as nothing is listed, the first initialization segment can hold the sets of a publisher who is there, too: players that
-    /// take no second one, as FFmpeg's, then play the whole room.
+    /// Before anything is listed, the first initialization segment can include the parameter sets of a publisher that
+    /// is already connected. Players that accept no second initialization segment, such as FFmpeg's, can then play the
+    /// whole room.
     private func foresee(_ tick: Int64) {
-        // A successor's first segment is listed already.
+        // The first segment of a successor's room is listed already.
         guard !self.packager.hasPublishedBefore else { return }
         let news = self.state.withLock { state -> [(track: Int, parameters: CodecParameters, firstTick: Int64)] in
             guard tick - state.firstTick < Self.foresight else { return [] }
@@ -160,17 +163,17 @@ package final class PassthroughSwitch: Sendable {
         }
         for change in news {
             let settings = self.ladder.rungs[change.track].settings
-            // One that cannot be written is refused again when its packets pass.
+            // If this fails, then it fails again, and is reported, when the packets pass.
             try? self.packager.configure(
                 track: change.track, change.parameters, width: settings.width, height: settings.height,
                 firstTick: change.firstTick)
         }
     }
 
-    /// Ticks from the first on in which no part can have come out of an encoder yet.
+    /// Number of first ticks during which no encoder can have finished a part yet.
     private static let foresight: Int64 = 3
 
-    /// What a change makes of the rendition's packets.
+    /// The new format of the rendition's packets after a change.
     private func recoding(_ step: PassthroughGate.Step) -> HLSPackager.Recoding? {
         switch step.change {
         case .began(let track, _):
@@ -187,9 +190,9 @@ package final class PassthroughSwitch: Sendable {
         }
     }
 
-    /// The tick's canvas, and what passes with it.
+    /// Passes the tick's canvas and its passthrough step to the encoders.
     ///
-    /// - Returns: `false` when there was no room: the tick is lost, but nothing of what passes.
+    /// - Returns: `false` if the queue was full: the canvas is lost, but no packets that pass.
     package func put(_ picture: Picture, tick: Int64) -> Bool {
         let step = self.state.withLock { $0.step.take() }
         if self.ladder.put(picture, tick: tick, step: step) { return true }
@@ -197,13 +200,13 @@ package final class PassthroughSwitch: Sendable {
         return false
     }
 
-    /// The program is over; `tick` is the first one that is not part of it.
+    /// Ends the passthrough at the end of the program; `tick` is the first tick after it.
     package func ended(at tick: Int64) {
         let isOpen = self.state.withLock { $0.hasBegun && $0.gate.isOpen(at: tick) }
         if isOpen { self.packager.cut(at: tick, isBreak: false) }
     }
 
-    /// Two ticks' steps as one: the first tick's canvas was lost.
+    /// Joins the steps of two ticks, because the canvas of the first was lost.
     private static func joined(_ before: TickPlan?, _ after: TickPlan?) -> TickPlan? {
         guard var pass = before?.pass, var step = after else { return after ?? before }
         if let next = step.pass, next.track == pass.track {
@@ -222,7 +225,8 @@ package final class PassthroughSwitch: Sendable {
         self.state.withLock { $0.gate.setRates(rates, track: track) }
     }
 
-    /// What the room's state shows of a rendition: who passes, or why nobody does; null if it was not asked for.
+    /// The passthrough of a rendition in the room's state: the source that passes, or the reason why none does; null if
+    /// passthrough is off.
     package func json(of rendition: String) -> JSONValue {
         guard let track = self.ladder.rungs.firstIndex(where: { $0.name == rendition }) else { return .null }
         let (current, reason) = self.state.withLock { ($0.gate.current, $0.gate.reason(track)) }
@@ -233,7 +237,7 @@ package final class PassthroughSwitch: Sendable {
 }
 
 extension OutputServices {
-    /// A rendition has begun or ceased to be a publisher's own packets; program thread.
+    /// Emits that a rendition has begun or ended to pass a publisher's own packets; program thread.
     fileprivate func report(_ change: PassthroughGate.Change) {
         switch change {
         case .began(let track, let source):

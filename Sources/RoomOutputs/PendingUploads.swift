@@ -4,23 +4,23 @@ import Packager
 package import PipelineSpec
 package import Upload
 
-/// What stores elsewhere have not been sent of a room that is over. A worker that is started for it again sends that, and does
+/// The uploads that an ended room has not finished. A worker that is started again for the room finishes them and does
 /// nothing else.
 package struct PendingUploads: Sendable {
     private let uploads: [Uploader]
     private let listing: OutputListing
-    /// Nanoseconds there are for it.
+    /// Time limit for the uploads, in nanoseconds.
     package let time: Int64
     private let events: any OutputEvents
     private let clock: any MonotonicClock
-    /// Of stores that cannot be sent to: a secret that cannot be read.
+    /// Errors of stores whose secrets cannot be read.
     private let unreachable: [MediaError]
 
-    /// Looks into the HLS output's directory, and changes nothing there.
+    /// Reads the HLS output's directory without changing it.
     ///
-    /// - Returns: `nil` where the room has not ended, or every store has all of it.
-    /// - Throws: ``MediaError/Code/invalidData`` for a damaged directory. A store whose secret cannot be read keeps no other from
-    ///   being sent to; ``settle()`` says which.
+    /// - Returns: `nil` if the room has not ended, or if every store is complete.
+    /// - Throws: ``MediaError/Code/invalidData`` for a damaged directory. A store whose secret cannot be read does not
+    ///   keep the others from being completed; ``settle()`` returns its error.
     package static func open(
         _ pipeline: Pipeline, events: any OutputEvents, clock: any MonotonicClock
     ) throws(MediaError) -> PendingUploads? {
@@ -43,7 +43,7 @@ package struct PendingUploads: Sendable {
                     to: output, ended, connections: listing.tracks.count, clock: clock, settling: (listing, time)
                 ) { events.emit($0, of: id) }
                 guard let upload else { continue }
-                // How far it got with them is noted nowhere.
+                // The progress of thumbnail sheets is not recorded.
                 for update in sheets { upload.put(update) }
                 uploads.append(upload)
             } catch {
@@ -55,14 +55,14 @@ package struct PendingUploads: Sendable {
             unreachable: unreachable)
     }
 
-    /// The sheets of stills that image outputs have left, with their indexes. Reads the disk.
+    /// The thumbnail sheets that image outputs have left, with their indexes. Reads the disk.
     package static func sheets(of images: [ImageOutput]) -> [SpriteUpdate] {
         images.compactMap { SpriteMaker($0, incarnation: 1)?.left() }
     }
 
-    /// Sends what is left.
+    /// Sends everything that is left.
     ///
-    /// - Returns: What is owed still; the next worker goes on with it.
+    /// - Returns: The first error; the next worker continues.
     package func settle() async -> MediaError? {
         let deadline = self.clock.now() &+ self.time
         for upload in self.uploads {
@@ -73,10 +73,10 @@ package struct PendingUploads: Sendable {
         return debt ?? self.unreachable.first
     }
 
-    /// Ends uploads, all at once.
+    /// Finishes all uploads concurrently.
     ///
-    /// - Parameter isOver: The room is: what is there is all there will be, and what is not is owed.
-    /// - Returns: The first of what is owed.
+    /// - Parameter isOver: Whether the room has ended: then the listing is final, and missing uploads are an error.
+    /// - Returns: The first error by output.
     static func finish(
         _ uploads: [Uploader], by deadline: Int64, isOver: Bool, events: any OutputEvents
     ) async -> MediaError? {
@@ -90,14 +90,14 @@ package struct PendingUploads: Sendable {
                         events.emit("output.finished", ["outputId": .string(upload.outputID)])
                         return nil
                     }
-                    let unnoted = isNoted ? "" : ", and that could not be noted beside the segments"
-                    let what = "the store did not take all of it in time\(unnoted)"
+                    let unnoted = isNoted ? "" : ", and that could not be recorded next to the segments"
+                    let what = "the store did not receive everything in time\(unnoted)"
                     events.emit("output.unfinished", ["outputId": .string(upload.outputID), "reason": .string(what)])
                     return MediaError(
                         .unfinished, what, at: "outputs[\(upload.outputID)]",
                         fix: isNoted
                             ? "start the room again: it sends what is left; or raise shutdown.endTimeoutMs"
-                            : "copy the directory of the hls output there: no worker knows what is left")
+                            : "copy the directory of the hls output to the store: no worker can tell what is missing")
                 }
             }
             var debts: [MediaError] = []

@@ -5,15 +5,15 @@ package import PipelineSpec
 import Recording
 
 extension HLSOutput {
-    /// Where segments are held for clips that are to be made of them.
+    /// The directory in which segments are held for clips.
     var clipHoldDirectory: String { "\(self.path)/\(Pipeline.clipDirectoryName)" }
 }
 
 extension Pipeline {
-    /// The directory of clips in that of another output.
+    /// Name of the subdirectory for clips in another output's directory.
     fileprivate static let clipDirectoryName = "clips"
 
-    /// Where clips are made; nil if they would lie in the clear beside what is encrypted.
+    /// The directory in which clips are made; nil if it would lie unencrypted next to encrypted segments.
     var clipDirectory: String? {
         guard let output = self.hls else { return nil }
         if let path = output.clipPath { return path }
@@ -21,7 +21,7 @@ extension Pipeline {
         return self.record.map { "\($0.path)/\(Self.clipDirectoryName)" }
     }
 
-    /// The directories of what is held for clips, which is the first, and of clips.
+    /// The directory of segments held for clips, then the directory of clips, if it is another.
     var clipDirectories: [String] {
         guard let held = self.hls?.clipHoldDirectory else { return [] }
         return [held] + (self.clipDirectory.map { $0 == held ? [] : [$0] } ?? [])
@@ -34,7 +34,7 @@ extension Pipeline {
         }
     }
 
-    /// Refuses directories in which clear media would lie beside what is encrypted.
+    /// Rejects directories in which unencrypted media would lie next to encrypted media.
     ///
     /// - Throws: ``MediaError/Code/rejected`` for a directory that lies in the HLS output's, ``MediaError/Code/notCreatable``.
     package func checkClearDirectories() throws(MediaError) {
@@ -47,7 +47,7 @@ extension Pipeline {
             try place.prepare()
             for directory in served where place.lies(in: DirectoryStore(directory: directory)) {
                 throw MediaError(
-                    .rejected, "\(path) would hold in the clear what is encrypted in \(directory), and lies in it",
+                    .rejected, "\(path) would hold unencrypted what is encrypted in \(directory), and lies in it",
                     at: word, fix: "choose a directory outside of it that no viewer can reach")
             }
         }

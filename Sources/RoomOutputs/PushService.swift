@@ -7,7 +7,7 @@ package import Push
 package struct PushService: OutputService {
     let host: any OutputsHost
 
-    /// Begins the RTMP outputs; they connect once something is on air.
+    /// Starts the RTMP outputs; they connect once something is on air.
     ///
     /// - Throws: ``MediaError`` for secrets and authorities that cannot be read.
     package func start(_ pipeline: Pipeline) throws(MediaError) {
@@ -27,7 +27,7 @@ package struct PushService: OutputService {
         return settings
     }
 
-    /// The RTMP outputs that end and that begin with another version of the document.
+    /// The RTMP outputs that a new version of the document removes and adds.
     package struct Change: Sendable {
         fileprivate var gone: Set<String>
         fileprivate var made: [PreparedOutput]
@@ -35,7 +35,7 @@ package struct PushService: OutputService {
         fileprivate var order: [String]
     }
 
-    /// Prepares a change of the RTMP outputs: reads their secrets and authorities, and begins nothing.
+    /// Prepares a change of the RTMP outputs: reads their secrets and certificate authorities, but starts nothing.
     ///
     /// - Returns: nil if nothing changes.
     /// - Throws: 400 naming the output whose secrets cannot be read.
@@ -59,9 +59,9 @@ package struct PushService: OutputService {
             reason: "the room's document has changed", events: self.report)
     }
 
-    /// Disconnects the output from its server and begins anew.
+    /// Disconnects the output from its server and connects again.
     ///
-    /// - Returns: False for an offline job, which has no such outputs.
+    /// - Returns: False for an offline job, which has no RTMP outputs.
     /// - Throws: 409 if its secrets cannot be read.
     package func restart(_ output: RTMPOutput, in pipeline: Pipeline) throws(ControlFailure) -> Bool {
         guard let live = self.stages.live else { return false }
@@ -80,7 +80,7 @@ package struct PushService: OutputService {
         { [events = self.events] in Self.report($0, $1, events) }
     }
 
-    /// What the outputs report, on their thread.
+    /// Emits the events of the outputs, on their thread.
     private static func report(_ status: PushStatus, _ event: PushCore.Event, _ events: any OutputEvents) {
         let (id, url, rendition) = (
             JSONValue.string(status.outputID), JSONValue.string(status.url), JSONValue.string(status.rendition)
@@ -120,11 +120,11 @@ package struct PushService: OutputService {
             for row in rows { metrics.sample(name, ["output": row.outputID], value(row)) }
         }
         each("tandem_output_sent_bytes_total", "Bytes sent to the RTMP server.") { Int64(clamping: $0.bytes) }
-        each("tandem_output_dropped_packets_total", "Packets that the RTMP server was too slow for.") {
+        each("tandem_output_dropped_packets_total", "Packets dropped because the RTMP server was too slow.") {
             Int64($0.dropped)
         }
         each("tandem_output_retries_total", "Attempts after the first.") { Int64($0.retries) }
-        metrics.family("tandem_output_queue_seconds", .gauge, "Media that waits for the RTMP server.")
+        metrics.family("tandem_output_queue_seconds", .gauge, "Media waiting for the RTMP server.")
         for row in rows {
             metrics.seconds(
                 "tandem_output_queue_seconds", ["output": row.outputID], nanoseconds: row.queuedMs * 1_000_000)
@@ -133,7 +133,7 @@ package struct PushService: OutputService {
 }
 
 extension PushStatus {
-    /// As the room's document shows it beside the output's id and type.
+    /// The members that the room's document shows in addition to the output's id and type.
     package var members: [JSONValue.Member] {
         [
             .init("url", .string(self.url)), .init("rendition", .string(self.rendition)),

@@ -3,7 +3,7 @@ package import LibAV
 package import MediaTypes
 package import PipelineSpec
 
-/// The raw outputs, used by the program's thread alone.
+/// The raw outputs. Only the program's thread uses them.
 package final class RawOutputs: @unchecked Sendable {
     // @unchecked Sendable: opened before the program's thread starts, then touched by that thread alone.
     private var writers: [(outputID: String, writer: RawWriter)] = []
@@ -25,7 +25,7 @@ package final class RawOutputs: @unchecked Sendable {
         return outputs
     }
 
-    /// Writes a canvas. What an output does not take is lost.
+    /// Writes a canvas. If the write fails, then the frame is lost in that output.
     package func write(_ picture: Picture) {
         for (outputID, writer) in self.writers {
             do throws(MediaError) {

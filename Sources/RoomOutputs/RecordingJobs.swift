@@ -1,15 +1,17 @@
 import Threading
 
-/// Recording sessions that are over while the room goes on, and whose files are made one after the other.
+/// Background work: makes the files of recording sessions that have ended while the room continues, one after the
+/// other.
 package struct RecordingJobs: Sendable {
     /// - Parameter isOver: Asked after each step; if it returns true, then the rest is left to another worker.
     package typealias Work = @Sendable (_ isOver: @escaping @Sendable () -> Bool) -> Void
 
     private var waiting: [Work] = []
     private var isWorking = false
-    /// The thread that works, or worked last.
+    /// The thread that does the work; after that, the last one that did.
     var thread: StageThread?
-    /// When the room's end leaves the rest to another worker, on the machine's clock; `nil`: the room goes on.
+    /// When the rest is left to another worker, because the room ends; on the machine's clock; `nil`: the room
+    /// continues.
     package var deadline: Int64?
 
     package init() {}
@@ -24,7 +26,7 @@ package struct RecordingJobs: Sendable {
         return true
     }
 
-    /// The next work; `nil`: the thread that asks is to end.
+    /// The next work; `nil`: there is no more, and the calling thread must end.
     package mutating func next(at now: Int64) -> Work? {
         guard !self.isOver(at: now), !self.waiting.isEmpty else {
             self.isWorking = false

@@ -2,33 +2,33 @@ package import MediaTypes
 package import PipelineSpec
 package import Recording
 
-/// Makes the files of a recording, and reports what becomes of them.
+/// Makes the files of a recording, and emits the events about it.
 package struct RecordingReport: Sendable {
     private let events: any OutputEvents
     private let settings: RecordingSettings
     private let clock: any MonotonicClock
-    /// The room goes on: another take may follow.
+    /// Whether the room continues, so that another recording session may follow.
     package var isOnAir = false
-    /// Asked after each step; where it says so, the rest is left to another worker.
+    /// Called after each step; if it returns true, then the rest is left to another worker.
     package var isCalledOff: @Sendable () -> Bool = { false }
 
     /// Nanoseconds between two reports of the progress.
     private static let pace: Int64 = 1_000_000_000
 
-    /// - Parameter clock: Paces what is told, and knows when time is up.
+    /// - Parameter clock: Limits the rate of progress events, and measures the deadline.
     package init(_ settings: RecordingSettings, events: any OutputEvents, clock: any MonotonicClock) {
         self.settings = settings
         self.events = events
         self.clock = clock
     }
 
-    /// Makes the files and tells of it. Blocks.
+    /// Makes the files and emits events. Blocks.
     ///
     /// - Parameters:
-    ///   - deadline: Of the clock, in nanoseconds: after the step that passes it the rest is left to another worker; `nil`: there is
-    ///     none.
+    ///   - deadline: In nanoseconds of the clock. After the step that passes it, the rest is left to another worker;
+    ///     `nil`: no deadline.
     ///   - advanced: Called after each step.
-    /// - Returns: What went wrong; the files are made when the room is started again.
+    /// - Returns: The error, if one occurred; the files are then made when the room is started again.
     @discardableResult
     package func finish(by deadline: Int64? = nil, advanced: @escaping () -> Void = {}) -> MediaError? {
         let (path, onAir) = (JSONValue.string(self.settings.directory), JSONValue.bool(self.isOnAir))
@@ -57,7 +57,7 @@ package struct RecordingReport: Sendable {
 }
 
 extension RecordingSettings {
-    /// What a pipeline asks to be recorded; `nil`: nothing.
+    /// The recording settings of a pipeline; `nil` if it records nothing.
     package init?(_ pipeline: Pipeline) {
         guard let record = pipeline.record, let hls = pipeline.hls else { return nil }
         self.init(

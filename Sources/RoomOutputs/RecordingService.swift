@@ -4,14 +4,14 @@ package import PipelineSpec
 package import Recording
 import Threading
 
-/// The room's recording: makes the files of recording sessions, and reports what becomes of them.
+/// The room's recording: makes the files of recording sessions, and emits events about them.
 package struct RecordingService: OutputService {
     let host: any OutputsHost
 
     /// Opens the room's recording.
     ///
-    /// - Parameter packager: Gives the packager, which is made after the recorder.
-    /// - Returns: nil if nothing is to be recorded.
+    /// - Parameter packager: Returns the packager, which is made after the recorder.
+    /// - Returns: nil if the pipeline records nothing.
     /// - Throws: ``MediaError`` for a directory that cannot be used.
     package static func open(
         _ output: HLSOutput, _ pipeline: Pipeline, packager: @escaping @Sendable () -> HLSPackager?,
@@ -28,14 +28,14 @@ package struct RecordingService: OutputService {
             report: { host()?.outputs.recording.report($0) }, over: { host()?.outputs.recording.sessionEnded($0) })
     }
 
-    /// A recording session is over while the room goes on: makes its files in the background.
+    /// Handles a recording session that has ended while the room continues: makes its files in the background.
     private func sessionEnded(_ session: SessionRecorder.Take) {
         self.add { [weak host = self.host] isOver in host?.outputs.recording.makeFiles(of: session, until: isOver) }
     }
 
-    /// Blocks. What goes wrong is tried again when the room is over.
+    /// Makes the files of a session. Blocks. If it fails, then it is tried again at the end of the room.
     private func makeFiles(of session: SessionRecorder.Take, until isOver: @escaping @Sendable () -> Bool) {
-        // One that was stopped before this worker had the room is told of again when it has.
+        // A session that ended before this worker took over is reported again once this worker has taken over.
         guard let recorder = self.stages.recorder, recorder.unfinished.contains(session.settings) else { return }
         session.recorder.settle()
         guard !RecordingFinisher(session.settings).isEmpty(wasListed: self.host.wasPlayed) else {
@@ -50,20 +50,20 @@ package struct RecordingService: OutputService {
         recorder.finished(session.settings)
     }
 
-    /// What the recorder reports, on its thread.
+    /// Handles events of the recorder, on its thread.
     private func report(_ event: Recorder.Event) {
         switch event {
         case .stopped(let error):
-            self.logger.error("nothing is recorded any more", metadata: ["error": "\(error)"])
+            self.logger.error("the recording has stopped", metadata: ["error": "\(error)"])
             self.events.emit("recording.stopped", ["reason": .string(error.description)])
             self.recordingStopped()
-            // A live room's recording goes on when there is space again; nobody makes space for a job.
+            // A live room's recording resumes when there is space again. An offline job is not resumed.
             if self.stages.isOffline {
                 self.host.lost(of: self.host.pipeline.record?.outputID ?? "record", because: error)
             }
         case .notResumed: self.recordingStopped()
         case .resumed:
-            self.logger.info("the recording goes on")
+            self.logger.info("the recording resumes")
             self.events.emit("recording.resumed", [:])
         }
     }
@@ -73,19 +73,20 @@ package struct RecordingService: OutputService {
         self.host.withOutputs { $0.disk.recordingStopped(at: now) }
     }
 
-    /// Makes the files of a room that is over. A worker that leaves the room to another leaves it the recording too.
+    /// Makes the files of a room that has ended. A worker that hands the room over leaves the recording to the next
+    /// one.
     ///
     /// - Parameters:
-    ///   - hasEnded: The room is over: no other worker goes on with it.
-    ///   - isWhole: The playlists have their end.
-    ///   - deadline: On the machine's clock; what is not done by then is left to the next worker.
-    /// - Returns: What the next worker has to finish.
+    ///   - hasEnded: The room has ended: no other worker continues it.
+    ///   - isWhole: The playlists have `EXT-X-ENDLIST`.
+    ///   - deadline: On the machine's clock; work that is not done by then is left to the next worker.
+    /// - Returns: The work that the next worker has to finish.
     package func finish(hasEnded: Bool, isWhole: Bool, by deadline: Int64) async -> MediaError? {
         guard let recorder = self.stages.recorder else { return nil }
         guard hasEnded, isWhole else {
             await self.leaveSessions()
             guard hasEnded, !recorder.unfinished.isEmpty else { return nil }
-            // A recording that is finished takes no worker, and the one who writes the end adds to this one.
+            // A finished recording is not reopened, and the worker that ends the playlists adds to this one.
             let error = MediaError(
                 .unfinished, "the playlists have not ended", at: "recording", fix: "start the room again, and end it")
             self.events.emit("recording.unfinished", ["reason": .string(error.description)])
@@ -99,7 +100,7 @@ package struct RecordingService: OutputService {
                 let debt = self.makeRest(recorder, by: deadline)
                 self.host.withOutputs { $0.recordingDebt = .some(debt) }
             }
-            // Beside the steps it looks at the clock between, a disk may hang in one.
+            // The work checks the deadline only between steps, and a disk may hang within one.
             let isDone = thread.join(within: deadline &- clock.now() &+ Self.lastStep)
             if isDone, let error = self.host.withOutputs(\.recordingDebt) { return error }
             let error = MediaError(
@@ -109,51 +110,51 @@ package struct RecordingService: OutputService {
         }
     }
 
-    /// The files of everything that has none yet. Blocks.
+    /// Makes the files of all sessions that have none yet. Blocks.
     ///
-    /// - Returns: The first thing that went wrong.
+    /// - Returns: The first error.
     private func makeRest(_ recorder: SessionRecorder, by deadline: Int64) -> MediaError? {
         recorder.settle()
         recorder.close()
         var debt: MediaError?
         for settings in recorder.unfinished {
-            // A room that nobody published to has nothing to make files of, and owes none.
+            // A room without any publication has nothing to make files of.
             guard !RecordingFinisher(settings).isEmpty(wasListed: self.host.wasPlayed) else { continue }
             self.host.withOutputs { $0.isRecorded = true }
             let report = RecordingReport(self.titled(settings), events: self.events, clock: self.machine)
             let error = report.finish(by: deadline)
             debt = debt ?? error
         }
-        // A take that was stopped under a worker before this one has its files since then.
+        // A session that ended under an earlier worker already has its files.
         if recorder.hasFiles { self.host.withOutputs { $0.isRecorded = true } }
         return debt
     }
 
-    /// With the room's title of now, which may be another than when the worker came.
+    /// The settings with the room's current title, which may have changed since the worker started.
     private func titled(_ settings: RecordingSettings) -> RecordingSettings {
         var settings = settings
         settings.title = self.host.pipeline.room.title
         return settings
     }
 
-    /// What is being made is left to the next worker.
+    /// Leaves the files being made to the next worker.
     private func leaveSessions() async {
         self.leaveJobs(by: self.machine.now())
         _ = await StageThread.run("end") { self.joinJobs(within: Self.lastStep) }
     }
 
-    /// Nanoseconds that a step may take beyond the deadline: a segment's.
+    /// Nanoseconds that a step, which is one segment, may take beyond the deadline.
     private static let lastStep: Int64 = 2_000_000_000
 }
 
-/// Performs ``RecordingJobs``.
+/// Carries out ``RecordingJobs``.
 extension RecordingService {
-    /// Makes files of a finished recording session, on a thread that gives way to all others, so that no frame of the program is
-    /// late for it. Returns at once.
+    /// Makes the files of a finished recording session, on a thread of lowest priority, so that it delays no frame of
+    /// the program. Returns at once.
     func add(_ work: @escaping RecordingJobs.Work) {
         self.host.withOutputs { outputs in
             guard outputs.recordingJobs.add(work) else { return }
-            // The value is held here, so that the room's end finds the thread.
+            // Set while the room's value is locked, so that the end of the room finds the thread.
             outputs.recordingJobs.thread = StageThread("record", yields: true) { self.runJobs() }
         }
     }
@@ -169,12 +170,13 @@ extension RecordingService {
         }
     }
 
-    /// The room is over: what is not done by `deadline`, in nanoseconds of the machine's clock, is left to another worker.
+    /// Sets the deadline when the room ends, in nanoseconds of the machine's clock: work that is not done by then is
+    /// left to another worker.
     func leaveJobs(by deadline: Int64) { self.host.withOutputs { $0.recordingJobs.deadline = deadline } }
 
-    /// Waits for the work that has been added, when no more is added. Blocks.
+    /// Waits for the work that was added. No more work may be added. Blocks.
     ///
-    /// - Returns: Whether it is done, or left, in so many nanoseconds.
+    /// - Returns: False if the thread has not ended within this time.
     private func joinJobs(within nanoseconds: Int64) -> Bool {
         let thread = self.host.withOutputs { $0.recordingJobs.thread.take() }
         return thread?.join(within: nanoseconds) ?? true

@@ -6,13 +6,13 @@ package import PipelineSpec
 package import Program
 import Threading
 
-/// Performs the ``SlateJob`` of a successor.
+/// Carries out the ``SlateJob`` of a successor.
 package struct SlateService: OutputService {
     let host: any OutputsHost
 
-    /// Begins to encode the slate, if there is to be one. Called once, before the room runs.
+    /// Starts encoding the slate, if there is one. Called once, before the room runs.
     ///
-    /// - Parameter program: Gives the frame that is shown.
+    /// - Parameter program: Provides the frame that the slate shows.
     package func begin(_ program: ProgramStage) {
         guard let job = self.stages.slate else { return }
         let thread = StageThread("slate") {
@@ -22,24 +22,24 @@ package struct SlateService: OutputService {
         self.host.withOutputs { $0.slate.thread = thread }
     }
 
-    /// The slate that fills the time since the worker before; `nil` if there is none, or nothing to fill. Waits until it is encoded.
-    /// Called once.
+    /// The slate that fills the time since the previous worker; `nil` if there is none, or nothing to fill. Waits until
+    /// it is encoded. Called once.
     package func take() -> Slate? {
         self.host.withOutputs { $0.slate.thread.take() }?.join()
         switch self.host.withOutputs({ $0.slate.result.take() }) {
         case nil: return nil
         case .success(let slate): return slate
         case .failure(let error):
-            // Players are told of the break instead.
+            // The playlists get a discontinuity instead.
             self.logger.warning("the outage cannot be filled", metadata: ["error": "\(error)"])
             return nil
         }
     }
 }
 
-/// The slate of a successor, which is encoded on threads of its own while the room opens.
+/// Encodes the slate of a successor, on threads of its own while the room opens.
 package struct SlateJob: Sendable {
-    /// What the room keeps of it while it is encoded.
+    /// The state of the job in the room's value.
     struct Progress: Sendable {
         var result: Result<Slate, MediaError>?
         var thread: StageThread?
@@ -49,7 +49,7 @@ package struct SlateJob: Sendable {
     private let width: Int
     private let height: Int
 
-    /// `nil` if there is nothing to fill: in a fresh room, in one nobody watches any more, or in an offline job.
+    /// `nil` if there is nothing to fill: in a new room, in a room whose viewers have left, or in an offline job.
     ///
     /// - Parameter now: Nanoseconds since the Unix epoch.
     package init?(_ packager: HLSPackager, _ pipeline: Pipeline, now: Int64) {
@@ -59,10 +59,10 @@ package struct SlateJob: Sendable {
         )
     }
 
-    /// Encodes it. Blocks.
+    /// Encodes the slate. Blocks.
     func encode(_ ladder: EncodingStage, _ program: ProgramStage) throws(MediaError) -> Slate {
         var picture = try program.still()
-        // A scene on a canvas of its own has other sizes than the ladder was opened with.
+        // A scene with its own canvas size does not fit the encoders.
         if picture?.format.width != self.width || picture?.format.height != self.height { picture = nil }
         return try Slate(picture, frames: self.frames, width: self.width, height: self.height, like: ladder)
     }
@@ -71,7 +71,7 @@ package struct SlateJob: Sendable {
 extension Slate {
     /// Encodes a slate. Blocks.
     ///
-    /// - Parameter picture: Has that size; nil: a black one.
+    /// - Parameter picture: A frame of that size; nil: a black frame.
     init(_ picture: Picture?, frames: Int, width: Int, height: Int, like ladder: EncodingStage) throws(MediaError) {
         let picture =
             if let picture { picture } else {

@@ -9,10 +9,11 @@ import RoomSources
 package import Threading
 import Synchronization
 
-/// Stills of the program and of its sources. A reference to the newest canvas is all that a tick leaves here; everything else
-/// happens on a thread of its own, one picture at a time.
+/// Makes stills of the program and of its sources. Each tick only leaves a reference to the newest canvas here;
+/// everything else happens on a separate thread, one image at a time.
 package final class SnapshotService: Sendable {
-    /// Nanoseconds the last sheet may take; a disk that hangs holds up the end of no room.
+    /// Nanoseconds that the last thumbnail sheet may take, so that a disk that hangs does not delay the end of the
+    /// room.
     private static let patience: Int64 = 500_000_000
 
     private struct State {
@@ -26,7 +27,7 @@ package final class SnapshotService: Sendable {
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
 
-    /// - Parameter sources: Gives the frames of the sources there are at the moment.
+    /// - Parameter sources: Returns the frame buffers of the current sources.
     package init(_ pipeline: Pipeline, sources: @escaping @Sendable () -> [SourceID: SourceBuffer]) {
         self.pipeline = pipeline
         self.sources = sources
@@ -34,12 +35,12 @@ package final class SnapshotService: Sendable {
 
     /// Takes the canvas of a tick.
     package func note(_ picture: Picture) {
-        // The one before is freed behind the lock.
+        // The previous canvas is freed after the lock is released.
         var picture: Picture? = picture
         self.state.withLock { swap(&picture, &$0.latest) }
     }
 
-    /// A JPEG of what is on air, or of a source; `nil` before the first picture.
+    /// A JPEG of the program, or of a source; `nil` before the first frame.
     func jpeg(
         of source: SourceID?, size: (_ width: Int, _ height: Int) -> (width: Int, height: Int)
     ) throws(MediaError) -> [UInt8]? {
@@ -55,9 +56,10 @@ package final class SnapshotService: Sendable {
     /// Makes the files of the image outputs until ``stop(_:)``.
     ///
     /// - Parameters:
-    ///   - isPaused: Asked before each round: a machine that cannot keep up makes none.
-    ///   - publish: Gets each still of the program.
-    ///   - report: Gets what could not be written, once until it can be again.
+    ///   - isPaused: Called before each round; if it returns true, because the machine cannot keep up, then no image is
+    ///     made.
+    ///   - publish: Receives each still of the program.
+    ///   - report: Receives write errors; once until writing works again.
     func start(
         isPaused: @escaping @Sendable () -> Bool, publish: @escaping @Sendable (_ name: String, [UInt8]) -> Void,
         report: @escaping @Sendable (_ outputID: String, MediaError) -> Void
@@ -73,7 +75,7 @@ package final class SnapshotService: Sendable {
                     }
                     if let failure, !isFailing { report(output.outputID, failure) }
                     isFailing = failure != nil
-                    // Until the first canvas is there the next look is soon.
+                    // Before the first canvas, check again soon.
                     let isEmpty = self.state.withLock { $0.latest == nil }
                     let pause = isEmpty ? 500 : output.intervalSeconds * 1_000
                     if self.wake.wait(timeout: .now() + .milliseconds(pause)) == .success { self.wake.signal() }
@@ -82,11 +84,11 @@ package final class SnapshotService: Sendable {
         }
     }
 
-    /// Hands the newest canvas to `take`, on a thread of its own, until ``stop(_:)``.
+    /// Passes the newest canvas to `take` repeatedly, on a separate thread, until ``stop(_:)``.
     ///
     /// - Parameters:
-    ///   - maker: What `take` may change; the thread alone has it.
-    ///   - take: Says in how many milliseconds it wants the next one.
+    ///   - maker: State that `take` may change; only this thread uses it.
+    ///   - take: Returns in how many milliseconds it needs the next canvas.
     /// - Returns: The thread, for ``stop(_:)``.
     func watch<Maker: Sendable>(
         _ maker: Maker, _ take: @escaping @Sendable (inout Maker, Picture) -> Int
@@ -100,6 +102,8 @@ package final class SnapshotService: Sendable {
         }
     }
 
+    /// Writes the files of an image output.
+    ///
     /// - Parameter shown: Sources that have a file.
     private func make(
         _ output: ImageOutput, _ publish: @Sendable (_ name: String, [UInt8]) -> Void, _ shown: inout Set<SourceID>
@@ -128,7 +132,7 @@ package final class SnapshotService: Sendable {
         output.stillPath(of: id).split(separator: "/").last.map(String.init) ?? ""
     }
 
-    /// Makes nothing more, and waits a little for what is being made, so that whoever gets it still does.
+    /// Stops, and waits up to 500 ms for each thumbnail sheet being made, so that it is still published.
     ///
     /// - Parameter watchers: The threads of ``watch(_:_:)``.
     package func stop(_ watchers: [StageThread]) {

@@ -1,6 +1,6 @@
 package import Packager
 
-/// What viewers may have of the sheets of an image output.
+/// The thumbnail sheets of an image output that viewers can request.
 package struct SpriteFiles: Sendable {
     let store: DirectoryStore
     let indexName: String

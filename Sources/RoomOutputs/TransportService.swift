@@ -3,11 +3,12 @@ package import Packager
 package import PipelineSpec
 package import Threading
 
-/// MPEG-TS outputs beside the HLS output.
+/// The MPEG-TS outputs, which are made from the HLS output.
 package struct TransportService: OutputService {
     let host: any OutputsHost
 
-    /// Opens the outputs. They get what the packager lists, and the viewers' listener serves what they make.
+    /// Opens the outputs. They convert the segments that the packager lists, and the viewers' listener serves the
+    /// results.
     ///
     /// - Throws: ``MediaError/Code/notCreatable`` for a directory that cannot be written.
     package static func open(
@@ -33,10 +34,10 @@ package struct TransportService: OutputService {
         return outputs
     }
 
-    /// Reports that an output cannot be written; nil: it can again.
+    /// Reports that an output cannot be written; nil: it works again.
     private func report(_ error: MediaError?, of outputID: String) {
         guard let error else {
-            return self.logger.info("an output is all right again", metadata: ["output": "\(outputID)"])
+            return self.logger.info("an output works again", metadata: ["output": "\(outputID)"])
         }
         self.logger.warning("an output fails", metadata: ["output": "\(outputID)", "error": "\(error)"])
         self.events.emit("output.failed", ["outputId": .string(outputID), "reason": .string(error.description)])
@@ -47,12 +48,13 @@ package struct TransportService: OutputService {
         self.stages.transports.map { output in StageThread("ts") { output.run() } }
     }
 
-    /// Completes the outputs. Does not wait longer for a disk that hangs: what it lacks then is lost.
+    /// Completes the outputs. Does not wait beyond the deadline for a disk that hangs: segments not written by then are
+    /// lost.
     ///
     /// - Parameters:
     ///   - threads: What ``start()`` returned.
-    ///   - hasEnded: The room is over: no other worker completes them.
-    ///   - deadline: On the machine's clock; not for an offline job.
+    ///   - hasEnded: The room has ended: no other worker completes them.
+    ///   - deadline: On the machine's clock; ignored for an offline job.
     package func finish(_ threads: [StageThread], hasEnded: Bool, by deadline: Int64) {
         for output in self.stages.transports { output.finish() }
         for (thread, output) in zip(threads, self.stages.transports) {
@@ -69,8 +71,8 @@ package struct TransportService: OutputService {
 
     private static func noEnd(_ output: MPEGTSOutput) -> MediaError {
         MediaError(
-            .outputLost, "the directory did not take the transport streams' end in time",
+            .outputLost, "the end of the transport streams could not be written in time",
             at: "outputs[\(output.outputID)]",
-            fix: "take its playlists off the web: they say that the room goes on; the hls output is whole")
+            fix: "remove its playlists from the web server: they lack their end; the hls output is complete")
     }
 }

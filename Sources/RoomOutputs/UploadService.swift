@@ -12,10 +12,10 @@ package import Upload
 package struct UploadService: OutputService {
     let host: any OutputsHost
 
-    /// Seconds a worker that leaves the room to another gives its stores for what is under way.
+    /// Seconds that a worker which hands the room over waits for uploads that have begun.
     private static let drainPatience: Int64 = 5
 
-    /// The uploaders of the stores a pipeline names; they are told what the packager lists.
+    /// The uploaders of the stores in a pipeline. Each receives the listings of the packager.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
     package static func open(
@@ -37,12 +37,13 @@ package struct UploadService: OutputService {
         return uploads
     }
 
-    /// The uploader of an output; nil for one that is no store.
+    /// The uploader of an output; nil for an output that is not a store.
     ///
     /// - Parameters:
-    ///   - directory: What it sends.
-    ///   - slate: Media that the store lists in place of what it has lost, if it does not list gaps.
-    ///   - time: The room is over, and the rest of the listing is to be sent in so many nanoseconds; nil: the room goes on.
+    ///   - directory: The files to send.
+    ///   - slate: Makes media that the store lists in place of lost segments, if it does not list gaps.
+    ///   - settling: If the room has ended: the final listing, and the time to send the rest of it, in nanoseconds;
+    ///     nil: the room continues.
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
     static func uploader(
         to output: Output, _ directory: any OutputDirectory, connections: Int, clock: any MonotonicClock,
@@ -59,7 +60,7 @@ package struct UploadService: OutputService {
             files: files, clock: clock, authorities: store.authorities, notify: notify)
     }
 
-    /// Where an output goes, and what with; `nil` for one that goes nowhere.
+    /// The target, method and rules of a store; `nil` for an output that is not a store.
     ///
     /// - Throws: ``MediaError/Code/notReadable`` for a secret that cannot be read.
     private static func target(
@@ -89,8 +90,8 @@ package struct UploadService: OutputService {
         }
     }
 
-    /// Reads the secrets of stores again: keys of a service's sessions are good for some hours. What cannot be read changes
-    /// nothing; where one of several files is another already, the next look takes the others.
+    /// Reads the secrets of stores again, since session keys of cloud services expire after hours. A secret that cannot
+    /// be read changes nothing. If only some of several files have been replaced, then the next call reads the others.
     package func reloadSecrets() {
         for upload in self.stages.uploads {
             guard let output = self.host.pipeline.uploads.first(where: { $0.outputID == upload.outputID }),
@@ -99,13 +100,13 @@ package struct UploadService: OutputService {
             let id = JSONValue.string(upload.outputID)
             do throws(MediaError) {
                 guard let (target, _, _) = try Self.target(of: output) else { continue }
-                // A look is at the files of all stores.
+                // The call reads the files of all stores; this one may be unchanged.
                 guard upload.replace(target) else { continue }
                 self.logger.info("secrets of a store read again", metadata: ["output": "\(upload.outputID)"])
                 self.events.emit("output.secretsRenewed", ["outputId": id])
             } catch {
                 self.logger.warning(
-                    "secrets of a store cannot be read, the old ones stay",
+                    "secrets of a store cannot be read; the old ones stay in use",
                     metadata: ["output": "\(upload.outputID)", "error": "\(error)"])
                 self.events.emit(
                     "output.secretsRefused",
@@ -114,7 +115,7 @@ package struct UploadService: OutputService {
         }
     }
 
-    /// Reports what becomes of a store.
+    /// Reports events of a store.
     private func report(_ notice: UploadNotice, of outputID: String) {
         if case .unreachable(let reason) = notice {
             self.logger.warning("an upload fails", metadata: ["output": "\(outputID)", "reason": "\(reason)"])
@@ -124,17 +125,18 @@ package struct UploadService: OutputService {
 
     /// How the room ends for its stores.
     package enum End: Sendable {
-        /// The room is over.
+        /// The room has ended.
         case ended
-        /// A successor goes on where this worker stops.
+        /// A successor continues where this worker stops.
         case handedOver
-        /// This worker has failed, or another one serves the room already.
+        /// This worker has failed, or another worker serves the room already.
         case abandoned
     }
 
-    /// Sends what is left. The end of a room is to be seen in every store; a successor goes on where this worker stops.
+    /// Sends what is left. When a room ends, every store must show its end; when a successor continues, it sends the
+    /// rest.
     ///
-    /// - Returns: What the next worker has to finish.
+    /// - Returns: The work that the next worker has to finish.
     package func finish(_ end: End, by deadline: Int64) async -> MediaError? {
         let now = self.machine.now()
         let limit: Int64 =
@@ -147,11 +149,11 @@ package struct UploadService: OutputService {
             self.stages.uploads, by: limit, isOver: end == .ended, events: self.events)
     }
 
-    /// Black frames for stores that have lost something, encoded when a store first needs them; `nil` if they cannot be encoded: then
-    /// a gap is listed.
+    /// Black frames for stores that have lost segments, encoded when a store first needs them; `nil` if they cannot be
+    /// encoded: then a gap is listed.
     private var slate: Slate? {
         if let known = self.host.withOutputs(\.uploadSlate) { return known }
-        // Two stores that need it at the same time encode it twice.
+        // If two stores need it at the same time, then it is encoded twice.
         let made = try? self.encodeSlate()
         self.host.withOutputs { $0.uploadSlate = .some(made) }
         return made
@@ -173,16 +175,16 @@ package struct UploadService: OutputService {
             metrics.family(name, kind, help)
             for (id, statistics) in rows { metrics.sample(name, ["output": id], value(statistics)) }
         }
-        each("tandem_upload_objects_total", .counter, "Objects a store has taken.", \.taken)
-        each("tandem_upload_bytes_total", .counter, "Their bytes.", \.bytes)
+        each("tandem_upload_objects_total", .counter, "Objects that the store has accepted.", \.taken)
+        each("tandem_upload_bytes_total", .counter, "Bytes of these objects.", \.bytes)
         each("tandem_upload_failures_total", .counter, "Attempts that failed.", \.failed)
-        each("tandem_upload_lost_segments_total", .counter, "Segments that were not taken in time.", \.lost)
-        each("tandem_upload_queue_segments", .gauge, "Segments that wait.") { Int64($0.waitingSlots) }
+        each("tandem_upload_lost_segments_total", .counter, "Segments that the store did not receive in time.", \.lost)
+        each("tandem_upload_queue_segments", .gauge, "Segments waiting to be sent.") { Int64($0.waitingSlots) }
     }
 }
 
 extension Uploader {
-    /// As the room's document shows it beside the output's id and type.
+    /// The members that the room's document shows in addition to the output's id and type.
     package var members: [JSONValue.Member] {
         let statistics = self.statistics
         let state = statistics.isFailing ? "recovering" : statistics.taken > 0 ? "live" : "waiting"
@@ -196,12 +198,12 @@ extension Uploader {
 }
 
 extension Pipeline {
-    /// What stores know this room by.
+    /// The credentials of all stores.
     package var uploadSecrets: [Secret?] { self.uploads.flatMap(\.uploadSecrets) }
 }
 
 extension Output {
-    /// What the store knows this room by; none of what is no store.
+    /// The credentials of the store; empty for an output that is not a store.
     fileprivate var uploadSecrets: [Secret?] {
         switch self {
         case .http(let http): [http.credentials?.secret]

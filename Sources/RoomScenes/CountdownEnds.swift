@@ -1,6 +1,6 @@
 package import PipelineSpec
 
-/// When countdowns end, in ticks; a value.
+/// The ends of countdowns, in ticks; a value.
 ///
 /// - A scene's countdown begins each time the scene goes on air. A command can set its end, which is used until the scene goes on
 ///   air after that end.
@@ -16,7 +16,7 @@ package struct CountdownEnds: Sendable, Equatable {
     /// Sets the end of a scene's countdown, by command.
     package mutating func tell(_ id: String, _ tick: Int64) { self.told[id] = tick }
 
-    /// The ends of the countdowns that begin with a scene which goes on air at a tick.
+    /// The ends of the countdowns that begin with a scene, for a scene that goes on air at a tick.
     ///
     /// - Parameter fps: Ticks per second, 1…60.
     package static func beginning(_ countdowns: [Countdown], at tick: Int64, fps: Int) -> [String: Int64] {
@@ -27,12 +27,12 @@ package struct CountdownEnds: Sendable, Equatable {
         return ends
     }
 
-    /// The ends of a scene's countdowns, in ticks; the past for one that shows `00:00`.
+    /// The ends of a scene's countdowns, in ticks; an end in the past for a countdown that shows `00:00`.
     ///
     /// - Parameters:
-    ///   - began: The ends that began with the scene; without those that a command has set since.
+    ///   - began: The ends that began with the scene, without those that a command has set since.
     ///   - tick: When the scene went on air.
-    ///   - phaseEnd: The tick at which the running phase of the PK ends; `nil`: none runs, or it has no end.
+    ///   - phaseEnd: The tick at which the running phase of the PK ends; `nil`: no phase runs, or it has no end.
     package func ends(
         of countdowns: [Countdown], began: [String: Int64], at tick: Int64, phaseEnd: Int64?
     ) -> [String: Int64] {

@@ -3,12 +3,12 @@ import HLS
 import MediaTypes
 import PipelineSpec
 
-/// Commands that set texts, scores and countdowns: they hold in every scene that has them.
+/// Commands that set texts, scores and countdowns. They apply to every scene that has the element.
 package struct OverlayCommands: Sendable {
     private let changes: SceneChanges
     private var host: any ScenesHost { self.changes.host }
 
-    /// The commands of one room. Costs nothing: make one where it is needed.
+    /// The commands of one room. Cheap: make one wherever it is needed.
     package init(_ changes: SceneChanges) { self.changes = changes }
 
     /// Sets what a text says.
@@ -43,7 +43,7 @@ package struct OverlayCommands: Sendable {
         return self.answer("score", id, overlays, members)
     }
 
-    /// Saves the overlays, waits until they are drawn, and answers with the first tick that shows them.
+    /// Saves the overlays, waits until they are drawn, and returns the reply with the first tick that shows them.
     private func answer(
         _ sort: String, _ id: String, _ overlays: SceneMapping.Overlays, _ members: [JSONValue.Member]
     ) -> String {
@@ -54,8 +54,8 @@ package struct OverlayCommands: Sendable {
 
     /// Sets when a countdown ends.
     ///
-    /// - Throws: 404 if no scene has the countdown, 409 for a countdown of the PK, 422 before the program has begun and for what is no
-    ///   date-time.
+    /// - Throws: 404 if no scene has the countdown, 409 for a countdown of the PK, 422 before the program has begun and
+    ///   for an invalid date-time.
     package func setCountdown(_ id: String, _ end: CountdownEnd) throws(ControlFailure) -> String {
         guard let calendar = self.changes.calendar else {
             throw .invalidFormat("the program has not begun", fix: "wait for program.started", status: 422)
@@ -66,7 +66,7 @@ package struct OverlayCommands: Sendable {
         case .date(let text):
             guard let date = ProgramCalendar.parse(text) else {
                 throw .invalidValue(
-                    "endsAt", "\"\(text.prefix(64))\" is no date-time", fix: "write it as 2026-01-31T20:00:00.000Z")
+                    "endsAt", "\"\(text.prefix(64))\" is not a date-time", fix: "write it as 2026-01-31T20:00:00.000Z")
             }
             tick = calendar.tick(at: date)
         }
@@ -76,7 +76,7 @@ package struct OverlayCommands: Sendable {
             let clocks = scenes.flatMap(\.countdowns).filter { $0.countdownID == id }
             guard clocks.contains(where: { $0.clock == .scene }) else {
                 throw .conflict(
-                    "the countdown \"\(id.prefix(64))\" shows what is left of the PK's phase",
+                    "the countdown \"\(id.prefix(64))\" shows the time left in the PK's phase",
                     fix: "start the PK with another durationMs, or remove \"of\" from the countdown")
             }
             var changed = schedule

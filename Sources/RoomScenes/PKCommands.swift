@@ -7,7 +7,7 @@ package struct PKCommands: Sendable {
     private let changes: SceneChanges
     private var host: any ScenesHost { self.changes.host }
 
-    /// The commands of one room. Costs nothing: make one where it is needed.
+    /// The commands of one room. Cheap: make one wherever it is needed.
     package init(_ changes: SceneChanges) { self.changes = changes }
 
     /// Changes the phase of the PK and puts its scene on air.

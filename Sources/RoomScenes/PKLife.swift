@@ -12,11 +12,12 @@ package struct PKLife: Sendable, Equatable {
     package enum EndReason: Sendable, Equatable {
         case timer
         case command
-        /// A source of its scene is finally lost.
+        /// A source of its scene has been given up.
         case sourceGone(String)
     }
 
-    /// How long the phases last, in nanoseconds; 0: countdown and punish are left out, the PK itself lasts until a command.
+    /// How long the phases last, in nanoseconds. 0 skips the countdown or the punishment; a PK of 0 lasts until a
+    /// command.
     package struct Durations: Sendable, Equatable {
         package var countdown: Int64
         package var pk: Int64
@@ -33,10 +34,10 @@ package struct PKLife: Sendable, Equatable {
     package struct Change: Sendable, Equatable {
         package var from: Phase
         package var to: Phase
-        /// When it begins, and when it ends by itself.
+        /// When it begins, and when its time ends (`nil`: not before a command).
         package var at: Int64
         package var endsAt: Int64?
-        /// Why the PK is over, if it is.
+        /// Why the PK has ended, if it has.
         package var reason: EndReason?
 
         /// See the members.
@@ -55,15 +56,15 @@ package struct PKLife: Sendable, Equatable {
     package private(set) var phase = Phase.idle
     /// When it began.
     package private(set) var since: Int64 = 0
-    /// When the phase ends by itself; `nil`: not before a command.
+    /// When the phase's time ends; `nil`: not before a command.
     package private(set) var endsAt: Int64?
-    /// Durations of the PK that runs, or ran last.
+    /// Durations of the PK that runs or was the last to run.
     package private(set) var durations: Durations
 
     /// An idle PK.
     package init(durations: Durations) { self.durations = durations }
 
-    /// Whether the phase is another one than idle.
+    /// Whether the phase is not idle.
     package var isRunning: Bool { self.phase != .idle }
 
     /// Begins the countdown, or the PK if its countdown is 0.
@@ -83,7 +84,7 @@ package struct PKLife: Sendable, Equatable {
         guard self.phase == .pk else {
             throw Refusal(
                 what: "the phase is \(self.phase.rawValue), not pk",
-                fix: self.phase == .punish ? "nothing: it is on" : "start a PK and wait for its countdown")
+                fix: self.phase == .punish ? "wait: the punishment runs" : "start a PK and wait for its countdown")
         }
         return [self.enter(.punish, at: now, lasting: duration ?? self.durations.punish)]
     }

@@ -1,6 +1,6 @@
 /// An event of a source that ``RoomLife`` has not received yet.
 ///
-/// Any thread adds one to ``ScenesState/inbox`` and goes on; the life's thread passes them on in order.
+/// Any thread adds events to ``ScenesState/inbox`` and continues; the life's thread passes them on in order.
 struct PendingLifeEvent: Sendable {
     var event: RoomLife.Event
     /// When it happened, in nanoseconds of ``ProgramTimes/lifeTime``.

@@ -43,7 +43,7 @@ package struct ProgramTimes: Sendable {
         }
     }
 
-    /// The program date-time of a time on the clock of ``RoomLife``, for an event.
+    /// The program date-time of a time on the clock of ``RoomLife``, as JSON for an event.
     ///
     /// - Parameter origin: Nanoseconds since the Unix epoch at program time zero.
     /// - Returns: Null without a time or an origin, and before the program runs.

@@ -1,7 +1,7 @@
 package import PipelineSpec
 
 extension RoomLife.PK {
-    /// The scenes that a command names when it starts a PK; `nil`: that of the pipeline.
+    /// The scenes that a command names when it starts a PK; `nil`: the pipeline's scene.
     package struct Scenes: Sendable, Equatable {
         package var scene: String?
         package var countdownScene: String?
@@ -19,7 +19,7 @@ extension RoomLife.PK {
 
         package var isEmpty: Bool { self == Scenes() }
 
-        /// The members that are named, by the names that the API has for them.
+        /// The scenes that are set, with their member names in the API.
         package var members: [(name: String, id: String)] {
             [
                 ("scene", self.scene), ("countdownScene", self.countdownScene), ("punishScene", self.punishScene),
@@ -29,7 +29,7 @@ extension RoomLife.PK {
 
         package var ids: [String] { self.members.map(\.id) }
 
-        /// The same without the scenes that `isKnown` does not know.
+        /// The same without the scenes for which `isKnown` returns false.
         func filter(_ isKnown: (String) -> Bool) -> Scenes {
             func known(_ id: String?) -> String? { id.flatMap { isKnown($0) ? $0 : nil } }
             return Scenes(
@@ -40,7 +40,7 @@ extension RoomLife.PK {
 
     /// The PK of the pipeline with the scenes that a command has named.
     ///
-    /// - Parameter pk: `nil`: the pipeline has none; then durations are those of a `pk` block that names none.
+    /// - pk: `nil`: the pipeline has none; then the default durations are used.
     /// - Returns: `nil` if neither names a scene.
     init?(_ pk: RoomLife.PK?, _ scenes: Scenes) {
         guard let scene = scenes.scene ?? pk?.scene else { return nil }
@@ -62,12 +62,13 @@ extension RoomLife {
         return pk
     }
 
-    /// The scene whose sources are those of the PK that runs, or ran last; without sources if it was removed.
+    /// The scene whose sources are those of the PK that runs or was the last to run; without sources if the scene was
+    /// removed.
     package var pkScene: Scene? {
         self.plan.map { self.scene($0.scene) ?? Scene($0.scene, .panes([])) }
     }
 
-    /// Scenes that a running PK puts on air later, and the scene whose sources are its own.
+    /// The scenes that a running PK still puts on air, and the scene whose sources are its own.
     ///
     /// - Parameter pk: The PK of the pipeline from now on.
     package func scenesNeeded(by pk: PK?) -> Set<String> {

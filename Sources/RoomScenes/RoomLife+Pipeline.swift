@@ -16,7 +16,8 @@ extension RoomLife.Source {
     package init(_ source: Pipeline.Source, in pipeline: Pipeline) {
         var isFile = false
         if case .file = source.input { isFile = true }
-        // A still screen may send a frame a second, and no audio: twice its usual distance late is no stall.
+        // An image that does not move may produce one frame a second and no audio: a frame that is late by up to twice
+        // this interval is no stall.
         let stall = max(source.stallMs, source.expected?.variableFrameRate == true ? 3000 : 0)
         let rules = SourceLife.Rules(
             stall: isFile ? nil : Int64(stall) * 1_000_000,

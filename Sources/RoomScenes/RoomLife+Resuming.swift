@@ -14,8 +14,8 @@ extension RoomLife {
     /// Restores the PK. Its scene is restored by ``resume(_:)``; phases that have ended meanwhile end with the next poll.
     ///
     /// - Parameters:
-    ///   - since: As `endsAt` on the clock of this value.
-    ///   - hasStartedItself: A PK that starts when its sources are there does not start again.
+    ///   - since: When the phase began. This and `endsAt` are on the clock of this value.
+    ///   - hasStartedItself: Whether the PK has started without a command already; then it does not do so again.
     ///   - scenes: The scenes that its command has named. The pipeline's scene is used instead of one that was removed.
     /// - Returns: False if the PK runs, and neither its command nor the pipeline names a scene for it.
     package mutating func resumePK(

@@ -25,7 +25,7 @@ package struct RoomLife: Sendable {
         case fallbackScene(String)
     }
 
-    /// What the pipeline says of a source.
+    /// The rules of a source in the pipeline.
     package struct Source: Sendable {
         package var id: SourceID
         package var rules: SourceLife.Rules
@@ -43,10 +43,10 @@ package struct RoomLife: Sendable {
         }
     }
 
-    /// What the pipeline says of the PK.
+    /// The PK of the pipeline.
     package struct PK: Sendable {
         package var scene: String
-        /// `nil`: the scene before stays through the countdown.
+        /// `nil`: the scene on air stays during the countdown.
         package var countdownScene: String?
         /// `nil`: the PK's scene stays.
         package var punishScene: String?
@@ -68,12 +68,12 @@ package struct RoomLife: Sendable {
         }
     }
 
-    /// What ``receive(_:now:)`` takes.
+    /// The input of ``receive(_:now:)``.
     package enum Event: Sendable {
         case source(SourceID, SourceLife.Event)
         /// A command has put this scene on air.
         case commanded(Scene)
-        /// Time has passed; the dictionary tells when each source has sent last.
+        /// Time has passed; the dictionary has the last arrivals of each source.
         case poll([SourceID: SourceLife.Arrivals])
     }
 
@@ -113,7 +113,8 @@ package struct RoomLife: Sendable {
     package private(set) var pk: PK?
     /// Scenes that the command named which started the PK. Empty in a room with ``pk`` while no PK runs.
     package private(set) var commandedScenes = PK.Scenes()
-    /// The PK that runs, or ran last, with the scenes that held when its phase began; `nil`: no PK has started.
+    /// The PK that runs or was the last to run, with the scenes that applied when its phase began; `nil`: no PK has
+    /// started.
     package private(set) var plan: PK?
     private var absences: [SourceID: Absence]
     /// The state of each source.
@@ -122,12 +123,12 @@ package struct RoomLife: Sendable {
     package private(set) var phases: PKLife
     /// The scene that was last requested, by a command or by a phase of the PK.
     package private(set) var wanted: Scene
-    /// What is to be on air. What the program shows is ``SceneSchedule/onAir``: it differs while a scene is built, if a scene cannot be
-    /// composed, and until this value receives that a scheduled scene has come on air.
+    /// What is to be on air. ``SceneSchedule/onAir``, which the program shows, differs from it while a scene is built,
+    /// if a scene cannot be composed, and until this value has received that a scheduled scene is on air.
     package private(set) var planned: Show
     private var fallbacks: [Fallback] = []
     private var away: Set<SourceID> = []
-    /// Sources whose panes wait for their first picture.
+    /// Sources whose panes wait for their first frame.
     private var unpictured: Set<SourceID>
     private var wasReady = false
     /// Whether the PK has started without a command.
@@ -136,8 +137,8 @@ package struct RoomLife: Sendable {
     private var asked: String?
 
     /// - Parameters:
-    ///   - scenes: Of the pipeline, in file order; at least one.
-    ///   - first: The id of the one that is on air first.
+    ///   - scenes: The scenes of the pipeline, in file order; at least one.
+    ///   - first: The id of the scene that is on air first.
     package init(sources: [Source], scenes: [Scene], first: String, pk: PK?) {
         self.scenes = scenes
         self.pk = pk
@@ -182,7 +183,8 @@ package struct RoomLife: Sendable {
 
     /// Starts a PK. Scenes and durations that are `nil` are those of the pipeline.
     ///
-    /// - Parameter scenes: In a room without ``pk`` at least `scene`; its end scene is the one on air before.
+    /// - scenes: In a room without ``pk``, at least `scene` is required; the default end scene is the scene on air
+    ///   before.
     package mutating func startPK(
         _ scenes: PK.Scenes = PK.Scenes(), countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil,
         now: Int64
@@ -196,7 +198,7 @@ package struct RoomLife: Sendable {
                     what: "the PK's scene \"\(removed)\" was removed", fix: "put it again: PUT /v1/scenes/\(removed)")
             }
             if let missing = life.scene(pk.scene)?.sources.first(where: { life.sources[$0]?.isAbsent ?? true }) {
-                throw PKLife.Refusal(what: "source \(missing) is not there", fix: "start the PK when it publishes")
+                throw PKLife.Refusal(what: "source \(missing) is absent", fix: "start the PK when it publishes")
             }
             var durations = pk.durations
             if let countdown { durations.countdown = countdown }
@@ -243,7 +245,7 @@ package struct RoomLife: Sendable {
     private mutating func entered(_ changes: [PKLife.Change]) -> [Action] {
         for change in changes {
             let before = self.plan
-            // Scenes that the pipeline has changed meanwhile count from here on.
+            // Changes that the pipeline has made to the scenes apply from here on.
             guard let pk = PK(self.pk, self.commandedScenes) ?? before else { continue }
             self.plan = pk
             switch change.to {
@@ -277,7 +279,7 @@ package struct RoomLife: Sendable {
         for source in self.scene(scene)?.sources ?? [] where self.sources[source]?.isAbsent == true {
             if case .fallbackScene(let id)? = self.absences[source] { candidates.append(self.scene(id)) }
         }
-        // Then scenes whose sources are all present, then any scene with a source that is.
+        // Then scenes whose sources are all present, then any scene with at least one such source.
         candidates += self.scenes.filter { $0.sources.allSatisfy { self.sources[$0]?.isPresent ?? false } }
         candidates += self.scenes
         let known = candidates.compactMap { $0 }
@@ -293,7 +295,7 @@ package struct RoomLife: Sendable {
         scene.sources.contains { self.sources[$0].map { !$0.isAbsent } ?? false }
     }
 
-    /// Adds a scene, or replaces the one of its id.
+    /// Adds a scene, or replaces the scene with its id.
     package mutating func replace(_ scene: Scene) {
         if let index = self.scenes.firstIndex(where: { $0.sceneID == scene.sceneID }) {
             self.scenes[index] = scene
@@ -349,11 +351,11 @@ package struct RoomLife: Sendable {
         change(&self.phases)
     }
 
-    /// Sets the PK of the pipeline; `nil`: it has none any more.
+    /// Sets the PK of the pipeline; `nil`: the pipeline no longer has one.
     ///
-    /// A PK that runs keeps its phase and its durations, and the scenes that its command has named; other scenes count from
-    /// the next phase on. A PK that starts by itself does so at the next event, if all its sources are live and none has
-    /// done so before.
+    /// A PK that runs keeps its phase and its durations, and the scenes that its command has named; other scenes apply
+    /// from the next phase on. A PK that starts without a command does so at the next event, if all its sources are
+    /// live and none has started so before.
     package mutating func setPK(_ pk: PK?) {
         let startsWhenReady = pk?.startsWhenReady == true && self.pk?.startsWhenReady != true
         if startsWhenReady || pk?.scene != self.pk?.scene { self.wasReady = false }

@@ -3,7 +3,7 @@ import PipelineSpec
 
 /// Countdowns that begin with the program or with a phase of the PK.
 extension SceneChanges {
-    /// The countdowns of the first scene begin with the program.
+    /// Starts the countdowns of the first scene when the program begins.
     package func startCountdowns(at tick: Int64) {
         self.change { schedule in
             guard schedule.onAir.tick == 0, !schedule.isResumed, let scene = schedule.shelf[schedule.onAir.sceneID],
@@ -15,9 +15,10 @@ extension SceneChanges {
         }
     }
 
-    /// Shows the end of a phase of the PK that has begun, in the scene on air and in those that are scheduled.
+    /// Redraws countdowns of the PK with the end of a phase that has begun, in the scene on air and in those that are
+    /// scheduled.
     ///
-    /// - Parameter isShown: The scene on air has just been composed, with that end.
+    /// - isShown: Whether the scene on air has just been composed with that end.
     package func redrawCountdowns(isShown: Bool, _ schedule: inout SceneSchedule) {
         var showings: [(SceneSchedule.Showing, Int64?)] = schedule.upcoming.map { ($0, $0.tick) }
         if !isShown { showings.insert((schedule.onAir, nil), at: 0) }
@@ -35,7 +36,7 @@ extension SceneChanges {
         do throws(ControlFailure) {
             _ = try self.compose(scene, showing, at: tick, &schedule, isUpdate: tick == nil)
         } catch {
-            self.parts.logger.warning("the countdowns stand still", metadata: ["error": "\(error.what)"])
+            self.parts.logger.warning("the countdowns could not be redrawn", metadata: ["error": "\(error.what)"])
         }
     }
 }

@@ -3,11 +3,11 @@ import MediaTypes
 import PipelineSpec
 import Program
 
-/// Automatic scenes follow who is live.
+/// Automatic scenes show the users who are live.
 extension SceneChanges {
     /// The users whose main streams are live, in file order.
     ///
-    /// - Parameter fallback: Returned if no user is live: then the layout stays.
+    /// - fallback: Returned if no user is live, so that the layout stays.
     func liveUsers(fallback: [String]?) -> [String]? {
         let (buffers, pipeline) = (self.host.sourceBuffers, self.host.withScenes { $1.pipeline })
         let live = pipeline.sources.filter { source in

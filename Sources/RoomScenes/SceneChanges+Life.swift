@@ -1,10 +1,10 @@
 package import MediaTypes
 package import RoomSources
 
-/// Passes events to ``RoomLife`` and carries out what it asks for: states as events, scenes on air, the phases of a PK.
+/// Passes events to ``RoomLife`` and carries out its actions: state events, scenes on air, the phases of a PK.
 ///
-/// A live room has a thread for it, which wakes when something happens or a deadline comes. Offline the program thread does
-/// it between two ticks, on program time, so that the same job produces the same frames.
+/// A live room has a thread for this, which wakes when something happens or a deadline comes. Offline, the program
+/// thread does it between two ticks, on program time, so that the same job produces the same frames.
 extension SceneChanges {
     /// Adds an event to ``ScenesState/inbox`` and wakes the thread that handles it. Returns at once.
     ///
@@ -17,9 +17,9 @@ extension SceneChanges {
         self.parts.lifeWake.signal()
     }
 
-    /// Passes the events that have come, and the time, to ``RoomLife``.
+    /// Passes the events in the inbox, and the time, to ``RoomLife``.
     ///
-    /// - Parameter arrivals: When each source has sent last; called once.
+    /// - arrivals: Returns the last arrivals of each source; called once.
     /// - Returns: Whether ``ScenesState/work`` has something to do.
     package func poll(_ arrivals: () -> [SourceID: SourceLife.Arrivals]) -> Bool {
         let inbox = self.host.withScenes { scenes, _ in
@@ -79,7 +79,7 @@ extension SceneChanges {
             self.perform(actions, &scenes, context)
         }
         self.parts.lifeWake.signal()
-        // The phase holds whether or not its scene can be built.
+        // The phase begins even if its scene cannot be built.
         self.settle()
     }
 }

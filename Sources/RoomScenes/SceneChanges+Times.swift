@@ -5,7 +5,7 @@ import PipelineSpec
 
 /// Events of changes, and the times at which changes are seen.
 extension SceneChanges {
-    /// Furthest ahead that a change may be scheduled, in seconds.
+    /// How far ahead a change may be scheduled, in seconds.
     private static let horizon: Int64 = 60
 
     /// Ticks and dates; `nil` until the program has begun.
@@ -15,7 +15,7 @@ extension SceneChanges {
         }
     }
 
-    /// A tick as tick, date-time and program time; empty until the program has begun, and for `nil`.
+    /// Expresses a tick as tick, date-time and program time; empty before the program has begun, and for `nil`.
     package func effect(at tick: Int64?) -> EffectTime {
         guard let calendar = self.calendar, let tick else { return EffectTime() }
         return EffectTime(
@@ -23,17 +23,17 @@ extension SceneChanges {
             programTimeMs: TimeMath.scale(tick, by: 1000, over: calendar.fps))
     }
 
-    /// As ``effect(at:)``, as members of a reply.
+    /// The result of ``effect(at:)`` as members of a reply.
     func members(at tick: Int64?) -> [JSONValue.Member] { self.effect(at: tick).members }
 
-    /// The tick of a program date-time that a request names; `nil` for none.
+    /// The tick of a program date-time in a request; `nil` if the request has none.
     ///
     /// - Throws: 422 before the program has begun, and for a date-time that has passed or is too far ahead.
     package func tick(at text: String?) throws(ControlFailure) -> Int64? {
         guard let text else { return nil }
         guard let date = ProgramCalendar.parse(text) else {
             throw .invalidValue(
-                "at", "\"\(text.prefix(64))\" is no date-time", fix: "write it as 2026-01-31T20:00:00.000Z")
+                "at", "\"\(text.prefix(64))\" is not a date-time", fix: "write it as 2026-01-31T20:00:00.000Z")
         }
         guard let calendar = self.calendar else {
             throw .invalidValue("at", "the program has not begun", fix: "leave \"at\" out, or wait for program.started")

@@ -6,14 +6,15 @@ import Synchronization
 
 /// Changes the room's scenes. One thread at a time makes a change; threads that make none do not wait for it.
 ///
-/// A change may build a filter graph, which takes up to two seconds on an overloaded machine. It therefore works on a copy of
-/// ``ScenesState/schedule`` and writes the copy back when it is done; the room's value is not held in between. In a live room a thread
-/// of its own applies what ``RoomLife`` asks for; offline the program thread applies it between two ticks.
+/// A change may build a filter graph, which takes up to two seconds on an overloaded machine. It therefore works on a
+/// copy of ``ScenesState/schedule`` and writes the copy back when it is done; the room's value is not locked in
+/// between. In a live room a separate thread applies the actions of ``RoomLife``; offline the program thread applies
+/// them between two ticks.
 package struct SceneChanges: Sendable {
     let host: any ScenesHost
     let parts: SceneParts
 
-    /// The changes of one room. Costs nothing: make one where it is needed.
+    /// The changes of one room. Cheap: make one wherever it is needed.
     package init(_ host: any ScenesHost, _ parts: SceneParts) {
         self.host = host
         self.parts = parts
@@ -28,7 +29,7 @@ package struct SceneChanges: Sendable {
 
     /// Changes the scenes. Waits for a change that another thread is making.
     ///
-    /// - Parameter body: Must not call this function again.
+    /// - body: Must not call this function.
     package func change<Result, Failure: Error>(
         _ body: (inout SceneSchedule) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -45,14 +46,14 @@ package struct SceneChanges: Sendable {
         }
     }
 
-    /// The scenes as of the tick on air. Reading them waits for no change.
+    /// The scenes as of the tick on air. Reading them does not wait for a change.
     package var shown: SceneSchedule {
         var schedule = self.host.withScenes { scenes, _ in scenes.schedule }
         schedule.advance(to: self.program.tick)
         return schedule
     }
 
-    /// Puts scheduled scenes on air whose tick has come, and reports them to ``RoomLife``.
+    /// Moves scheduled scenes whose ticks have come to the scene on air, and reports them to ``RoomLife``.
     private func advance(_ schedule: inout SceneSchedule) {
         schedule.advance(to: self.program.tick)
         let begun = schedule.takeBegun()
@@ -78,7 +79,7 @@ package struct SceneChanges: Sendable {
         }
     }
 
-    /// Applies ``ScenesState/work``. The caller has the turn.
+    /// Applies ``ScenesState/work``. The caller must be in ``change(_:)``.
     package func settle(_ schedule: inout SceneSchedule) {
         let (work, pk) = self.host.withScenes { scenes, _ in (scenes.work.take(), scenes.life.pkScene) }
         let shownAt =
@@ -91,7 +92,8 @@ package struct SceneChanges: Sendable {
     /// Wakes the thread that applies ``ScenesState/work``. Offline the program thread applies it at its next tick.
     package func requestSettling() { if !self.times.isOffline { self.parts.wake.signal() } }
 
-    /// Lets the thread that applies ``ScenesState/work`` lay out the automatic scene on air again. Offline that happens at every tick.
+    /// Requests that the thread that applies ``ScenesState/work`` lays out the automatic scene on air again. Offline
+    /// that happens at every tick.
     package func requestLayout() {
         if self.times.isOffline { return }
         self.host.withScenes { scenes, _ in scenes.work.isLayoutDue = true }
@@ -112,8 +114,8 @@ package struct SceneChanges: Sendable {
         self.parts.wake.signal()
     }
 
-    /// Composes what is to be seen unless it is, and emits its event. If it cannot be composed, then the scene on air stays; the
-    /// next change tries again.
+    /// Composes the planned scene, unless it is on air already, and emits its event. If it cannot be composed, then the
+    /// scene on air stays; the next change tries again.
     ///
     /// - Returns: The first tick that shows it; `nil`: nothing changes.
     private func putOnAir(_ show: RoomLife.Show, _ schedule: inout SceneSchedule) -> Int64? {
@@ -140,7 +142,8 @@ package struct SceneChanges: Sendable {
         _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ schedule: inout SceneSchedule
     ) throws(ControlFailure) -> SceneSchedule.Showing {
         let now = self.times.lifeTime
-        // Tried on a copy: other events reach the life while the graph is built; it receives the command once that is done.
+        // Planned on a copy: other events reach the life while the graph is built; the life receives the command once
+        // that is done.
         let planned = self.host.withScenes { scenes, _ in
             var life = scenes.life
             _ = life.receive(.commanded(scene), now: now)
@@ -172,9 +175,9 @@ package struct SceneChanges: Sendable {
         return showing
     }
 
-    /// Composes a scene again whose document has changed, if it is on air or scheduled.
+    /// Composes a scene whose document has changed again, if it is on air or scheduled.
     ///
-    /// - Returns: Where the new document is seen first; `nil`: the scene is neither.
+    /// - Returns: The showing that has the new document first; `nil`: the scene is neither on air nor scheduled.
     package func replace(
         _ scene: PipelineSpec.Scene, _ schedule: inout SceneSchedule
     ) throws(ControlFailure) -> SceneSchedule.Showing? {
@@ -205,7 +208,7 @@ package struct SceneChanges: Sendable {
     /// - Parameters:
     ///   - tick: `nil`: the next tick.
     ///   - isUpdate: Whether it replaces the scene without a transition.
-    /// - Returns: The first tick it is on.
+    /// - Returns: The first tick that shows it.
     func compose(
         _ scene: PipelineSpec.Scene, _ showing: SceneSchedule.Showing, at tick: Int64?,
         _ schedule: inout SceneSchedule, isUpdate: Bool = false
@@ -232,7 +235,7 @@ package struct SceneChanges: Sendable {
 
     /// Repeats the texts and scores that commands have set while a scene was being built with older ones.
     ///
-    /// - Parameter built: What the scene was built with.
+    /// - Parameter built: The overlays that the scene was built with.
     private func catchUp(with built: SceneMapping.Overlays) {
         self.host.withScenes { scenes, _ in
             for (id, text) in scenes.overlays.texts where built.texts[id] != text { self.program.setText(id, text) }

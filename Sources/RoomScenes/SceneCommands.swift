@@ -9,16 +9,16 @@ package struct SceneCommands: Sendable {
     private let changes: SceneChanges
     private var host: any ScenesHost { self.changes.host }
 
-    /// The commands of one room. Costs nothing: make one where it is needed.
+    /// The commands of one room. Cheap: make one wherever it is needed.
     package init(_ changes: SceneChanges) { self.changes = changes }
 
     // MARK: The program
 
     /// Puts a scene on air, at the next tick or at a date-time.
     ///
-    /// - Parameter body: The document of the request.
-    /// - Throws: 404 for a scene that the room does not have, 409 if a newer request comes first, 422 for a date-time that cannot be and
-    ///   for a scene that cannot be composed.
+    /// - Parameter body: The JSON document of the request.
+    /// - Throws: 404 for a scene that the room does not have, 409 if a newer request has replaced it, 422 for an
+    ///   invalid date-time and for a scene that cannot be composed.
     package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply {
         switch ProgramRequest.parse(body) {
         case .success(let request): return try self.setProgram(request)
@@ -44,16 +44,16 @@ package struct SceneCommands: Sendable {
                 throw .unknownScene(request.sceneID, among: schedule.shelf.scenes)
             }
             let tick = try self.changes.tick(at: request.at)
-            // What would be replaced before the next tick need not be built.
+            // A scene that a newer request replaces before the next tick need not be built.
             guard tick != nil || self.host.withScenes({ scenes, _ in scenes.lastRequest == number }) else {
-                throw .superseded("a newer request has changed the program", fix: "send it again if it still holds")
+                throw .superseded("a newer request has changed the program", fix: "send it again if it is still wanted")
             }
             let before = tick == nil ? schedule.onAir : nil
             let showing =
                 tick == nil
                 ? try self.changes.command(scene, request.transition, &schedule)
                 : try self.changes.show(scene, without: [], at: tick, request.transition, &schedule)
-            // A pane that had left may be back in the scene on air.
+            // The same scene may be on air with other hidden panes.
             let isShown = before?.sceneID == showing.sceneID && before?.without == showing.without
             if !isShown { self.changes.announce(showing, reason: "command") }
             return ProgramReply(
@@ -80,11 +80,11 @@ package struct SceneCommands: Sendable {
         return json.text
     }
 
-    /// Adds a scene, or replaces the one of this id.
+    /// Adds a scene, or replaces the scene with this id.
     ///
-    /// - Parameter body: The document of the scene.
-    /// - Throws: 403 for a document that names what a request may not name, 400 and 422 for one with mistakes, 409 for an older revision,
-    ///   429 if the room has too many scenes.
+    /// - Parameter body: The JSON document of the scene.
+    /// - Throws: 403 for a document that uses something that requests may not use, such as files; 400 and 422 for one
+    ///   with mistakes, 409 for an older revision, 429 if the room has too many scenes.
     package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply {
         try self.host.checkOpen()
         let report = try self.host.readScene(body, sceneID: sceneID)
@@ -96,10 +96,10 @@ package struct SceneCommands: Sendable {
                 warnings: report.warnings.map { "\($0.path): \($0.what)" })
             if change != .unchanged {
                 let pipeline = self.host.withScenes { $1.pipeline }
-                // Another document of the room may have come since this one was judged.
+                // The room's document may have changed since this scene was checked.
                 if let gone = scene.sources.first(where: { pipeline.source($0) == nil }) {
                     throw .conflict(
-                        "the source \(gone), which this scene shows, has just left the room",
+                        "the source \(gone), which this scene shows, has just been removed from the room",
                         fix: "send the scene again without it")
                 }
                 if let showing = try self.changes.replace(scene, &schedule) {

@@ -5,21 +5,21 @@ package import Program
 
 /// Converts the scenes of the pipeline file to those of the program, whose panes have rectangles.
 package enum SceneMapping {
-    /// What texts, score bars and countdowns show instead of what their scenes say, by id.
+    /// Values that replace those of the scenes, by id, for texts, score bars and countdowns.
     package struct Overlays: Sendable {
         package var texts: [String: String] = [:]
         package var scores: [String: (left: Int, right: Int)] = [:]
         /// Ticks at which countdowns end.
         package var ends: [String: Int64] = [:]
 
-        /// Texts and score bars as their scenes say.
+        /// No values are replaced.
         package init() {}
     }
 
     /// Converts one scene.
     ///
     /// - Parameters:
-    ///   - left: Sources whose panes are hidden. Their audio is heard: a guest may have only a microphone.
+    ///   - left: Sources whose panes are hidden. Their audio stays: a guest may have only a microphone.
     ///   - live: The users that an automatic layout shows; `nil`: all.
     ///   - transition: Used instead of the scene's own; `nil`: the scene's own.
     package static func scene(
@@ -44,7 +44,7 @@ package enum SceneMapping {
                 ? nil : CanvasSize(width: width, height: height))
     }
 
-    /// The canvas a scene is placed on.
+    /// The size of the canvas that a scene is placed on.
     private struct Place {
         var width: Int
         var height: Int
@@ -83,7 +83,7 @@ package enum SceneMapping {
         return pane.volume.map { Float($0) / 100 }
     }
 
-    // MARK: Decorations
+    // MARK: Overlays
 
     /// Backgrounds are drawn first, in their own order; watermarks come last, so that they are drawn over images of the same `zOrder`.
     private static func images(_ scene: PipelineSpec.Scene, in pipeline: Pipeline, _ place: Place) -> [SceneImage] {

@@ -4,14 +4,14 @@ package import Program
 package import Threading
 import Synchronization
 
-/// What every change of a room's scenes uses; made once for each room.
+/// Objects that every change of a room's scenes uses; made once for each room.
 package final class SceneParts: Sendable {
     let program: ProgramStage
     /// The program's times.
     package let times: ProgramTimes
     let logger: Logger
     let emit: @Sendable (String, KeyValuePairs<String, JSONValue>) -> Void
-    /// Held while a scene is built and put on air; see ``SceneChanges/change(_:)``.
+    /// Locked while a scene is built and put on air; see ``SceneChanges/change(_:)``.
     let turn = Mutex<Void>(())
     /// Wakes the scenes' thread.
     let wake: any ClockSemaphore

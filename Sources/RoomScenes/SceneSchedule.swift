@@ -1,19 +1,19 @@
 package import MediaTypes
 package import PipelineSpec
 
-/// The scenes of a room: which there are, which is on air, and which are scheduled; see ``SceneChanges``.
+/// The scenes of a room: all scenes, the one on air, and those that are scheduled; see ``SceneChanges``.
 package struct SceneSchedule: Sendable {
-    /// A scene on air, or on its way.
+    /// A scene on air or scheduled.
     package struct Showing: Sendable {
         /// Id of the scene in ``SceneSchedule/shelf``.
         package var sceneID: String
-        /// The first tick it is on; before the program has begun, 0.
+        /// The first tick that shows it; 0 before the program has begun.
         package var tick: Int64
         /// Used instead of the scene's own; `nil`: the scene's own.
         package var transition: PipelineSpec.Transition?
-        /// Sources of the scene whose panes have left it.
+        /// Sources of the scene whose panes are hidden.
         package var without: Set<SourceID> = []
-        /// When the countdowns that began with it are over, in ticks.
+        /// When the countdowns that began with it end, in ticks.
         package var ends: [String: Int64] = [:]
 
         /// See the members.
@@ -35,16 +35,16 @@ package struct SceneSchedule: Sendable {
     package var onAir: Showing
     /// Scenes that commands have put on air at later ticks, ordered by tick, at most one for each.
     package var upcoming: [Showing] = []
-    /// When countdowns end, by command.
+    /// Ends of countdowns that commands have set.
     package var countdowns = CountdownEnds()
-    /// Scheduled scenes that have come on air and that the room's life has not been told of.
+    /// Scheduled scenes that have come on air and that were not reported to ``RoomLife`` yet.
     private var begun: [String] = []
-    /// Whether a worker before this one has put the scene on air; its countdowns go on.
+    /// Whether an earlier worker has put the scene on air; its countdowns continue.
     package var isResumed = false
     /// Users that the automatic scene on air was laid out for; `nil`: none was on air yet.
     var live: [String]?
 
-    /// The schedule of a room that starts as its pipeline says.
+    /// The schedule of a room that starts with its pipeline.
     package init(_ pipeline: Pipeline) {
         self.shelf = SceneStore(pipeline.scenes)
         self.onAir = Showing(sceneID: pipeline.program.scene, tick: 0)
@@ -72,7 +72,7 @@ package struct SceneSchedule: Sendable {
     mutating func note(_ showing: Showing, isNow: Bool) {
         if isNow {
             self.onAir = showing
-            // The program has shown those before, if only for a tick.
+            // The program has shown the earlier ones, if only for a tick.
             self.upcoming.removeAll { $0.tick <= showing.tick }
         } else {
             self.upcoming.removeAll { $0.tick == showing.tick }
@@ -81,7 +81,7 @@ package struct SceneSchedule: Sendable {
         }
     }
 
-    /// Removes sources that leave the room from what automatic scenes count and from the panes that have left.
+    /// Removes sources that leave the room from the users of the automatic scene and from the hidden panes.
     package mutating func leave(_ sources: [SourceID]) {
         if sources.isEmpty { return }
         let uids = Set(sources.filter { $0.streamType == .main }.map(\.uid))
@@ -90,7 +90,7 @@ package struct SceneSchedule: Sendable {
         self.onAir.without.subtract(sources)
     }
 
-    /// Whether a scene is on air or on its way.
+    /// Whether a scene is on air or scheduled.
     func isShown(_ sceneID: String) -> Bool {
         self.onAir.sceneID == sceneID || self.upcoming.contains { $0.sceneID == sceneID }
     }
@@ -100,11 +100,11 @@ package struct SceneSchedule: Sendable {
         showing.ends = CountdownEnds.beginning(scene.countdowns, at: showing.tick, fps: fps)
     }
 
-    /// The overlays of a scene: what commands have said, and when its countdowns end.
+    /// The overlays of a scene: the values that commands have set, and the ends of its countdowns.
     ///
     /// - Parameters:
-    ///   - commanded: What texts and score bars say by command.
-    ///   - phaseEnd: As ``CountdownEnds/ends(of:began:at:phaseEnd:)``.
+    ///   - commanded: Texts and scores that commands have set.
+    ///   - phaseEnd: See ``CountdownEnds/ends(of:began:at:phaseEnd:)``.
     package func overlays(
         of showing: Showing, _ scene: PipelineSpec.Scene, _ commanded: SceneMapping.Overlays, phaseEnd: Int64?
     ) -> SceneMapping.Overlays {

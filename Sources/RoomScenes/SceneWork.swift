@@ -1,13 +1,13 @@
 /// Changes of the scene on air that are due because sources came or went, a phase of the PK began, or the tick of a scheduled scene
 /// has come.
 ///
-/// ``ScenesState`` collects it. The next thread that has the turn of ``SceneChanges`` does it.
+/// ``ScenesState`` collects it. The next thread in ``SceneChanges/change(_:)`` applies it.
 struct SceneWork: Sendable {
-    /// What is on air may be something else than ``RoomLife/planned``.
+    /// The scene on air may differ from ``RoomLife/planned``.
     var isShowDue = false
-    /// Phases of the PK that have begun, whose countdowns and date ranges are due.
+    /// Phases of the PK that have begun; their countdowns must be redrawn and their date ranges listed.
     var phases: [PKLife.Change] = []
-    /// Others may be live than those the automatic scene on air was made for.
+    /// The live users may differ from those that the automatic scene on air shows.
     var isLayoutDue = false
     /// A scheduled scene has come on air.
     var isAdvanceDue = false

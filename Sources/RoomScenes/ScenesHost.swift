@@ -4,49 +4,49 @@ package import PipelineSpec
 package import Program
 package import RoomSources
 
-/// What the scenes need of the room they belong to.
+/// The interface of the room that its scenes use.
 package protocol ScenesHost: AnyObject, Sendable {
     /// Locks the room's value.
     ///
-    /// - Parameter body: Must not build a graph or read a file, and must not call this function again.
+    /// - Parameter body: Must not build a filter graph or read a file, and must not call this function.
     func withScenes<Result: Sendable, Failure: Error>(
         _ body: (inout ScenesState, ScenesContext) throws(Failure) -> Result
     ) throws(Failure) -> Result
 
-    /// What the program reads of each source.
+    /// The buffer of each source that the program reads.
     var sourceBuffers: [SourceID: SourceBuffer] { get }
 
-    /// - Throws: 410 if the room is over or about to be, 503 if a newer worker serves it.
+    /// - Throws: 410 if the room has ended or is about to end, 503 if a newer worker serves it.
     func checkOpen() throws(ControlFailure)
 
     /// Reads and checks the document of a scene that a request sends.
     ///
-    /// - Throws: 403 for a document that names what a request may not name.
+    /// - Throws: 403 for a document that uses something that requests may not use, such as files.
     func readScene(_ body: [UInt8], sceneID: String) throws(ControlFailure) -> SceneReport
 
-    /// A source has another state: emits its event. The caller holds the room's value.
+    /// Emits the event of a source's new state. The caller holds the room's lock.
     ///
     /// - Parameter life: The source after the change; `nil`: it has left the room.
     func sourceChanged(_ id: SourceID, _ change: SourceLife.Change, _ life: SourceLife?, _ context: ScenesContext)
 
-    /// A scene comes on air at a tick: viewers get a date range.
+    /// Adds a date range to the playlists for a scene that comes on air at a tick.
     ///
-    /// - Parameter left: Sources whose panes have left it.
+    /// - Parameter left: Sources whose panes are hidden.
     func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool)
 
-    /// Phases of a PK have begun: viewers get date ranges.
+    /// Adds date ranges to the playlists for phases of a PK that have begun.
     ///
     /// - Parameters:
     ///   - scene: The PK's scene; `nil`: there is no PK.
-    ///   - shownAt: The first tick of the scene that goes with it; `nil`: the scene on air does not change.
+    ///   - shownAt: The first tick of the phase's scene; `nil`: the scene on air does not change.
     func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?)
 
     // MARK: What a successor restores
 
-    /// Saves what is on air, what is scheduled, and what countdowns say. The caller holds the room's value.
+    /// Saves the scene on air, the scheduled scenes and the ends of countdowns. The caller holds the room's lock.
     func saveSchedule(_ scenes: ScenesState, _ context: ScenesContext)
 
-    /// Saves what texts and score bars say.
+    /// Saves the texts and scores that commands have set.
     func saveOverlays(_ overlays: SceneMapping.Overlays)
 
     /// Saves a scene that a command has put.
@@ -55,6 +55,6 @@ package protocol ScenesHost: AnyObject, Sendable {
     /// Saves that a command has removed a scene.
     func saveRemoval(of scene: PipelineSpec.Scene)
 
-    /// Saves the phase of the PK. The caller holds the room's value.
+    /// Saves the phase of the PK. The caller holds the room's lock.
     func savePK(_ life: RoomLife)
 }

@@ -1,39 +1,40 @@
 package import MediaTypes
 package import PipelineSpec
 
-/// The state of the room's scenes and of its sources' lives, as one value; a part of the room's value.
+/// The state of the room's scenes and sources, as one value; a part of the room's value.
 package struct ScenesState: Sendable {
-    /// The states of the sources, the PK, and what is to be on air because of both.
+    /// The states of the sources, the PK, and the scene that results from both.
     package var life: RoomLife
     /// Events that ``life`` has not received yet, in order.
     var inbox: [PendingLifeEvent] = []
-    /// The scenes there are, and what is on air. Changed only by ``SceneChanges/change(_:)`` once the room runs.
+    /// All scenes, and the scene on air. Once the room runs, only ``SceneChanges/change(_:)`` changes it.
     package var schedule: SceneSchedule
-    /// What texts and score bars say by command, in every scene that has them.
+    /// The texts and scores that commands have set, for every scene that has them.
     package var overlays = SceneMapping.Overlays()
     /// Changes of the scene on air that are due.
     var work = SceneWork()
-    /// Whether the thread that applies ``work`` ends.
+    /// Whether the thread that applies ``work`` must end.
     var isThreadOver = false
-    /// The number of the last request that puts a scene on air at once: of several that wait, the newest counts.
+    /// The number of the last request that puts a scene on air at once: if several wait, then only the newest is
+    /// carried out.
     var lastRequest: UInt64 = 0
 
-    /// The state of a room that starts as its pipeline says.
+    /// The state of a room that starts with its pipeline.
     package init(_ pipeline: Pipeline) {
         self.life = RoomLife(pipeline)
         self.schedule = SceneSchedule(pipeline)
     }
 }
 
-/// What the scenes read of the rest of the room's value.
+/// Values of the room that its scenes read.
 package struct ScenesContext: Sendable {
-    /// What the room runs by now.
+    /// The pipeline that the room runs now.
     package var pipeline: Pipeline
     /// Nanoseconds since the Unix epoch at program time zero; `nil` before the program has begun.
     package var origin: Int64?
     /// Whether somebody has published and the room is not about to end.
     package var isLive: Bool
-    /// Whether viewers can have something of this worker.
+    /// Whether this worker has published media that viewers can play.
     package var isPlayable: Bool
 
     /// See the members.

@@ -5,7 +5,7 @@ package import PipelineSpec
 import Secrets
 
 extension PublishAuth {
-    /// Who may publish by a pipeline. Reads all secrets.
+    /// The publishers that a pipeline admits. Reads all secrets.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, and what ``PipelineSpec/Pipeline/streamKeys()`` throws.
     package init(_ pipeline: Pipeline) throws(MediaError) {
@@ -31,8 +31,8 @@ extension PublishAuth {
 extension Pipeline {
     /// The stream keys of all sources, including those in files and environment variables.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if two sources have the same key, since a
-    ///   publisher would then be taken for either.
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if two sources have the same key: a
+    ///   publisher with that key could mean either.
     package func streamKeys() throws(MediaError) -> [IngestBinding] {
         var bindings: [IngestBinding] = []
         var owners: [String: SourceID] = [:]
@@ -53,7 +53,7 @@ extension Pipeline {
         return bindings
     }
 
-    /// The client of the webhook that decides on publishers; nil if there is none.
+    /// The client of the webhook that admits or rejects publishers; nil if the pipeline has no such webhook.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a placeholder.
     func publishHook() throws(MediaError) -> PublishWebhookClient? {

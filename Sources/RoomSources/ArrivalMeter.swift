@@ -1,49 +1,55 @@
 package import MediaTypes
 
-/// How the packets of one publication arrive, counted from one look to the next. Pure; times are nanoseconds.
+/// Measures how the packets of one publication arrive, from one call of ``take(now:)`` to the next. Pure; times are
+/// nanoseconds.
 package struct ArrivalMeter: Sendable {
-    /// Since the last look.
+    /// What arrived since the last call of ``take(now:)``.
     package struct Reading: Sendable, Equatable {
-        /// Time it covers.
+        /// Length of the time that the reading covers.
         package var span: Int64 = 0
         package var pictures = 0
         package var sounds = 0
-        /// Bytes of pictures.
+        /// Bytes of the video packets.
         package var pictureBytes = 0
-        /// Longest time from one picture to the next, and from one packet of sound to the next; the one that runs included.
+        /// Longest time between the arrivals of two frames, and of two audio packets; includes the gap that has not
+        /// ended yet.
         package var pictureGap: Int64 = 0
         package var soundGap: Int64 = 0
-        /// Longest time by which a picture, or a packet of sound, came later behind the one before than its timestamp says: what the
-        /// network, and not the encoder, has held up.
+        /// Longest delay of a frame, or of an audio packet, relative to the packet before it: the time between their
+        /// arrivals less the time between their timestamps. The network causes it, not the encoder.
         package var pictureHeld: Int64 = 0
         package var soundHeld: Int64 = 0
-        /// Media time between pictures that came, and the time between their arrivals; pauses of more than ``pause`` and jumps of
-        /// the timestamps are left out of both. ``pictureSteps`` is the number of these times.
+        /// Media time between consecutive frames, and the time between their arrivals. Both leave out pauses longer
+        /// than ``pause`` and jumps of the timestamps. ``pictureSteps`` is the number of intervals counted.
         package var pictureTime: Int64 = 0
         package var pictureSpan: Int64 = 0
         package var pictureSteps = 0
-        /// Longest media time from one key picture to the next, the one that runs included, without pauses of more than
-        /// ``pause``.
+        /// Longest media time between key frames, including the interval that has not ended yet; pauses longer than
+        /// ``pause`` are left out.
         package var keyGap: Int64 = 0
-        /// The same without the times in which the picture stood still.
+        /// The same without the times in which the image did not move.
         package var movingKeyGap: Int64 = 0
-        /// Least time from a packet's own time to its arrival; only differences of these mean something.
+        /// Least difference between a packet's arrival and its timestamp; only differences between two of these values
+        /// are meaningful.
         package var pictureDelay: Int64?
         package var soundDelay: Int64?
-        /// A track's timestamps jumped or began again: delays from before say nothing about those behind.
+        /// Whether the timestamps of a track jumped or restarted: delays from before cannot be compared with those
+        /// after.
         package var isRenumbered = false
 
         package init() {}
     }
 
-    /// Pictures further apart than this are those of a still screen, which sends one or two a second.
+    /// Frames further apart than this come from an image that does not move, for which an encoder may send one or two
+    /// frames a second.
     static let stillness: Int64 = 300_000_000
-    /// A publisher whose timestamps go on by more than this has sent nothing meanwhile.
+    /// If timestamps advance by more than this, then the publisher paused.
     package static let pause: Int64 = 1_500_000_000
 
-    /// Timestamps that go back by more than this begin again.
+    /// Timestamps that go back by more than this have restarted.
     private static let jumpBack: Int64 = 1_000_000_000
-    /// Those that go on by more than this, and by more than ``jumpGain`` beyond the clock, have jumped.
+    /// Timestamps that advance by more than this, and by more than ``jumpGain`` beyond the time that has passed, have
+    /// jumped.
     private static let jumpForward: Int64 = 3_000_000_000
     private static let jumpGain: Int64 = 1_500_000_000
 
@@ -51,10 +57,11 @@ package struct ArrivalMeter: Sendable {
     private var since: Int64?
     private var lastPicture: Int64?
     private var lastSound: Int64?
-    /// Their own times.
+    /// The timestamps of the last frame and the last audio packet.
     private var pictureTime: Int64?
     private var soundTime: Int64?
-    /// Media time since the last key picture, and that without the times in which the picture stood still; `nil` before the first.
+    /// Media time since the last key frame, and the same without the times in which the image did not move; `nil`
+    /// before the first key frame.
     private var sinceKey: (all: Int64, moving: Int64)?
 
     package init() {}
@@ -93,7 +100,7 @@ package struct ArrivalMeter: Sendable {
         }
     }
 
-    /// Media time from one packet to the next; `nil` where the timestamps jump or go back.
+    /// Media time from one packet to the next; `nil` if the timestamps jump or go back.
     private static func step(from last: Int64?, to dts: Int64) -> Int64? {
         guard let last else { return nil }
         let (step, overflows) = dts.subtractingReportingOverflow(last)
@@ -103,7 +110,7 @@ package struct ArrivalMeter: Sendable {
     private mutating func noteStep(from last: Int64?, to dts: Int64, passed: Int64) {
         guard let step = Self.step(from: last, to: dts) else { return }
         self.reading.pictureHeld = max(self.reading.pictureHeld, passed &- step)
-        // Timestamps that stand still say nothing of the time.
+        // Equal timestamps do not measure time, and longer steps are pauses.
         guard (1...Self.pause).contains(step) else { return }
         self.reading.pictureTime &+= step
         self.reading.pictureSpan &+= passed
@@ -118,7 +125,7 @@ package struct ArrivalMeter: Sendable {
         self.reading.movingKeyGap = max(self.reading.movingKeyGap, since.moving)
     }
 
-    /// As the source's timeline does, which lays the tracks beside one another anew then.
+    /// The source's timeline uses the same rule to align the tracks anew.
     private mutating func noteNumbering(from last: Int64?, to dts: Int64, passed: Int64) {
         guard let last else { return }
         let step = dts &- last
@@ -129,7 +136,7 @@ package struct ArrivalMeter: Sendable {
         self.reading.soundDelay = nil
     }
 
-    /// What has come since the last look; `nil` before the first packet.
+    /// Returns what has arrived since the last call, and starts a new reading; `nil` before the first packet.
     package mutating func take(now: Int64) -> Reading? {
         guard let since = self.since, now > since else { return nil }
         self.noteKeyGap()

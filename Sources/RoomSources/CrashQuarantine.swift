@@ -33,11 +33,11 @@ package struct CrashQuarantine: Sendable, Hashable {
 
     /// The file's name, in the directory of the room's state.
     package static let name = "crashes.jsonl"
-    /// Two crashes of one source this near to each other are its doing; milliseconds.
+    /// Two crashes of one source within this time quarantine it; milliseconds.
     package static let window: Int64 = 60_000
-    /// How long the source is refused after the second; milliseconds.
+    /// How long the source is refused after the second crash; milliseconds.
     package static let term: Int64 = 300_000
-    /// Lines beyond these are no record of crashes.
+    /// Only the last 64 lines of the file are read.
     private static let maximum = 64
 
     /// The crashes that still count, in file order.
@@ -46,7 +46,8 @@ package struct CrashQuarantine: Sendable, Hashable {
     /// - Parameters:
     ///   - text: One JSON object per line. A line written by a crashing worker has no time. Lines that cannot be read are skipped.
     ///   - modified: When the file was last written, in milliseconds since the Unix epoch: the time of lines that have none.
-    ///   - now: Milliseconds since the Unix epoch. Older crashes than those that count are dropped; later times become this time.
+    ///   - now: Milliseconds since the Unix epoch. Crashes that are too old to count are dropped; later times become
+    ///     this time.
     package init(_ text: [UInt8], modified: Int64, now: Int64) {
         for line in text.split(separator: 0x0A).suffix(Self.maximum) {
             guard let values = try? FlatObject(body: Array(line), keys: ["uid", "streamType", "codec", "at"]),
@@ -73,7 +74,7 @@ package struct CrashQuarantine: Sendable, Hashable {
         return worst.values.filter { $0.until > now }.sorted { $0.source.description < $1.source.description }
     }
 
-    /// The line of a source in the file, without a time.
+    /// The line that is written for a source if its decoder crashes; it has no time.
     package static func mark(_ source: SourceID, _ codec: CodecName) -> JSONValue { DecoderMark.line(source, codec) }
 
     /// The file's content.

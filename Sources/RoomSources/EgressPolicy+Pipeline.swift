@@ -4,7 +4,8 @@ package import PipelineSpec
 import Secrets
 
 extension EgressPolicy {
-    /// The policy of a pipeline file: its allow list, and the servers that the file names. URLs that cannot be read name none.
+    /// The policy of a pipeline file: its allow list, and the servers that the file names. URLs that cannot be read are
+    /// ignored.
     package init(_ pipeline: Pipeline) {
         self.init(allowed: pipeline.control.egress.allowedHosts)
         func text(_ secret: Secret) -> String? { try? secret.resolved(place: "") }
@@ -21,11 +22,11 @@ extension EgressPolicy {
         }
     }
 
-    /// How an operator allows a server that was refused.
+    /// The `fix` for a refused server.
     package static let fix = "list the server in control.egress.allowedHosts, or name it in the pipeline file"
 
-    /// The servers of a document that no connection may be made to, as far as their names tell. Only URLs that are written out are
-    /// judged.
+    /// The servers of a document that the policy refuses by their names. Checks only URLs that are written in the
+    /// document itself, not those in files or environment variables.
     package func mistakes(in pipeline: Pipeline) -> [SpecDiagnostic] {
         var mistakes: [SpecDiagnostic] = []
         func check(_ path: String, _ target: Target?) {

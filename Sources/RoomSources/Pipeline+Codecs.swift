@@ -39,8 +39,8 @@ extension Pipeline.Ingest {
 }
 
 extension IngestConfiguration {
-    /// Sets the codecs that the server accepts, and those it announces to clients: when it announces them it does not know the source
-    /// yet.
+    /// Sets the codecs that the server accepts, and those that it announces to clients. It announces the codecs of all
+    /// sources, because it does not know yet which source the client will publish.
     mutating func setCodecs(_ pipeline: Pipeline) {
         self.codecs = Pipeline.Ingest.names(pipeline.ingest.codecs)
         for source in pipeline.sources where !source.decode.codecs.isEmpty {

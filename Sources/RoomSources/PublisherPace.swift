@@ -1,48 +1,50 @@
 package import MediaTypes
 
-/// How far what a publisher sends is ahead of the time it has taken, and whether it is to be read on. Pure; times are nanoseconds
-/// of one monotonic clock.
+/// Measures how far a publisher sends ahead of real time, and decides when to stop reading from it. Pure; times are
+/// nanoseconds of one monotonic clock.
 ///
-/// Nothing is asked of a publisher in real time: a clock that is a little fast is forgiven by ``forgiveness``, what comes at once
-/// behind a stall of the network only makes up for it, and so does what a server has cached when we begin to play from it. But
-/// whoever sends a file as fast as the network takes it is ahead by more and more. From then on it is *racing*: it is read
-/// ``lead`` ahead of the time and no more, and its packets count as having come when they would have come in real time. So its
-/// picture and its sound run evenly, however it is read.
+/// A publisher in real time is never held. ``forgiveness`` absorbs a clock that is a little fast. A burst after a
+/// network stall only catches up, and so does the cache that a server sends when a client begins to play. A publisher
+/// that sends a file as fast as the network allows, however, gets further and further ahead. Then it is *racing*: it is
+/// read up to ``lead`` ahead of real time, and each of its packets counts as arriving when it would have arrived in
+/// real time. Its video and audio therefore play evenly.
 ///
-/// States: usual → racing (until the publication ends). In both, held (it is not to be read) ⇄ read.
+/// States: normal → racing (until the publication ends). In both states, reading ⇄ held (the publisher is not read).
 package struct PublisherPace: Sendable {
-    /// By how much more than the time may pass in a second: ten times what the worst clocks are off by.
+    /// Tolerated clock error: 1/50 of the time that has passed, ten times the error of the worst clocks.
     static let forgiveness: Int64 = 50
-    /// The same while it is racing, where it is a drift that the source's timeline follows without a seam: of its pictures one in
-    /// 83 s is left out for it.
+    /// The same while racing: 1/2500. The source's timeline follows a drift of this size without a visible step; it
+    /// leaves out one frame in 83 s.
     static let racingForgiveness: Int64 = 2_500
-    /// Ahead by more than this, and by more with each of the last two GOPs, it is racing.
+    /// A publisher that is ahead by more than this, and whose lead has grown in each of its last two GOPs, is racing.
     package static let patience: Int64 = 5_000_000_000
-    /// Ahead by more than this it is, whatever its GOPs: no server caches more than ten seconds.
+    /// A publisher that is ahead by more than this is racing, whatever its GOPs: no server caches more than ten
+    /// seconds.
     package static let longestPatience: Int64 = 12_000_000_000
-    /// While racing it is held when it is ahead by more than `most`, and read again below `least`. It is read in pieces of hundreds of
-    /// milliseconds, and what is not read in time is missed.
+    /// While racing, the publisher is held when it is ahead by more than `most`, and read again below `least`. The gap
+    /// absorbs reads that come in pieces of hundreds of milliseconds.
     package static let lead: (least: Int64, most: Int64) = (1_750_000_000, 2_000_000_000)
-    /// The same in bytes that wait, but for those of an offset: three quarters of ``PacketBacklog/limit``, so that the rest takes what
-    /// is on its way.
+    /// The same in bytes waiting to be decoded, without those that an offset delays. `most` is three quarters of
+    /// ``PacketBacklog/limit``, so that the rest can take packets already on their way.
     package static let bytes: (least: Int, most: Int) = (16 << 20, 24 << 20)
-    /// Packets count as having come by no more than this later: what has been read ahead is shown to its end when the publication
-    /// is over, and the next one waits for it.
+    /// Most time by which a packet's arrival is moved later. Media that was read ahead is played to its end after the
+    /// publication ends, and the next publication waits for it.
     static let longestLead: Int64 = 30_000_000_000
-    /// By its own track's lead, that is, and no more than this beyond the other one's: far more than tracks are interleaved by.
+    /// Most by which that shift may exceed the lead of the whole publication: far more than the distance at which
+    /// tracks are interleaved.
     static let mostApart: Int64 = 500_000_000
-    /// Steps of a track's time that are longer than this are gaps or jumps, and say nothing of its rate.
+    /// Timestamp steps longer than this are gaps or jumps, and do not measure the track's rate.
     static let longestStep: Int64 = 1_000_000_000
-    /// A track that has been silent for this long is not asked.
+    /// A track that has sent nothing for this long does not count.
     static let silence: Int64 = 3_000_000_000
 
     private struct Line: Sendable {
         var track: UInt8
         var dts: Int64
         var arrival: Int64
-        /// At `arrival`.
+        /// How far the track was ahead of real time at `arrival`.
         var lead: Int64 = 0
-        /// Its last step says something of its rate.
+        /// Whether its last timestamp step measures its rate.
         var isRegular = true
 
         func lead(at now: Int64) -> Int64 { self.lead &- max(0, now &- self.arrival) }
@@ -51,16 +53,16 @@ package struct PublisherPace: Sendable {
     private var video: Line?
     private var audio: Line?
     private var lastKey: Int64?
-    /// GOPs in a row in which it got further ahead.
+    /// Consecutive GOPs in which the lead has grown.
     private var growing = 0
     package private(set) var isRacing = false
     package private(set) var isHeld = false
 
     package init() {}
 
-    /// Takes note of a packet.
+    /// Records a packet.
     ///
-    /// - Returns: When it would have come in real time: its arrival, or later.
+    /// - Returns: When the packet would have arrived in real time: its arrival, or later.
     package mutating func note(_ packet: CodedPacket) -> Int64 {
         let dts = TimeMath.rescale(packet.dts, from: Int64(max(1, packet.timescale)), to: TimeMath.nanoseconds)
         let arrival = packet.arrival
@@ -77,7 +79,7 @@ package struct PublisherPace: Sendable {
         if !self.isRacing {
             let isSteady = self.video == nil || self.growing >= 2
             guard lead > (isSteady ? Self.patience : Self.longestPatience) else { return arrival }
-            // What is here has been shown, as far as anybody has seen it: the time goes on from it.
+            // What has arrived so far counts as real time: the lead is measured from here.
             self.isRacing = true
             self.video?.lead &-= lead
             self.audio?.lead &-= lead
@@ -87,19 +89,21 @@ package struct PublisherPace: Sendable {
         return arrival &+ min(max(0, min(own, lead &+ Self.mostApart)), Self.longestLead)
     }
 
-    /// The publication is over.
+    /// Resets for the next publication, but keeps ``isHeld``.
     package mutating func end() {
         let isHeld = self.isHeld
         self = PublisherPace()
         self.isHeld = isHeld
     }
 
-    /// How far ahead it is now: the track that is least so. One whose timestamps run too fast is none of the network's business.
+    /// How far the publisher is ahead now: the lead of the track that is least ahead. The other track may only have
+    /// timestamps that run too fast.
     package func lead(at now: Int64) -> Int64 {
         guard let video = self.video else { return self.audio?.lead(at: now) ?? 0 }
         guard let audio = self.audio else { return video.lead(at: now) }
         if self.isRacing {
-            // It is read by media time: a track that has stayed behind the other one has a hole there, or is over.
+            // While racing, the tracks are read by media time: a track that is far behind the other has a hole there,
+            // or has ended.
             let ahead = (video.lead &+ video.arrival) &- (audio.lead &+ audio.arrival)
             if ahead > Self.mostApart { return video.lead(at: now) }
             if ahead < -Self.mostApart { return audio.lead(at: now) }
@@ -110,9 +114,9 @@ package struct PublisherPace: Sendable {
         return min(video.lead(at: now), audio.lead(at: now))
     }
 
-    /// Looks whether it is to be read.
+    /// Decides whether the publisher is to be read.
     ///
-    /// - Parameter waiting: Bytes that wait for their decoding.
+    /// - Parameter waiting: Bytes waiting to be decoded.
     /// - Returns: Whether ``isHeld`` has changed.
     package mutating func look(at now: @autoclosure () -> Int64, waiting: Int) -> Bool {
         let before = self.isHeld
@@ -124,13 +128,13 @@ package struct PublisherPace: Sendable {
         return self.isHeld != before
     }
 
-    /// - Parameter other: Of the same publication's other track while it is racing: one that begins, or goes on behind a hole,
-    ///   does so in step with it.
+    /// - Parameter other: The other track of the publication while it is racing: a track that begins, or continues
+    ///   after a hole, does so in step with it.
     private static func advance(
         _ line: inout Line?, _ track: UInt8, _ dts: Int64, _ arrival: Int64, beside other: Line?, _ isRacing: Bool
     ) {
         guard var known = line, known.track == track || arrival &- known.arrival >= Self.silence else {
-            // Further tracks are stamped by the clock of the first one.
+            // Further tracks have timestamps of the same clock as the first.
             guard line == nil else { return }
             var first = Line(track: track, dts: dts, arrival: arrival)
             if let other { first.lead = other.lead(at: arrival) &+ Self.near(dts &- other.dts) }
@@ -143,7 +147,7 @@ package struct PublisherPace: Sendable {
         let rejoins = step > Self.longestStep && other.map { Self.near(dts &- $0.dts) == dts &- $0.dts } == true
         let gained = known.isRegular || rejoins ? step : min(max(0, step), passed)
         let lead = known.lead &+ gained &- passed
-        // A long silence is a stall, which what comes next makes up for; nothing of it is forgiven.
+        // Forgiveness counts for one second of a silence at most: after a stall, the packets that follow only catch up.
         let forgiven = min(passed, Self.longestStep) / (isRacing ? Self.racingForgiveness : Self.forgiveness)
         known.lead = lead > 0 ? max(0, lead &- forgiven) : min(0, lead &+ forgiven)
         (known.track, known.dts, known.arrival) = (track, dts, arrival)

@@ -4,9 +4,10 @@ import PipelineSpec
 import Secrets
 
 extension SRTSettings {
-    /// The SRT listener of a pipeline, its passphrase read; nil if there is none.
+    /// The SRT listener of a pipeline, with its passphrase; nil if the pipeline has none.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a passphrase that SRT does not take.
+    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a passphrase that SRT does not
+    ///   allow.
     init?(_ pipeline: Pipeline) throws(MediaError) {
         guard let srt = pipeline.ingest.srt else { return nil }
         self.init(listen: srt.listen.description)
@@ -74,7 +75,7 @@ extension Pipeline {
 extension RTMPURL {
     /// Reads the URL of a pull or a relay.
     ///
-    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` if it is no RTMP URL.
+    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` if it is not an RTMP URL.
     init(_ secret: Secret, place: String) throws(MediaError) {
         guard let url = RTMPURL(try secret.resolved(place: place)) else {
             throw MediaError(.rejected, "the URL is not rtmp://host[:port]/app/key", at: place, fix: "correct it")

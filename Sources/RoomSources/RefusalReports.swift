@@ -1,24 +1,28 @@
 import MediaTypes
 
-/// How often it is told that somebody was refused: a flood of wrong keys must not become a flood of events. Pure.
+/// Limits the events about refused publishers, so that a flood of wrong keys does not become a flood of events. Pure.
 package struct RefusalReports: Sendable {
     private struct Sender {
         var budget: TokenBucket
         var silent = 0
     }
 
-    /// Of one address, at once and in the long run.
+    /// Events per second of one address, and its burst.
     private static let rate = (perSecond: Int64(1), burst: Int64(20))
-    /// Addresses that are told apart; what comes from others counts for all of them together.
+    /// Number of addresses with a limit of their own; all others share one.
     private static let maximum = 256
 
     private var senders: [Substring: Sender] = [:]
 
     package init() {}
 
-    /// Somebody at `remote` (`HOST:PORT`) was refused, in nanoseconds of a monotonic clock.
+    /// Counts a refused publisher.
     ///
-    /// - Returns: How many more of the same address were not told since the last time; `nil`: this one is not told either.
+    /// - Parameters:
+    ///   - remote: The client's address, `HOST:PORT`.
+    ///   - now: Nanoseconds of a monotonic clock.
+    /// - Returns: How many refusals of the same address were not reported since the last report; `nil`: do not report
+    ///   this one either.
     package mutating func tell(_ remote: String, now: Int64) -> Int? {
         var host = remote[..<(remote.lastIndex(of: ":") ?? remote.endIndex)]
         if self.senders[host] == nil {

@@ -14,7 +14,7 @@ extension RoomSource {
         ]
     }
 
-    /// The level, and the causes of every level, the worst first.
+    /// The health level, and all causes, the worst first.
     package var healthJSON: JSONValue {
         let findings = self.healthFindings
         return [
@@ -23,7 +23,7 @@ extension RoomSource {
         ]
     }
 
-    /// What is wrong with what comes in, the worst first.
+    /// The findings of ``SourceHealth``, the worst first; an array.
     package var findingsJSON: JSONValue { Self.json(of: self.healthFindings) }
 
     private static func json(of findings: [SourceHealth.Finding]) -> JSONValue {

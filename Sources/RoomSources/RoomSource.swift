@@ -6,17 +6,17 @@ package import RoomAPI
 package import Threading
 import Synchronization
 
-/// One source of a room: its buffer, its decode thread, and what is known of what comes in. Any thread may use it.
+/// One source of a room: its buffer, its decode thread, and the facts about its publisher. Any thread may use it.
 package final class RoomSource: Sendable {
-    /// What the room knows of the source.
+    /// The facts about the source.
     private struct Known {
         var facts = Facts()
         var health: SourceHealth
         var arrivals = SourceArrivals()
         var flow = SourceInput.Flow()
-        /// The reader of a file that is open and not read yet.
+        /// The reader of a file that has been opened but not read yet.
         var reader: FileReader?
-        /// The decode thread; nil before it has started and once somebody waits for its end.
+        /// The decode thread; nil before it has started, and once ``join()`` was called.
         var thread: StageThread?
     }
 
@@ -25,7 +25,7 @@ package final class RoomSource: Sendable {
         var state = SourceLife.State.idle
         var format: PictureFormat?
         var videoCodec: CodecName?
-        /// By the numbers of the audio tracks.
+        /// By audio track number.
         var audioCodecs: [UInt8: CodecName] = [:]
         var isPublishing = false
         var lastError: String?
@@ -46,7 +46,7 @@ package final class RoomSource: Sendable {
     }
 
     /// - Parameters:
-    ///   - aligner: Shared by all sources of the room; used by those that are aligned by wall-clock time.
+    ///   - aligner: Shared by all sources of the room; used by sources that are aligned by wall-clock time.
     ///   - events: Called on the decode thread, until ``silence()``.
     package init(
         spec: Pipeline.Source, pipeline: Pipeline, clock: ProgramClock, machine: any SleepClock, aligner: WallAligner,
@@ -63,7 +63,7 @@ package final class RoomSource: Sendable {
             threads: spec.decode.threads,
             maxPixels: Int64(pipeline.limits.maxInputWidth) * Int64(pipeline.limits.maxInputHeight),
             maxJitterBuffer: Int64(spec.maxJitterBufferMs) * 1_000_000, maxDriftPpm: Int64(spec.maxDriftPpm),
-            // Between 60 pictures a second the nearest to any tick is near enough.
+            // At 60 frames a second there is always a frame near enough to a tick.
             maxFps: min(pipeline.limits.maxInputFps, max(60, pipeline.canvas.fps)), isFile: isFile,
             rotation: spec.rotation / 90, holdsDamaged: spec.decode.damaged == .hold,
             soundLead: ProgramStage.soundLead(fps: pipeline.canvas.fps, sampleRate: pipeline.audio.sampleRate))
@@ -104,13 +104,13 @@ package final class RoomSource: Sendable {
             video: parameters.contains { $0.kind == .video }, audio: parameters.contains { $0.kind == .audio })
     }
 
-    /// The kept reader; nil if there is none, or it was taken.
+    /// The reader that ``probeFile()`` kept; nil if there is none, or if it was taken already.
     func takeReader() -> FileReader? { self.known.withLock { $0.reader.take() } }
 
-    /// Drops what the decoder reports from now on.
+    /// Drops all further reports of the decoder.
     func silence() { self.voice.isSilent.store(true, ordering: .relaxed) }
 
-    /// Waits for the decode thread, which the caller has told to stop.
+    /// Waits for the decode thread to end. The caller must have stopped it before.
     func join() {
         let thread = self.known.withLock { $0.thread.take() }
         thread?.join()
@@ -134,18 +134,18 @@ package final class RoomSource: Sendable {
         }
     }
 
-    /// Numbers of the audio tracks that were received, that the pipeline names, and of the main one; in order.
+    /// Numbers of the audio tracks: those received, those that the pipeline names, and 0, the main track; sorted.
     package var audioTracks: [Int] {
         let (come, named) = (self.buffer.audioTracks.map { Int($0.track) }, self.spec.audioTracks.map(\.track))
         return Set(come + named + [0]).sorted()
     }
 
-    /// Whether a file is read, so that there is no publisher.
+    /// Whether the source is a file and so has no publisher.
     package var isFile: Bool { if case .file = self.spec.input { true } else { false } }
 
-    /// Notes the size and rate of the frames that are decoded from now on.
+    /// Sets the size and rate of the frames that are decoded from now on.
     func setFormat(_ format: PictureFormat) { self.known.withLock { $0.facts.format = format } }
-    /// Notes the last error, as the API shows it.
+    /// Sets the last error, as the API shows it.
     package func setError(_ error: String) { self.known.withLock { $0.facts.lastError = error } }
     /// A publication has begun or ended.
     func setPublishing(_ publishing: Bool) {
@@ -166,21 +166,21 @@ package final class RoomSource: Sendable {
     package var isPublishing: Bool { self.known.withLock(\.facts.isPublishing) }
     /// The state that was set last; see ``setState(_:)``.
     package var state: SourceLife.State { self.known.withLock(\.facts.state) }
-    /// When the first key frame of the publication came; nil before.
+    /// When the first key frame of the publication arrived; nil before that.
     var firstKey: Int64? { self.known.withLock(\.arrivals.firstKey) }
-    /// When media of the current publication came last.
+    /// When media of the current publication last arrived.
     package var arrivals: SourceLife.Arrivals { self.known.withLock(\.arrivals.current) }
-    /// The same with the time from arrival to air.
+    /// The same, with the time from arrival until media is shown.
     package var timedArrivals: SourceLife.Arrivals {
         var arrivals = self.arrivals
         arrivals.shownAfter = (self.decode.timing.buffered ?? 0) &+ max(0, self.decode.wantedOffset)
         return arrivals
     }
 
-    /// Judges what has come since the last call.
+    /// Judges the health of the source from what has arrived since the last call.
     ///
     /// - Parameter now: Nanoseconds of the monotonic clock.
-    /// - Returns: nil if the level and causes are as before.
+    /// - Returns: nil if the level is unchanged.
     func readHealth(_ surroundings: SourceHealth.Surroundings, now: Int64) -> SourceHealth.Change? {
         self.known.withLock { known in
             let reading = known.arrivals.takeReading(now: now)
@@ -188,16 +188,16 @@ package final class RoomSource: Sendable {
         }
     }
 
-    /// Judges by other rules from now on.
+    /// Sets the rules of the health check.
     package func setHealthRules(_ rules: SourceHealth.Rules) { self.known.withLock { $0.health.rules = rules } }
 
-    /// What is wrong with what comes in, the worst first.
+    /// The findings of the health check, the worst first.
     package var healthFindings: [SourceHealth.Finding] { self.known.withLock(\.health.findings) }
 
-    /// Notes the state of the source's ``SourceLife``.
+    /// Sets the state, as its ``SourceLife`` has it.
     package func setState(_ state: SourceLife.State) { self.known.withLock { $0.facts.state = state } }
 
-    /// The source as the program takes it.
+    /// The source as the program needs it.
     ///
     /// - Throws: ``MediaError`` for a placeholder image that cannot be read.
     package func programSource() throws(MediaError) -> ProgramStage.Source {
@@ -212,17 +212,17 @@ package final class RoomSource: Sendable {
 
     // MARK: Packets on their way in
 
-    /// Changes what ``SourceInput`` keeps. `body` must be short, and must use nothing of the source but its decoder.
+    /// Changes the state of ``SourceInput``. `body` must be short, and must use nothing of the source but its decoder.
     func changeFlow<Result: Sendable>(_ body: (inout SourceInput.Flow) -> Result) -> Result {
         self.known.withLock { body(&$0.flow) }
     }
 
-    /// Notes packets that have come.
+    /// Records packets that have arrived.
     ///
     /// - Parameters:
-    ///   - items: With the times at which they came.
-    ///   - paced: The same with the times at which they would have come in real time.
-    /// - Returns: When the first decodable packet came, if it is one of these.
+    ///   - items: The packets with their arrival times.
+    ///   - paced: The same with the times at which they would have arrived in real time.
+    /// - Returns: When the first packet arrived that can start the program, if it is one of these.
     func received(_ items: [SourceItem], paced: [SourceItem]) -> Int64? {
         self.known.withLock { known in
             known.arrivals.note(paced)

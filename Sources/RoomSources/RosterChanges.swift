@@ -4,10 +4,10 @@ package import MediaTypes
 package import PipelineSpec
 import Program
 
-/// Adds and removes sources while the room runs, as versions of the room's document ask for.
+/// Adds and removes sources while the room runs, when a new version of the room's document does.
 ///
-/// A change is made in steps, since others can still refuse the document: ``change(from:to:isReal:)`` opens what can fail,
-/// ``add(_:)`` or ``remove(_:isReported:)``, then ``admitPublishers(of:)``.
+/// A change has steps, because other parts of the room can still refuse the document: ``change(from:to:isReal:)`` opens
+/// everything that can fail, then ``add(_:)`` or ``remove(_:isReported:)``, then ``admitPublishers(of:)``.
 package struct RosterChanges: Sendable {
     /// The sources that join and leave, ready to be applied.
     package struct Change {
@@ -32,7 +32,8 @@ package struct RosterChanges: Sendable {
 
     /// Reads and opens everything that the joining sources need. Changes nothing in the room.
     ///
-    /// - Parameter isReal: Whether the change will be applied: then it waits until removed sources of the same ids have departed.
+    /// - isReal: Whether the change will be applied. If so, then this waits until removed sources of the same ids have
+    ///   departed.
     package func change(
         from before: Pipeline, to after: Pipeline, isReal: Bool
     ) throws(ControlFailure) -> Change {
@@ -83,7 +84,7 @@ package struct RosterChanges: Sendable {
         self.parts.program.add(newcomer.source.spec.id, newcomer.program)
     }
 
-    /// Lets the added sources be published, once their keys are known, and starts their relays.
+    /// Admits publishers of the added sources, once their keys are known, and starts their relays.
     package func admitPublishers(of change: Change) {
         let connections = self.host.ingestion.connections
         guard let ingest = connections.ingest else { return }
@@ -129,7 +130,7 @@ package struct RosterChanges: Sendable {
         self.host.sourceDisconnected(id)
     }
 
-    /// Forgets what the decode thread may have changed before it ended.
+    /// Clears state that the decode thread may have changed until it ended.
     private func forget(_ id: SourceID) {
         self.parts.roster.aligner.remove(id)
         self.parts.program.forget(id)

@@ -1,14 +1,14 @@
 import MediaTypes
 import RoomSources
 
-/// When media of the current publication came to our socket, in the machine's nanoseconds.
+/// When media of the current publication arrived at the worker's socket, in nanoseconds of the machine's clock.
 struct SourceArrivals: Sendable {
     private(set) var current = SourceLife.Arrivals()
-    /// When the first key frame came; `nil` before.
+    /// When the first key frame arrived; `nil` before that.
     private(set) var firstKey: Int64?
     private var meter = ArrivalMeter()
 
-    /// Notes items that came together, in order.
+    /// Records items that arrived together, in order.
     mutating func note(_ items: [SourceItem]) {
         for case .packet(let packet) in items { self.note(packet) }
     }
@@ -24,10 +24,10 @@ struct SourceArrivals: Sendable {
         }
     }
 
-    /// Media that came after `time` may still wait in the socket; nil: none does.
+    /// Media that arrived after `time` may still be unread in the socket; nil: everything was read.
     mutating func noteRead(until time: Int64?) { self.current.readUntil = time }
 
-    /// What has come since the last call.
+    /// What has arrived since the last call.
     mutating func takeReading(now: Int64) -> ArrivalMeter.Reading? {
         self.meter.take(now: self.current.known(at: now))
     }

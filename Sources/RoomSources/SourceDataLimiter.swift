@@ -16,7 +16,7 @@ package struct SourceDataLimiter: Sendable {
 
     package init() {}
 
-    /// Takes one message of a source from its limit; counts it as dropped if it is over the limit.
+    /// Counts one message against the limit of its source; counts it as dropped if it is over the limit.
     ///
     /// - Parameter now: Nanoseconds of a monotonic clock.
     /// - Returns: False if the message is over the limit.

@@ -78,12 +78,13 @@ package struct SourceDecoding: Sendable {
             if let count { self.emitReanchored(id, count) }
         case .ended:
             self.tell(source?.isFile == true ? .finished : .drained, of: id)
-            // A source that nobody waits for was still on air when its life announced the loss.
+            // The source may have been on air until now, although its ``SourceLife`` reported the loss earlier.
             if !self.parts.isOffline { self.host.requestLayout() }
         }
     }
 
-    /// The first frame of a publication is decoded: emits `source.first_frame` before what follows from it.
+    /// Handles the first decoded frame of a publication: emits `source.first_frame` before the events that follow from
+    /// it.
     private func firstFrame(of id: SourceID, _ format: PictureFormat) {
         let key = self.parts.isOffline ? nil : self.sources[id]?.firstKey
         let elapsed = key.map { (self.parts.clocks.machine.now() &- $0) / 1_000_000 }
@@ -110,12 +111,13 @@ package struct SourceDecoding: Sendable {
 
     // MARK: Once a second
 
-    /// Judges what comes in from every publisher, and emits changes of health and the jumps of timestamps that were held back.
+    /// Checks the health of every source with a publisher. Emits changes of health, and the jumps of timestamps that
+    /// were held back.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds of the monotonic clock.
     ///   - lag: How far the program is behind its clock, in nanoseconds.
-    ///   - isWorkerBehind: Whether the worker lags, so that what is measured of publishers may be its own doing.
+    ///   - isWorkerBehind: Whether the worker itself lags, which distorts what it measures of publishers.
     package func watchHealth(now: Int64, lag: Int64, isWorkerBehind: Bool) {
         let sources = self.sources
         for id in self.host.pipeline.sources.map(\.id) {

@@ -1,5 +1,6 @@
 extension SourceHealth.Cause {
-    /// Its type among the alarms. None is the name of a state of the source: an event of that name says something else.
+    /// The alarm type of the cause. None has the name of a state of the source, because an event of that name has
+    /// another meaning.
     package var alarmType: String {
         switch self {
         case .fps: "source.fps_low"

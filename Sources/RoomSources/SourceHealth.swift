@@ -1,16 +1,17 @@
 import MediaTypes
 package import RoomSources
 
-/// How well a source comes in: one of four levels, with its causes. Pure; times are nanoseconds.
+/// How well a source arrives: one of four levels, with its causes. Pure; times are nanoseconds.
 ///
-/// The level is that of the worst cause; every cause has a level of its own. A level rises at once, over several steps if need be,
-/// and falls when nothing as bad has been seen for ``Rules/clearAfter``, over several steps as well. A source whose media is back
-/// after it was absent begins anew: what was before it says nothing of it.
+/// Each cause has a level of its own; the level of the source is that of the worst cause. A level rises at once, over
+/// several steps if necessary. It falls, over several steps as well, when nothing as bad has been found for
+/// ``Rules/clearAfter``. When the media of a source returns after an absence, measuring starts anew.
 ///
-/// The network and the publisher's encoder are told apart by timestamps against arrivals: an encoder that is too slow sends few
-/// frames per second of its own timestamps; a network that is too slow delivers less than a second of timestamps per second.
+/// Comparing timestamps with arrivals separates the network from the publisher's encoder: an encoder that is too slow
+/// sends few frames per second of its own timestamps; a network that is too slow delivers less than a second of
+/// timestamps per second.
 ///
-/// While the worker itself is behind, publishers are not judged: ``Cause/workerLag`` alone is found.
+/// While the worker itself is behind, publishers are not judged: the only finding is ``Cause/workerLag``.
 package struct SourceHealth: Sendable {
     package enum Level: Int, Sendable, Comparable, CaseIterable {
         case normal, alert1, alert2, alert3
@@ -25,16 +26,16 @@ package struct SourceHealth: Sendable {
     }
 
     package struct Rules: Sendable, Equatable {
-        /// Pictures a second; `nil`: what the publication itself has reached.
+        /// Expected frames per second; `nil`: the best rate that the publication itself has reached.
         package var fps: Int?
-        /// A still screen may send no pictures.
+        /// Whether the publisher may send no frames while the image does not move.
         package var variableFrameRate = false
-        /// Bit/s; `nil`: any.
+        /// Expected bit rate of the video in bit/s; `nil`: any.
         package var bitrate: Int?
         package var jitterBuffer: Int64 = 200_000_000
         package var window: Int64 = 5_000_000_000
         package var clearAfter: Int64 = 10_000_000_000
-        /// Bounds of the three alerts. A gap counts by what the jitter buffer in force does not absorb of it.
+        /// Bounds of the three alerts. Only the part of a gap that the current jitter buffer does not absorb counts.
         package var gap: [Int64] = [50_000_000, 300_000_000, 800_000_000]
         /// Percent of the expected frames per second of the publisher's own timestamps.
         package var fpsPercent: [Int64] = [90, 75, 50]
@@ -57,50 +58,51 @@ package struct SourceHealth: Sendable {
         package var message: String
     }
 
-    /// What is known besides what arrives.
+    /// What the judgement needs besides the arrivals.
     package struct Surroundings: Sendable {
-        /// Lost or stalled: held, or a placeholder is on air.
+        /// The source is lost or stalled: its last frame or a placeholder is on air.
         package var isAbsent = false
-        /// Damaged packets since the beginning.
+        /// Damaged packets since the source was added.
         package var damaged = 0
         /// How far the program is behind its clock.
         package var lag: Int64 = 0
-        /// The worker lags, whether the program or an encoder: what it measures of publishers may be its own doing.
+        /// The worker lags, whether the program or an encoder: this can distort what it measures of publishers.
         package var isWorkerBehind = false
-        /// How long packets are kept before they are due: the jitter buffer in force, and what is being worked off.
+        /// How long packets wait before they are due: the current jitter buffer, and a backlog that is being worked
+        /// off.
         package var buffered: Int64?
-        /// The jitter buffer in force; `nil`: as configured. The network may have made it deeper.
+        /// The current depth of the jitter buffer; `nil`: as configured. Network jitter may have deepened it.
         package var depth: Int64?
 
         package init() {}
 
-        /// Of a source in that state; `nil`: there is nothing yet to judge it by.
+        /// Surroundings of a source in a state; `nil` if a source in that state cannot be judged yet.
         package init?(_ state: SourceLife.State) {
             switch state {
             case .live: break
             case .stalled, .lost, .reconnecting: self.isAbsent = true
-            // Nobody waits for it any longer: what was wrong with it is over in its time.
+            // The room no longer waits for it: earlier findings clear with time.
             case .gone: break
             case .idle, .connected, .publishing, .ended: return nil
             }
         }
     }
 
-    /// What the window holds.
+    /// The values measured in the window.
     package struct Figures: Sendable, Equatable {
-        /// Thousandths of pictures a second.
+        /// Frames per second, in thousandths.
         package var fps: Int64 = 0
-        /// Bit/s of the pictures.
+        /// Bit rate of the video in bit/s.
         package var bitrate: Int64 = 0
         package var gap: Int64 = 0
-        /// Thousandths of frames per second of the publisher's own timestamps; `nil`: they say nothing.
+        /// Frames per second of the publisher's own timestamps, in thousandths; `nil` if the timestamps cannot be used.
         package var sentFps: Int64?
-        /// Thousandths of real time at which media arrives; `nil`: its timestamps say nothing.
+        /// Media time that arrives per real time, in thousandths; `nil` if the timestamps cannot be used.
         package var pace: Int64?
-        /// How far sound and picture have moved against each other since the publication began, or since the last jump of
-        /// its timestamps: then they are put together anew.
+        /// How far audio and video have moved apart since the publication began, or since the last jump of its
+        /// timestamps, after which the tracks are aligned anew.
         package var skew: Int64 = 0
-        /// Of one that may stand still, without those times.
+        /// Longest keyframe interval. With ``Rules/variableFrameRate``, times without motion are left out.
         package var keyGap: Int64 = 0
         package var damaged = 0
 
@@ -110,7 +112,7 @@ package struct SourceHealth: Sendable {
     package struct Change: Sendable, Equatable {
         package var from: Level
         package var to: Level
-        /// Of every level, the worst first.
+        /// All causes, the worst first.
         package var causes: [Cause]
     }
 
@@ -118,16 +120,16 @@ package struct SourceHealth: Sendable {
         var time: Int64
         var reading: ArrivalMeter.Reading
         var damaged: Int
-        /// What the jitter buffer in force did not absorb of the longest gap.
+        /// The longest gap that the current jitter buffer did not absorb.
         var gap = Gap()
     }
 
     private struct Gap: Sendable {
-        /// The whole gap, what was absorbed, and what was not.
+        /// The whole gap, the part that was absorbed, and the rest.
         var length: Int64 = 0
         var absorbed: Int64 = 0
         var excess: Int64 = 0
-        /// Its timestamps go on without it: it was sent, and held up on the way.
+        /// The timestamps have no such gap: the media was sent in time and was delayed on the network.
         var isHeldUp = false
     }
 
@@ -136,30 +138,30 @@ package struct SourceHealth: Sendable {
         var findings: [Finding]
     }
 
-    /// The program behind its clock: alert 2 and alert 3.
+    /// Bounds of the program's lag for alert 2 and alert 3.
     private static let lagBounds: [Int64] = [100_000_000, 400_000_000]
-    /// Fewer packets than these of a track say nothing of how it lies beside the other.
+    /// Fewest packets of a track from which its skew against the other track is measured.
     private static let fewest = 20
-    /// Media that is behind by less than this, or by less than what is buffered, is no slow network.
+    /// Media that is late by less than this, or by less than what is buffered, does not indicate a slow network.
     private static let mostAbsorbed: Int64 = 500_000_000
-    /// Too short a time to judge by.
+    /// The shortest time that is judged.
     private static let shortest: Int64 = 2_000_000_000
 
-    /// What it is measured by; other rules hold from the next reading on.
+    /// The rules; a change applies from the next reading on.
     package var rules: Rules
     private var entries: [Entry] = []
     private var verdicts: [Verdict] = []
     private var damaged = 0
-    /// Thousandths of pictures a second that the publication has reached.
+    /// The best frame rate that the publication has reached, in thousandths of a frame per second.
     private var best: Int64 = 0
-    /// When its first packets were looked at.
+    /// When the first packets of the publication were read.
     private var began: Int64?
-    /// The picture's delay less the sound's, in the first whole window of this numbering.
+    /// The video's delay less the audio's, in the first full window since the timestamps last jumped.
     private var baseline: Int64?
     private var wasAbsent = false
-    /// The worker was behind at the last look.
+    /// The worker was behind at the last reading.
     private var wasBehind = false
-    /// What holds, the worst first; each cause once.
+    /// Current findings, the worst first; each cause once.
     package private(set) var findings: [Finding] = []
     package var level: Level { self.findings.first?.level ?? .normal }
     package var causes: [Cause] { self.findings.map(\.cause) }
@@ -167,7 +169,8 @@ package struct SourceHealth: Sendable {
 
     package init(rules: Rules) { self.rules = rules }
 
-    /// Another publication: what is normal for it is not known yet. Its level goes on from that of the one before.
+    /// Starts another publication, whose normal values are not known yet. The level continues from that of the
+    /// publication before.
     package mutating func begin() {
         self.entries = []
         self.best = 0
@@ -176,18 +179,22 @@ package struct SourceHealth: Sendable {
         self.figures = Figures()
     }
 
-    /// - Parameter reading: `nil`: nothing has come.
+    /// Judges the source by a new reading.
+    ///
+    /// - Parameter reading: `nil`: no packet has arrived yet.
+    ///
+    /// - Returns: nil if the level is unchanged.
     package mutating func read(
         _ reading: ArrivalMeter.Reading?, _ surroundings: Surroundings, now: Int64
     ) -> Change? {
         let before = self.level
         let isBack = self.wasAbsent && !surroundings.isAbsent && reading.map { $0.pictures + $0.sounds > 0 } ?? false
         if surroundings.isAbsent { self.wasAbsent = true }
-        // What comes with the first look spans the absence as well.
+        // The first reading after an absence spans the absence as well.
         if isBack { (self.entries, self.verdicts, self.wasAbsent) = ([], [], false) }
         let isBehind = surroundings.isWorkerBehind || surroundings.lag >= Self.lagBounds[0]
-        // What was measured meanwhile may be the worker's own doing, and the first look afterwards spans the end of that time. What
-        // follows is measured from a new window on.
+        // The worker itself may have caused what was measured meanwhile, and the first reading afterwards spans the end
+        // of that time. A new window begins after it.
         let isMeasuredLate = isBehind || self.wasBehind
         self.wasBehind = isBehind
         if isMeasuredLate { self.entries = [] }
@@ -204,7 +211,7 @@ package struct SourceHealth: Sendable {
         let span = self.entries.reduce(0) { $0 + $1.reading.span }
         var found: [Finding] = []
         if surroundings.isAbsent {
-            found.append(Finding(cause: .absent, level: .alert3, message: "no media from it"))
+            found.append(Finding(cause: .absent, level: .alert3, message: "no media arrives"))
         } else if span >= Self.shortest {
             self.measure(span, now)
             found = self.judge(surroundings)
@@ -220,7 +227,7 @@ package struct SourceHealth: Sendable {
         return self.level == before ? nil : Change(from: before, to: self.level, causes: self.causes)
     }
 
-    /// The worst that was found of each cause within ``Rules/clearAfter``, the newest of equals.
+    /// The worst finding of each cause within ``Rules/clearAfter``; of equal ones, the newest.
     private var held: [Finding] {
         var worst: [Cause: Finding] = [:]
         for verdict in self.verdicts {
@@ -232,14 +239,14 @@ package struct SourceHealth: Sendable {
             .enumerated().sorted { ($1.element.level, $0.offset) < ($0.element.level, $1.offset) }.map(\.element)
     }
 
-    /// The longest gap of a look, against the jitter buffer in force then.
+    /// The longest gap of a reading, compared with the jitter buffer at that time.
     private func gap(in reading: ArrivalMeter.Reading, _ surroundings: Surroundings) -> Gap {
         let expected = self.expectedFps
         let interval = expected > 0 ? TimeMath.scale(1_000, by: TimeMath.nanoseconds, over: expected) : 40_000_000
         var gap = Gap()
         let isPicture: Bool
         if self.rules.variableFrameRate {
-            // A still screen sends no frames; those that it has sent must not be held up all the same.
+            // An image that does not move sends no frames, but frames that were sent must not be delayed.
             isPicture = reading.pictureHeld > reading.soundGap
             gap.length = isPicture ? reading.pictureHeld &+ interval : reading.sounds > 0 ? reading.soundGap : 0
         } else {
@@ -249,7 +256,7 @@ package struct SourceHealth: Sendable {
         let held = isPicture ? reading.pictureHeld : reading.soundHeld
         gap.isHeldUp = held > gap.length / 2
         let buffer = max(0, surroundings.buffered ?? self.rules.jitterBuffer)
-        // A slow stream's own distance between frames is no gap.
+        // The frame interval of a stream with a low frame rate is no gap.
         gap.absorbed = max(buffer &+ interval, self.rules.variableFrameRate ? 0 : interval &+ interval &* 3 / 2)
         gap.excess = gap.length &- gap.absorbed
         return gap
@@ -295,10 +302,10 @@ package struct SourceHealth: Sendable {
                 self.baseline = difference
             }
         }
-        // What comes at once when a publisher begins, or behind a gap, is no rate to be measured by.
+        // A burst when a publisher begins, or after a gap, does not measure its frame rate.
         let isHeldUp = self.entries.contains { $0.gap.length >= 200_000_000 && $0.gap.isHeldUp }
         if let began = self.began, now &- began >= 2 * self.rules.window, isHeldUp || figures.gap < 200_000_000 {
-            // Behind a gap that the network made, frames come faster than they were sent.
+            // After a gap that the network caused, frames arrive faster than they were sent.
             self.best = max(self.best, isHeldUp ? figures.sentFps ?? 0 : figures.fps)
         }
         self.figures = figures
@@ -332,7 +339,7 @@ package struct SourceHealth: Sendable {
                 "its network is too slow: \(pace) ms of media arrive per second")
         }
         if let bitrate = self.rules.bitrate, !self.rules.variableFrameRate {
-            // By its own time: what the network holds up the encoder has made.
+            // Measured by media time too: the encoder has produced what the network delays.
             let made = figures.pace.map { $0 > 0 ? TimeMath.scale(figures.bitrate, by: 1_000, over: $0) : 0 }
             let percent = TimeMath.scale(max(figures.bitrate, made ?? 0), by: 100, over: Int64(max(1, bitrate)))
             note(
@@ -349,7 +356,7 @@ package struct SourceHealth: Sendable {
         if let buffered = surroundings.buffered, buffered / 2 > depth {
             note(
                 .jitterBuffer, .alert1,
-                "\(buffered / milliseconds) ms of media wait, its jitter buffer holds \(depth / milliseconds) ms")
+                "\(buffered / milliseconds) ms of media wait, but its jitter buffer is \(depth / milliseconds) ms")
         }
         if figures.damaged > 0 {
             let isMuch = Int64(figures.damaged) * TimeMath.nanoseconds >= self.rules.window
@@ -358,13 +365,13 @@ package struct SourceHealth: Sendable {
         return found
     }
 
-    /// Less media than time has come, by more than the jitter buffer is for.
+    /// Whether less media than real time has arrived, by more than the jitter buffer can absorb.
     private func isBehindOnTheWay(_ surroundings: Surroundings) -> Bool {
         let missing = self.entries.reduce(Int64(0)) { $0 &+ $1.reading.pictureSpan &- $1.reading.pictureTime }
         return missing > min(Self.mostAbsorbed, max(0, surroundings.buffered ?? self.rules.jitterBuffer))
     }
 
-    /// Thousandths as a number with one decimal.
+    /// Formats thousandths as a number with one decimal.
     private static func decimal(_ thousandths: Int64) -> String {
         "\(thousandths / 1_000).\(thousandths % 1_000 / 100)"
     }

@@ -5,7 +5,7 @@ package import PipelineSpec
 package import TLSFiles
 
 extension SourceIngest {
-    /// The configuration of the listener of publishers. Reads the secrets.
+    /// The configuration of the publishers' listener. Reads the secrets.
     ///
     /// - Parameters:
     ///   - admission: Who may publish.
@@ -46,7 +46,7 @@ extension SourceIngest {
         configuration.setCodecs(pipeline)
         if let hook = try pipeline.publishHook() {
             configuration.hook = hook
-            // The hook's own deadline comes first, so that its failure is the one that is reported.
+            // The webhook's own timeout comes first, so that its failure is the one that is reported.
             configuration.session.decisionTimeout = hook.timeout + 200_000_000
         }
         return configuration

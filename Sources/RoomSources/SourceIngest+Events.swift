@@ -2,7 +2,7 @@ import Ingest
 import MediaTypes
 
 extension SourceIngest {
-    /// Handles what the listener of publishers and the clients report, on their event loops.
+    /// Handles events of the publishers' listener and of the pull clients, on their event loops.
     func handle(_ event: IngestEvent) {
         switch event {
         case .listening, .listeningSecurely, .listeningForSRT, .connected: break
@@ -11,7 +11,7 @@ extension SourceIngest {
         case .publishing(let id, let info):
             let was = self.source(id)?.state
             self.source(id)?.setPublishing(true)
-            // What happened at the socket is emitted before what follows from it, which another thread emits.
+            // The event of the socket is emitted before the events that follow from it, which another thread emits.
             self.events.emit(
                 "ingest.publishing",
                 [
@@ -36,7 +36,8 @@ extension SourceIngest {
             self.events.emit(
                 "pull.failed",
                 ["uid": .string(id.description), "reason": .string(reason), "retryMs": JSONValue(retryMs)])
-        // The source's life gets the takeover with the new publication, which follows at once: `ingest.publishing` comes before it.
+        // ``SourceLife`` receives the takeover with the new publication, which follows at once, so that
+        // `ingest.publishing` comes before its events.
         case .takenOver(let id): self.left(id, "ingest.lost", "another connection took over", isTakenOver: true)
         case .flapping(let id, let remote):
             self.events.emit("ingest.flapping", ["uid": .string(id.description), "remote": .string(remote)])

@@ -4,16 +4,16 @@ package import MediaTypes
 import PipelineSpec
 import Secrets
 
-/// Opens the listener of publishers and the clients that fetch sources, and joins them to the decoders.
+/// Opens the publishers' listener and the clients that fetch sources, and connects them to the decoders.
 package struct SourceIngest: Sendable {
     let host: any SourcesHost
 
     private var parts: SourceParts { self.host.sourceParts }
 
-    /// What is open.
+    /// The open servers and clients.
     package var connections: SourceConnections { self.host.withSources(\.connections) }
 
-    /// Opens the listener of publishers and joins the sources to it.
+    /// Opens the publishers' listener and connects the sources to it.
     ///
     /// - Returns: The address of each listener: `rtmp`, `srt` and `rtmps`, as a client on this machine writes them.
     /// - Throws: ``MediaError/Code/bindFailed``.
@@ -46,9 +46,9 @@ package struct SourceIngest: Sendable {
     /// Connects to the servers of the sources that are fetched.
     package func startPulls() { self.connections.pulls?.start() }
 
-    /// Reads the secret of the publish webhook again, for the next question to it.
+    /// Reads the secret of the publish webhook again; its next request uses it.
     ///
-    /// - Returns: False if there is none.
+    /// - Returns: False if the webhook has no secret.
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a placeholder; the old secret stays.
     package func reloadHookSecret() throws(MediaError) -> Bool {
         guard let server = self.connections.ingest, let secret = self.host.pipeline.ingest.onPublish?.secret else {

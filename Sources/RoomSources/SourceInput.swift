@@ -2,10 +2,10 @@ import Ingest
 import MediaTypes
 import Program
 
-/// Passes a publisher's packets on to the decoder. The first that can be decoded starts the program; a publisher that sends faster than
-/// real time is not read while its buffer is full.
+/// Passes a publisher's packets on to the decoder. The first packet that can be decoded starts the program. A publisher
+/// that sends faster than real time is not read while its buffer is full.
 final class SourceInput: SourceSubscriber {
-    /// What is kept from packet to packet, as part of ``RoomSource``.
+    /// State that is kept between packets, as part of ``RoomSource``.
     struct Flow {
         var pace = PublisherPace()
         var starting = StartingMedia()
@@ -52,11 +52,11 @@ final class SourceInput: SourceSubscriber {
         self.look()
     }
 
-    /// The items with the times at which they would have come in real time.
+    /// The items with the times at which they would have arrived in real time.
     private func paced(_ items: [SourceItem]) -> [SourceItem] {
         let moved = self.source.changeFlow { Self.moved(items, &$0.pace) }
-        // Nearly always. A copy that is only now and then changed in the loop above is made before it, each time: the optimizer takes
-        // it out of the loop, and a block as large as that has the heap tidied.
+        // Usually nothing moves. Do not merge this with the loop above: the optimizer would then copy the array before
+        // the loop on each call, and freeing so large a block makes the allocator trim the heap.
         guard !moved.isEmpty else { return items }
         var paced = items
         for (index, arrival) in moved {
@@ -67,7 +67,7 @@ final class SourceInput: SourceSubscriber {
         return paced
     }
 
-    /// The places of packets that came earlier than they would have in real time, and when that is.
+    /// Indexes of the packets that arrived earlier than they would have in real time, and when they would have arrived.
     private static func moved(_ items: [SourceItem], _ pace: inout PublisherPace) -> [(index: Int, arrival: Int64)] {
         var moved: [(index: Int, arrival: Int64)] = []
         for (index, item) in items.enumerated() {
@@ -82,11 +82,13 @@ final class SourceInput: SourceSubscriber {
         return moved
     }
 
-    /// Before the program runs nothing is decoded, and only what comes can start it.
+    /// Holds or releases the publisher. Does nothing before the program runs: nothing is decoded yet, and only further
+    /// packets can start it.
     private func look() {
         guard self.clock.zero != nil else { return }
         self.source.changeFlow { flow in
-            // Told inside the lock, so that two changes cannot arrive in the wrong order; the hub only hops to its loop.
+            // Called inside the lock, so that two changes cannot arrive in the wrong order; the hub only hops to its
+            // event loop.
             if flow.pace.look(at: self.machine.now(), waiting: self.stage.crowdingBytes) {
                 flow.hold?(flow.pace.isHeld)
             }

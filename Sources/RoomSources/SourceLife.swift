@@ -1,15 +1,16 @@
 import MediaTypes
 
-/// What one source is doing, as a value: events with their time in, changes of state out.
+/// The state of one source, as a value: it receives events with their times and returns changes of state.
 ///
-/// States: idle (nobody has come) → connected (a publisher was let in) → publishing (its media arrives) → live (there is a
-/// picture, or sound of a source that has no picture) ⇄ stalled (connected, and silent for too long) → lost (the
-/// publisher is gone) → reconnecting (it has the grace to come back) → live, or gone (it did not come back in time) →
-/// connected … A file is idle → live → ended. Any event may come in any state; one that does not fit changes nothing.
+/// States: idle (no publisher yet) → connected (a publisher was admitted) → publishing (its media arrives) → live (a
+/// frame was decoded, or audio of a source without video) ⇄ stalled (connected, but silent for too long) → lost (the
+/// publisher has left) → reconnecting (it may come back within the grace) → live, or gone (it did not come back in
+/// time) → connected … A file is idle → live → ended. Any event may come in any state; an event that does not fit
+/// changes nothing.
 ///
-/// Silence counts as absence from the last packet on: the last picture of a stalled source is held for
-/// ``Rules/stalledHold``, and the grace runs from there, whether the connection stays open, ends later, or is told as ended
-/// by a relay. So the time until a source is given up is one grace, never two.
+/// Silence counts as absence from the last packet on: the last frame of a stalled source is held for
+/// ``Rules/stalledHold``, and the grace runs from there, whether the connection stays open, ends later, or a relay
+/// reports its end. So a source is given up after one grace, never two.
 ///
 /// Times are nanoseconds of one clock, the same for all calls.
 package struct SourceLife: Sendable, Equatable {
@@ -17,17 +18,17 @@ package struct SourceLife: Sendable, Equatable {
         case idle, connected, publishing, live, stalled, lost, reconnecting, gone, ended
     }
 
-    /// What the pipeline says of the source, in nanoseconds.
+    /// The limits of the source in the pipeline, in nanoseconds.
     package struct Rules: Sendable, Equatable {
-        /// Without any packet for this long a live source is stalled; `nil`: never (files). A still screen that sends sound
-        /// alone is live.
+        /// A live source without any packet for this long is stalled; `nil`: never (files). A source whose image does
+        /// not move and that sends only audio is live.
         package var stall: Int64?
         /// How long a lost publisher has to come back.
         package var grace: Int64
-        /// How long the last picture of a lost source stays, from when it was decoded.
+        /// How long the last frame of a lost source stays, from the time at which it was decoded.
         package var hold: Int64
-        /// How long the last picture of a stalled source stays, from when it was shown; `nil`: as long as it is stalled, and its
-        /// silence is no absence (a still screen).
+        /// How long the last frame of a stalled source stays, from the time at which it was shown; `nil`: as long as
+        /// the source is stalled, and silence is no absence (an image that does not move).
         package var stalledHold: Int64?
 
         package init(stall: Int64?, grace: Int64, hold: Int64, stalledHold: Int64? = nil) {
@@ -39,18 +40,18 @@ package struct SourceLife: Sendable, Equatable {
     }
 
     package enum Event: Sendable, Equatable {
-        /// A publisher was let in.
+        /// A publisher was admitted.
         case published
-        /// The first packet of a publication has come.
+        /// The first packet of a publication has arrived.
         case arrived
-        /// The decoder has the first picture of a publication, or its first sound.
+        /// The decoder has decoded the first frame of a publication, or its first audio.
         case pictured
         case sounded
-        /// The publisher is gone, by leave or without.
+        /// The publisher has left: it unpublished, or the connection was lost.
         case left(reason: String)
-        /// A newer connection with its key took the source over; ``published`` follows.
+        /// A newer connection with the same key took the source over; ``published`` follows.
         case takenOver
-        /// The decoder has come to the end of a publication.
+        /// The decoder has reached the end of a publication.
         case drained
         /// A file has been read to its end.
         case finished
@@ -63,11 +64,11 @@ package struct SourceLife: Sendable, Equatable {
         package var reason: String
     }
 
-    /// When media of the publication that runs last came; `nil` before the first.
+    /// When media of the current publication last arrived; `nil` before the first.
     package struct Arrivals: Sendable, Equatable {
         package var picture: Int64?
         package var sound: Int64?
-        /// What came later may not have been read yet; `nil`: all is read.
+        /// Media that arrived later than this may not have been read yet; `nil`: everything was read.
         package var readUntil: Int64?
         /// How long after its arrival media is shown: the jitter buffer and an offset, in nanoseconds.
         package var shownAfter: Int64 = 0
@@ -79,66 +80,68 @@ package struct SourceLife: Sendable, Equatable {
             self.shownAfter = shownAfter
         }
 
-        /// Until when it is known what came.
+        /// The time until which all arrivals are known.
         package func known(at now: Int64) -> Int64 { min(now, self.readUntil ?? now) }
     }
 
-    /// How long a publication may have sound alone before it counts as one that has no picture.
+    /// How long a publication may have audio alone before it counts as one without video.
     static let soundPatience: Int64 = 1_000_000_000
-    /// A watcher that was not asked for this long was stopped itself, with the whole process: nothing can be said about a
-    /// publisher's silence until it has had its time again.
+    /// If ``poll(now:arrivals:)`` was not called for this long, then the whole process was stopped: a publisher counts
+    /// as silent only if it is silent for the full time after that.
     static let absence: Int64 = 500_000_000
 
-    /// The most that may still be to be seen of one who has gone: half a minute that it sent ahead of time, ten seconds of an offset,
-    /// and the jitter buffer. Nobody waits any longer for a decoder that does not come to an end.
+    /// The longest that media of a publisher that has left may still be shown: 30 s that it sent ahead of time, 10 s of
+    /// an offset, and the jitter buffer. A decoder that does not reach its end by then is no longer waited for.
     static let longestDrain: Int64 = 45_000_000_000
 
     package let rules: Rules
     package private(set) var state = State.idle
     /// When the state began.
     package private(set) var since: Int64 = 0
-    /// When its last live time ended; `nil` while it is live and before it ever was.
+    /// When the source was last lost; `nil` while it is live, and before it was ever live.
     package private(set) var lostAt: Int64?
-    /// Since when a publisher that is gone is waited for: one that came back after its grace has a grace of its own.
+    /// Since when the room waits for the publisher to return. A publisher that came back after its grace gets a new
+    /// grace when it leaves.
     private var awaitedSince: Int64?
-    /// When the last packet before a silence that counts as absence came; kept until there is a picture again.
+    /// When the last packet arrived before a silence that counts as absence; kept until the source is live again.
     package private(set) var silentSince: Int64?
-    /// How long after that its media ended on air.
+    /// How long after that packet its media ended on air.
     private var silentShownAfter: Int64 = 0
-    /// When the last packet before the stall came.
+    /// When the last packet before the stall arrived.
     private var stalledAfter: Int64 = 0
-    /// It has been silent for the whole grace, although a publisher is connected.
+    /// Whether it has been silent for the whole grace, although a publisher is connected.
     package private(set) var isGivenUp = false
-    /// Ends the decoder has still to come to until it has come to the one of ``lostAt``: what came ahead of time, or is shown
-    /// later by an offset, is on air until then.
+    /// Ends of publications that the decoder has still to reach, up to the one of ``lostAt``: until then, media that
+    /// was sent ahead of time or is delayed by an offset is on air.
     private var endsToDrain = 0
-    /// When the decoder came to the end of its last live time, behind ``lostAt``.
+    /// When the decoder reached the end of the last live time, after ``lostAt``.
     private var drainedAt: Int64?
-    /// A publisher is connected.
+    /// Whether a publisher is connected.
     package private(set) var hasPublisher = false
-    /// First sound of a publication that has no picture yet.
+    /// When the first audio was decoded of a publication that has no video yet.
     private var soundSince: Int64?
-    /// Publications that ended at the socket and not yet in the decoder: what it reports belongs to the oldest of them.
+    /// Publications that have ended at the socket but not yet in the decoder: reports of the decoder belong to the
+    /// oldest of them.
     private var pendingEnds = 0
-    /// The last look at the clock, and since when there was one at least every ``absence``.
+    /// The last poll, and since when polls have come at least every ``absence``.
     private var polled: Int64?
     private var watchedSince: Int64 = 0
 
     package init(rules: Rules) { self.rules = rules }
 
-    /// There is something to see or to hear.
+    /// Whether the source has something to show or to play.
     package var isPresent: Bool { self.isPublished && !self.isGivenUp }
 
-    /// A publication has had a picture or sound and goes on.
+    /// Whether a publication runs of which a frame or audio was decoded.
     private var isPublished: Bool { self.state == .live || self.state == .stalled }
 
-    /// Nobody is there and nobody is waited for.
+    /// Whether the source has no publisher and the room does not wait for one.
     package var isAbsent: Bool { self.state == .gone || self.state == .idle || self.isGivenUp }
 
-    /// It was lost or is silent, and its last picture has been held for as long as the pipeline says.
+    /// Whether it was lost or is silent, and its last frame has been held for as long as the pipeline says.
     package func isAway(now: Int64) -> Bool { self.awayAt.map { now >= $0 } ?? false }
 
-    /// When its last picture has been held long enough; `nil` while it is live.
+    /// When its last frame has been held long enough; `nil` while it is live.
     private var awayAt: Int64? {
         if let silentSince = self.silentSince, let hold = self.rules.stalledHold {
             return silentSince &+ self.silentShownAfter &+ hold
@@ -148,20 +151,21 @@ package struct SourceLife: Sendable, Equatable {
         return min(shownUntil, lostAt &+ Self.longestDrain) &+ self.rules.hold
     }
 
-    /// When the grace of a lost publisher ends; `nil` when none runs.
+    /// When the grace of a lost publisher ends; `nil` if no grace runs.
     package var graceUntil: Int64? {
         guard self.state == .reconnecting, !self.hasPublisher, let since = self.awaitedSince else { return nil }
         return since &+ self.rules.grace
     }
 
-    /// When a stalled source has been silent for the whole grace; `nil` if it is not stalled or was given up already. A watcher that was
-    /// stopped itself gives it up only when it has looked for a packet as long as before a stall.
+    /// When a stalled source is given up, because it has been silent for the whole grace; `nil` if it is not stalled or
+    /// was given up already. If the whole process was stopped meanwhile, then a publisher first gets the time of a
+    /// stall to send a packet.
     private var givesUpAt: Int64? {
         guard self.state == .stalled, !self.isGivenUp, let since = self.silentSince else { return nil }
         return max(since &+ self.rules.grace, self.watchedSince &+ (self.rules.stall ?? 0) &+ 1)
     }
 
-    /// When ``poll(now:arrivals:)`` has something to do, if nothing arrives until then.
+    /// When ``poll(now:arrivals:)`` has something to do, if no media arrives until then.
     package func deadline(after now: Int64) -> Int64? {
         var deadlines: [Int64] = []
         if let grace = self.graceUntil { deadlines.append(grace) }
@@ -171,7 +175,8 @@ package struct SourceLife: Sendable, Equatable {
         return deadlines.min()
     }
 
-    /// It was lost under a worker before this one, and is waited for until `end`; `nil`: nobody waits for it any more.
+    /// Restores a source that was lost under an earlier worker, and that the room waits for until `end`; `nil`: the
+    /// room no longer waits for it.
     package mutating func resumeLost(until end: Int64?, now: Int64) {
         guard self.state == .idle else { return }
         let lost = (end ?? now) &- self.rules.grace
@@ -195,7 +200,7 @@ package struct SourceLife: Sendable, Equatable {
         }
     }
 
-    /// Looks at the clock.
+    /// Applies the time that has passed: the end of a grace, a stall, a publication without video.
     package mutating func poll(now: Int64, arrivals: Arrivals) -> [Change] {
         if let polled = self.polled, now &- polled > Self.absence { self.watchedSince = now }
         self.polled = now
@@ -216,7 +221,7 @@ package struct SourceLife: Sendable, Equatable {
             }
             return [self.enter(.stalled, now, "connected and silent")]
         }
-        // A watcher that was stopped itself knows nothing of the silence meanwhile; that alone is no packet.
+        // After a stop of the whole process the silence is unknown; only a newer packet ends the stall.
         if !isSilent, self.state == .stalled, newest > self.stalledAfter {
             self.endSilence()
             return [self.enter(.live, now, "media again")]
@@ -232,7 +237,7 @@ package struct SourceLife: Sendable, Equatable {
 
     private mutating func published(_ now: Int64) -> [Change] {
         var changes: [Change] = []
-        // Two publications without an end between them: the older one has ended all the same.
+        // Two publications without an end between them: the older one has ended nevertheless.
         if self.hasPublisher, self.isPublished {
             self.lose(now)
             changes.append(self.enter(.reconnecting, now, "another connection took over"))
@@ -267,7 +272,8 @@ package struct SourceLife: Sendable, Equatable {
         self.endPublication()
         switch self.state {
         case .connected, .publishing, .live, .stalled:
-            // Who was gone, and leaves again before a first picture, does not bring back the picture of before to be held.
+            // A publisher that came back and leaves again before its first frame does not restart the hold of the
+            // earlier last frame.
             if self.lostAt == nil || self.isPublished { self.lose(now) } else { self.awaitedSince = now }
             var changes = [self.enter(.lost, now, reason)]
             changes.append(
@@ -287,7 +293,7 @@ package struct SourceLife: Sendable, Equatable {
         return [self.enter(.reconnecting, now, "another connection took over")]
     }
 
-    /// Its live time is over, at the socket. A silence before that counts towards hold and grace.
+    /// Ends the live time, as of the socket. A silence before it counts towards hold and grace.
     private mutating func lose(_ now: Int64) {
         self.lostAt = now
         self.awaitedSince = self.silentSince ?? now

@@ -13,7 +13,7 @@ import PipelineSpec
     import Musl
 #endif
 
-/// Refuses sources for some time: those that a command kicks, and those that earlier workers crashed on.
+/// Refuses sources for some time: those that a command kicked, and those that earlier workers crashed on.
 package struct SourceRefusalService: Sendable {
     let host: any SourcesHost
 
@@ -21,10 +21,10 @@ package struct SourceRefusalService: Sendable {
 
     // MARK: Quarantine
 
-    /// Quarantines the sources that earlier workers crashed on, and lets a crash of this worker be recorded for the next one. Called
-    /// before anybody can publish.
+    /// Quarantines the sources that earlier workers crashed on, and arranges that a crash of this worker is recorded
+    /// for the next one. Call it before anybody can publish.
     ///
-    /// - Parameter directory: Where the state of the room is, which the next worker finds.
+    /// - Parameter directory: The directory of the room's state, which the next worker reads.
     package func recallCrashes(inDirectory directory: String) {
         let store = DirectoryStore(directory: directory)
         let path = "\(directory)/\(CrashQuarantine.name)"
@@ -45,18 +45,18 @@ package struct SourceRefusalService: Sendable {
                     try store.put(CrashQuarantine.name, [PacketMemory(Array(known.text.utf8))], durable: false)
                 }
             } catch {
-                logger.warning("what workers died of cannot be kept", metadata: ["error": "\(error)"])
+                logger.warning("the record of crashes cannot be written", metadata: ["error": "\(error)"])
             }
             for crash in known.crashes {
                 logger.warning(
-                    "an earlier worker died while it decoded a source",
+                    "an earlier worker crashed while it decoded a source",
                     metadata: ["uid": "\(crash.source)", "codec": "\(crash.codec)"])
             }
         }
         CrashMark.install(path: path)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// When the file was last written, in milliseconds since the Unix epoch.
     private static func modified(_ path: String) -> Int64? {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }
@@ -68,7 +68,7 @@ package struct SourceRefusalService: Sendable {
 
     // MARK: Questions
 
-    /// The sources that may not be published, as the listener of publishers takes them.
+    /// The sources that may not be published, as the publishers' listener needs them.
     package var refused: [SourceID: IngestConfiguration.Refused] {
         self.host.withSources(\.refusals.all).mapValues { refusal in
             IngestConfiguration.Refused(

@@ -19,10 +19,10 @@ package struct SourceRefusal: Sendable, Equatable {
 
 /// Sources that may not be published for some time: a command has kicked them, or workers have crashed while they decoded them.
 ///
-/// A value without a clock. Times are nanoseconds since the Unix epoch, the same clock for all calls. A source has one refusal at most.
-/// A refusal holds up to its end and not at it.
+/// A value without a clock. Times are nanoseconds since the Unix epoch, the same clock for all calls. A source has at
+/// most one refusal. A refusal applies until its end, exclusive.
 package struct SourceRefusals: Sendable, Equatable {
-    /// What a kick has changed.
+    /// The effect of a kick.
     package enum Kick: Sendable, Equatable {
         /// The source is refused until the kick ends.
         case refused
@@ -38,7 +38,7 @@ package struct SourceRefusals: Sendable, Equatable {
 
     // MARK: Questions
 
-    /// The refusal of `source` that holds at `now`; nil: the source may be published.
+    /// The refusal of `source` that applies at `now`; nil: the source may be published.
     package func refusal(of source: SourceID, at now: Int64) -> SourceRefusal? {
         self.entries[source].flatMap { now < $0.until ? $0 : nil }
     }
@@ -58,8 +58,9 @@ package struct SourceRefusals: Sendable, Equatable {
 
     /// Refuses `source` until `end`, or admits it if `end` is nil.
     ///
-    /// A kick replaces an earlier kick, even a longer one, and lifts a quarantine if `end` is nil. It does not shorten a quarantine:
-    /// an operator who kicks a source for a minute does not mean to admit sooner what workers have crashed on.
+    /// A kick replaces an earlier kick, even a longer one, and lifts a quarantine if `end` is nil. It does not shorten
+    /// a quarantine: an operator who kicks a source for a minute does not intend to readmit a stream that crashes
+    /// workers sooner.
     package mutating func kick(_ source: SourceID, until end: Int64?) -> Kick {
         guard let end else {
             self.entries[source] = nil
@@ -72,7 +73,7 @@ package struct SourceRefusals: Sendable, Equatable {
         return .refused
     }
 
-    /// Restores the kick of a worker before this one. If the source is quarantined as well, the refusal that ends later stays.
+    /// Restores a kick of an earlier worker. If the source is quarantined as well, the refusal that ends later stays.
     ///
     /// - Returns: False if the kick has ended by `now`.
     package mutating func restoreKick(of source: SourceID, until end: Int64, now: Int64) -> Bool {
@@ -92,7 +93,8 @@ package struct SourceRefusals: Sendable, Equatable {
         self.entries[source] = refusal
     }
 
-    /// The source has left the room. A quarantine stays: the same stream may come back under another entry of the pipeline file.
+    /// Removes the kick of a source that has left the room. A quarantine stays: the same stream may come back under
+    /// another entry of the pipeline file.
     package mutating func remove(_ source: SourceID) {
         if self.entries[source]?.reason == .kicked { self.entries[source] = nil }
     }

@@ -31,7 +31,7 @@ package struct SourceRelays: Sendable {
     /// - Returns: Why it cannot be started; nil if it was.
     package func resume(_ id: String, of source: SourceID, url text: String) -> String? {
         guard let relays = self.relays, let hub = self.connections.hub(for: source), let url = RTMPURL(text) else {
-            return "the source is not here"
+            return "the room has no such source, or the URL is not an RTMP URL"
         }
         if let refusal = self.host.sourceParts.egress.policy.refusal(of: EgressPolicy.Target(url)) {
             return "\(refusal)"
@@ -109,7 +109,7 @@ package struct SourceRelays: Sendable {
             let known = (self.relays?.relays(of: source) ?? []).map(\.relayID)
             throw .notFound(
                 "source \(source) has no relay \"\(id)\"",
-                fix: known.isEmpty ? "it has none" : "use one of: \(known.joined(separator: ", "))")
+                fix: known.isEmpty ? "start it first" : "use one of: \(known.joined(separator: ", "))")
         }
         self.host.noteCommanded(source, relay: id, url: nil)
     }
@@ -127,7 +127,7 @@ package struct SourceRelays: Sendable {
 }
 
 extension Pipeline.Relay {
-    /// Where a relay of the pipeline goes.
+    /// The URL that a relay of the pipeline sends to.
     ///
     /// - Throws: ``MediaError`` if the URL cannot be read.
     func url(of source: SourceID) throws(MediaError) -> RTMPURL {

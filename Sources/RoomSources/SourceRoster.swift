@@ -21,7 +21,7 @@ package final class SourceRoster: Sendable {
     /// Aligns sources by wall-clock time.
     package let aligner: WallAligner
     private let state: Mutex<State>
-    /// Runs departures, one at a time: each takes as long as the decoder needs for the packet in work.
+    /// Runs departures, one at a time: each waits until the decoder has finished its current packet.
     private let departures = DispatchQueue(label: "departures")
 
     private init(_ sources: [SourceID: RoomSource], aligner: WallAligner) {
@@ -29,7 +29,8 @@ package final class SourceRoster: Sendable {
         self.aligner = aligner
     }
 
-    /// Makes the sources of a pipeline. Opens the files among them, so that what cannot be read is refused before the room starts.
+    /// Makes the sources of a pipeline. Opens the files among them, so that an unreadable file is an error before the
+    /// room starts.
     ///
     /// - Parameter events: Called on the decode threads.
     /// - Throws: ``MediaError`` for a file that cannot be read.
@@ -83,7 +84,7 @@ package final class SourceRoster: Sendable {
 
     /// Removes a source: no lookup finds it, and reports of its decoder are dropped. Its id is taken until it has departed.
     ///
-    /// - Returns: nil if there is none of that id.
+    /// - Returns: nil if no source has this id.
     func remove(_ id: SourceID) -> RoomSource? {
         let source = self.state.withLock { state -> RoomSource? in
             guard let source = state.sources.removeValue(forKey: id) else { return nil }
@@ -94,11 +95,11 @@ package final class SourceRoster: Sendable {
         return source
     }
 
-    /// Ends the thread of a removed source in the background, after those of sources that were removed before it.
+    /// Ends the thread of a removed source in the background, after those of sources that were removed earlier.
     ///
     /// - Parameters:
     ///   - work: Called first, while the thread may still run.
-    ///   - rest: Called when the thread has ended, so that nothing it does undoes this.
+    ///   - rest: Called when the thread has ended and so cannot undo what this does.
     ///   - last: Called when the id is free.
     func depart(
         _ source: RoomSource, _ work: @escaping @Sendable () -> Void, rest: @escaping @Sendable () -> Void,

@@ -17,7 +17,7 @@ package struct SourceEvents: Sendable {
     }
 }
 
-/// What the sources of a room share, made before the room runs.
+/// Objects that the sources of a room share, made before the room runs.
 package struct SourceParts: Sendable {
     package let roster: SourceRoster
     package let program: ProgramStage
@@ -49,11 +49,11 @@ package struct SourceParts: Sendable {
     }
 }
 
-/// What the sources need of their room.
+/// The interface of the room that its sources use.
 package protocol SourcesHost: AnyObject, Sendable {
-    /// What they share with the room; always the same.
+    /// What the sources share with the room; always the same value.
     var sourceParts: SourceParts { get }
-    /// The pipeline that the room runs by now.
+    /// The pipeline that the room runs now.
     var pipeline: Pipeline { get }
     /// Time now on the clock of ``SourceLife``, in nanoseconds: the monotonic clock; offline the time of the next tick.
     var lifeTime: Int64 { get }
@@ -73,10 +73,10 @@ package protocol SourcesHost: AnyObject, Sendable {
     func mediaArrived(at time: Int64)
     /// A publisher has sent a data message, whose values are a JSON array as text.
     func received(data values: String, named name: String, from source: SourceID)
-    /// Asks for the automatic scene to be laid out again, since a source has ended on air.
+    /// Requests a new layout of the automatic scene, because a source has ended on air.
     func requestLayout()
 
-    /// - Throws: If the room takes no commands any more.
+    /// - Throws: If the room no longer accepts commands.
     func checkOpen() throws(ControlFailure)
     /// `admission` with the single-use keys that were used under earlier workers.
     func resumed(_ admission: PublishAuth) -> PublishAuth
@@ -90,7 +90,7 @@ package protocol SourcesHost: AnyObject, Sendable {
     ///
     /// - Parameter url: With its key; nil if the relay was removed.
     func noteCommanded(_ source: SourceID, relay: String, url: String?)
-    /// The publisher of a removed source is disconnected: forget what else the room holds of it.
+    /// Forgets everything else that the room keeps about a removed source, whose publisher has been disconnected.
     func sourceDisconnected(_ source: SourceID)
 }
 

@@ -1,7 +1,8 @@
 package import Ingest
 package import MediaTypes
 
-/// What a room knows of its sources, beside what each ``RoomSource`` holds. Part of the room's value; reads no clock and does no I/O.
+/// State of a room's sources, besides what each ``RoomSource`` holds. Part of the room's value; reads no clock and does
+/// no I/O.
 package struct SourcesState: Sendable {
     /// Sources that may not be published for some time.
     package var refusals = SourceRefusals()
@@ -11,25 +12,25 @@ package struct SourcesState: Sendable {
     package var reanchors: [SourceID: EventThrottle] = [:]
     /// Limits the data messages of publishers to viewers.
     package var data = SourceDataLimiter()
-    /// What connects the sources to the network. Code that calls it releases the room's value first.
+    /// The servers and clients of the sources. Code that calls them must release the room's value first.
     package var connections = SourceConnections()
 
     package init() {}
 }
 
-/// The servers and clients that packets of sources come in and go out through. Empty before the room has opened them and once it has
-/// stopped them.
+/// The servers and clients that receive and send packets of sources. Empty before the room has opened them and after it
+/// has stopped them.
 package struct SourceConnections: Sendable {
     /// Admits publishers; nil if no source of the room can be published.
     package var ingest: IngestServer?
-    /// Fetches sources; nil if none is fetched.
+    /// Fetches sources; nil if the pipeline has no pulls.
     package var pulls: PullService?
     /// Sends sources on to other servers; nil for an offline job.
     package var relays: RelayService?
 
     package init() {}
 
-    /// Where the packets of `source` can be read; nil for files.
+    /// The hub that receives the packets of `source`; nil for files.
     package func hub(for source: SourceID) -> SourceHub? {
         self.ingest?.hub(for: source) ?? self.pulls?.hub(for: source)
     }
@@ -42,7 +43,7 @@ package struct SourceConnections: Sendable {
 
     /// Closes everything that is open.
     ///
-    /// - Parameter isHandedOver: Whether a successor takes the publishers.
+    /// - Parameter isHandedOver: Whether a successor takes over the publishers.
     package func stop(isHandedOver: Bool) async {
         await self.relays?.stop()
         await self.pulls?.stop()

@@ -1,29 +1,30 @@
 package import MediaTypes
 import Program
 
-/// Whether what a publisher sends can start the program: something of it will be heard or seen. Pure.
+/// Decides whether the media of a publisher can start the program, because it can be heard or seen. Pure.
 ///
-/// Sound can, and a key picture. An H.264 stream that is refreshed bit by bit has no key picture behind its first: its decoder begins
-/// with any picture once it has looked out for a key picture for long enough, but it does not look before the program runs.
+/// Audio and key frames can. An H.264 stream with gradual refresh has no key frame after its first: its decoder begins
+/// with any frame after it has waited long enough for a key frame, but it does not wait before the program runs.
 package struct StartingMedia: Sendable {
-    /// Pictures without a key picture after which the decoder begins with any.
+    /// Frames without a key frame after which the decoder begins with any frame.
     package static let keyPatience = DecodeStage.keyPatience
 
     private var codec: CodecName?
-    /// Pictures since the configuration, while none was a key picture.
+    /// Frames since the configuration, as long as none was a key frame.
     private var passed = 0
 
     package init() {}
 
-    /// Takes what came together, in order.
+    /// Records items that arrived together, in order.
     ///
-    /// - Returns: When the first item came that can start the program, in nanoseconds of the machine's clock; nil: none of them can.
+    /// - Returns: When the first item arrived that can start the program, in nanoseconds of the machine's clock; nil if
+    ///   none can.
     package mutating func note(_ items: [SourceItem]) -> Int64? {
         var first: Int64?
         for item in items {
             switch item {
             case .configuration(let parameters):
-                // Its decoder begins to count anew as well.
+                // The decoder restarts its count as well.
                 if parameters.kind == .video { (self.codec, self.passed) = (parameters.codec, 0) }
             case .packet(let packet):
                 if self.starts(packet), first == nil { first = packet.arrival }
@@ -35,7 +36,7 @@ package struct StartingMedia: Sendable {
 
     private mutating func starts(_ packet: CodedPacket) -> Bool {
         guard packet.kind == .video, !packet.isKey else { return true }
-        // The decoders of others show nothing before a key picture, however long they wait.
+        // Decoders of other codecs show nothing before a key frame, however long they wait.
         guard self.codec == .h264 else { return false }
         if self.passed <= Self.keyPatience { self.passed += 1 }
         return self.passed > Self.keyPatience

@@ -174,7 +174,7 @@ extension Unhurried.Doors {
         private static func operate(_ tab: Tab, _ room: RunningRoom) throws {
             try Self.wait(
                 tab, "the output that is not reached",
-                "document.querySelector('[data-output=cdn] .causes')?.textContent.includes('cdn is not reached')")
+                "document.querySelector('[data-output=cdn] .causes')?.textContent.includes('cdn cannot be reached')")
             try Self.wait(
                 tab, "the output on the disk",
                 "[...document.querySelectorAll('.output')].some((row) => row.textContent.includes('written'))")

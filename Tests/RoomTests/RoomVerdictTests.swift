@@ -84,7 +84,7 @@ struct RoomVerdictTests {
     func alarms() {
         var damage = Self.damage(.diskFull, segments: 2)
         damage.lost(of: "raw", because: Self.error(.outputLost))
-        #expect(damage.alarms.map(\.message) == ["hls has lost 2 segments: no space", "raw is not whole: no space"])
+        #expect(damage.alarms.map(\.message) == ["hls has lost 2 segments: no space", "raw is incomplete: no space"])
         #expect(damage.alarms.allSatisfy { $0.type == "output.damaged" && $0.severity == "alert_3" })
         #expect(OutputDamage().alarms.isEmpty)
     }
