@@ -33,7 +33,7 @@ extension Unhurried.Pictures {
             #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 3 }, "\(what): \(found), not \(expected)")
         }
 
-        @Test("ReplayKit 4: rotation turns the picture clockwise", arguments: [0, 90, 180, 270])
+        @Test("rotation turns the picture clockwise", arguments: [0, 90, 180, 270])
         func rotation(degrees: Int) throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -61,7 +61,7 @@ extension Unhurried.Pictures {
             #expect(ours == theirs)
         }
 
-        @Test("ReplayKit 8: samples that are not square, odd sizes and portrait fit into the canvas with their shape")
+        @Test("samples that are not square, odd sizes and portrait fit into the canvas with their shape")
         func shapes() throws {
             let media = try Media.require()
             for (size, sar, inset) in [

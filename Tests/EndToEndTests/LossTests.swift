@@ -9,7 +9,7 @@ extension EndToEnd {
         enum Way: String, CaseIterable { case clean, reset, silent, killed }
 
         @Test(
-            "ReplayKit 7, NetEase 6: drop and reconnect, every way there is: playlists on time, the other counter never stops, back within 1 s"
+            "drop and reconnect, every way there is: playlists on time, the other counter never stops, back within 1 s"
         )
         func cycles() throws {
             let media = try Media.require()

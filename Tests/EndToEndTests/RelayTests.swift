@@ -29,7 +29,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "NetEase 3: both rooms show both, the far anchor within a second; a killed worker costs the other one pane")
+            "both rooms show both, the far anchor within a second; a killed worker costs the other one pane")
         func crossRoomPK() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -23,7 +23,7 @@ extension EndToEnd {
             Kind(name: "mp3", encoder: "libmp3lame", rate: 44_100, hertz: 1_700),
         ]
 
-        @Test("P10: one publisher of each into one room")
+        @Test("one publisher of each into one room")
         func everyKind() throws {
             let media = try Media.require()
             let encoders = try Command.run(media.ffmpeg, ["-v", "error", "-encoders"]).output

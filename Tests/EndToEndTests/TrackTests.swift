@@ -29,7 +29,7 @@ extension EndToEnd {
             return path
         }
 
-        @Test("ReplayKit 5, ReplayKit 6, P16: all of them in one room")
+        @Test("all of them in one room")
         func everything() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -247,7 +247,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("P15: a publisher that sends nothing we can read is told so, after five seconds unless told otherwise")
+    @Test("a publisher that sends nothing we can read is told so, after five seconds unless told otherwise")
     func unsupported() async throws {
         try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -265,7 +265,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("P15: who sends one track we can read stays")
+    @Test("who sends one track we can read stays")
     func partlySupported() async throws {
         try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))

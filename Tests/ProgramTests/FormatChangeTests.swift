@@ -89,7 +89,7 @@ struct FormatChangeTests {
         }
     }
 
-    @Test("P02, P08, ReplayKit 4: the sizes switch once, no packet is damaged, the sound goes on")
+    @Test("the sizes switch once, no packet is damaged, the sound goes on")
     func rotation() throws {
         let items = try Self.capture()
         let result = self.decode(items)
@@ -100,7 +100,7 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("ReplayKit 4: turned by the operator, it switches the other way round")
+    @Test("turned by the operator, it switches the other way round")
     func turned() throws {
         let result = self.decode(try Self.capture(), rotation: 1)
         #expect(result.log.formats.withLock { $0 } == ["90x160", "160x90"])
@@ -137,7 +137,7 @@ struct FormatChangeTests {
         #expect(result.log.formats.withLock { $0 } == ["160x90", "90x160"])
     }
 
-    @Test("P18, ReplayKit 8: a picture beyond the limit is refused by its parameter set, once, and the sound goes on")
+    @Test("a picture beyond the limit is refused by its parameter set, once, and the sound goes on")
     func tooLarge() throws {
         let result = self.decode(try Self.capture(), maxPixels: 160 * 90 - 1)
         #expect(result.log.failures.withLock { $0 } == [.tooLarge])
@@ -145,7 +145,7 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("P19: a parameter set nobody can read is the decoder's to judge")
+    @Test("a parameter set nobody can read is the decoder's to judge")
     func unreadableParameterSet() throws {
         let items = try Self.capture().map { item -> SourceItem in
             guard case .configuration(let parameters) = item, parameters.kind == .video else { return item }

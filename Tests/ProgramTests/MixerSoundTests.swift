@@ -19,7 +19,7 @@ struct MixerSoundTests {
     }
 
     @Test(
-        "NetEase 8: a mute begins at its sample and is over 20 ms later, in steps nobody hears",
+        "a mute begins at its sample and is over 20 ms later, in steps nobody hears",
         arguments: [0, 1, 777, 1_023])
     func muteIsSampleAccurate(offset: Int64) {
         var mixer = Mixer(start: 0, rampPairs: 960)

@@ -59,7 +59,7 @@ struct SoundClickTests {
     }
 
     @Test(
-        "P08: mono ↔ stereo, 44.1 ↔ 48 kHz, both at once, and old rates",
+        "mono ↔ stereo, 44.1 ↔ 48 kHz, both at once, and old rates",
         arguments: [
             [Form(rate: 48_000, channels: 2), Form(rate: 48_000, channels: 1), Form(rate: 48_000, channels: 2)],
             [Form(rate: 48_000, channels: 2), Form(rate: 44_100, channels: 2), Form(rate: 48_000, channels: 2)],

@@ -42,7 +42,7 @@ struct SimulatedPublisher {
 
 @Suite("Source timeline: what publishers do to timestamps (rtmp.md S08 to S13)")
 struct SourceTimelineFaultTests {
-    @Test("S08: media that begins at an hour is at the beginning of its source, not an hour later")
+    @Test("media that begins at an hour is at the beginning of its source, not an hour later")
     func absoluteStart() {
         var publisher = SimulatedPublisher()
         #expect(publisher.send(.video, 3_600_000, at: 50) == 250)
@@ -50,7 +50,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "S09: a jump of both tracks is one re-anchoring and keeps them together", arguments: [60_000, -60_000, 4_000])
+        "a jump of both tracks is one re-anchoring and keeps them together", arguments: [60_000, -60_000, 4_000])
     func jumpOfBoth(jump: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<5_000, video: { $0 + 100_000 }, audio: { $0 + 100_000 })
@@ -62,7 +62,7 @@ struct SourceTimelineFaultTests {
         #expect((180...230).contains(publisher.ahead(.video, at: 11_979)))
     }
 
-    @Test("S09: silence of a minute with timestamps that go on is no jump")
+    @Test("silence of a minute with timestamps that go on is no jump")
     func silence() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<3_000, video: { $0 }, audio: { $0 })
@@ -71,7 +71,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.ahead(.audio, at: 65_982) == 200)
     }
 
-    @Test("ReplayKit 1: a pause after which timestamps go on where they stopped is one re-anchoring")
+    @Test("a pause after which timestamps go on where they stopped is one re-anchoring")
     func pauseWithoutTime() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<3_000, video: { $0 }, audio: { $0 })
@@ -81,7 +81,7 @@ struct SourceTimelineFaultTests {
         #expect((195...205).contains(publisher.ahead(.audio, at: 39_984)))
     }
 
-    @Test("S10: timestamps that begin again at zero go on from now")
+    @Test("timestamps that begin again at zero go on from now")
     func reset() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 + 50_000 }, audio: { $0 + 50_000 })
@@ -103,7 +103,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "S11: timestamps that stand still for five seconds are spaced by arrival, and go on afterwards",
+        "timestamps that stand still for five seconds are spaced by arrival, and go on afterwards",
         arguments: [true, false])
     func stuck(catchesUp: Bool) {
         var publisher = SimulatedPublisher()
@@ -117,7 +117,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("S12: tracks that are zeroed apart get their offset back", arguments: [400, 150, 900] as [Int64])
+    @Test("tracks that are zeroed apart get their offset back", arguments: [400, 150, 900] as [Int64])
     func zeroedApart(skew: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<skew, video: { $0 }, audio: nil)
@@ -132,7 +132,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("P16, ReplayKit 5: a microphone that is switched on later with timestamps from zero is heard now")
+    @Test("a microphone that is switched on later with timestamps from zero is heard now")
     func lateMicrophone() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 }, audio: nil)
@@ -141,7 +141,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors == 0)
     }
 
-    @Test("S13: timestamps beyond 24.9 days and the wrap at 49.7 days, unwrapped, are like any other")
+    @Test("timestamps beyond 24.9 days and the wrap at 49.7 days, unwrapped, are like any other")
     func longTimes() {
         for start in [0x8000_0000 as Int64, 0xFFFF_FFF0] {
             var publisher = SimulatedPublisher()
@@ -151,7 +151,7 @@ struct SourceTimelineFaultTests {
         }
     }
 
-    @Test("P16: one track stops and the other goes on as if nothing were", arguments: TrackKind.allCases)
+    @Test("one track stops and the other goes on as if nothing were", arguments: TrackKind.allCases)
     func oneTrackStops(gone: TrackKind) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<5_000, video: { $0 }, audio: { $0 })
@@ -164,7 +164,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "P17, ReplayKit 3: a screen that sends a picture every five seconds, with sound or without, is no fault of time"
+        "a screen that sends a picture every five seconds, with sound or without, is no fault of time"
     )
     func stillScreen() {
         for hasSound in [true, false] {
@@ -179,7 +179,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "P20: sound that is sent 300 ms before or after its pictures stays with them",
+        "sound that is sent 300 ms before or after its pictures stays with them",
         arguments: [300, -300] as [Int64])
     func interleavedApart(lead: Int64) {
         var publisher = SimulatedPublisher()

@@ -41,7 +41,7 @@ struct FLVDemuxerTests {
         var payloads: [[UInt8]] { self.packets.map { $0.memory.bytes(in: $0.range) } }
     }
 
-    @Test("P01: configuration, key frame and inter frame with composition offsets of either sign")
+    @Test("configuration, key frame and inter frame with composition offsets of either sign")
     func video() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -90,7 +90,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badConfigurations == 1 && run.packets.count == 1)
     }
 
-    @Test("P02: a configuration is sent on when it differs, in one form")
+    @Test("a configuration is sent on when it differs, in one form")
     func configurations() {
         var run = Run()
         let other = Self.record(sps: [0x67, 0x64, 0, 0x1F, 1, 2])
@@ -100,7 +100,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.map(\.configuration) == [Self.record(), other])
     }
 
-    @Test("P03: records that decoders must not see are dropped", arguments: 0..<Self.record().count)
+    @Test("records that decoders must not see are dropped", arguments: 0..<Self.record().count)
     func truncatedRecords(length: Int) {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record().prefix(length))
@@ -109,7 +109,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "P03: records of another version, without parameter sets, or with empty ones are dropped",
+        "records of another version, without parameter sets, or with empty ones are dropped",
         arguments: [
             [2, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 1, 0x67, 1, 0, 1, 0x68], [1, 0x42, 0, 0x1E, 0xFF, 0xE0, 1, 0, 1, 0x68],
             [1, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 1, 0x67, 0], [1, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 0, 1, 0, 1, 0x68],
@@ -121,7 +121,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "P04, P05: lengths of two bytes, empty units, start codes: the payload is the same",
+        "lengths of two bytes, empty units, start codes: the payload is the same",
         arguments: [
             (4, [0, 0, 0, 0, 0, 0, 0, 2, 0x65, 7]), (2, [0, 2, 0x65, 7]), (1, [2, 0x65, 7]), (3, [0, 0, 2, 0x65, 7]),
             (4, [0, 0, 0, 1, 0x65, 7]), (4, [0, 0, 1, 0x65, 7]), (4, [0, 0, 0, 6, 0, 0, 0, 1, 0x65, 7]),
@@ -135,7 +135,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.sanitized == 1)
     }
 
-    @Test("P04: what is no frame gives no packet, and media goes on behind it")
+    @Test("what is no frame gives no packet, and media goes on behind it")
     func noFrames() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -150,7 +150,7 @@ struct FLVDemuxerTests {
         #expect(counters.short == 2 && counters.malformed == 1 && counters.empty == 4)
     }
 
-    @Test("P04: what comes ahead of a picture in messages of its own comes with it; what says nothing of it is dropped")
+    @Test("what comes ahead of a picture in messages of its own comes with it; what says nothing of it is dropped")
     func aheadOfPictures() {
         var run = Run()
         let sei: [UInt8] = [0x06, 5, 1, 9, 0x80]
@@ -170,7 +170,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.count == 2, "a new parameter set is a new configuration here, too")
     }
 
-    @Test("P04: what came ahead of a picture that never came is gone with another sequence header, not the same")
+    @Test("what came ahead of a picture that never came is gone with another sequence header, not the same")
     func aheadOfAnotherHeader() {
         var run = Run()
         let other = Self.record(sps: [0x67, 0x64, 0, 0x1F, 1, 2])
@@ -186,7 +186,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.map(\.configuration) == [Self.record(), other])
     }
 
-    @Test("P04: what never comes to a picture is bounded")
+    @Test("what never comes to a picture is bounded")
     func muchAheadOfPictures() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -196,7 +196,7 @@ struct FLVDemuxerTests {
         #expect((60_000...66_000).contains(run.packets.first?.count ?? 0))
     }
 
-    @Test("P06: parameter sets only in the stream make the configuration")
+    @Test("parameter sets only in the stream make the configuration")
     func inBandParameterSets() {
         var run = Run()
         run.video([0x27, 1, 0, 0, 0] + Self.avcc([0x41, 9]))
@@ -221,7 +221,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.isKey) == [true, false, true, true])
     }
 
-    @Test("P07: a video command, an end of sequence and a picture in the middle of it all: decoding goes on")
+    @Test("a video command, an end of sequence and a picture in the middle of it all: decoding goes on")
     func commandsInMidStream() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -232,7 +232,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.count == 1 && run.packets.map(\.dts) == [0, 40])
     }
 
-    @Test("P08: a second AAC configuration in mid-stream is sent on once")
+    @Test("a second AAC configuration in mid-stream is sent on once")
     func soundChange() {
         var run = Run()
         for (index, body) in [
@@ -254,7 +254,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badCompositionOffsets == 2)
     }
 
-    @Test("S06: times unwrap for both tracks together; what carries no media does not move them")
+    @Test("times unwrap for both tracks together; what carries no media does not move them")
     func unwrap() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -268,7 +268,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.dts) == [wrap - 16, wrap + 16, wrap - 2, wrap + 32])
     }
 
-    @Test("P09: AAC: configuration, frames, ADTS headers, empty frames")
+    @Test("AAC: configuration, frames, ADTS headers, empty frames")
     func aac() {
         var run = Run()
         run.audio([0xAF, 1, 1, 2, 3])
@@ -288,7 +288,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "P09: AAC of seven and eight channels, whichever number encoders have for it; more are not taken",
+        "AAC of seven and eight channels, whichever number encoders have for it; more are not taken",
         arguments: [
             ([0x11, 0xB8], true), ([0x11, 0xD8], true), ([0x11, 0xE0], true), ([0x11, 0xF0], true),
             ([0x11, 0xC0], false), ([0x11, 0xE8], false), ([0x11, 0xF8], false),
@@ -301,7 +301,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.count == (isTaken ? 1 : 0))
     }
 
-    @Test("P09: ADTS without a configuration makes one")
+    @Test("ADTS without a configuration makes one")
     func adtsOnly() {
         var run = Run()
         // AAC LC, 48 kHz, stereo, 9 bytes in all.
@@ -310,7 +310,7 @@ struct FLVDemuxerTests {
         #expect(run.payloads == [[0x21, 0x22]])
     }
 
-    @Test("P10: MP3 has no configuration record")
+    @Test("MP3 has no configuration record")
     func mp3() {
         var run = Run()
         run.audio([0x2E, 0xFF, 0xFB], at: 1)
@@ -321,7 +321,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "P15: codecs that are not supported are named",
+        "codecs that are not supported are named",
         arguments: [
             (.video, [0x90] + Array("hvc1".utf8) + [1], "hvc1"), (.video, [0x1C, 0, 0, 0, 0], "HEVC"),
             (.video, [0x22, 1], "H.263"),

@@ -32,7 +32,7 @@ struct RTMPCaptureTests {
         #expect(messages.count == (lines.last?.number ?? 0) - hidden.count)
     }
 
-    @Test("S07: librtmp, with all media on one chunk stream, gives the times that rtmp2sink gives")
+    @Test("librtmp, with all media on one chunk stream, gives the times that rtmp2sink gives")
     func sharedChunkStreamTimes() {
         func times(_ name: String, _ type: UInt8) -> [UInt32] {
             Self.messages(name).filter { $0.type == type }.map(\.timestamp)

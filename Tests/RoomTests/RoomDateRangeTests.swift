@@ -33,7 +33,7 @@ extension InProcess {
             return ranges
         }
 
-        @Test("NetEase 5: each range begins with the first frame that shows it, in every playlist")
+        @Test("each range begins with the first frame that shows it, in every playlist")
         func inStep() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

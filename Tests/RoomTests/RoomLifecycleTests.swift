@@ -24,7 +24,7 @@ extension InProcess {
             }
         }
 
-        @Test("ReplayKit 2: unpublish does not end the room: it goes on in time, and the publisher can come back")
+        @Test("unpublish does not end the room: it goes on in time, and the publisher can come back")
         func unpublish() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -25,7 +25,7 @@ extension InProcess {
         }
 
         @Test(
-            "NetEase 9: a canvas for each scene: another map and a discontinuity in all playlists, where a segment begins"
+            "a canvas for each scene: another map and a discontinuity in all playlists, where a segment begins"
         )
         func canvasPerScene() async throws {
             let directory = try RoomDirectory()

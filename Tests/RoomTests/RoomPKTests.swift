@@ -29,7 +29,7 @@ extension InProcess {
         }
 
         @Test(
-            "NetEase 4, NetEase 5: countdown, PK and punishment begin by themselves, each when the one before it is over"
+            "countdown, PK and punishment begin by themselves, each when the one before it is over"
         )
         func phases() async throws {
             let directory = try RoomDirectory()
@@ -57,7 +57,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("NetEase 6: a source that is back within its grace leaves the PK alone; one that is not ends it")
+        @Test("a source that is back within its grace leaves the PK alone; one that is not ends it")
         func grace() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -36,7 +36,7 @@ extension InProcess {
         }
 
         @Test(
-            "NetEase 2, NetEase 7, NetEase 11: a scene at a date, a newer document, an older one refused, a decorated one: each at the tick it said"
+            "a scene at a date, a newer document, an older one refused, a decorated one: each at the tick it said"
         )
         func documents() async throws {
             let directory = try RoomDirectory()
@@ -137,7 +137,7 @@ extension InProcess {
         }
 
         @Test(
-            "NetEase 12: one alone, two side by side, one again: each at the tick the event says, and not a frame between them",
+            "one alone, two side by side, one again: each at the tick the event says, and not a frame between them",
             arguments: [(1_500, 200), (0, 1_000)])
         func headCount(graceMs: Int, bufferMs: Int) async throws {
             let directory = try RoomDirectory()

@@ -118,7 +118,7 @@ struct SourceLifeTests {
     }
 
     @Test(
-        "ReplayKit 1: silent for stallMs it is stalled, with a packet live again; a still screen's sound keeps it live")
+        "silent for stallMs it is stalled, with a packet live again; a still screen's sound keeps it live")
     func stall() {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
@@ -223,7 +223,7 @@ struct SourceLifeTests {
         #expect(SourceLife.Arrivals(readUntil: 7).known(at: 5) == 5, "nobody has read the future")
     }
 
-    @Test("P17, ReplayKit 3: a still screen, a picture every five seconds, is live as long as its sound comes")
+    @Test("a still screen, a picture every five seconds, is live as long as its sound comes")
     func stillScreen() {
         var source = Self.live()
         for now in stride(from: Int64(0), through: 60 * Self.second, by: 100_000_000) {
