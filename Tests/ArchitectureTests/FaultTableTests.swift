@@ -4,7 +4,7 @@ import Testing
 ///
 /// S: timestamps. P: payloads. ReplayKit and NetEase: requirements of those products by number. Rows that do not concern
 /// media give a reason why they have no test here.
-@Suite("Every fault has a test, or a reason")
+@Suite("Fault table: each fault has tests or a reason for having none")
 struct FaultTableTests {
     enum Proof {
         /// Tests as `File.function`.
@@ -124,7 +124,7 @@ struct FaultTableTests {
         ("NetEase 12", .tests(["RoomSceneTests.headCount"])),
     ]
 
-    @Test("no row is missing")
+    @Test("the table has every row")
     func complete() {
         func numbers(_ letter: String, _ range: ClosedRange<Int>) -> [String] {
             range.map { letter + ($0 < 10 ? "0" : "") + "\($0)" }
@@ -135,7 +135,7 @@ struct FaultTableTests {
         #expect(Self.rows.map(\.row) == wanted)
     }
 
-    @Test("every test that the table names exists")
+    @Test("every test named in the table exists")
     func found() {
         for (row, proof) in Self.rows {
             switch proof {

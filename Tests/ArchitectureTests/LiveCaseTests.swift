@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("The 64 cases of a live HLS writer: each has its tests, or a reason why there is none")
+@Suite("The 64 cases of a live HLS writer: each has tests or a reason for having none")
 struct LiveCaseTests {
     enum Proof {
         /// Tests as `File.function`.
@@ -330,7 +330,7 @@ struct LiveCaseTests {
         ),
     ]
 
-    @Test("each number is there once, and every test that is named exists")
+    @Test("the table has every case once, and every test it names exists")
     func complete() {
         #expect(Self.cases.map(\.number) == Array(1...64))
         for (number, what, proof) in Self.cases {

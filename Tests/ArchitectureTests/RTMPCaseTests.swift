@@ -2,7 +2,7 @@ import Testing
 
 /// H: handshake. C: chunks. A: commands and AMF. X: sessions and abuse. Timestamps (S) and payloads (P), 33 more, are in
 /// ``FaultTableTests``.
-@Suite("The other 54 cases of an RTMP server: each has its tests, or a reason why there is none")
+@Suite("The other 54 cases of an RTMP server: each has tests or a reason for having none")
 struct RTMPCaseTests {
     enum Proof {
         /// Tests as `File.function`.
@@ -237,7 +237,7 @@ struct RTMPCaseTests {
         ),
     ]
 
-    @Test("no row is missing, and every test that is named exists")
+    @Test("the table has every row, and every test it names exists")
     func complete() {
         func numbers(_ letter: String, _ range: ClosedRange<Int>) -> [String] {
             range.map { letter + ($0 < 10 ? "0" : "") + "\($0)" }

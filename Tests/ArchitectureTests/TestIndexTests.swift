@@ -13,7 +13,7 @@ struct TestIndexTests {
         #expect(TestIndex.functions(of: lines) == ["first", "second", "third"])
     }
 
-    @Test("the index holds the tests of all targets, and none that does not exist")
+    @Test("the index has the tests of all targets")
     func names() {
         #expect(TestIndex.names.count > 1500)
         #expect(TestIndex.names.contains("TestIndexTests.names"))

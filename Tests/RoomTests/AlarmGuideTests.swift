@@ -2,12 +2,12 @@ import Foundation
 import Room
 import Testing
 
-@Suite("The guide's table of alarms")
+@Suite("The alarm table of the guide")
 struct AlarmGuideTests {
     private static let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc/ControlAPI.md")
 
-    @Test("it has every type that a room tells, and no other")
+    @Test("the table has exactly the alarm types that rooms raise")
     func types() throws {
         let text = try String(contentsOf: Self.guide, encoding: .utf8)
         let section = try #require(text.components(separatedBy: "## Alarms\n").dropFirst().first)

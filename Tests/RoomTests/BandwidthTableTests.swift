@@ -38,7 +38,7 @@ struct BandwidthTableTests {
     }
 
     @Test(
-        "no clip is above what is declared, noise by a quarter at most, and what is declared is 12 % above the clips at most",
+        "no clip exceeds the declared BANDWIDTH, noise exceeds it by 25 % at most, and it is at most 12 % above the clips",
         arguments: VideoEncoding.Preset.allCases)
     func bars(preset: VideoEncoding.Preset) throws {
         let all = try JSONDecoder().decode(Measurement.self, from: Data(contentsOf: Self.file)).peaks
@@ -58,7 +58,7 @@ struct BandwidthTableTests {
         }
     }
 
-    @Test("the default ladder's last renditions are for viewers of less than 350 kbit/s, and of audio alone")
+    @Test("the default ladder's last renditions suit viewers below 350 kbit/s, down to audio only")
     func small() throws {
         let ladder = Rendition.defaultLadder(for: Pipeline.Canvas())
         let last = try #require(ladder.last { !$0.isAudioOnly })

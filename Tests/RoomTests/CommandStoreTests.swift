@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("commands.json on disk: what was answered as durable is there, and no command waits for the disk")
+@Suite("commands.json on disk: durable replies are on disk, and no command waits for the disk")
 struct CommandStoreTests {
     /// A disk that keeps what it is given, and fails, waits or dies when it is told to.
     private final class Disk: CommandPlace {
@@ -83,7 +83,7 @@ struct CommandStoreTests {
 
     private static let source = SourceID(uid: "2002")
 
-    @Test("an answer comes when its change is on disk, and a change of nothing writes nothing")
+    @Test("a reply is sent when its change is on disk; a command that changes nothing writes nothing")
     func durable() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -95,7 +95,7 @@ struct CommandStoreTests {
         #expect(disk.writes == writes)
     }
 
-    @Test("what a command changes and what it is answered is written together")
+    @Test("a command's change and its reply are stored in the same write")
     func together() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -108,7 +108,7 @@ struct CommandStoreTests {
         store.close(within: 2_000_000_000)
     }
 
-    @Test("while the disk hangs commands are answered as not durable, and it gets the newest state when it goes on")
+    @Test("while the disk hangs, commands are answered as not durable; afterwards the newest state is written")
     func hanging() {
         let disk = Disk(waits: true)
         let store = Self.store(disk)
@@ -126,7 +126,7 @@ struct CommandStoreTests {
         #expect(store.problem == nil)
     }
 
-    @Test("a full disk is tried again until it takes the state")
+    @Test("a write to a full disk is retried until it succeeds")
     func full() {
         let disk = Disk()
         disk.fail(.diskFull)
@@ -139,7 +139,7 @@ struct CommandStoreTests {
         #expect(disk.content?.isEnded == true)
     }
 
-    @Test("a superseded worker writes nothing more, and every command is answered so")
+    @Test("a superseded worker writes nothing more and says so in every reply")
     func superseded() {
         let (disk, told) = (Disk(), Answer())
         disk.fail(.superseded)
@@ -152,7 +152,7 @@ struct CommandStoreTests {
         #expect(told.value.withLock { $0 } == .superseded)
     }
 
-    @Test("scores that come together share a write, and their answers wait for none")
+    @Test("scores that arrive together share one write, and their replies do not wait")
     func coalesced() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -164,7 +164,7 @@ struct CommandStoreTests {
         #expect(disk.writes <= 25)
     }
 
-    @Test("after the room's end the file is gone, and what was set aside; a worker that stops leaves both")
+    @Test("the end of the room deletes the file and its backups; a worker that stops keeps both")
     func discarded() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -199,7 +199,7 @@ struct CommandStoreTests {
         }
     }
 
-    @Test("of a worker that dies after any write a successor reads what was answered as durable", arguments: 0...40)
+    @Test("after a worker dies behind any write, its successor reads everything that was answered as durable", arguments: 0...40)
     func killed(writes: Int) {
         let disk = Disk(life: writes)
         let store = Self.store(disk)

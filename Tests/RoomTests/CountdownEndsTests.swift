@@ -3,7 +3,7 @@ import Program
 import Room
 import Testing
 
-@Suite("When the countdowns on the picture are over")
+@Suite("Ends of countdowns on the canvas")
 struct CountdownEndsTests {
     private static let fps = 30
     private static let second: Int64 = 1_000_000_000
@@ -22,7 +22,7 @@ struct CountdownEndsTests {
             .secondsLeft(at: tick, fps: Self.fps)
     }
 
-    @Test("a countdown of the PK shows what the API says, however often its scene returns")
+    @Test("a PK countdown shows the time of the API, however often its scene returns")
     func pk() throws {
         let clock = Self.countdown("pk", of: .pk)
         var life = PKLife(durations: PKLife.Durations(countdown: 0, pk: 60 * Self.second, punish: 20 * Self.second))
@@ -46,7 +46,7 @@ struct CountdownEndsTests {
     }
 
     @Test(
-        "a countdown of its scene begins with the scene; a command's end holds until the scene goes on air after it",
+        "a scene countdown starts with its scene; an end set by command holds until another scene goes on air",
         arguments: [
             // told, scene on air at, what is shown at tick 300
             (nil, 0, 290), (nil, 150, 295), (Int64(600), 0, 10), (600, 299, 10), (600, 600, 310), (90, 120, 294),
@@ -60,7 +60,7 @@ struct CountdownEndsTests {
         #expect(self.shown(end, at: 300) == seconds)
     }
 
-    @Test("a command sets the countdown of the scene on air, to zero too; it never sets one of the PK")
+    @Test("a command sets the countdown of the scene on air, also to zero, and never a PK countdown")
     func commands() {
         let clocks = [Self.countdown("c", seconds: 300), Self.countdown("pk", of: .pk)]
         var ends = CountdownEnds()
@@ -72,7 +72,7 @@ struct CountdownEndsTests {
         #expect(CountdownEnds.beginning(clocks, at: 200, fps: 30) == ["c": 9_200])
     }
 
-    @Test("without a phase, or in one that has no end, a countdown of the PK shows zero")
+    @Test("outside a phase, or in a phase without an end, a PK countdown shows zero")
     func noPhase() {
         let clock = Self.countdown("pk", of: .pk)
         let end = CountdownEnds().ends(of: [clock], began: [:], at: 500, phaseEnd: nil)["pk"]

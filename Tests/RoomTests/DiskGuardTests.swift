@@ -2,7 +2,7 @@ import Packager
 import Room
 import Testing
 
-@Suite("A disk that fills: what is given up, in which order, and when it comes back")
+@Suite("Disk guard: what a filling disk stops, in which order, and when it resumes")
 struct DiskGuardTests {
     private static func look(_ disk: inout DiskGuard, used: Int64, free: Int64 = .max, reserve: Int64 = 0)
         -> [DiskGuard.Action]
@@ -19,7 +19,7 @@ struct DiskGuardTests {
         DiskGuard.Reading(used: used, capacity: capacity)
     }
 
-    @Test("an alarm at 80 %; at 95 % the window is limited and the recording stops, once; back below 80 and 75 %")
+    @Test("an alarm at 80 %; at 95 % the window is limited and recording stops once; both clear below 80 and 75 %")
     func levels() {
         var disk = DiskGuard(limit: 1000)
         #expect(Self.look(&disk, used: 799) == [])
@@ -41,7 +41,7 @@ struct DiskGuardTests {
             Self.look(&disk, used: 990) == [.alarm(.critical, was: .normal, Self.reading(990)), .limitWindow(true)])
     }
 
-    @Test("clips are made while the recording's disk alone is full, and none where they or the live files have no room")
+    @Test("clips are made if only the recording disk is full, but not if their own disk or the live disk is")
     func clips() {
         var disk = DiskGuard(limit: nil)
         func look(live: Int64 = 100, clips: Int64 = 100) -> Bool {
@@ -59,7 +59,7 @@ struct DiskGuardTests {
         #expect(disk.isFullForClips && look(), "for a while, whatever is measured")
     }
 
-    @Test("without a limit, or with one that is larger, the disk's own space counts")
+    @Test("without a limit, or with one larger than the disk, the free space of the disk counts")
     func disk() {
         for limit in [nil, 5000] as [Int64?] {
             var disk = DiskGuard(limit: limit)
@@ -74,7 +74,7 @@ struct DiskGuardTests {
         #expect(Self.look(&vast, used: .max / 2, free: .max) == [])
     }
 
-    @Test("a recording stops where a limited window would find no room beside it, but not in the first quarter")
+    @Test("recording stops if a limited window would not fit beside it, but not in the first quarter")
     func reserve() {
         var disk = DiskGuard(limit: 1000)
         #expect(Self.look(&disk, used: 250, reserve: 5000) == [])
@@ -84,7 +84,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "a recording goes on where there is room for twice what a window needs, some seconds later, while writing works"
+        "recording resumes seconds after there is space for two windows, if writes succeed"
     )
     func resumed() {
         let second: Int64 = 1_000_000_000
@@ -117,7 +117,7 @@ struct DiskGuardTests {
         #expect(look(600, at: 82) == [.resumeRecording])
     }
 
-    @Test("a recording leaves room for the files that are made of it, and does not go on into that")
+    @Test("recording leaves space for the files made from it, and does not resume into that reserve")
     func movies() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: nil)
@@ -145,7 +145,7 @@ struct DiskGuardTests {
         #expect(lookApart(668) == [.stopRecording(Self.reading(668))])
     }
 
-    @Test("each file system counts for itself: what is given up lies on the one that is full")
+    @Test("each file system counts separately: only outputs on the full one are stopped")
     func volumes() {
         let gib: Int64 = 1 << 30
         func look(_ disk: inout DiskGuard, live: (Int64, Int64), recording: (Int64, Int64), others: Int64 = 0)
@@ -180,7 +180,7 @@ struct DiskGuardTests {
         #expect(both == [.alarm(.critical, was: .normal, full), .stopRecording(full), .limitWindow(true)])
     }
 
-    @Test("what fails for good is tried less and less often; whatever is recorded begins anew")
+    @Test("after permanent failures retries become rarer; a new recording resets the delay")
     func backOff() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
@@ -204,7 +204,7 @@ struct DiskGuardTests {
         #expect(wait(from: now) == 10 && wait(from: now + 20) == 20)
     }
 
-    @Test("another recording, which an operator has begun, is stopped on a full disk as the one before was")
+    @Test("a recording that an operator starts later stops on a full disk like the first")
     func begun() {
         var disk = DiskGuard(limit: 1000)
         let first = Self.look(&disk, used: 960)
@@ -214,7 +214,7 @@ struct DiskGuardTests {
         #expect(Self.look(&disk, used: 960) == [.stopRecording(Self.reading(960))])
     }
 
-    @Test("a write that finds no space is as good as 95 % for ten seconds, whatever is measured: quotas are not")
+    @Test("a write that fails with ENOSPC or a quota error counts as 95 % full for ten seconds")
     func refused() {
         var disk = DiskGuard(limit: 1000)
         _ = Self.look(&disk, used: 100)
@@ -233,7 +233,7 @@ struct DiskGuardTests {
             ])
     }
 
-    @Test("the alarm says which directory, how many bytes are free, and what was stopped")
+    @Test("the alarm names the directory, the free bytes and what was stopped")
     func message() {
         var disk = DiskGuard(limit: nil)
         func look(_ live: Int64, _ recording: Int64, at second: Int64) -> [DiskGuard.Action] {
@@ -257,7 +257,7 @@ struct DiskGuardTests {
         #expect(disk.level == .normal && disk.stopped == [])
     }
 
-    @Test("a write that finds no space is told by what is free then, not by the look before; over when that is over")
+    @Test("an alarm for a failed write shows the current free space, and clears ten seconds after the write")
     func refusedNow() {
         var disk = DiskGuard(limit: nil)
         func look(_ free: Int64, at second: Int64) -> [DiskGuard.Action] {
@@ -280,7 +280,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "a disk that fails is told once, and when it works again; the window is limited before memory has no more room")
+        "a failing disk is reported once, and so is its recovery; the window is limited before memory runs out")
     func failing() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)

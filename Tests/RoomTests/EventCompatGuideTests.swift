@@ -3,7 +3,7 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("The guides' tables of other products' words")
+@Suite("The guide's tables of event names of other products")
 struct EventCompatGuideTests {
     /// The guides, found from this file.
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -36,7 +36,7 @@ struct EventCompatGuideTests {
         return "| `\(row.type)` | \(conditions.joined(separator: "; ")) | \(words.joined(separator: ", ")) |"
     }
 
-    @Test("what a guide says of an event is what the event says", arguments: EventVocabulary.allCases)
+    @Test("the guide and the code agree on each event name", arguments: EventVocabulary.allCases)
     func tables(vocabulary: EventVocabulary) throws {
         let tables = try Self.rows(vocabulary)
         try #require(tables.count == 1, "one guide has the table of \(vocabulary.rawValue)")
@@ -45,7 +45,7 @@ struct EventCompatGuideTests {
         #expect(tables[0] == written)
     }
 
-    @Test("no row is hidden behind one before it")
+    @Test("every row of the tables can match")
     func reachable() {
         for (index, row) in EventCompat.rows.enumerated() {
             for before in EventCompat.rows[..<index]

@@ -24,7 +24,7 @@ private struct Belief {
 }
 
 /// The table of states that the products' documents and the field's vocabulary give, row by row; not what the code has.
-@Suite("A room's way, as clients of other products see it")
+@Suite("Room states in the vocabularies of other products")
 struct EventCompatStateTests {
     typealias Words = [EventVocabulary: [String: String]]
 
@@ -159,7 +159,7 @@ struct EventCompatStateTests {
             .remon: ["state": "FAIL", "error": "Unknown"],
         ])
 
-    @Test("an SDK of RemoteMonster begins with INIT")
+    @Test("a RemoteMonster SDK starts with INIT")
     func initial() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "false"])
@@ -167,7 +167,7 @@ struct EventCompatStateTests {
     }
 
     @Test(
-        "at each state everybody believes what the vocabulary says",
+        "at each room state every vocabulary shows the state it defines",
         arguments: [
             [
                 Self.waiting, Self.preparing, Self.decoded, Self.live, Self.another, Self.recovering, Self.returning,
@@ -188,7 +188,7 @@ struct EventCompatStateTests {
         }
     }
 
-    @Test("a room nobody ever watched is cancelled")
+    @Test("a room that nobody ever watched is cancelled")
     func cancelled() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "false"])
@@ -198,7 +198,7 @@ struct EventCompatStateTests {
         #expect(belief.words[.flipflop]?["player"] == nil)
     }
 
-    @Test("a successor does not tell viewers that the room is still to come, nor that slate is the show")
+    @Test("a successor reports neither an upcoming room nor slate as the show")
     func successor() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "true"])

@@ -1,9 +1,9 @@
 import Room
 import Testing
 
-@Suite("Events that a publisher can make happen again and again")
+@Suite("Rate limit of events that a publisher can repeat")
 struct EventThrottleTests {
-    @Test("three at once, then one a second that counts those before it; what is left is told when its time has come")
+    @Test("a burst of three, then one event a second that counts the suppressed ones; the rest is sent when due")
     func throttle() {
         let second: Int64 = 1_000_000_000
         var throttle = EventThrottle(now: 0)

@@ -2,13 +2,13 @@ import MediaTypes
 import Room
 import Testing
 
-@Suite("Events of the operator's: rate, ids, states")
+@Suite("Limits of the operator's metadata events: rate, ids, states")
 struct MetadataDeskTests {
     private static func entry(_ text: String = "a") -> MetadataDesk.Entry {
         MetadataDesk.Entry(content: text, frame: 7)
     }
 
-    @Test("as many at once as the burst, then as many a second as the rate")
+    @Test("the burst is accepted at once, then as many events a second as the rate")
     func rate() throws {
         var desk = MetadataDesk()
         for number in 1...MetadataDesk.burst {
@@ -26,7 +26,7 @@ struct MetadataDeskTests {
         #expect(throws: MetadataDesk.Refusal.tooMany) { try desk.add(Self.entry(), id: nil, state: nil, now: 0) }
     }
 
-    @Test("publishers who talk as fast as they may leave the operator half of what is possible at once")
+    @Test("publishers at full speed leave half of the rate to the operator")
     func reserve() throws {
         var desk = MetadataDesk()
         var taken = 0
@@ -48,7 +48,7 @@ struct MetadataDeskTests {
         _ = try desk.add(Self.entry(), id: nil, state: nil, leaving: MetadataDesk.reserve, now: later + 50_000_000)
     }
 
-    @Test("an id is its event's: the same again is known, another one is refused")
+    @Test("a repeated id with the same event is recognized, with another event it is refused")
     func ids() throws {
         var desk = MetadataDesk()
         #expect(try desk.known("g1", content: "a") == nil)
@@ -57,7 +57,7 @@ struct MetadataDeskTests {
         #expect(throws: MetadataDesk.Refusal.taken) { try desk.known("g1", content: "b") }
     }
 
-    @Test("so many types have a state, and one that ends makes room; a refusal costs nothing")
+    @Test("the number of stateful types is limited, and an ended state frees its place; a refusal uses up nothing")
     func states() throws {
         var desk = MetadataDesk()
         for number in 0..<MetadataDesk.mostStates {

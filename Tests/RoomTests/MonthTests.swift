@@ -1,9 +1,9 @@
 import Room
 import Testing
 
-@Suite("A month of PKs on the values alone")
+@Suite("A simulated month of PKs")
 struct MonthTests {
-    @Test("thirty days of losses, stalls, kicks, late looks and dying workers break no promise", arguments: [0, 1, 6])
+    @Test("thirty days of losses, stalls, kicks, delayed polls and crashes violate no invariant", arguments: [0, 1, 6])
     func month(seed: Int) {
         var month = Month(seed: seed)
         month.pass(days: 30)

@@ -2,7 +2,7 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("Overload: one step at a time, the level that held, and attempts with a growing distance")
+@Suite("Overload: one step at a time, the stable level, and retries at growing intervals")
 struct OverloadTests {
     private static let ms: Int64 = 1_000_000
     private static let poll: Int64 = 50 * Self.ms
@@ -24,7 +24,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a room with stills, with sheets of them or with raw pictures pauses those behind the decoding; one without has no such step",
+        "a room with stills, sprite sheets or raw frames pauses them after decoding; other rooms have no such step",
         arguments: [
             ("", false), (#", { "type": "image", "path": "still.jpg" }"#, true),
             (#", { "type": "image", "path": "still.jpg", "sprites": {} }"#, true),
@@ -43,7 +43,7 @@ struct OverloadTests {
         #expect(steps == [.decoding] + (arePaused ? [.outputs] : []) + [.encoder(0), .halfPictures, .hold])
     }
 
-    @Test("within the limit nothing is left out, however long")
+    @Test("while the lag is within the limit no step is taken")
     func withinLimit() {
         var overload = Self.make()
         for time in 0..<2_000 {
@@ -54,7 +54,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a lag that comes at once and falls takes no step, however far above the limit it was",
+        "a sudden lag that falls again takes no step, however far above the limit it was",
         arguments: [450, 1_000, 3_000])
     func burst(milliseconds: Int64) {
         var overload = Self.make()
@@ -65,7 +65,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("a lag that stays just above the limit takes one step after the other, each observed for a second")
+    @Test("a lag that stays just above the limit takes one step per second")
     func oneByOne() {
         var overload = Self.make()
         var times: [Int64] = []
@@ -80,7 +80,7 @@ struct OverloadTests {
         #expect(times == [1_000, 2_300, 3_600, 4_900, 6_200, 7_500, 17_150])
     }
 
-    @Test("the step behind an encoder waits until that is replaced, five seconds at most")
+    @Test("the step after an encoder change waits until the encoder is replaced, five seconds at most")
     func pending() {
         for (pending, least) in [(2_000, 2_900), (60_000, 5_900)] as [(Int64, Int64)] {
             var overload = Self.make()
@@ -96,7 +96,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("a lag that grows steeply takes one step as well, after half a second")
+    @Test("a steeply growing lag also takes one step, after half a second")
     func steep() {
         var overload = Self.make()
         var taken: [Int64] = []
@@ -208,7 +208,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a constant load of 1.3, 1.6 and 2 times the capacity: settled within 15 s, then an attempt a minute at most, each later one at twice the distance, and no hold",
+        "a constant load of 1.3, 1.6 or 2 times the capacity settles within 15 s, retries at doubling intervals, never holds",
         arguments: [1.3, 1.6, 2.0], [0.0, 0.1, 0.3])
     func constantLoad(load: Double, noise: Double) {
         for (needs, stalls) in [(0, false), (1, false), (2, false), (0, true), (1, true), (2, true)] {
@@ -236,7 +236,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "three times the capacity from one moment to the next: every step but the hold at once, so that the lag stays below 1.5 s",
+        "a sudden load of three times the capacity takes every step but the hold at once, and the lag stays below 1.5 s",
         arguments: [0.0, 0.1, 0.3])
     func runaway(noise: Double) {
         for needs in Self.needs.indices {
@@ -249,7 +249,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("attempts to do without a step come 30 s after it, then 60, 120, 240 s, up to 32 minutes")
+    @Test("attempts to take a step back come 30 s after it, then 60, 120, 240 s, up to 32 minutes")
     func distances() {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0])
         let run = Self.run(machine, seconds: 12_000, seed: 1)
@@ -260,7 +260,7 @@ struct OverloadTests {
         #expect(distances.count >= expected.count)
     }
 
-    @Test("an attempt that fails returns to the level that held at once, and counts as one change")
+    @Test("a failed attempt returns to the stable level at once, and counts as one change")
     func returns() {
         let held = Overload.Held(steps: Array(Self.steps.prefix(4)), distance: 30_000 * Self.ms)
         var overload = Overload(steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms), held: held)
@@ -291,7 +291,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a machine that is as fast as before: the room leaves nothing out three minutes later, and says so after ten seconds more"
+        "on a machine that is fast again all steps are taken back within three minutes, and reported ten seconds later"
     )
     func recovers() {
         for load in [1.3, 2.0, 3.0, 8.0] {
@@ -303,7 +303,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("where only the hold is left it is taken, and tried again after 5 s, 10 s, 20 s and so on")
+    @Test("if only the hold is left, it is taken, and retried after 5 s, 10 s, 20 s and so on")
     func hold() {
         let run = Self.run(Machine(capacity: 0.15, needs: Self.needs[0]), seconds: 300, seed: 1)
         #expect(run.held && run.longestLag < 2.5)
@@ -318,7 +318,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "whatever the lag does: steps in order, none taken within the limit unless an attempt failed, none taken back above half of it"
+        "for any lag: steps come in order, none within the limit unless an attempt failed, none is taken back above half of it"
     )
     func anyLag() {
         for seed in UInt64(1)...200 {
@@ -351,7 +351,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("numbers at the ends of their ranges change nothing about that", arguments: [Int64.min, -1, .max])
+    @Test("extreme numbers do not break these rules", arguments: [Int64.min, -1, .max])
     func extremes(lag: Int64) {
         var overload = Self.make()
         for time in 0..<200 { _ = overload.noted(lag: lag, at: Int64(time) * Self.poll) }
@@ -360,7 +360,7 @@ struct OverloadTests {
 
     // MARK: Handing on
 
-    @Test("a successor begins with the level that held, without the hold, and waits before it tries less")
+    @Test("a successor starts at the stable level without the hold, and waits before it takes a step back")
     func handedOn() throws {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0], noise: 0.1)
         let before = Self.run(machine, seconds: 100, seed: 1).overload
@@ -375,14 +375,14 @@ struct OverloadTests {
         #expect(Self.make().held == nil)
     }
 
-    @Test("steps that the successor does not have end what is handed on")
+    @Test("the level handed on stops at the first step that the successor does not have")
     func otherSteps() {
         let held = Overload.Held(steps: [.decoding, .encoder(7), .halfPictures], distance: 0)
         let overload = Overload(steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms), held: held)
         #expect(Array(overload.active) == [.decoding])
     }
 
-    @Test("the record of the level is read as it was written")
+    @Test("the record of the level survives a round trip")
     func record() {
         let record = OverloadRecord(level: "encoder 720p", distanceMs: 60_000, writtenAt: 1_700_000_000_000)
         #expect(OverloadRecord(Array(record.json.utf8), now: record.writtenAt + 299_000) == record)
@@ -391,7 +391,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a record that is damaged or of another version is none",
+        "a damaged record, or one of another version, is ignored",
         arguments: [
             "", "{}", "null", "{\"version\":2,\"level\":\"decoding\",\"distanceMs\":1,\"writtenAt\":1}",
             "{\"version\":1,\"level\":7,\"distanceMs\":1,\"writtenAt\":1}",

@@ -5,7 +5,7 @@ import Testing
 struct PKLifeTests {
     private static let plan = PKLife.Durations(countdown: 3, pk: 10, punish: 5)
 
-    @Test("by its timers, each phase begins where the one before ended, however late one looks")
+    @Test("by timer each phase starts where the last one ended, however late the poll is")
     func timers() throws {
         var life = PKLife(durations: Self.plan)
         #expect(try life.start(Self.plan, now: 100).map(\.to) == [.countdown])
@@ -18,7 +18,7 @@ struct PKLifeTests {
         #expect(rest.last?.reason == .timer && !life.isRunning && life.endsAt == nil)
     }
 
-    @Test("phases of no length are left out; a PK of no length lasts until a command")
+    @Test("phases of length zero are skipped; a PK of length zero lasts until a command")
     func zero() throws {
         let plan = PKLife.Durations(countdown: 0, pk: 0, punish: 0)
         var life = PKLife(durations: plan)
@@ -31,7 +31,7 @@ struct PKLifeTests {
         #expect(life.poll(now: 24).map(\.reason) == [.timer])
     }
 
-    @Test("commands that do not fit are refused and change nothing; an end is never refused")
+    @Test("commands that do not fit the phase are refused and change nothing; ending is always allowed")
     func refusals() throws {
         var life = PKLife(durations: Self.plan)
         #expect(throws: PKLife.Refusal.self) { try life.punish(lasting: nil, now: 0) }

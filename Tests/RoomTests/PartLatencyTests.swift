@@ -1,9 +1,9 @@
 import Room
 import Testing
 
-@Suite("How long pictures and parts take")
+@Suite("Latency of frames and parts")
 struct PartLatencyTests {
-    @Test("ticks that are lost leave nothing behind, however long the machine cannot keep up")
+    @Test("lost ticks leave no entries behind, however long the machine is overloaded")
     func bounded() {
         var latency = PartLatency(tracks: 2)
         // A minute of pictures and a minute without: none of these is there to take one of those away.

@@ -6,7 +6,7 @@ import Testing
 
 import Room
 
-@Suite("The pipeline file of a running room")
+@Suite("Watching the pipeline file of a running room")
 struct PipelineFileWatchTests {
     /// A room that takes every version but those with `bad`, and one that comes too early.
     private final class Taker: Sendable {
@@ -52,7 +52,7 @@ struct PipelineFileWatchTests {
 
     private func remove() { try? FileManager.default.removeItem(atPath: self.directory) }
 
-    @Test("a version is handed on once, and one that was only touched not at all")
+    @Test("a new version is delivered once; a file whose content did not change is not")
     func versions() throws {
         defer { self.remove() }
         try self.write("one")
@@ -70,7 +70,7 @@ struct PipelineFileWatchTests {
     }
 
     /// As the kubelet does it: the mounted file is a link through `..data`, which is turned to another directory.
-    @Test("a ConfigMap's turned link is seen")
+    @Test("a ConfigMap's switched link is noticed")
     func configMap() throws {
         defer { self.remove() }
         try self.write("one", "..2026_1/room.json")
@@ -88,7 +88,7 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two"] && taker.reports.isEmpty)
     }
 
-    @Test("what is wrong is told once, if it stays so, and that it is right again")
+    @Test("a fault that persists is reported once, and so is its repair")
     func refusals() throws {
         defer { self.remove() }
         try self.write("one")
@@ -118,7 +118,7 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two", "three"] && taker.reports.last == "good")
     }
 
-    @Test("a refused version whose rights alone are changed is read again")
+    @Test("a refused version is read again if only its permissions change")
     func rights() throws {
         defer { self.remove() }
         try self.write("one")
@@ -136,7 +136,7 @@ struct PipelineFileWatchTests {
         #expect(taker.attempts == attempts + 2, "once more, as with any other version that is refused")
     }
 
-    @Test("what comes too early is tried again")
+    @Test("a version that comes too early is retried")
     func early() throws {
         defer { self.remove() }
         try self.write("one")
@@ -151,7 +151,7 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two"] && taker.reports == ["early", "good"])
     }
 
-    @Test("what stays too early is tried ever more rarely; another version, or being told, is an attempt at once")
+    @Test("retries become rarer; a new version or a reload request retries at once")
     func patience() throws {
         defer { self.remove() }
         try self.write("one")

@@ -4,7 +4,7 @@ import Testing
 
 import Room
 
-@Suite("How fast a publisher is read")
+@Suite("Pacing of publishers")
 struct PublisherPaceTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -51,14 +51,14 @@ struct PublisherPaceTests {
         }
     }
 
-    @Test("a clock that is fast by a hundredth is read for ever")
+    @Test("a publisher whose clock is 1 % fast is never paused")
     func fastClock() {
         var sender = Sender()
         _ = sender.run(from: 5, seconds: 3_600, percent: 101)
         #expect(sender.pace.lead(at: 0) < 200_000_000)
     }
 
-    @Test("what comes at once behind a stall of the network is read at once, however often", arguments: [3, 20, 80])
+    @Test("data that arrives in a burst after a network stall is read at once, however often", arguments: [3, 20, 80])
     func stalls(length: Int64) {
         var sender = Sender()
         var now: Int64 = 5
@@ -68,14 +68,14 @@ struct PublisherPaceTests {
         }
     }
 
-    @Test("a server that begins with the pictures it has cached goes on in real time", arguments: [2, 5, 9])
+    @Test("a server that starts with cached frames continues in real time", arguments: [2, 5, 9])
     func cachedGOP(length: Int64) {
         var sender = Sender(gop: 10_000)
         let now = sender.run(from: 5, seconds: length, percent: 100_000)
         _ = sender.run(from: now, seconds: 60)
     }
 
-    @Test("a jump of the timestamps and a restart of the encoder are no haste")
+    @Test("a timestamp jump and an encoder restart do not count as fast")
     func jumps() {
         var sender = Sender()
         var now = sender.run(from: 5, seconds: 5)
@@ -85,13 +85,13 @@ struct PublisherPaceTests {
         _ = sender.run(from: now, seconds: 20)
     }
 
-    @Test("sound whose timestamps are a tenth too fast holds no pictures up")
+    @Test("audio timestamps that are 10 % too fast do not delay video")
     func wrongSound() {
         var sender = Sender(soundOff: 100)
         _ = sender.run(from: 5, seconds: 300)
     }
 
-    @Test("a file that is pushed is read in real time, and counts as evenly come", arguments: [130, 300, 100_000])
+    @Test("a pushed file is read in real time, and its arrival counts as regular", arguments: [130, 300, 100_000])
     func file(percent: Int64) {
         var sender = Sender()
         var now: Int64 = 5
@@ -123,7 +123,7 @@ struct PublisherPaceTests {
     }
 
     @Test(
-        "a file whose sound begins late, ends early or has a hole is read in real time, and no packet counts as come earlier",
+        "a file whose audio starts late, ends early or has a gap is read in real time, and no packet counts as early",
         arguments: [0..<20_000, 20_000..<Int64.max, 20_000..<22_500, 20_000..<23_900, 20_000..<40_000])
     func holes(silence: Range<Int64>) {
         var sender = Sender(silence: silence)
@@ -150,7 +150,7 @@ struct PublisherPaceTests {
         #expect(spread < 500_000_000, "\(spread / 1_000_000) ms")
     }
 
-    @Test("sound alone is held as well, and nobody is ahead by more than half a minute")
+    @Test("an audio-only publisher is paced too, and is never more than half a minute ahead")
     func tinyMessages() {
         var pace = PublisherPace()
         var latest: Int64 = 0
@@ -169,7 +169,7 @@ struct PublisherPaceTests {
         #expect(isChanged && !pace.isHeld, "the next publication is another one")
     }
 
-    @Test("whatever its time, who has sent too much is held until a good part of it is decoded")
+    @Test("a publisher that sends too many bytes is paused until a good part is decoded, whatever the timestamps")
     func bytes() {
         var pace = PublisherPace()
         let waiting = [24 << 20, 24 << 20 + 1, 16 << 20, 16 << 20 - 1]

@@ -9,7 +9,7 @@ import Room
 import Synchronization
 import Testing
 
-@Suite("The end of a recording, as events: progress, and what is not done in time")
+@Suite("Events at the end of a recording: progress, and work left unfinished")
 struct RecordingReportTests {
     /// Goes on by so much each time it is asked.
     private final class SteppingClock: MonotonicClock {
@@ -86,7 +86,7 @@ struct RecordingReportTests {
     /// Each segment is read for the tables, to be written, and for its checksum.
     private static let steps = 3 * Self.segments
 
-    @Test("progress is told once a second, with bytes that rise up to all of them, then that the files are there")
+    @Test("progress is reported once a second with rising bytes up to the total, then the finished files")
     func progress() throws {
         try Self.withRecording { settings in
             let lines = Lines()
@@ -106,7 +106,7 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("of a take that is over while the room goes on it says so; what is called off is left whole")
+    @Test("a recording that ends while the room runs is reported; a cancelled job leaves it complete")
     func onAir() throws {
         try Self.withRecording { settings in
             let lines = Lines()
@@ -124,7 +124,7 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("the room's last word says what becomes of it, where there is something and the room is over")
+    @Test("the room's last event names the recording's outcome, if there is a recording and the room has ended")
     func word() {
         func error(_ code: MediaError.Code) -> MediaError { MediaError(code, "what", at: "recording", fix: "fix") }
         let (late, lost) = (error(.unfinished), error(.outputLost))
@@ -140,7 +140,7 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("what is not done by its time is told and left; another worker makes all of it")
+    @Test("a recording not finished in time is reported and left; another worker makes all of it")
     func unfinished() throws {
         try Self.withRecording { settings in
             let lines = Lines()

@@ -2,9 +2,9 @@ import MediaTypes
 import Room
 import Testing
 
-@Suite("Failures that come again with every segment")
+@Suite("Rate limit of failures that repeat with every segment")
 struct RepeatedFailuresTests {
-    @Test("the first of a kind is told at once, then one in ten seconds with the number of those between")
+    @Test("the first failure of a kind is reported at once, then one in ten seconds with the number suppressed")
     func paced() {
         var failures = RepeatedFailures()
         let second = TimeMath.nanoseconds

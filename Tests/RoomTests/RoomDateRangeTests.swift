@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("Scenes and phases of a PK as date ranges, held against the frames")
+    @Suite("Date ranges of scenes and PK phases, compared with the frames")
     struct DateRangeTests {
         /// A range as one playlist tells it, in nanoseconds since the Unix epoch.
         private struct Range {

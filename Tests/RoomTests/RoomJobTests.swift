@@ -5,9 +5,9 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Jobs of the offline clock")
+    @Suite("Rooms with an offline clock")
     struct JobTests {
-        @Test("offline a PK runs on program time: each phase begins at its very tick")
+        @Test("offline, a PK runs on program time: each phase begins exactly at its tick")
         func pk() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -26,7 +26,7 @@ extension InProcess {
             #expect(zip(dates, dates.dropFirst()).map { ($1 - $0) / 1_000_000 } == [500, 1_000])
         }
 
-        @Test("an automatic scene is laid out anew behind the last picture of a file, at the same one in every run")
+        @Test("an automatic scene changes its layout after the last frame of a file, at the same frame in every run")
         func automatic() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 /// Every order of events, with what must hold after each of them.
-@Suite("A room's life under any order of events")
+@Suite("RoomLife invariants under random events")
 struct RoomLifePropertyTests {
     private static let absences: [RoomLife.Absence] = [
         .placeholder, .leavePane, .fallbackScene("solo"), .fallbackScene("guest"),
     ]
 
-    @Test("thousands of random steps keep every promise", arguments: 0..<16)
+    @Test("thousands of random steps violate no invariant", arguments: 0..<16)
     func promises(seed: Int) throws {
         var random = TestRandom(state: UInt64(seed) &+ 99)
         let absences = (Self.absences[seed / 4], Self.absences[seed % 4])

@@ -2,7 +2,7 @@ import MediaTypes
 import Room
 import Testing
 
-@Suite("A room's life: what is on air when sources come and go")
+@Suite("The scene on air when sources come and go")
 struct RoomLifeTests {
     private static let second = Kit.second
 
@@ -17,7 +17,7 @@ struct RoomLifeTests {
         #expect(room.comes(Kit.b, now: 10 * Self.second).shows == ["pk"])
     }
 
-    @Test("who sent ahead of time is seen to the end of it: the pane leaves after the hold that follows")
+    @Test("media sent ahead is shown to its end; then the hold begins, and the pane leaves after it")
     func leavesWhenDrained() {
         var room = Kit.room((.placeholder, .leavePane), first: "pk")
         room.everybodyComes(now: 0)
@@ -39,7 +39,7 @@ struct RoomLifeTests {
         #expect(room.comes(Kit.a, now: 6 * Self.second).shows == ["pk-2002"])
     }
 
-    @Test("the fallback scene is on air while the source is away, if the scene on air shows it")
+    @Test("the fallback scene is on air while a source shown by the scene on air is away")
     func fallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -52,7 +52,7 @@ struct RoomLifeTests {
         #expect(other.passes(to: 60 * Self.second).shows.isEmpty, "solo does not show it")
     }
 
-    @Test("a command puts away the fallback: what was asked for last stays")
+    @Test("a command cancels the fallback: the scene commanded last stays")
     func commandOverFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -66,7 +66,7 @@ struct RoomLifeTests {
 
     private static let c = SourceID(uid: "3003", streamType: .main)
 
-    @Test("a source that comes has a life of its own, and a pane that waits for its picture where it shall")
+    @Test("a new source has its own state, and a pane that waits for its first frame")
     func newcomer() {
         var room = Kit.room(first: "pk")
         room.everybodyComes(now: 0)
@@ -85,7 +85,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 4 + 2 * Self.second).shows == ["trio-3003"], "it leaves as it came")
     }
 
-    @Test("a source that goes takes its fallback scene, its grace and its absence with it")
+    @Test("a removed source takes its fallback scene, grace and absence with it")
     func leaver() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -102,7 +102,7 @@ struct RoomLifeTests {
         #expect(room.sources[Kit.b]?.state == .idle, "who comes back under its name begins anew")
     }
 
-    @Test("a thousand sources come and go, and leave nothing behind")
+    @Test("a thousand sources that come and go leave no state behind")
     func manyNewcomers() {
         var room = Kit.room(first: "pk")
         for number in 0..<1_000 {
@@ -115,7 +115,7 @@ struct RoomLifeTests {
         #expect(Set(room.sources.keys) == [Kit.a, Kit.b] && room.deadline(after: 2) == nil)
     }
 
-    @Test("a scene that was taken away is never chosen again: not behind a fallback, not after the PK")
+    @Test("a removed scene is never chosen again, neither after a fallback nor after the PK")
     func removedScene() throws {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -134,7 +134,7 @@ struct RoomLifeTests {
         #expect(end.shows == ["guest"], "the PK's end scene is gone")
     }
 
-    @Test("a PK whose scene was taken away does not begin, and does when the scene is back")
+    @Test("a PK whose scene was removed does not start, and starts when the scene is back")
     func removedPKScene() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -146,7 +146,7 @@ struct RoomLifeTests {
         #expect(start.shows == ["pk"])
     }
 
-    @Test("a fallback scene that nobody is left in gives way")
+    @Test("a fallback scene without any present source gives way")
     func emptyFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -157,7 +157,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 20 * Self.second).shows == ["pk"], "b is coming, a is gone")
     }
 
-    @Test("a PK by its timers: each phase with its scene")
+    @Test("a PK by timer: each phase shows its scene")
     func phases() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -172,7 +172,7 @@ struct RoomLifeTests {
     }
 
     @Test(
-        "a connected source that is silent gives way to the fallback scene after its hold, and ends the PK after the grace"
+        "a connected but silent source causes the fallback scene after its hold, and ends the PK after the grace"
     )
     func silentOpponent() throws {
         var room = Kit.room((.placeholder, .fallbackScene("solo")))
@@ -196,7 +196,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 90 * Self.second).states == [.gone])
     }
 
-    @Test("a stall that is shorter than the hold changes nothing on air")
+    @Test("a stall shorter than the hold changes nothing on air")
     func shortStall() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -208,7 +208,7 @@ struct RoomLifeTests {
         #expect(actions.states == [.stalled, .live] && actions.shows.isEmpty)
     }
 
-    @Test("a source that is finally lost ends the PK; when it comes back it is live and in no scene until a command")
+    @Test("a source lost past its grace ends the PK; if it returns it is live, and in no scene until a command")
     func automaticEnd() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -222,7 +222,7 @@ struct RoomLifeTests {
         #expect(room.receive(.commanded(Kit.duel), now: 31 * Self.second).shows == ["pk"])
     }
 
-    @Test("when the source of the end scene itself is lost, a scene with somebody in it is on air")
+    @Test("if the source of the end scene is lost, a scene with a present source goes on air")
     func endSceneOfTheLost() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -231,7 +231,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 15 * Self.second).shows == ["guest"])
     }
 
-    @Test("ready once everybody is there, and by setting the PK starts with it, once")
+    @Test("the PK is ready when all sources are live, and starts then, once, if set to")
     func whenReady() throws {
         var room = Kit.room(startsWhenReady: true)
         #expect(!room.comes(Kit.a, now: 0).contains(.pkReady))
@@ -251,7 +251,7 @@ struct RoomLifeTests {
         return room
     }
 
-    @Test("what happens between the end of a phase and the next poll finds that the phase has ended, at its end")
+    @Test("an event between the end of a phase and the next poll sees the phase as ended, at its end time")
     func unpolledEnd() throws {
         let late = 17 * Self.second
         var punished = try Self.unpolled()
@@ -280,7 +280,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 18 * Self.second).shows.isEmpty)
     }
 
-    @Test("a PK without its sources, a second one, and one in a room that has none are refused")
+    @Test("a PK is refused without its sources, while one runs, and in a room that has none")
     func refusals() throws {
         var room = Kit.room()
         _ = room.comes(Kit.a, now: 0)

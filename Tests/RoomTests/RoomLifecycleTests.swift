@@ -6,7 +6,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Publishers that leave, workers that drain, and workers that take a room over")
+    @Suite("Unpublish, drain, and takeover of a room by another worker")
     struct LifecycleTests {
         /// A room whose first source is live and that has published several segments.
         private static func live(_ directory: RoomDirectory) async throws -> RoomHarness {
@@ -24,7 +24,7 @@ extension InProcess {
             }
         }
 
-        @Test("unpublish does not end the room: it goes on in time, and the publisher can come back")
+        @Test("unpublish does not end the room: it runs on, and the publisher can return")
         func unpublish() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -48,7 +48,7 @@ extension InProcess {
             directory.lint()
         }
 
-        @Test("a worker that drains leaves its playlists open; the successor continues numbers and time")
+        @Test("a draining worker leaves its playlists open, and its successor continues numbers and time")
         func drain() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -88,7 +88,7 @@ extension InProcess {
             directory.lint()
         }
 
-        @Test("a room that is ended before anybody has come back ends what the worker before has listed")
+        @Test("a room that ends before any publisher is back ends the playlists of the worker before")
         func endsWhatItFound() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -136,7 +136,7 @@ extension InProcess {
         }
 
         @Test(
-            "a successor begins with the level of overload that its worker before held; a room that begins takes none")
+            "a successor starts at the overload level of the worker before; a new room starts at none")
         func overloadHandedOn() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("What a room writes to its directory")
+    @Suite("Files a room writes to its directory")
     struct OutputTests {
         @Test("the initialization segments are the same bytes in every run")
         func initialization() async throws {
@@ -25,7 +25,7 @@ extension InProcess {
         }
 
         @Test(
-            "a canvas for each scene: another map and a discontinuity in all playlists, where a segment begins"
+            "a canvas per scene: a new map and a discontinuity in all playlists, at a segment boundary"
         )
         func canvasPerScene() async throws {
             let directory = try RoomDirectory()
@@ -62,7 +62,7 @@ extension InProcess {
         }
 
         @Test(
-            "a rendition's bit rate goes up and down: no discontinuity, BANDWIDTH never below what is listed",
+            "a rendition's bit rate changes without a discontinuity, and BANDWIDTH is never below the listed segments",
             .timeLimit(.minutes(1)))
         func rates() async throws {
             let directory = try RoomDirectory()
@@ -114,7 +114,7 @@ extension InProcess {
             directory.lint()
         }
 
-        @Test("all of a directory that was moved away is written again, with an alarm, and no segment is lost")
+        @Test("if the directory is moved away, all of it is written again with an alarm, and no segment is lost")
         func moved() async throws {
             let directory = try RoomDirectory()
             let away = RoomDirectory(at: directory.path + "-away")

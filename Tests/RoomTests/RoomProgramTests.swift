@@ -4,9 +4,9 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("The program's time and its scenes")
+    @Suite("Program time and scenes")
     struct ProgramTests {
-        @Test("ten seconds are a hundred ticks, none late and none lost, and segments come of them")
+        @Test("ten seconds are 100 ticks, none late or lost, and produce segments")
         func ticks() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -29,7 +29,7 @@ extension InProcess {
             #expect(try directory.text(of: "90p.m3u8").contains("#EXT-X-ENDLIST"))
         }
 
-        @Test("a scene at a date is on air from that very tick on")
+        @Test("a scheduled scene is on air from exactly its tick")
         func scheduled() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -57,7 +57,7 @@ extension InProcess {
         }
 
         @Test(
-            "a pane whose source is lost leaves its scene, or another scene is on air, until the source is back",
+            "while a source is lost, its pane leaves the scene, or a fallback scene is on air",
             arguments: ["leavePane", "fallbackScene"])
         func absence(then: String) async throws {
             let directory = try RoomDirectory()

@@ -5,11 +5,11 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("A room is recorded: what it leaves behind is what was on air")
+    @Suite("Recordings contain what was on air")
     struct RecordingTests {
         private static func record(_ path: String) -> String { #", { "type": "record", "path": "\#(path)" }"# }
 
-        @Test("a room that ends before anybody has published owes no recording")
+        @Test("a room that ends before anyone publishes makes no recording")
         func nobody() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -22,7 +22,7 @@ extension InProcess {
             #expect(room.events.all("recording.finishing").isEmpty && room.events.all("recording.failed").isEmpty)
         }
 
-        @Test("stopped and started again while the room goes on, over a kill: two recordings, no frame in both")
+        @Test("recording stopped, restarted and interrupted by a kill gives two recordings without a common frame")
         func takes() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -85,7 +85,7 @@ extension InProcess {
             }
         }
 
-        @Test("an encrypted room leaves a clear recording and clear clips, and not among what is served")
+        @Test("an encrypted room makes clear recordings and clips, outside the served directory")
         func encrypted() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension InProcess {
-    @Suite("Scenes by command: replies name a tick, and the frames show the scene from that tick on")
+    @Suite("Scenes by command: replies name a tick, and frames show the scene from that tick")
     struct SceneTests {
         private static let swapped = """
             "panes": [ { "uid": "2002", "x": 0, "width": "50%", "height": "100%" },
@@ -36,7 +36,7 @@ extension InProcess {
         }
 
         @Test(
-            "a scene at a date, a newer document, an older one refused, a decorated one: each at the tick it said"
+            "a scheduled scene, a newer document and a decorated one appear at their ticks; an older document is refused"
         )
         func documents() async throws {
             let directory = try RoomDirectory()
@@ -108,7 +108,7 @@ extension InProcess {
             }
         }
 
-        @Test("switches at random: every frame is one layout or the other, from the tick the reply names on")
+        @Test("random switches: every frame shows one layout or the other, from the tick in the reply")
         func switches() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -137,7 +137,7 @@ extension InProcess {
         }
 
         @Test(
-            "one alone, two side by side, one again: each at the tick the event says, and not a frame between them",
+            "one source, two side by side, one again: each from the tick in the event, with no frame between",
             arguments: [(1_500, 200), (0, 1_000)])
         func headCount(graceMs: Int, bufferMs: Int) async throws {
             let directory = try RoomDirectory()

@@ -4,7 +4,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("A room's states, as events, the document and the metrics tell them")
+    @Suite("Room states in events, the state document and metrics")
     struct StateTests {
         private static let members = """
             "control": { "compat": ["flipflop", "nertc", "agora", "remon"] }, "idle": { "maxIdleSeconds": 20 },
@@ -24,7 +24,7 @@ extension InProcess {
             #expect(metrics.contains("tandem_state{state=\"\(word)\"} 1"))
         }
 
-        @Test("waiting, preparing, live, recovering, live again, and over when nobody comes back")
+        @Test("waiting, preparing, live, recovering, live again, and ended when no publisher returns")
         func way() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -93,7 +93,7 @@ extension InProcess {
             #expect(states.map { $0.text("from") } == ["starting"] + states.dropLast().map { $0.text("to") })
         }
 
-        @Test("a program that is over by itself: its room is ending, as one that was told to")
+        @Test("a room that ends at its set duration is ending, as if it had been asked to")
         func duration() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -4,7 +4,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("A successor over the directory of a worker that was killed")
+    @Suite("A successor on the directory of a killed worker")
     struct SuccessorTests {
         private static func pk(_ milliseconds: Int) -> String {
             #""pk": { "scene": "pk", "durationMs": \#(milliseconds), "endScene": "guest" },"#
@@ -70,7 +70,7 @@ extension InProcess {
             #expect(throws: (any Error).self) { try directory.text(of: "commands.json") }
         }
 
-        @Test("a PK whose end has passed meanwhile ends, and what follows it is on air")
+        @Test("a PK whose end has passed ends, and the scene after it is on air")
         func passed() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -87,7 +87,7 @@ extension InProcess {
         }
 
         @Test(
-            "a PK that was commanded goes on in its scenes, whatever the file says of a PK",
+            "a commanded PK continues in its scenes, whatever the file says about a PK",
             arguments: ["", Self.pk(5_000)])
         func commandedPK(members: String) async throws {
             let directory = try RoomDirectory()
@@ -112,7 +112,7 @@ extension InProcess {
             try await second.end()
         }
 
-        @Test("a room that was told to end, and killed before it could, ends in its successor")
+        @Test("a room asked to end and killed before it could, ends in its successor")
         func ended() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -128,7 +128,7 @@ extension InProcess {
             #expect(try directory.text(of: "90p.m3u8").contains("#EXT-X-ENDLIST"))
         }
 
-        @Test("a kick holds over the change of workers for exactly as long as it was asked for")
+        @Test("a kick lasts exactly as long as requested, across workers")
         func kickHolds() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -145,7 +145,7 @@ extension InProcess {
         }
 
         @Test(
-            "a superseded worker answers 503; the third worker after two that died restores covers alone; --forget restores nothing"
+            "a superseded worker answers 503; the third worker after two crashes restores only covers; --forget restores nothing"
         )
         func fenced() async throws {
             let directory = try RoomDirectory()
@@ -183,7 +183,7 @@ extension InProcess {
             #expect(!directory.exists("commands.json.aside"), "it may have keys")
         }
 
-        @Test("a pipeline file that has changed meanwhile wins by the members it changes, and undoes no cover")
+        @Test("a changed pipeline file wins for the members it changes, and undoes no cover")
         func changedFile() async throws {
             let (directory, kept) = (try RoomDirectory(), try RoomDirectory())
             defer { for directory in [directory, kept] { directory.remove() } }

@@ -1,7 +1,7 @@
 import Room
 import Testing
 
-@Suite("What a service manager is told: sd_notify(3)")
+@Suite("Notifications to a service manager: sd_notify(3)")
 struct ServiceNoticesTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -29,7 +29,7 @@ struct ServiceNoticesTests {
         }
     }
 
-    @Test("ready and stopping are told once, the status whenever it changes")
+    @Test("READY and STOPPING are sent once, STATUS whenever it changes")
     func phases() {
         let notices = Manager()
         #expect(notices.next(Self.view(.starting), now: 0).isEmpty)
@@ -43,14 +43,14 @@ struct ServiceNoticesTests {
         #expect(notices.next(Self.view(.over, "closed"), now: 5) == ["STATUS=closed"])
     }
 
-    @Test("a worker that is over at the first look was ready, and is stopping, which one datagram cannot say")
+    @Test("a worker that has ended at the first poll sends READY and STOPPING in separate datagrams")
     func brief() {
         #expect(Manager().next(Self.view(.over, "closed"), now: 0) == ["READY=1", "STOPPING=1\nSTATUS=closed"])
         let stopping = Manager().next(Self.view(.stopping(until: 9), "draining"), now: 0)
         #expect(stopping == ["READY=1", "STOPPING=1\nEXTEND_TIMEOUT_USEC=5000000\nSTATUS=draining"])
     }
 
-    @Test("a worker that fails before it is ready never is")
+    @Test("a worker that fails before it is ready never sends READY")
     func failing() {
         let notices = Manager()
         #expect(notices.next(Self.view(.starting), now: 0).isEmpty)
@@ -59,7 +59,7 @@ struct ServiceNoticesTests {
         #expect(notices.next(failed, now: 2).isEmpty)
     }
 
-    @Test("more time is asked for once a second, and no more when the end is overdue")
+    @Test("more time is requested once a second, and no longer when the end is overdue")
     func extending() {
         let notices = Manager()
         _ = notices.next(Self.view(.ready), now: 0)
@@ -69,7 +69,7 @@ struct ServiceNoticesTests {
         #expect(asked == [0, 10, 20, 30], "a worker that hangs in its end is left to the manager")
     }
 
-    @Test("a worker that settles is not ready; it asks for more time while it gets on, and not when it hangs")
+    @Test("a recovering worker is not ready; it requests more time while it progresses, and not when it is stuck")
     func settling() {
         let notices = Manager()
         let working = Self.view(.settling, "finishing the recording")
@@ -83,7 +83,7 @@ struct ServiceNoticesTests {
         #expect(done == ["READY=1", "STOPPING=1"], "when it has settled it has started, and is over")
     }
 
-    @Test("it lives twice in each of the manager's intervals, as long as its loops advance")
+    @Test("WATCHDOG is sent twice per interval while the loops progress")
     func watchdog() {
         let notices = Manager(watchdog: 2 * Self.second)
         let ready = Self.view(.ready)
@@ -94,7 +94,7 @@ struct ServiceNoticesTests {
         #expect(notices.next(ready, now: 14 * Self.second) == ["WATCHDOG=1"], "back at once")
     }
 
-    @Test("files that are read again are told of when it begins and when it is done")
+    @Test("a reload is reported when it starts and when it is done")
     func reloading() {
         let notices = Manager()
         func next(_ asked: Int, _ done: Int, at second: Int64, phase: ServiceNotices.Phase = .ready) -> [String] {

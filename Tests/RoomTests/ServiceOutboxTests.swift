@@ -1,7 +1,7 @@
 import Room
 import Testing
 
-@Suite("What waits for a service manager that takes nothing: sd_notify(3)")
+@Suite("Notifications queued for a service manager that does not read: sd_notify(3)")
 struct ServiceOutboxTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -9,7 +9,7 @@ struct ServiceOutboxTests {
         ServiceNotices.View(phase: phase, status: status, isAlive: true)
     }
 
-    @Test("that a worker is ready and that it stops is told, however long nothing was taken")
+    @Test("READY and STOPPING are delivered, however long nothing was read")
     func nothingIsLost() {
         var outbox = ServiceOutbox(watchdog: 2 * Self.second)
         var looks = 0
@@ -32,7 +32,7 @@ struct ServiceOutboxTests {
             ])
     }
 
-    @Test("of several datagrams of one look each is taken once, in their order")
+    @Test("several datagrams of one poll are each sent once, in order")
     func partly() {
         var outbox = ServiceOutbox(watchdog: nil)
         var taken: [String] = []

@@ -1,9 +1,9 @@
 import Room
 import Testing
 
-@Suite("How much publishers say to viewers")
+@Suite("Rate limit of data messages from publishers")
 struct SourceDataBookTests {
-    @Test("ten a second of each source; what is over is counted, and another source's is not touched")
+    @Test("ten messages a second for each source; excess is counted, and other sources are not affected")
     func rate() {
         var book = SourceDataBook()
         let second = Kit.second

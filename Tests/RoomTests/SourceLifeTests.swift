@@ -2,7 +2,7 @@ import Room
 import TestSupport
 import Testing
 
-@Suite("A source's life: idle, connected, publishing, live, stalled, lost, reconnecting, gone")
+@Suite("Source states: idle, connected, publishing, live, stalled, lost, reconnecting, gone")
 struct SourceLifeTests {
     private static let second = Kit.second
 
@@ -12,7 +12,7 @@ struct SourceLifeTests {
         return source
     }
 
-    @Test("from the first connection to the first picture, one change a step")
+    @Test("from the first connection to the first frame there is one transition per step")
     func beginning() {
         var source = SourceLife(rules: Kit.rules)
         #expect(source.receive(.published, now: 1).map(\.to) == [.connected])
@@ -23,7 +23,7 @@ struct SourceLifeTests {
         #expect(source.since == 4)
     }
 
-    @Test("a lost publisher has the grace to come back, and is gone after it")
+    @Test("a lost publisher can return within its grace, and is gone after it")
     func grace() {
         var source = Self.live()
         let changes = source.receive(.left(reason: "reset"), now: Self.second)
@@ -35,7 +35,7 @@ struct SourceLifeTests {
         #expect(source.poll(now: 99 * Self.second, arrivals: .init()).isEmpty)
     }
 
-    @Test("who comes back in time is live at its first picture; no grace runs meanwhile")
+    @Test("a publisher that returns in time is live at its first frame; the grace does not run meanwhile")
     func returning() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -47,7 +47,7 @@ struct SourceLifeTests {
         #expect(!source.isAway(now: 99 * Self.second))
     }
 
-    @Test("the hold begins when what has come is decoded to its end, whenever the connection ended")
+    @Test("the hold begins when buffered media is decoded, however early the connection ended")
     func holdOfWhatWaits() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -64,7 +64,7 @@ struct SourceLifeTests {
         #expect(source.isAway(now: 14 * Self.second))
     }
 
-    @Test("a decoder that never comes to the end holds nothing up for ever")
+    @Test("a decoder that never finishes does not delay the hold without limit")
     func decoderThatHangs() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -75,7 +75,7 @@ struct SourceLifeTests {
         #expect(source.isAway(now: 60 * Self.second), "its pane does not come back for what nobody waited for")
     }
 
-    @Test("a decoder that is through before its connection's end is told holds from that")
+    @Test("if the decoder finishes before the connection's end is reported, the hold starts at that report")
     func drainedFirst() {
         var source = Self.live()
         _ = source.receive(.drained, now: 1)
@@ -83,7 +83,7 @@ struct SourceLifeTests {
         #expect(!source.isAway(now: 2 * Self.second + 1) && source.isAway(now: 2 * Self.second + 2))
     }
 
-    @Test("connections without a picture do not renew the grace")
+    @Test("connections without a frame do not renew the grace")
     func graceIsNotRenewed() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -92,7 +92,7 @@ struct SourceLifeTests {
         #expect(source.poll(now: 20 * Self.second, arrivals: .init()).map(\.to) == [.gone])
     }
 
-    @Test("who was gone, and comes back and goes without a picture, has the grace of anybody who comes")
+    @Test("a source that was gone, returns and leaves without a frame has the grace of a new publisher")
     func graceAfterGone() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -107,7 +107,7 @@ struct SourceLifeTests {
         #expect(source.poll(now: 616 * Self.second, arrivals: .init()).map(\.to) == [.gone])
     }
 
-    @Test("a takeover is no loss: reconnecting until the new connection's picture")
+    @Test("a takeover is not a loss: the state is reconnecting until the new connection's first frame")
     func takeover() {
         var source = Self.live()
         #expect(source.receive(.takenOver, now: 1).map(\.to) == [.reconnecting])
@@ -118,7 +118,7 @@ struct SourceLifeTests {
     }
 
     @Test(
-        "silent for stallMs it is stalled, with a packet live again; a still screen's sound keeps it live")
+        "after stallMs of silence a source is stalled, with a packet live again; audio keeps a still screen live")
     func stall() {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
@@ -143,7 +143,7 @@ struct SourceLifeTests {
     }
 
     @Test(
-        "a silent source is away after its hold, counted from the last packet and from when that was shown",
+        "a silent source is absent after its hold, counted from its last packet and when that was shown",
         arguments: [(hold: Int64(0), shownAfter: 0, away: 1050), (1000, 0, 1050), (1000, 250, 1250), (2000, 200, 2200)])
     func stalledHold(hold: Int64, shownAfter: Int64, away: Int64) {
         let rules = SourceLife.Rules(
@@ -159,7 +159,7 @@ struct SourceLifeTests {
         #expect(source.state == .live && !source.isAway(now: 99 * Self.second))
     }
 
-    @Test("without a limit a silent source is held as long as it is connected, and its grace begins with its loss")
+    @Test("without a limit a silent source is kept while connected, and its grace begins with its loss")
     func stillScreenWithoutSound() {
         var source = SourceLife(
             rules: SourceLife.Rules(stall: Self.second, grace: 15 * Self.second, hold: Self.second, stalledHold: nil))
@@ -170,7 +170,7 @@ struct SourceLifeTests {
         #expect(source.graceUntil == 75 * Self.second)
     }
 
-    @Test("silence and loss have one grace together, however the connection ends")
+    @Test("silence and loss share one grace, however the connection ends")
     func oneGrace() {
         // The connection stays open.
         var open = Self.live()
@@ -198,7 +198,7 @@ struct SourceLifeTests {
         #expect(ended.graceUntil == 35 * Self.second)
     }
 
-    @Test("a source that was given up in its silence is present again with its next packet")
+    @Test("a source given up for silence is present again with its next packet")
     func backFromSilence() {
         var source = Self.live()
         _ = Self.silence(&source, until: 20 * Self.second)
@@ -208,7 +208,7 @@ struct SourceLifeTests {
         #expect(source.isPresent && !source.isAbsent && !source.isAway(now: 99 * Self.second))
     }
 
-    @Test("what may wait in the socket is no silence, and what has been looked for in vain is")
+    @Test("unread data in the socket is not silence; an empty socket is")
     func unread() {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
@@ -223,7 +223,7 @@ struct SourceLifeTests {
         #expect(SourceLife.Arrivals(readUntil: 7).known(at: 5) == 5, "nobody has read the future")
     }
 
-    @Test("a still screen, a picture every five seconds, is live as long as its sound comes")
+    @Test("a still screen with a frame every five seconds is live while audio arrives")
     func stillScreen() {
         var source = Self.live()
         for now in stride(from: Int64(0), through: 60 * Self.second, by: 100_000_000) {
@@ -233,7 +233,7 @@ struct SourceLifeTests {
         #expect(source.state == .live)
     }
 
-    @Test("a process that was stopped itself does not blame its publishers")
+    @Test("a process that was suspended does not blame its publishers")
     func absence() {
         var source = Self.live()
         #expect(source.poll(now: 0, arrivals: .init(picture: 0)).isEmpty)
@@ -244,7 +244,7 @@ struct SourceLifeTests {
         #expect(late.map(\.to) == [.stalled])
     }
 
-    @Test("a watcher that was stopped takes its pause for no packet of a stalled source, and grants no second grace")
+    @Test("the pause of a suspended worker is not a packet of a stalled source, and grants no second grace")
     func absenceWhileStalled() {
         var source = Self.live()
         _ = Self.silence(&source, until: 2 * Self.second)
@@ -271,7 +271,7 @@ struct SourceLifeTests {
         #expect(longer.isGivenUp)
     }
 
-    @Test("sound alone makes a source live after a second without any picture")
+    @Test("audio alone makes a source live after a second without video")
     func soundOnly() {
         var source = SourceLife(rules: Kit.rules)
         for event in [SourceLife.Event.published, .arrived, .sounded] { _ = source.receive(event, now: 0) }
@@ -280,7 +280,7 @@ struct SourceLifeTests {
         #expect(source.poll(now: Self.second, arrivals: .init(sound: Self.second)).map(\.to) == [.live])
     }
 
-    @Test("without grace it is gone at once, and comes back as a new publisher does")
+    @Test("without a grace a lost source is gone at once, and returns like a new publisher")
     func noGrace() {
         var source = SourceLife(rules: SourceLife.Rules(stall: nil, grace: 0, hold: 0))
         for event in [SourceLife.Event.published, .pictured] { _ = source.receive(event, now: 0) }
@@ -291,7 +291,7 @@ struct SourceLifeTests {
     }
 
     @Test(
-        "any events in any order: each change begins where the last one ended, and a publisher with a picture is live")
+        "random events: each transition starts where the last one ended, and a publisher with a frame is live")
     func total() {
         var random = TestRandom(state: 7)
         let events: [SourceLife.Event] = [

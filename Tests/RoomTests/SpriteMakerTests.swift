@@ -6,9 +6,9 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("Sheets of stills")
+@Suite("Sprite sheets")
 struct SpriteMakerTests {
-    @Test("a sheet is as large as its file at once, whatever becomes of the index that names it")
+    @Test("a sheet's size counts as soon as its file is written, even if writing the index fails")
     func size() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sheets-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

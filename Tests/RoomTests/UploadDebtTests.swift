@@ -3,10 +3,10 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("What stores are owed of a room that is over")
+@Suite("Files still to upload for an ended room")
 struct UploadDebtTests {
     @Test(
-        "the sheets of stills that an index names and that are there, with the index; of an output without them nothing"
+        "sprite sheets that exist and are named by an index, with the index; none for an output without sheets"
     )
     func sheets() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("owed-\(UUID().uuidString)")

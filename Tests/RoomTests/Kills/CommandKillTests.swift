@@ -7,7 +7,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("A worker that is killed while it writes a command down")
+    @Suite("A worker killed while it writes commands.json")
     struct CommandKillTests {
         /// What of the state commands decide: the room itself changes the rest whenever it likes.
         private static func commanded(_ resumption: Resumption) -> CommandedState {
@@ -38,13 +38,13 @@ extension InProcess {
             return KillCommand.Facts(directory: directory.path, later: ProgramDate.format(date))
         }
 
-        @Test("the table names forty commands and more, each once")
+        @Test("the table has at least 40 commands, each once")
         func table() {
             #expect(KillCommand.all.count >= 40)
             #expect(Set(KillCommand.all.map(\.name)).count == KillCommand.all.count)
         }
 
-        @Test("after each step of each write the directory has what was answered as durable, and no half of a command")
+        @Test("after each step of each write the directory has everything answered as durable, and no partial command")
         func everyStep() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -156,7 +156,7 @@ extension InProcess {
             return parts
         }
 
-        @Test("each of a chain of workers, killed behind another step of its last write, is succeeded by its commands")
+        @Test("in a chain of workers, each killed after another step of its last write, commands survive")
         func chain() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
