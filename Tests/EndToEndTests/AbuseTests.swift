@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     /// Two hundred connections that do not publish and 500 wrong keys a second (`benchmarks/load/abusers.c`). Some seconds of it
     /// by default; `TANDEM_ABUSE=full` is a minute each.
-    @Suite("Those who abuse the door reach nobody behind it", .serialized)
+    @Suite("Abusive connections do not affect publishers", .serialized)
     struct AbuseTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_ABUSE"] == "full"
 
@@ -16,7 +16,7 @@ extension EndToEnd {
             let publishers: [Publisher]
         }
 
-        @Test("publishers lose no frame, one that comes during it is on air in 2 s, and memory stays")
+        @Test("publishers lose no frame, a new one is on air within 2 s, and memory stays bounded")
         func abuse() throws {
             let work = try WorkDirectory()
             let compiler = try TestTool.require("cc")

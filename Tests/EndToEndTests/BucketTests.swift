@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("The room's HLS in buckets of three services that check signatures: AWS Signature Version 4")
+    @Suite("HLS uploads to buckets of three S3 services that check AWS Signature Version 4")
     struct BucketTests {
         /// Short segments, soon deleted; sheets of stills beside them.
         private static func room(_ directory: String, outputs: [String]) -> String {
@@ -20,7 +20,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "all of it arrives, byte for byte, and goes in its time; with a wrong secret nothing does, and the room lives",
+            "all files arrive unchanged and expire in time; with a wrong secret none arrive, and the room runs on",
             arguments: Bucket.Service.allCases)
         func bucket(_ service: Bucket.Service) throws {
             let work = try WorkDirectory()

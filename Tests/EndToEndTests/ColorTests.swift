@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Colors arrive as the canvas means them: BT.709, limited range")
+    @Suite("Colors of sources are converted to BT.709, limited range")
     struct ColorTests {
         struct Flavor: CustomTestStringConvertible, Sendable {
             var testDescription: String
@@ -75,7 +75,7 @@ extension Unhurried.Pictures {
                 ] + tags + flavor.options + [path])
         }
 
-        @Test("bars of each flavor, within 3 levels", arguments: Self.flavors)
+        @Test("color bars of each format arrive within 3 levels", arguments: Self.flavors)
         func levels(_ flavor: Flavor) throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -94,7 +94,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "HDR is mapped: gray stays gray and in order, from black to white",
+            "HDR is tone-mapped: gray stays gray and monotonic, from black to white",
             arguments: ["smpte2084", "arib-std-b67"])
         func highDynamicRange(transfer: String) throws {
             let media = try Media.require()
@@ -115,7 +115,7 @@ extension Unhurried.Pictures {
             #expect(bars.allSatisfy { abs($0[1] - 128) <= 3 && abs($0[2] - 128) <= 3 })
         }
 
-        @Test("BT.2020 without HDR keeps white and gets its colors narrowed")
+        @Test("BT.2020 without HDR keeps white, and its colors are mapped to BT.709")
         func wideGamut() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("The command line: limits of the process, connections that are refused, misspelt subcommands")
+    @Suite("Command line: process limits, refused connections, misspelt subcommands")
     struct CommandLineTests {
         /// Runs the program by a shell that has set limits before.
         private static func limited(_ limit: String, _ arguments: String) throws -> Command.Result {
@@ -10,7 +10,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "with too few open files or too little memory the exit is 78 and the limit is named",
+            "with too few open files or too little memory the exit code is 78 and the limit is named",
             arguments: [("ulimit -n 24", "ulimit -n"), ("ulimit -v 550000", "ulimit -v")])
         func limits(limit: String, words: String) throws {
             let work = try WorkDirectory()
@@ -28,7 +28,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a room whose keys are placeholders or equal does not start: exit 65",
+            "a room whose keys are placeholders or equal does not start: exit code 65",
             arguments: [("REPLACE-ME", "another", "placeholder"), ("same", "same", "the same stream key")])
         func keys(first: String, second: String, words: String) throws {
             let work = try WorkDirectory()
@@ -46,14 +46,14 @@ extension Unhurried.Doors {
             #expect(result.errors.contains("Fix: ") && !result.errors.contains("REPLACE-ME"), "\(result.errors)")
         }
 
-        @Test("a command with too few open files ends with 78, too")
+        @Test("a client command with too few open files exits with 78, too")
         func client() throws {
             let result = try Self.limited("ulimit -n 12", "ctl state -a http://127.0.0.1:1")
             #expect(result.code == 78 && result.errors.contains("RLIMIT_NOFILE"), "\(result.errors)")
         }
 
         @Test(
-            "a connection that is refused is told in plain words: what, where, and what to do",
+            "a refused connection is reported with what failed, where, and what to do",
             arguments: [
                 (["ctl", "state", "-a", "http://127.0.0.1:1"], 69), (["healthcheck", "http://127.0.0.1:1"], 1),
                 (["ctl", "events", "--follow", "-a", "http://127.0.0.1:1"], 69),
@@ -70,7 +70,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a misspelt subcommand is told with the one that is meant, or with all that there are",
+            "for a misspelt subcommand the error suggests the closest one, or lists all",
             arguments: [
                 (["rnu", "room.json"], "tandem has no subcommand \"rnu\"", "did you mean `tandem run`?"),
                 (["ctl", "stat"], "tandem ctl has no subcommand \"stat\"", "tandem ctl sta"),

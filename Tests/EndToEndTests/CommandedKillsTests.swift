@@ -5,7 +5,7 @@ import Testing
 
 extension Unhurried.Doors {
     /// The long form takes `TANDEM_COMMAND_KILLS=20 TANDEM_COMMAND_DRAINS=5 TANDEM_TEST_MINUTES=20`.
-    @Suite("Workers that are killed or drained behind a command")
+    @Suite("Workers killed or drained after a command")
     struct CommandedKillsTests {
         private enum Means: String {
             case kill, drain
@@ -51,13 +51,13 @@ extension Unhurried.Doors {
             var faults: [String] = []
         }
 
-        @Test("the table names forty commands and more, each once")
+        @Test("the table has at least 40 commands, each once")
         func table() {
             #expect(RoomCommand.all.count >= 40)
             #expect(Set(RoomCommand.all.map(\.name)).count == RoomCommand.all.count)
         }
 
-        @Test("a successor has what was answered as durable, and no frame shows a covered or kicked source")
+        @Test("a successor has everything answered as durable, and no frame shows a covered or kicked source")
         func behindCommands() throws {
             let media = try Media.require()
             let seed = Self.number("TANDEM_COMMAND_SEED", default: 26)

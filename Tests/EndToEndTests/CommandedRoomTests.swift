@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("A successor restores what was commanded")
+    @Suite("A successor restores the commanded state")
     struct CommandedRoomTests {
         private static let pk = #""pk": { "scene": "pk", "durationMs": 120000, "endScene": "solo" }, "#
 
@@ -102,7 +102,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "after a kill and after a drain: all of it, under the same file; no frame shows a covered or kicked source, and no muted one is heard",
+            "after a kill and a drain all state is restored; covered or kicked sources are not seen, muted ones not heard",
             arguments: ["kill", "drain"])
         func restored(by means: String) throws {
             let media = try Media.require()
@@ -198,7 +198,7 @@ extension Unhurried.Doors {
             try Self.expectHidden(work.path("out"), moments, media)
         }
 
-        @Test("a full disk holds up no kick and no cover, which are written when there is space again")
+        @Test("a full disk delays no kick and no cover, which are stored when there is space again")
         func fullDisk() throws {
             let work = try WorkDirectory()
             let disk = try SmallDisk(work.path("small"), size: "64k")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("No secret that a room is given by its file, its environment or a command leaves it")
+    @Suite("Secrets from files, environment and commands do not leak")
     struct CommandedSecretsTests {
         /// What is planted, and who gives it to the room.
         private enum Plant: String, CaseIterable {
@@ -263,7 +263,7 @@ extension Unhurried.Doors {
             haul.add("the log on standard error", Array(room.child.errors.utf8))
         }
 
-        @Test("28 planted secrets: in no file, upload, event, log line or reply, over a kill and to the room's end")
+        @Test("none of 28 secrets appears in a file, upload, event, log line or reply, over a kill and to the end")
         func planted() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()

@@ -5,7 +5,7 @@ import Testing
 extension Unhurried.Doors {
     /// `TANDEM_OLDER_BINARY` names a program of minor version 0, which then takes its part. Otherwise the test writes what such a
     /// program would write.
-    @Suite("Workers of another minor version of commands.json")
+    @Suite("Workers with other minor versions of commands.json")
     struct CommandedVersionsTests {
         private static let older = ProcessInfo.processInfo.environment["TANDEM_OLDER_BINARY"]
 
@@ -26,7 +26,7 @@ extension Unhurried.Doors {
             for publisher in publishers { publisher.stop(SIGKILL) }
         }
 
-        @Test("a worker keeps what a later minor version has written, and reads what an earlier one has")
+        @Test("a worker keeps what a later minor version wrote, and reads what an earlier one wrote")
         func minors() throws {
             let work = try WorkDirectory()
             let file = CommandedRoomFile(directory: work.path("out"))
@@ -114,7 +114,7 @@ extension Unhurried.Doors {
             return facts
         }
 
-        @Test("a room is handed to a program of minor version 0 and back", .enabled(if: Self.older != nil))
+        @Test("a room is handed to a worker of minor version 0 and back", .enabled(if: Self.older != nil))
         func olderProgram() throws {
             let work = try WorkDirectory()
             let file = CommandedRoomFile(directory: work.path("out"))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("The composite is FFmpeg's, bit for bit")
+    @Suite("The composite equals FFmpeg's, bit for bit")
     struct CompositeTests {
         struct Case: CustomTestStringConvertible, Sendable {
             var testDescription: String
@@ -46,7 +46,7 @@ extension Unhurried.Pictures {
                     """, portrait: true),
         ]
 
-        @Test("of the same pictures", arguments: Self.cases)
+        @Test("the same frames give the same composite", arguments: Self.cases)
         func isExact(_ test: Case) throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -3,13 +3,13 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("The operators' page")
+    @Suite("The operator page")
     struct ConsolePageTests {
         private static let token = "console-token-0123456789"
         private static let small =
             #"[{ "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 500000, "preset": "ultrafast" } }]"#
 
-        @Test("the page shows the room to anybody, and switches the picture for who has the token")
+        @Test("the page shows the room to everybody, and switches scenes for users with the token")
         func page() throws {
             let browser = try Browser.start()
             defer { browser.close() }
@@ -78,7 +78,7 @@ extension Unhurried.Doors {
             for publisher in publishers { publisher.stop() }
         }
 
-        @Test("the page plays a room that is encrypted and signed, and tells each event once")
+        @Test("the page plays an encrypted room with signed URLs, and shows each event once")
         func encrypted() throws {
             let browser = try Browser.start()
             defer { browser.close() }
@@ -121,7 +121,7 @@ extension Unhurried.Doors {
             anna.stop()
         }
 
-        @Test("who has the token that may only look sees the room, and is told that it commands nothing")
+        @Test("with a read-only token the page shows the room, and says that commands are not allowed")
         func reader() throws {
             let browser = try Browser.start()
             defer { browser.close() }

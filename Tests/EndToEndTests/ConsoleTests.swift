@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     @Suite("The operators' API")
     struct ConsoleTests {
-        @Test("the API is as its document says, and a flood of requests reaches no picture")
+        @Test("the API matches its document, and a flood of requests affects no frame")
         func api() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("A disk that is full: what is lost is counted, and the exit code tells jobs and live rooms apart")
+    @Suite("A full disk: lost segments are counted, and exit codes of jobs and live rooms differ")
     struct DamagedRoomTests {
         /// Takes all but `left` bytes of a disk.
         private static func fill(_ disk: SmallDisk, leaving left: Int) throws -> String {
@@ -13,7 +13,7 @@ extension Unhurried.Stores {
             return path
         }
 
-        @Test("an offline job that loses segments ends with 74, as damaged")
+        @Test("an offline job that loses segments exits with 74, as damaged")
         func offline() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -41,7 +41,7 @@ extension Unhurried.Stores {
             #expect(try Command.tandem(["run", "-"], input: pipeline).code == 73)
         }
 
-        @Test("a live room that loses segments ends with 0, as damaged, with an alarm")
+        @Test("a live room that loses segments exits with 0, as damaged, with an alarm")
         func live() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -3,9 +3,9 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("A recording on a disk that fills")
+    @Suite("A recording that fills its disk")
     struct DiskRecordTests {
-        @Test("a recording that fills its disk stops before the live playlists lose anything, and says what it has")
+        @Test("the recording stops before the live playlists lose a segment, and reports what it has")
         func recorded() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

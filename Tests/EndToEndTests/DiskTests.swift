@@ -3,12 +3,12 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("A disk that fills, and one that takes nothing for a while: the room stays on air")
+    @Suite("A disk that fills up or hangs: the room stays on air")
     struct DiskTests {
         /// Read-only seconds.
         private static let outage = CrampedRoom.isLong ? 30.0 : 4.0
 
-        @Test("a DVR window larger than its disk: alarms, the oldest go first, nothing live is lost or late")
+        @Test("a DVR window larger than its disk: alarms, the oldest segments are removed, nothing live is lost or late")
         func full() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

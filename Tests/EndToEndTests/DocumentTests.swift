@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("A room's document, changed while the room is live")
+    @Suite("The pipeline document changed while the room is live")
     struct DocumentTests {
         private static func patch(
             _ room: RunningRoom, _ body: String, dryRun: Bool = false, status: Int = 200
@@ -30,7 +30,7 @@ extension EndToEnd {
             expectOnTime(try #require(try room.state()["ticks"] as? [String: Any]))
         }
 
-        @Test("RTMP outputs begin, change and end; the others go on, and no picture is late")
+        @Test("RTMP outputs are added, changed and removed; the others continue, and no frame is late")
         func outputs() throws {
             _ = try Media.require()
             let work = try WorkDirectory()
@@ -137,7 +137,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("webhooks come and go: a new one begins with the next event, what one that goes did not take is dropped")
+        @Test("a new webhook starts with the next event; undelivered events of a removed one are dropped")
         func webhooks() throws {
             let python = try TestTool.require("python3")
             _ = try Media.require()

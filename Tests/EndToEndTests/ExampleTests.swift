@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("What the project shows: pipelines, schema, orchestrator, README")
+    @Suite("Examples of the project: pipelines, schema, orchestrator, README")
     struct ExampleTests {
         static let pipelines = ((try? Files.names(in: "\(EndToEnd.root)/pipelines")) ?? [])
             .filter { $0.hasSuffix(".json") && $0 != "schema.json" }
 
-        @Test("every pipeline is valid, and the schema is the committed one")
+        @Test("every pipeline is valid, and the schema equals the committed one")
         func valid() throws {
             #expect(Self.pipelines.count >= 5)
             let paths = Self.pipelines.map { "\(EndToEnd.root)/pipelines/\($0)" }
@@ -27,7 +27,7 @@ extension Unhurried.Pictures {
         private static let shown = "pk-landscape.json"
 
         @Test(
-            "every pipeline runs, to exit 0 and a closed playlist",
+            "every pipeline runs to exit code 0 and a closed playlist",
             arguments: Self.pipelines.filter { $0 != Self.shown })
         func runs(name: String) throws {
             let media = try Media.require()
@@ -66,7 +66,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("what the README tells a newcomer to type puts their own publishers into a PK, and ends the room")
+        @Test("the README's first commands put two publishers into a PK and end the room")
         func newcomer() throws {
             let (bash, media) = (try TestTool.require("bash"), try Media.require())
             _ = try TestTool.require("curl")
@@ -120,7 +120,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("an orchestrator of 40 lines runs three rooms by the documented contract alone")
+        @Test("an orchestrator of 40 lines runs three rooms by the documented contract")
         func orchestrator() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -142,7 +142,7 @@ extension Unhurried.Pictures {
             .filter { $0.hasSuffix(".md") }.map { "Sources/tandem/Documentation.docc/\($0)" }
 
         @Test(
-            "every command the README and the guides show exists, and those that end by themselves work",
+            "every command in the README and the guides exists, and those that terminate succeed",
             arguments: pages)
         func readme(page: String) throws {
             let text = try Files.text("\(EndToEnd.root)/\(page)")
@@ -186,7 +186,7 @@ extension Unhurried.Pictures {
             #expect(result.code == 0 && !result.output.isEmpty, "\(words.joined(separator: " ")): \(result.errors)")
         }
 
-        @Test("every pipeline a page shows is valid", arguments: pages)
+        @Test("every pipeline shown on a page is valid", arguments: pages)
         func shownPipelines(page: String) throws {
             for block in Readme.blocks("json", try Files.text("\(EndToEnd.root)/\(page)"))
             where block.contains("\"room\"") && block.contains("\"outputs\"") {
@@ -196,7 +196,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "completions are written for three shells, with every command in them", arguments: ["bash", "zsh", "fish"])
+            "completions are generated for three shells, with every command", arguments: ["bash", "zsh", "fish"])
         func completions(shell: String) throws {
             let result = try Command.tandem(["--generate-completion-script", shell])
             #expect(result.code == 0, "\(result.errors)")
@@ -209,7 +209,7 @@ extension Unhurried.Pictures {
             #expect(try Command.run(judge, [flag, try work.write(result.output, to: "script")]).code == 0)
         }
 
-        @Test("completions are installed where shells look, and bash completes a command by them")
+        @Test("completions are installed where shells look, and bash completes a command with them")
         func installedCompletions() throws {
             let bash = try TestTool.require("bash")
             let work = try WorkDirectory()

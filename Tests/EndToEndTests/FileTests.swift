@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("A room's files are changed while it runs")
+    @Suite("Files of a room changed while it runs")
     struct FileTests {
         /// What the kubelet does when a ConfigMap or a Secret has changed: the link `..data` is turned.
         private static func mount(_ files: [String: String], at directory: String, turn: Int) throws {
@@ -34,7 +34,7 @@ extension Unhurried.Stores {
             return SecretWatch.hiding(in: text)
         }
 
-        @Test("a ConfigMap's next version is in force; one that is wrong is an alarm and changes nothing")
+        @Test("a ConfigMap's next version takes effect; an invalid one is an alarm and changes nothing")
         func configMap() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -106,7 +106,7 @@ extension Unhurried.Stores {
             #expect(try room.over(timeout: 20) == 0, "\(room.child.errors.suffix(800))")
         }
 
-        @Test("stream keys and the secret of viewers' URLs in a mounted Secret are followed without a signal")
+        @Test("stream keys and playback secrets in a mounted Secret are reloaded without a signal")
         func secrets() throws {
             let work = try WorkDirectory()
             let mount = work.path("mount")
@@ -143,7 +143,7 @@ extension Unhurried.Stores {
             #expect(try room.end() == 0)
         }
 
-        @Test("SIGHUP to a worker that is still reading its pipeline ends nothing")
+        @Test("SIGHUP to a worker that is still reading its pipeline does not end it")
         func early() throws {
             let work = try WorkDirectory()
             let pipe = work.path("room.json")

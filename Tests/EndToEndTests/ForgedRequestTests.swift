@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Requests that must not be answered")
+    @Suite("Requests that must be refused")
     struct ForgedRequestTests {
         private typealias Protection = EndToEnd.ProtectionTests
 
@@ -44,7 +44,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "forged, expired, misplaced and straying requests over HTTP, many at once: all refused, and the room is as before"
+            "many forged, expired, misdirected and path-traversing HTTP requests are refused, and the room is unchanged"
         )
         func attacked() throws {
             let wanted = max(

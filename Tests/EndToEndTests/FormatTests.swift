@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Shapes: turned, odd, interlaced, changing, and without one of the tracks")
+    @Suite("Video formats: rotated, odd-sized, interlaced, changing, and sources without one of the tracks")
     struct FormatTests {
         /// Four quarters: white, gray, black, and dark gray, from the left upper one clockwise.
         private static let quarters =
@@ -33,7 +33,7 @@ extension Unhurried.Pictures {
             #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 3 }, "\(what): \(found), not \(expected)")
         }
 
-        @Test("rotation turns the picture clockwise", arguments: [0, 90, 180, 270])
+        @Test("rotation turns the video clockwise", arguments: [0, 90, 180, 270])
         func rotation(degrees: Int) throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -46,7 +46,7 @@ extension Unhurried.Pictures {
                 self.corners(try #require(pictures.last)), (0..<4).map { upright[($0 + 4 - turns) % 4] }, "\(degrees)")
         }
 
-        @Test("a file's display matrix is obeyed as FFmpeg obeys it", arguments: [90, 180, 270])
+        @Test("a file's display matrix is applied as by FFmpeg", arguments: [90, 180, 270])
         func displayMatrix(degrees: Int) throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -61,7 +61,7 @@ extension Unhurried.Pictures {
             #expect(ours == theirs)
         }
 
-        @Test("samples that are not square, odd sizes and portrait fit into the canvas with their shape")
+        @Test("non-square samples, odd sizes and portrait video keep their aspect ratio on the canvas")
         func shapes() throws {
             let media = try Media.require()
             for (size, sar, inset) in [
@@ -79,7 +79,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("interlaced pictures lose their combs")
+        @Test("interlaced video is deinterlaced")
         func deinterlacing() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -109,7 +109,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "an FLV file whose size changes in the middle: every tick a whole picture, first of one then of the other")
+            "an FLV file that changes its size: every tick shows a whole frame, first of one size, then of the other")
         func sizeChange() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -127,7 +127,7 @@ extension Unhurried.Pictures {
             #expect(levels.suffix(29).allSatisfy { abs($0 - 60) <= 3 })
         }
 
-        @Test("sound without pictures: the card stands for it, or nothing does", arguments: [false, true])
+        @Test("an audio-only source shows its card, or nothing", arguments: [false, true])
         func soundOnly(leaves: Bool) throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -147,7 +147,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "a file whose sound outlasts its pictures by far, and the other way round, in whole length",
+            "a file whose audio is much longer than its video, or shorter, plays to the end",
             arguments: [true, false])
         func unequalTracks(isSoundLonger: Bool) throws {
             let media = try Media.require()
@@ -167,7 +167,7 @@ extension Unhurried.Pictures {
             #expect(abs(count - (isSoundLonger ? 270 : 180)) <= 2, "\(count) pictures")
         }
 
-        @Test("a file that loops is shown for as long as --duration says, where the pipeline says nothing")
+        @Test("a looping file runs for --duration if the pipeline sets no duration")
         func loopsForAWhile() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Sources that join and leave a room on air")
+    @Suite("Sources added to and removed from a live room")
     struct GuestTests {
         private struct Guest {
             var uid: String
@@ -71,7 +71,7 @@ extension EndToEnd {
             return reply.body
         }
 
-        @Test("a guest joins a PK and leaves it again: seen, heard, sent away; nobody's picture is late or broken")
+        @Test("a guest joins a PK, is seen and heard, and is removed; nobody's video is late or broken")
         func guest() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -194,7 +194,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("200 guests come and go, each on air: memory and threads are what they were")
+        @Test("after 200 guests have come and gone on air, memory and threads are as before")
         func many() throws {
             _ = try Media.require()
             let work = try WorkDirectory()

@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     /// Commands that need no room, and those of the README, are run by ``Unhurried/Pictures/ExampleTests``.
-    @Suite("The guides' commands, typed against a live room")
+    @Suite("Commands of the guides, run against a live room")
     struct GuideTests {
         private static let keys = ["a_7fd1", "b_19c4"]
 
@@ -50,7 +50,7 @@ extension EndToEnd {
             return lines
         }
 
-        @Test("what the guides tell an operator to type works, to the end of the room")
+        @Test("every command that the guides show to operators works, to the end of the room")
         func live() throws {
             let bash = try TestTool.require("bash")
             _ = try Media.require()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Joining a room that has just begun")
+    @Suite("Joining a room that has just started")
     struct JoinTests {
         /// Native joins: `TANDEM_JOINS=60 TANDEM_TEST_MINUTES=20` is the bar.
         private static let wanted = ProcessInfo.processInfo.environment["TANDEM_JOINS"].flatMap { Int($0) }
@@ -58,7 +58,7 @@ extension EndToEnd {
             values.isEmpty ? .infinity : values.sorted()[values.count / 2]
         }
 
-        @Test("Chromium's own player joins in any of a room's first six seconds; the first playlist has three segments")
+        @Test("Chromium's own player joins in any of the first six seconds; the first playlist has three segments")
         func joins() throws {
             let viewers = try Viewers.start()
             let rooms = max(1, (Self.wanted ?? Self.joinsPerRoom) / Self.joinsPerRoom)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("A room is killed while its playlists are read every 20 ms")
+    @Suite("A worker is killed while its playlists are read every 20 ms")
     struct KilledRoomTests {
         /// Twenty in a row are for a measurement by hand: TANDEM_KILLS=20.
         private static let kills =
@@ -151,7 +151,7 @@ extension Unhurried.Pictures {
             return times.sorted()
         }
 
-        @Test("every URI that was listed, of parts too, keeps its place and its bytes, and every picture is there once")
+        @Test("every listed URI, also of parts, keeps its position and bytes, and every frame appears once")
         func killed() throws {
             let work = try WorkDirectory()
             let directory = work.path("out")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The ladder in hls.js and under lint: half the frame rate, two codings of the sound, sound alone")
+    @Suite("The ladder in hls.js and lint: half the frame rate, two audio codecs, audio only")
     struct LadderPlayerTests {
         private struct Level: Decodable {
             var frameRate: Double
@@ -21,7 +21,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "every level plays after every other, with the sound of its group and its pictures per second, without a stall"
+            "every level plays after every other, with its audio group and frame rate, without a stall"
         )
         func levels() throws {
             let viewers = try Viewers.start(needsHLSJS: true)

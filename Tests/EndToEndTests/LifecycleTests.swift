@@ -3,9 +3,9 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Lifecycle: how a room ends, and what an orchestrator is told")
+    @Suite("Lifecycle: how a room ends, and what an orchestrator sees")
     struct LifecycleTests {
-        @Test("a signal ends the lingering at once; the exit code stays the room's", arguments: [SIGTERM, SIGINT])
+        @Test("a signal ends the linger at once; the exit code is still the room's", arguments: [SIGTERM, SIGINT])
         func signalled(signal: Int32) throws {
             let work = try WorkDirectory()
             let text = Rooms.small(work.path("out")).replacing(
@@ -21,7 +21,7 @@ extension Unhurried.Doors {
             publisher.stop()
         }
 
-        @Test("a viewer who asks every two seconds finds the end, and a second room:end ends the lingering with 0")
+        @Test("a viewer that polls every two seconds sees the end, and a second room:end ends the linger with 0")
         func slowViewer() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -53,7 +53,7 @@ extension Unhurried.Doors {
             #expect(again == [73, 0])
         }
 
-        @Test("a directory whose room has ended is refused with 73, and taken with --new-session")
+        @Test("the directory of an ended room is refused with 73, and accepted with --new-session")
         func endedDirectory() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -82,7 +82,7 @@ extension Unhurried.Doors {
             #expect(!result.errors.isEmpty)
         }
 
-        @Test("65: a broken pipeline, each mistake with path, line, column and remedy", arguments: ["run", "validate"])
+        @Test("65: an invalid pipeline; each mistake has a path, line, column and remedy", arguments: ["run", "validate"])
         func brokenPipeline(command: String) throws {
             let work = try WorkDirectory()
             let text = Rooms.small(work.path("out")).replacingOccurrences(of: "\"canvas\"", with: "\"canvs\"")
@@ -100,7 +100,7 @@ extension Unhurried.Doors {
             #expect(result.errors.contains("[configInvalid]") == (command == "run"), "\(result.errors)")
         }
 
-        @Test("66: a missing pipeline file, a missing source file, and a secret that URLs are signed with")
+        @Test("66: a missing pipeline file, source file or playback secret")
         func missingFiles() throws {
             let work = try WorkDirectory()
             let noPipeline = try Command.tandem(["run", work.path("no.json")])
@@ -119,7 +119,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "69: a port somebody else has, for publishers, viewers and operators",
+            "69: a port in use, of publishers, viewers or operators",
             arguments: ["rtmp", "http", "control"])
         func takenPort(listener: String) throws {
             let work = try WorkDirectory()
@@ -145,7 +145,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a room nobody came to ends on SIGINT with 0, drains on SIGTERM with 143",
+            "a room without publishers ends on SIGINT with 0 and drains on SIGTERM with 143",
             arguments: [(SIGINT, Int32(0)), (SIGTERM, Int32(143))] as [(Int32, Int32)])
         func nobodyCame(signal: Int32, code: Int32) throws {
             let work = try WorkDirectory()

@@ -3,7 +3,7 @@ import Push
 import Testing
 
 extension EndToEnd {
-    @Suite("Sound and picture belong together: flash and beep, seen from outside")
+    @Suite("Lip sync, measured by flash and beep in the output")
     struct LipSyncTests {
         private func expectTogether(_ result: LipSyncResult, events: Int, mean: Double, _ name: String) {
             EndToEnd.report("lip-sync \(name): \(result) (bar: mean ±8, each ±40)")
@@ -14,7 +14,7 @@ extension EndToEnd {
         }
 
         // One phase for the whole room: half a picture of offset is the grid's, not a fault.
-        @Test("a PK of 20 s, the one who is heard on the left: each pane's counter advances with every picture")
+        @Test("a PK of 20 s with audio from the left: each pane's counter advances with every frame")
         func steady() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -42,7 +42,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("two who come again and again, each time at another phase to the room's pictures")
+        @Test("two publishers that reconnect at changing phases to the room's frames stay in sync")
         func everyPhase() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

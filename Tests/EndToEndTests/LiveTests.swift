@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("A live room, judged from outside")
+    @Suite("A live room, observed from outside")
     struct LiveTests {
-        @Test("ffmpeg and our client publish, solo, PK, solo: soon on air, no picture lost, closed at the end")
+        @Test("ffmpeg and our client publish, solo, PK, solo: on air quickly, no frame lost, playlists closed at the end")
         func wholeRoom() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

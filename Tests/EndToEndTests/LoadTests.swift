@@ -6,12 +6,12 @@ import Testing
 extension EndToEnd {
     /// Viewers by the thousand, made by one C program on one epoll (`benchmarks/load/viewers.c`), so that what they
     /// cost themselves can be told apart. Short and small by default; `TANDEM_LOAD=full` (`make load-test`) holds the bars.
-    @Suite("Viewers by the thousand cannot reach the program", .serialized)
+    @Suite("Thousands of viewers do not affect the program", .serialized)
     struct LoadTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_LOAD"] == "full"
 
         @Test(
-            "players that wait for the next part get it soon after it is there; readers of a byte a second and a flood of segment requests cost memory and turns within their bounds"
+            "waiting players get each part soon; slow readers and a flood of requests stay within memory and CPU limits"
         )
         func viewers() throws {
             let room = try LoadedRoom.start()

@@ -3,13 +3,13 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Loss and return: a publisher drops, the program does not")
+    @Suite("Loss and return of a publisher; the program continues")
     struct LossTests {
         /// How a publisher goes.
         enum Way: String, CaseIterable { case clean, reset, silent, killed }
 
         @Test(
-            "drop and reconnect, every way there is: playlists on time, the other counter never stops, back within 1 s"
+            "after every kind of drop and reconnect playlists are on time, the other source runs on, return takes under 1 s"
         )
         func cycles() throws {
             let media = try Media.require()

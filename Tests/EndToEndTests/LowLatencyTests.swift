@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Low-latency HLS from the viewers' listener, judged from outside")
+    @Suite("Low-latency HLS from the viewers' listener, observed from outside")
     struct LowLatencyTests {
-        @Test("parts come one after the other to a player that waits for them, and ffmpeg reads the same lists")
+        @Test("a player that waits for parts gets one after the other, and ffmpeg reads the same playlists")
         func parts() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

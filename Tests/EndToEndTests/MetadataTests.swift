@@ -3,7 +3,7 @@ import HLS
 import Testing
 
 extension EndToEnd {
-    @Suite("What the operator says reaches players in step with the picture")
+    @Suite("Operators' timed metadata reaches players in sync with the video")
     struct MetadataTests {
         private struct Cue: Decodable {
             var at: Double
@@ -49,7 +49,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "an event a second: each cue within 50 ms of its picture, none lost or doubled over switches of the rendition"
+            "an event a second: each cue is within 50 ms of its frame, none lost or doubled over level switches"
         )
         func inStep() throws {
             let viewers = try Viewers.start(needsHLSJS: true)

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Players outside of browsers: ffmpeg, mpv, GStreamer with both of its demuxers, VLC")
+    @Suite("Native players: ffmpeg, mpv, GStreamer with both of its demuxers, VLC")
     struct NativePlayerTests {
-        @Test("each plays a live room whose scene changes, without an error")
+        @Test("each plays a live room with scene changes, without an error")
         func livePlayers() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("The offline clock: files in, the same bytes each time")
+    @Suite("The offline clock: the same files give the same bytes every time")
     struct OfflineTests {
         private static let seconds = 6.0
 
-        @Test("the same job makes the same tree twice, whole, on one grid, and FFmpeg has nothing to say about it")
+        @Test("two runs of a job give the same complete tree on one grid, without FFmpeg warnings")
         func determinism() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -34,7 +34,7 @@ extension Unhurried.Pictures {
         private static let runs =
             ProcessInfo.processInfo.environment["TANDEM_RUNS"].flatMap { Int($0) }.map { max(2, $0) } ?? 3
 
-        @Test("a job that is shorter than its files makes the same bytes in every run, to the last block of its audio")
+        @Test("a job shorter than its files gives the same bytes in every run, to the last block of audio")
         func everyRun() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -65,7 +65,7 @@ extension Unhurried.Pictures {
             #expect(differing.isEmpty && first.count { $0.key.hasSuffix(".m4s") } >= 4, "\(differing)")
         }
 
-        @Test("bytes that were overwritten inside one slice of a file are found by lint-hls")
+        @Test("lint-hls finds overwritten bytes inside one slice of a file")
         func overwrittenSliceIsFound() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("What an orchestrator is told and asks: webhooks, events, metrics, a service manager")
+    @Suite("Interfaces to an orchestrator: webhooks, events, metrics, service manager")
     struct OperatorTests {
         private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -25,7 +25,7 @@ extension Unhurried.Doors {
             }
         }
 
-        @Test("a killed worker's events reach the webhook through its successor, in order and once")
+        @Test("events of a killed worker reach the webhook through its successor, in order and once")
         func webhooks() throws {
             let python = try TestTool.require("python3")
             _ = try Media.require()
@@ -205,7 +205,7 @@ extension Unhurried.Doors {
             ProcessInfo.processInfo.environment["TANDEM_HOOK_OUTAGE"].flatMap { Double($0) }
 
         @Test(
-            "receivers that are away, slow or wrong for a minute get every event, in order, and no picture is late",
+            "webhook receivers that are down, slow or failing for a minute get every event in order, and no frame is late",
             .enabled(if: Self.outageSeconds != nil, "by TANDEM_HOOK_OUTAGE=60: the seconds that the receivers are away")
         )
         func outage() throws {
@@ -278,7 +278,7 @@ extension Unhurried.Doors {
             return Set(text.matches(of: /(tandem|process)_[a-z_]+[a-z]/).map { String($0.output.0) })
         }
 
-        @Test("a room that is not there is no success")
+        @Test("a command to a room that does not exist fails")
         func absent() throws {
             let health = try Command.run(EndToEnd.binary, ["healthcheck", "http://127.0.0.1:9"], timeout: 10)
             #expect(health.code == 1 && !health.errors.isEmpty)

@@ -7,7 +7,7 @@ extension EndToEnd {
     /// What else people publish with. Each in a room of its own, so it takes a while: `TANDEM_ENCODERS=full`. A test whose tool
     /// is missing is skipped; `TANDEM_NEW_FFMPEG` is the path of an FFmpeg 8 or later, which speaks Enhanced RTMP.
     @Suite(
-        "Encoders of others, all that are to be had", .serialized,
+        "Third-party encoders that this machine has", .serialized,
         .enabled(if: ProcessInfo.processInfo.environment["TANDEM_ENCODERS"] == "full"))
     struct OtherEncodersTests {
         /// A room for anything, with SRT beside RTMP.
@@ -54,7 +54,7 @@ extension EndToEnd {
         private static let newFFmpegPath = ProcessInfo.processInfo.environment["TANDEM_NEW_FFMPEG"]
 
         @Test(
-            "a current ffmpeg, by Enhanced RTMP",
+            "a current ffmpeg publishes with Enhanced RTMP",
             .enabled(if: Self.newFFmpegPath != nil, "TANDEM_NEW_FFMPEG is the path of an FFmpeg 8 or later"),
             arguments: [
                 ("h264 + aac", "-c:v libx264 -preset ultrafast -c:a aac"),
@@ -76,7 +76,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "this machine's ffmpeg: its own RTMP, HEVC over SRT, MP3 over SRT",
+            "this machine's ffmpeg publishes with its own RTMP, HEVC over SRT and MP3 over SRT",
             arguments: [
                 ("rtmp, h264 + aac", "-c:v libx264 -preset ultrafast -c:a aac -f flv"),
                 ("rtmp, h264 + mp3", "-c:v libx264 -preset ultrafast -c:a libmp3lame -f flv"),
@@ -96,7 +96,7 @@ extension EndToEnd {
         }
 
         /// By RTMP: its SRT output has no word for a stream id.
-        @Test("VLC, by RTMP")
+        @Test("VLC publishes over RTMP")
         func vlc() throws {
             let (vlc, media) = (try TestTool.require("cvlc"), try Media.require())
             let work = try WorkDirectory()
@@ -119,7 +119,7 @@ extension EndToEnd {
             try Self.judge("VLC, rtmp", room, try Publisher(arguments[0], Array(arguments.dropFirst())))
         }
 
-        @Test("nginx-rtmp pushes what is published to it")
+        @Test("nginx-rtmp pushes a stream that is published to it")
         func nginx() throws {
             let ffmpeg = try TestTool.require("ffmpeg")
             let module = ["/usr/lib/nginx/modules/ngx_rtmp_module.so"].first {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("RTMP outputs and HTTP-FLV: a room on its way to CDNs")
+    @Suite("RTMP outputs and HTTP-FLV of a room to CDNs")
     struct OutputTests {
         /// A listening socket whose program never takes a connection, as the kernel shows it: accepted, and silent.
         private final class Hanging {
@@ -76,7 +76,7 @@ extension Unhurried.Doors {
             return true
         }
 
-        @Test("two targets: one gets pictures and sound, one hangs, is noticed, and recovers when it is replaced")
+        @Test("of two targets one gets video and audio; the other hangs, is reported, and recovers when replaced")
         func twoTargets() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

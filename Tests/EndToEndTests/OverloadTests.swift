@@ -11,7 +11,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_OVERLOAD"].flatMap { Double($0) } ?? 12
         private static let shell = "/bin/sh"
 
-        @Test("pictures are left out one step at a time, playlists and sound go on, and one alarm says so")
+        @Test("frames are dropped one step at a time, playlists and audio continue, and one alarm reports it")
         func overloaded() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Passthrough of files: a publisher's own packets in a rendition's place")
+    @Suite("Passthrough of files: the publisher's packets replace a rendition's")
     struct PassthroughFileTests {
         @Test(
-            "files, offline: solo, PK, solo; every picture once, the publisher's bit for bit, lint finds nothing",
+            "offline solo, PK, solo: every frame once, the publisher's bit for bit, and no lint finding",
             arguments: [(0, true), (3, true), (3, false)])
         func offline(bFrames: Int, second: Bool) throws {
             let media = try Media.require()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Passthrough: a publisher's own packets in a rendition's place")
+    @Suite("Passthrough: the publisher's packets replace a rendition's")
     struct PassthroughTests {
         /// `TANDEM_PASSTHROUGH=10` goes round ten times: in, a PK, in, a publisher cut off, in. That is the bar of 20 joins; it takes
         /// `TANDEM_TEST_MINUTES=10`.
@@ -11,7 +11,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_PASSTHROUGH"].flatMap { Int($0) } ?? 1
 
         @Test(
-            "live, ffmpeg's packets: solo, PK, solo, cut off, back; hls.js goes through it without an error or a stall, lint finds nothing"
+            "live ffmpeg packets, solo, PK, solo, drop, return: hls.js plays without error or stall, and lint finds nothing"
         )
         func live() throws {
             let (media, viewers) = (try Media.require(), try Viewers.start())

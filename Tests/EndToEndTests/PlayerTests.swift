@@ -3,14 +3,14 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Real players: what a viewer sees of a live room")
+    @Suite("Real players of a live room")
     struct PlayerTests {
         /// The switches of a PK, 20, and the drops of a publisher, 3, in so many seconds: `TANDEM_PK_SECONDS=120` is the bar.
         private static let seconds =
             ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 14
 
         @Test(
-            "a live PK, 20 switches, 3 drops and returns: Chromium and hls.js never stall and report no error, the cues are in step, and lint finds nothing"
+            "a live PK, 20 switches, 3 drops: Chromium and hls.js never stall or fail, cues are in sync, lint finds nothing"
         )
         func pk() throws {
             let viewers = try Viewers.start()
@@ -99,7 +99,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_LATENCY"] == "full" ? [16, 10] : [10]
 
         @Test(
-            "latency from the publisher's picture to the viewer's, 16 and 10 frames a part", arguments: Self.partFrames)
+            "latency from the publisher's frame to the viewer's, with 16 and 10 frames per part", arguments: Self.partFrames)
         func latency(partFrames: Int) throws {
             let viewers = try Viewers.start(needsHLSJS: true)
             let work = try WorkDirectory()
@@ -131,7 +131,7 @@ extension EndToEnd {
             anna.stop()
         }
 
-        @Test("the room's own page, twice opened: the first picture within 1.5 s, low latency, no stall")
+        @Test("the room's own page, opened twice: first frame within 1.5 s, low latency, no stall")
         func page() throws {
             let viewers = try Viewers.start()
             let work = try WorkDirectory()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("A publisher whose stream kills the decoder, and one that the operator sends away")
+    @Suite("A stream that crashes the decoder, and a source that the operator kicks")
     struct PoisonTests {
         private static let room = """
             [{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000, "preset": "ultrafast" } }]
@@ -26,7 +26,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "two workers die of it, each next one is back within 2 s, and from the second on the room stays up without it"
+            "two workers crash, each successor is back within 2 s, and after the second the room stays up without it"
         )
         func quarantine() throws {
             let work = try WorkDirectory()

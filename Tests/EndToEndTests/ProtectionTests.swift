@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Rooms that not everybody may watch: signed URLs and encrypted segments")
+    @Suite("Protected rooms: signed URLs and encrypted segments")
     struct ProtectionTests {
         static let secret = "playback-secret-of-the-test-7f31c0"
 
@@ -31,7 +31,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "hls.js and ffprobe play an encrypted, signed room, keys change, and a new signature takes the old one's place"
+            "hls.js and ffprobe play an encrypted room with signed URLs over key changes and a renewed signature"
         )
         func plays() throws {
             let (media, viewers) = (try Media.require(), try Viewers.start(needsHLSJS: true))

@@ -6,11 +6,11 @@ import Testing
 extension Unhurried.Doors {
     /// Honest publishers by the hundred (`benchmarks/load/publishers.c`), none of them on air: what is measured is what it costs
     /// to take them in. Twenty of them for some seconds by default; `TANDEM_PUBLISHERS=full` is a hundred for 30 s, and judged.
-    @Suite("A hundred publishers at the door", .serialized)
+    @Suite("A hundred publishers", .serialized)
     struct PublishersTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_PUBLISHERS"] == "full"
 
-        @Test("publishers at 2 Mbit/s from twenty addresses are all taken in, and cost the network's threads little")
+        @Test("publishers at 2 Mbit/s from twenty addresses are all read, at low cost for the network threads")
         func hundred() throws {
             let load = try Load.make()
             let (count, seconds) = Self.isFull ? (100, 30) : (20, 5)
@@ -24,7 +24,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "whatever they send, they are never kept waiting by a receive window that is full: OBS would drop pictures",
+            "a full receive window never blocks a publisher: OBS would drop frames",
             arguments: [(2_000, "320x180"), (8_000, "640x360"), (20_000, "640x360")])
         func window(kilobits: Int, size: String) throws {
             let load = try Load.make()

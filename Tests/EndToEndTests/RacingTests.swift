@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     /// Whoever forgets ffmpeg's `-re` sends a file as fast as the network takes it.
-    @Suite("A publisher that is faster than real time", .serialized)
+    @Suite("A publisher faster than real time", .serialized)
     struct RacingTests {
         private static let seconds = 30
         /// Bytes of nothing in each picture: 38 Mbit/s, so that what waits in the kernel's buffers at the end, and is lost when

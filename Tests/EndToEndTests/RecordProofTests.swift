@@ -150,16 +150,16 @@ private enum RecordProof {
 }
 
 extension Unhurried.Stores {
-    @Suite("A room with three PKs leaves behind what was on air")
+    @Suite("The recording of a room with three PKs contains what was on air")
     struct RecordProofTests {
-        @Test("20 s: chapters, pictures, checksums, players, a clip; killed over the files")
+        @Test("20 s: chapters, frames, checksums, players and a clip; killed while it makes the files")
         func short() throws { try RecordProof.run(segments: 2) }
     }
 }
 
 /// Beside ``EndToEnd``, whose tests may not take so long.
-@Suite("A long room with three PKs", .serialized, .enabled(if: RecordProof.minutes > 0), .timeLimit(.minutes(30)))
+@Suite("The recording of a long room with three PKs", .serialized, .enabled(if: RecordProof.minutes > 0), .timeLimit(.minutes(30)))
 struct LongRecordProofTests {
-    @Test("as the short one, for TANDEM_RECORD_MINUTES")
+    @Test("the same as the short test, for TANDEM_RECORD_MINUTES")
     func long() throws { try RecordProof.run(segments: Int(RecordProof.minutes * 60 / 2.134 / 4.5)) }
 }

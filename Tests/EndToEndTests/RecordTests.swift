@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("A room is recorded: what it leaves behind is what was on air")
+    @Suite("Recordings contain what was on air")
     struct RecordTests {
         private static func room(_ work: WorkDirectory) -> String {
             let pk =
@@ -14,7 +14,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "a PK, a worker killed in the midst, a worker killed over the files: chapters, every picture, every sound")
+            "a PK, a worker killed during it, and one killed while it makes files: all chapters, frames and audio are there")
         func killed() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

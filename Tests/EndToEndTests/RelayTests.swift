@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Relay: a PK across two rooms, each with a worker of its own")
+    @Suite("Relay: a PK across two rooms with a worker each")
     struct RelayTests {
         /// A room whose own anchor is on the left: its publisher has the key `own`, the other room's anchor comes as `far`.
         private static func room(_ directory: String, own: String, far: String) -> String {
@@ -29,7 +29,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "both rooms show both, the far anchor within a second; a killed worker costs the other one pane")
+            "both rooms show both hosts, the remote one within a second; a killed worker costs the other room one pane")
         func crossRoomPK() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -114,7 +114,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "an opponent that dies, or freezes with its connection open, gives way at once and ends the PK after one grace"
+            "an opponent that dies, or freezes while connected, leaves its pane at once and ends the PK after one grace"
         )
         func opponentDies() throws {
             let media = try Media.require()
@@ -156,7 +156,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a source is pulled from a server that plays, and again when it has ended; a server that is not listed is refused"
+            "a source is pulled from a playing server, and again after it ended; a server not on the list is refused"
         )
         func pull() throws {
             let media = try Media.require()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Restart before real players: a worker is killed and another one takes its place")
+    @Suite("Real players while a worker is killed and replaced")
     struct RestartPlayerTests {
         /// The bar, with all players: `TANDEM_RESTARTS=10`.
         private static let wanted = ProcessInfo.processInfo.environment["TANDEM_RESTARTS"].flatMap { Int($0) }
@@ -33,7 +33,7 @@ extension EndToEnd {
             return nil
         }
 
-        @Test("no player stops, hls.js stalls for 2 s at most, lint finds nothing, and the playlists have one history")
+        @Test("no player stops, hls.js stalls for 2 s at most, lint finds nothing, and playlist history is consistent")
         func players() throws {
             let viewers = try Viewers.find()
             let work = try WorkDirectory()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Restart without a join: the successor of a worker that was killed")
+    @Suite("Seamless restart: the successor of a killed worker")
     struct RestartTests {
         /// Ten in a row are for a measurement by hand: TANDEM_KILLS=10.
         private static let kills =
@@ -27,7 +27,7 @@ extension Unhurried.Pictures {
                 of: #""windowSeconds": 3600"#, with: #""windowSeconds": 3600, "lowLatency": true"#)
         }
 
-        @Test("killed and started again: one map, no discontinuity, no gap, and every frame of the time decodes")
+        @Test("after a kill and restart there is one map, no discontinuity, no gap, and every frame decodes")
         func killed() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -75,7 +75,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("a worker that stood still while another took the room shows nothing under a new number")
+        @Test("a worker that was suspended while another took over publishes no new number")
         func stoppedAndContinued() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

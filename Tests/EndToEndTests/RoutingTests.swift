@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Publishers on their way to a room: through an edge that knows where it is")
+    @Suite("Publishers reach a room through an edge that looks up its location")
     struct RoutingTests {
         private static let module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 
@@ -40,7 +40,7 @@ extension Unhurried.Doors {
             return try work.write(text, to: "nginx.conf")
         }
 
-        @Test("an edge sends a publisher to the room of its key, and to where that is when it has moved")
+        @Test("an edge forwards a publisher to the room of its key, and to the new location when the room has moved")
         func edge() throws {
             let (nginx, python) = (try Self.nginx(), try TestTool.require("python3"))
             let work = try WorkDirectory()

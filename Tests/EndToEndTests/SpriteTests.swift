@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("Sprites of a live room: what a player's seek bar shows")
+    @Suite("Sprite sheets of a live room, for a player's seek bar")
     struct SpriteTests {
         private struct Cue {
             /// Seconds since the program's beginning.
@@ -62,7 +62,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "while it is live and when it is over: each rectangle of the WebVTT file shows what was on air at its time")
+            "live and after the end, each rectangle of the WebVTT file shows what was on air at its time")
         func live() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

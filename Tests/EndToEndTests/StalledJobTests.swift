@@ -3,9 +3,9 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("An offline job whose file gives nothing any more")
+    @Suite("An offline job whose file delivers nothing more")
     struct StalledJobTests {
-        @Test("it ends with 66 after ten seconds without progress, and names the file that it waited for")
+        @Test("the job exits with 66 after ten seconds without progress, and names the file")
         func silentFile() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("The whole process stands still for a while")
+    @Suite("The whole process is suspended for a while")
     struct StandstillTests {
         /// Longer ones are for a measurement by hand: TANDEM_STANDSTILL=0.5,20.
         private static let durations: [Double] =
@@ -11,7 +11,7 @@ extension EndToEnd {
             ?? [3]
 
         @Test(
-            "every tick has its picture afterwards, the playlist is legal, lips are together", arguments: Self.durations
+            "afterwards every tick has its frame, the playlist is valid, and lips are in sync", arguments: Self.durations
         )
         func stopped(seconds: Double) throws {
             let media = try Media.require()

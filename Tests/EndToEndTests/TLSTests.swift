@@ -6,7 +6,7 @@ import Testing
 extension Unhurried.Doors {
     @Suite("HTTPS for viewers in a live room")
     struct TLSTests {
-        @Test("lists come over HTTP/2 and HTTP/1.1, and a renewed certificate is taken on the air")
+        @Test("playlists arrive over HTTP/2 and HTTP/1.1, and a renewed certificate is used without a restart")
         func renewal() throws {
             let (openssl, curl) = (try TestTool.require("openssl"), try TestTool.require("curl"))
             let work = try WorkDirectory()

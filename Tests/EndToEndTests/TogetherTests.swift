@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Two publishers of the same moment stand side by side on the program")
+    @Suite("Two publishers are in sync with each other on the program")
     struct TogetherTests {
         private static let bar = 50.0
 
@@ -48,14 +48,14 @@ extension EndToEnd {
             }
         }
 
-        @Test("by their arrival, and again after one of them came back")
+        @Test("they are aligned by arrival, and again after one reconnects")
         func byArrival() throws {
             let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1
             for _ in 0..<rounds { try self.round(media, delay: 0, hasStamps: false, returns: true) }
         }
 
-        @Test("by the time of day in their pictures, though one has the longer way")
+        @Test("they are aligned by the wall clock in their frames, although one has a longer network path")
         func byWallClock() throws {
             let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1

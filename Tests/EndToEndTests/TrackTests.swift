@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
     /// Whatever tracks and streams a user sends, each is seen or heard, by its own volume.
-    @Suite("Tracks and streams of one user: app and microphone, screen and camera, one without the other")
+    @Suite("Tracks and streams of one user: app and microphone, screen and camera, either without the other")
     struct TrackTests {
         /// Hertz of each sound, a hundred apart or more.
         private enum Tone {
@@ -29,7 +29,7 @@ extension EndToEnd {
             return path
         }
 
-        @Test("all of them in one room")
+        @Test("all combinations work in one room")
         func everything() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Transport streams and I-frame playlists in players")
+    @Suite("MPEG-TS segments and I-frame playlists in players")
     struct TransportPlayerTests {
         /// A room that is watched, with all that watch it.
         private struct Watched {
@@ -82,7 +82,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "hls.js and ffmpeg play the transport streams, and the list that names I-frame playlists, of a clear room and of one whose keys change"
+            "hls.js and ffmpeg play MPEG-TS and a playlist with I-frame playlists, of clear and encrypted rooms"
         )
         func players() throws {
             let media = try Media.require()

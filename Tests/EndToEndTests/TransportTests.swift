@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Transport streams of a live room")
+    @Suite("MPEG-TS segments of a live room")
     struct TransportTests {
         @Test(
-            "solo, a PK on a canvas of its own, solo: picture for picture what is on air, the sound in step, the same seams, and nothing to complain of"
+            "solo, a PK on its own canvas, solo: each frame is as on air, audio in sync, the same boundaries, no warnings"
         )
         func live() throws {
             let media = try Media.require()
@@ -73,7 +73,7 @@ extension Unhurried.Pictures {
             #expect(try TransportRoom.segments(streams).contains { $0.range(of: Data("rose-1".utf8)) != nil })
         }
 
-        @Test("a directory that does not take the streams' end: the room ends in time, as damaged, with a reason")
+        @Test("if the directory refuses the end of the stream, the room ends in time, as damaged, with a reason")
         func lost() throws {
             let work = try WorkDirectory()
             let streams = work.path("out-ts")

@@ -48,7 +48,7 @@ extension Unhurried.Doors {
             expectTiming(apart, atMost: Self.bar, "milliseconds between the ends of the PKs, \(when)")
         }
 
-        @Test("two PKs that are started together end together, also after one room has a successor")
+        @Test("two PKs started together end together, even if one room gets a successor")
         func sameEnd() throws {
             let work = try WorkDirectory()
             let one = try RunningRoom(Self.room(work, own: "anna", far: "ben"))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("The room's HLS at another store: an origin that goes away")
+    @Suite("HLS uploads to an origin that fails for a while")
     struct UploadTests {
         private static func room(_ directory: String, output: String) -> String {
             Rooms.small(directory).replacingOccurrences(of: #""outputs": ["#, with: #""outputs": [ \#(output),"#)
@@ -14,7 +14,7 @@ extension EndToEnd {
         private static let outage =
             ProcessInfo.processInfo.environment["TANDEM_UPLOAD_OUTAGE"].flatMap { Double($0) } ?? 5
 
-        @Test("an origin that hangs up for a while: no tick is late, its playlists never lie, the live edge comes back")
+        @Test("an origin closes connections for a while: no tick is late, its playlists stay correct, the live edge recovers")
         func origin() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -72,7 +72,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a store that is away at the room's end is owed the rest: exit 75, and the next run sends it and nothing else",
+            "if the store is down at the end of the room, the exit code is 75, and the next run sends only the rest",
             arguments: [true, false])
         func owed(isPatient: Bool) throws {
             let python = try TestTool.require("python3")
@@ -189,7 +189,7 @@ extension EndToEnd {
             #expect(fourth.outputLines.contains { $0.contains("output.finished") }, "\(fourth.outputLines)")
         }
 
-        @Test("a store that refuses a key takes all when another stands in the file, and no other is told of")
+        @Test("a store that refuses a key accepts uploads after the key file changes; no key is printed")
         func renewed() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()

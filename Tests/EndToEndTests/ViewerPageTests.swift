@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("The viewers' page")
+    @Suite("The viewer page")
     struct ViewerPageTests {
         /// The page as the origin puts it together; its browser opens media sources `delay` milliseconds late.
         private static func page(delay: Int) throws -> String {
@@ -22,7 +22,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a browser that is slow to open a media source finds no error in the page, nor one that starts anew meanwhile"
+            "a browser that opens a media source slowly causes no error in the page, nor does a restart meanwhile"
         )
         func slowToOpen() throws {
             let browser = try Browser.start()

@@ -5,14 +5,14 @@ import PipelineSpec
 import RTMP
 import Testing
 
-@Suite("Admission on the loopback", .timeLimit(.minutes(1)))
+@Suite("Publish authorization over loopback connections", .timeLimit(.minutes(1)))
 struct AdmissionOnTheWireTests {
     static func status(_ publisher: TestPublisher) -> RTMPClientStatus? {
         guard case .failed(.rejected(let status))? = publisher.outcomes.elements.first else { return nil }
         return status
     }
 
-    @Test("from an address that is not on the list, `connect` is answered with an error that says so")
+    @Test("from an address not on the list, `connect` is refused with an error that says so")
     func allowList() async throws {
         let elsewhere = try #require(AddressRange("192.0.2.0/24"))
         try await TestServer.with({ $0.admission.allowedAddresses = [elsewhere] }) { server in
@@ -28,7 +28,7 @@ struct AdmissionOnTheWireTests {
         }
     }
 
-    @Test("signed keys let in and expire; keys and secrets can be replaced; none of it is told or logged")
+    @Test("signed keys are accepted and expire; keys and secrets can be replaced; none is printed or logged")
     func signed() async throws {
         // The signatures are those of SignedKeyCheckTests, in the room 88231.
         let signature = "dyHoSYgbBJnqChPubkwCvSzsJERGFIusRg1e7sqiucI"

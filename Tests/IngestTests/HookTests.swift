@@ -4,7 +4,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("The publish webhook on the loopback", .timeLimit(.minutes(1)))
+@Suite("The publish webhook over loopback connections", .timeLimit(.minutes(1)))
 struct HookTests {
     static func with(
         _ behaviour: HookServer.Behaviour, form: PublishHook.Form = .srs, timeout: Int64 = 2_500_000_000,
@@ -19,7 +19,7 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("it is asked behind the key, told everything, and lets in", arguments: PublishHook.Form.allCases)
+    @Test("the webhook is called after the key check, with all parameters, and admits the publisher", arguments: PublishHook.Form.allCases)
     func letsIn(form: PublishHook.Form) async throws {
         let body = form == .ome ? #"{"allowed":true}"# : "0"
         try await Self.with(.answer(status: 200, body: body), form: form) { server, hook in
@@ -35,7 +35,7 @@ struct HookTests {
         }
     }
 
-    @Test("a source without a key is named by its uid, and media sent before the answer is not lost")
+    @Test("a source without a key is named by its uid, and media sent before the answer is kept")
     func named() async throws {
         try await Self.with(.answer(status: 200, body: #"{"code":0}"#)) { server, _ in
             let source = SourceID(uid: "3003")
@@ -48,7 +48,7 @@ struct HookTests {
         }
     }
 
-    @Test("what it refuses is denied, in its own words if it has any")
+    @Test("a refused publisher gets the webhook's message, if it has one")
     func refuses() async throws {
         try await Self.with(.answer(status: 200, body: #"{"code":5}"#)) { server, _ in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -63,7 +63,7 @@ struct HookTests {
         }
     }
 
-    @Test("a question is signed with the secret that is in force when it is asked")
+    @Test("a request is signed with the secret in force when it is sent")
     func renewed() async throws {
         let hook = try await HookServer(.answer(status: 200, body: #"{"allowed":true}"#))
         try await TestServer.with({
@@ -80,7 +80,7 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("without an answer in time, the setting decides", arguments: [HookClient.OnFailure.deny, .allow])
+    @Test("without an answer in time, `onError` decides", arguments: [HookClient.OnFailure.deny, .allow])
     func noAnswer(onFailure: HookClient.OnFailure) async throws {
         let behaviours = [
             HookServer.Behaviour.silent, .close, .answer(status: 500, body: "0"), .withhold(status: 200, body: "0"),
@@ -103,7 +103,7 @@ struct HookTests {
 
     // In the next two the webhook has all the time there is: were the body waited for, the session's deadline would decide.
 
-    @Test("a refusal by status is one though its page never ends, also where a webhook's failure lets in")
+    @Test("a refusing status counts although the body never ends, even if webhook failures admit")
     func endlessRefusal() async throws {
         for form in PublishHook.Form.allCases {
             let behaviour = HookServer.Behaviour.withhold(status: 403, body: "<html>")
@@ -115,7 +115,7 @@ struct HookTests {
         }
     }
 
-    @Test("nginx-rtmp's form lets in by the status, whatever becomes of the body")
+    @Test("in nginx-rtmp's format the status decides, whatever happens to the body")
     func endlessConsent() async throws {
         let behaviour = HookServer.Behaviour.withhold(status: 200, body: "ok")
         try await Self.with(behaviour, form: .nginx, timeout: 600_000_000_000) { server, _ in
@@ -124,7 +124,7 @@ struct HookTests {
         }
     }
 
-    @Test("a signed key that is good once is not used up by a webhook that gives no answer, or refuses")
+    @Test("a single-use signed key is not used up if the webhook fails or refuses")
     func singleUse() async throws {
         let cases: [(HookServer.Behaviour, String)] = [
             (.answer(status: 500, body: "0"), PublishRefusal.undecided.text),
@@ -152,7 +152,7 @@ struct HookTests {
         }
     }
 
-    @Test("one address asks a few dozen times at once and no more; nobody is let in without being asked about")
+    @Test("one address causes a few dozen webhook requests at once at most; nobody is admitted without one")
     func flood() async throws {
         let hook = try await HookServer(.answer(status: 200, body: "0"))
         let change: (inout IngestConfiguration) -> Void = {
@@ -179,7 +179,7 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("a question is withdrawn when whoever it is about has gone")
+    @Test("a request is cancelled when its publisher disconnects")
     func withdrawn() async throws {
         let hook = try await HookServer(.silent)
         try await TestServer.with({
@@ -201,7 +201,7 @@ struct HookTests {
         func now() -> Int64 { 1_000_000_000 }
     }
 
-    @Test("who leaves before the answer takes nothing, and the session's own deadline holds")
+    @Test("a publisher that leaves before the answer gets no source, and the session's deadline still applies")
     func leaves() async throws {
         try await TestServer.with({
             $0.hook = HookClient(hook: PublishHook(form: .srs), url: "http://127.0.0.1:9", timeout: 2_000_000_000)

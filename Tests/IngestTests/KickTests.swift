@@ -4,14 +4,14 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Kicked publishers, wrong keys and quarantined sources on the loopback", .timeLimit(.minutes(1)))
+@Suite("Kicks, wrong keys and quarantined sources over loopback connections", .timeLimit(.minutes(1)))
 struct KickTests {
     static func refused(_ publisher: TestPublisher, with refusal: PublishRefusal) async {
         let status = RTMPClientStatus(level: "error", code: refusal.code, text: refusal.text)
         await publisher.outcomes.wait { $0.last == .closed && $0.contains(.failed(.rejected(status))) }
     }
 
-    @Test("the kicked publisher is told and closed, its key is refused until then, others go on")
+    @Test("a kicked publisher gets an error and is closed, its key is refused until the end, others continue")
     func kick() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()
@@ -35,7 +35,7 @@ struct KickTests {
         }
     }
 
-    @Test("a source that comes takes its publisher at once; one that goes sends it away, and its key is nobody's")
+    @Test("an added source accepts its publisher at once; a removed one closes it, and its key is unknown")
     func comingAndGoing() async throws {
         let third = SourceID(uid: "3003")
         func admission(_ keys: [SourceID: String]) -> Admission {
@@ -74,7 +74,7 @@ struct KickTests {
         }
     }
 
-    @Test("a source may be refused from the moment it comes")
+    @Test("a source can be refused from the moment it is added")
     func comingRefused() async throws {
         let third = SourceID(uid: "3003")
         try await TestServer.with { server in
@@ -87,7 +87,7 @@ struct KickTests {
         }
     }
 
-    @Test("a quarantined source is refused from the start, with words of its own")
+    @Test("a quarantined source is refused from the start, with its own message")
     func quarantined() async throws {
         try await TestServer.with({
             $0.refused[TestServer.guest] = IngestConfiguration.Refused(refusal: .quarantined, until: .max)
@@ -99,7 +99,7 @@ struct KickTests {
         }
     }
 
-    @Test("a wrong key is answered late; a right one from the same address at once, however many wrong ones there are")
+    @Test("a wrong key is answered late; a right one from the same address at once, after any number of wrong ones")
     func wrongKeys() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 300_000_000 }) { server in
             let clock = ContinuousClock()

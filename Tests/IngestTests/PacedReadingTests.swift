@@ -3,7 +3,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Publishers' bytes are read together", .serialized)
+@Suite("Publishers' bytes are read in batches", .serialized)
 struct PacedReadingTests {
     /// Large enough that the mark is as high as it gets.
     private static func large(at time: UInt32) -> RTMPMediaMessage {
@@ -12,7 +12,7 @@ struct PacedReadingTests {
 
     private static func small(at time: UInt32) -> RTMPMediaMessage { Tags.audio(1, [0x21, 0x10], at: time) }
 
-    @Test("what is too little to be read waits for its patience, and comes then; what is much comes at once and whole")
+    @Test("a small amount waits for the patience before it is read; a large amount is read at once and whole")
     func patience() async throws {
         let clock = ForwardClock()
         try await TestServer.with(clock: clock) { server in
@@ -48,7 +48,7 @@ struct PacedReadingTests {
         }
     }
 
-    @Test("a source without a jitter buffer is not waited with")
+    @Test("a source without a jitter buffer is read without delay")
     func impatient() async throws {
         let clock = ForwardClock()
         try await TestServer.with(clock: clock, { $0.readPatience[TestServer.host] = ReadPatience(jitterBuffer: 0) }) {
@@ -69,7 +69,7 @@ struct PacedReadingTests {
         }
     }
 
-    @Test("the same bytes are the same packets in whatever rhythm they are read, and their arrivals never go back")
+    @Test("the same bytes give the same packets however they are batched, and arrivals never go back")
     func rhythm() async throws {
         try await TestServer.with { server in
             let (patient, eager) = (ItemRecorder(), ItemRecorder())
@@ -103,7 +103,7 @@ struct PacedReadingTests {
         }
     }
 
-    @Test("of a source that is away everything comes, in order, by the clock and by the mark; and its pause is kept")
+    @Test("for a hidden source all data arrives in order, by the timer and by the low-water mark, also across a pause")
     func away() async throws {
         try await TestServer.with { server in
             let recorder = ItemRecorder()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Without sockets and without time: what is set on a channel, and when.
-@Suite("A publisher's socket and the grid: SO_RCVLOWAT")
+@Suite("A publisher's socket and the read timer: SO_RCVLOWAT")
 struct PacedSocketTests {
     /// Time that passes when it is told to, on the event loop as well.
     private final class Steps: MonotonicClock {
@@ -49,7 +49,7 @@ struct PacedSocketTests {
         }
     }
 
-    @Test("the grid runs while somebody is on it, and tells the number of the turn")
+    @Test("the timer runs while sockets are registered, and reports the number of its turn")
     func turns() {
         var turns: [Int] = []
         #expect(!self.grid.isRunning)
@@ -67,7 +67,7 @@ struct PacedSocketTests {
         #expect(turns.count == 4, "it begins again")
     }
 
-    @Test("bytes are waited for as long as the patience and one turn, and its publication's end takes the mark back")
+    @Test("bytes wait for the patience and one turn at most, and the end of the publication resets the mark")
     func onAir() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel)
@@ -98,7 +98,7 @@ struct PacedSocketTests {
         func noteRead(until time: Int64?) { self.state.withLock { $0 = time } }
     }
 
-    @Test("whoever comes into sight is read at the next turn and told of from then on; until then all know what waits")
+    @Test("a source that becomes visible is read at the next turn and then notified; before, its backlog is known")
     func comesIntoSight() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let (hub, watcher) = (SourceHub(source: SourceID(uid: "1")), Watcher())
@@ -128,7 +128,7 @@ struct PacedSocketTests {
         _ = try channel.finish()
     }
 
-    @Test("a hundred that are away are read four times a second each, a thirteenth of them at every turn")
+    @Test("a hundred hidden sources are read four times a second each, a thirteenth of them at every turn")
     func away() throws {
         let channels = (0..<100).map { _ in EmbeddedChannel(loop: self.loop) }
         let readings = channels.enumerated().map { self.reading($1, number: $0) }
@@ -152,7 +152,7 @@ struct PacedSocketTests {
         for channel in channels { _ = try channel.finish() }
     }
 
-    @Test("what is paused is left alone by the clock")
+    @Test("the timer does not read a paused socket")
     func paused() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel)
@@ -166,7 +166,7 @@ struct PacedSocketTests {
         _ = try channel.finish()
     }
 
-    @Test("a socket that is closed under it leaves the grid, and nothing fails")
+    @Test("a socket closed while registered leaves the timer without an error")
     func closed() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         // As a socket's channel does.
@@ -180,7 +180,7 @@ struct PacedSocketTests {
         reading.end()
     }
 
-    @Test("without patience there is no mark and no grid, only large reads")
+    @Test("without patience there is no mark and no timer, only large reads")
     func impatient() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel, patience: ReadPatience(jitterBuffer: 0))

@@ -27,7 +27,7 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "for two seconds everything is told; then what is sent in half the patience, as a power of two, and that stays")
+        "for two seconds every byte wakes; then the mark is half the patience's data, as a power of two, and stays")
     func mark() {
         var pacer = Self.pacer()
         #expect(self.feed(&pacer, from: 0, seconds: 1) == [])
@@ -37,7 +37,7 @@ struct ReadPacerTests {
         #expect(pacer.mark == 4_096)
     }
 
-    @Test("the end of a message is never waited with")
+    @Test("the end of a message is never delayed")
     func missing() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -63,7 +63,7 @@ struct ReadPacerTests {
         #expect(pacer.received(170, missing: 0, isAway: false, now: last + 90 * Self.millisecond) == 4_096)
     }
 
-    @Test("a publisher that becomes slow is waited for less, one that sends next to nothing not at all")
+    @Test("a publisher that slows down is waited for less, one that sends next to nothing not at all")
     func rates() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -80,7 +80,7 @@ struct ReadPacerTests {
         #expect(pacer.mark == 1)
     }
 
-    @Test("the mark has a bound, whatever comes, and no patience is no mark")
+    @Test("the mark is limited for any input, and without patience there is no mark")
     func bounds() {
         var pacer = Self.pacer()
         for second in 1...10 {
@@ -92,7 +92,7 @@ struct ReadPacerTests {
         #expect(impatient.looked(turn: 3_000, now: 60_000 * Self.millisecond) == .nothing)
     }
 
-    @Test("a source that is away is read at every fifth turn, each connection at its own, whatever has come")
+    @Test("a hidden source is read at every fifth turn, each connection at its own, whatever has arrived")
     func away() {
         for number in [0, 1, 4, 5, 1_003] {
             var pacer = Self.pacer(number: number)
@@ -111,7 +111,7 @@ struct ReadPacerTests {
         }
     }
 
-    @Test("one that is away and new is read at every turn for a second: its timeline learns from that")
+    @Test("a new hidden source is read at every turn for a second, so that its timeline learns its jitter")
     func newAndAway() {
         var pacer = Self.pacer()
         #expect(pacer.looked(turn: 3, now: 0) == .nothing, "nobody has said that it is away")
@@ -126,7 +126,7 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "one that is away is read the more often the more it sends: a read brings about the same",
+        "a hidden source is read more often the more it sends: each read gets about the same amount",
         arguments: [(8, 12), (125, 12), (250, 12), (500, 6), (1_000, 3), (1_250, 2), (2_500, 1), (40_000, 1)])
     func rateAway(kilobytes: Int, turns: Int) {
         var pacer = Self.pacer(away: 250)
@@ -142,7 +142,7 @@ struct ReadPacerTests {
         #expect(inTurn * turns <= ReadPacer.mostBytes || turns == 1)
     }
 
-    @Test("one that had nothing is looked at with every turn until something comes, and so is one that filled a read")
+    @Test("a source that had no data is checked at every turn until data comes, and so is one that filled a read")
     func quiet() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -155,7 +155,7 @@ struct ReadPacerTests {
         #expect(pacer.looked(turn: 11, now: 0) == .read)
     }
 
-    @Test("a patience shorter than a turn is not for the clock")
+    @Test("a patience shorter than a turn does not use the timer")
     func short() {
         var pacer = Self.pacer(usual: 8, away: 19)
         let marks = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -163,7 +163,7 @@ struct ReadPacerTests {
         #expect(!pacer.isAway)
     }
 
-    @Test("whoever comes on air is read at once from the next read on, and whoever leaves is not")
+    @Test("a source that goes on air is read at once, from the next read on; one that leaves the air is not")
     func comesOnAir() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)

@@ -67,19 +67,19 @@ struct RealEncoderTests {
         }
     }
 
-    @Test("ffmpeg, with B-pictures")
+    @Test("ffmpeg publishes with B-frames")
     func ffmpeg() async throws {
         try await Self.check("ffmpeg") { Self.ffmpeg(to: $0.url(TestServer.hostKey)) }
     }
 
-    @Test("GStreamer rtmp2sink")
+    @Test("GStreamer publishes with rtmp2sink")
     func rtmp2sink() async throws {
         try await Self.check("gst-launch-1.0") { server in
             Self.gst(["rtmp2sink", "location=\(server.url(TestServer.hostKey))"])
         }
     }
 
-    @Test("GStreamer rtmpsink, which is librtmp")
+    @Test("GStreamer publishes with rtmpsink, which uses librtmp")
     func rtmpsink() async throws {
         try await Self.check("gst-launch-1.0") { server in
             Self.gst(["rtmpsink", "location=\(server.url(TestServer.hostKey)) live=1"])

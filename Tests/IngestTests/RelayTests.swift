@@ -8,7 +8,7 @@ import PipelineSpec
 import RTMP
 import Testing
 
-@Suite("Relay: a source's packets leave to other rooms as they came", .timeLimit(.minutes(1)), .serialized)
+@Suite("Relay: a source's packets are forwarded unchanged to other rooms", .timeLimit(.minutes(1)), .serialized)
 struct RelayTests {
     /// A hub with a relay service beside it.
     struct Near {
@@ -70,7 +70,7 @@ struct RelayTests {
         }
     }
 
-    @Test("the far side begins with the cached GOP and gets every packet, byte for byte, at its time")
+    @Test("the receiver starts with the cached GOP and gets every packet, byte for byte, with its timestamp")
     func untouched() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()
@@ -104,7 +104,7 @@ struct RelayTests {
         }
     }
 
-    @Test("asked for before the source is there, it connects once the source sends")
+    @Test("a relay added before its source connects once the source sends")
     func beforeTheSource() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()
@@ -121,7 +121,7 @@ struct RelayTests {
     }
 
     @Test(
-        "no connection is made to an address that is not allowed, whatever the name; once it is allowed the relay goes live"
+        "no connection is made to an address that is not allowed, under any name; once allowed the relay goes live"
     )
     func egress() async throws {
         try await TestServer.with { far in
@@ -154,7 +154,7 @@ struct RelayTests {
         }
     }
 
-    @Test("the same again changes nothing, another URL takes its place, a fifth is refused, each can be removed")
+    @Test("adding a relay again changes nothing, a new URL replaces the old, a fifth is refused, each can be removed")
     func names() async throws {
         try await TestServer.with { far in
             let near = Near()
@@ -174,7 +174,7 @@ struct RelayTests {
         }
     }
 
-    @Test("a far side that refuses or is gone is tried again; the key is in no reason")
+    @Test("a receiver that refuses or is down is retried; the reason does not contain the key")
     func returns() async throws {
         let near = Near()
         near.send(from: 0)
@@ -197,7 +197,7 @@ struct RelayTests {
         await near.service.stop()
     }
 
-    @Test("the far side learns at once that the source has ended, and its return begins there with a key frame")
+    @Test("the receiver learns the end of the source at once, and its return starts with a key frame")
     func sourceReturns() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()
@@ -242,7 +242,7 @@ struct RelayTests {
         }
     }
 
-    @Test("a far side that reads nothing holds neither the publisher nor the other relay; whole GOPs go")
+    @Test("a receiver that reads nothing delays neither the publisher nor the other relay; whole GOPs are dropped")
     func slowFarSide() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()

@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@Suite("Callers of the SRT door who want what is not to be had", .timeLimit(.minutes(1)))
+@Suite("Many refused SRT callers", .timeLimit(.minutes(1)))
 struct SRTCrowdTests {
     /// A caller up to the answer to its conclusion: libsrt's bytes, but that it wants to play.
     private final class Caller: ChannelInboundHandler {
@@ -51,7 +51,7 @@ struct SRTCrowdTests {
         func now() -> Int64 { 1_000_000_000 }
     }
 
-    @Test("ten of them are told, of the others nothing is kept and nothing is logged")
+    @Test("ten callers get an answer; for the others nothing is stored or logged")
     func crowd() async throws {
         #expect(SRTHandshake.extensions(of: Caller.request)?.streamID == "#!::r=live/mykey123,m=request")
         try await TestServer.with(clock: StandingClock(), { $0.srt = SRTSettings(listen: "127.0.0.1:0") }) { server in

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What SRT shares with RTMP is judged over SRT, too; ffmpeg is the caller.
-@Suite("The SRT door admits as RTMP's does", .timeLimit(.minutes(1)), .serialized)
+@Suite("The SRT listener authorizes publishers like the RTMP server", .timeLimit(.minutes(1)), .serialized)
 struct SRTDoorTests {
     /// The path of an ffmpeg that can publish by SRT. Without it, the current test ends as skipped.
     private static func caller() async throws -> String {
@@ -49,7 +49,7 @@ struct SRTDoorTests {
         server.events.elements.compactMap { if case .refused(_, _, let reason, _) = $0 { reason } else { nil } }
     }
 
-    @Test("by IPv6, with a signed key in the stream id, and the webhook's word")
+    @Test("a publisher is admitted over IPv6 with a signed key in the stream id and the webhook's consent")
     func signedOverIPv6() async throws {
         let ffmpeg = try await Self.caller()
         guard access("/proc/net/if_inet6", F_OK) == 0 else { try TestTool.skip("IPv6", "this machine has none") }
@@ -86,7 +86,7 @@ struct SRTDoorTests {
         await hook.stop()
     }
 
-    @Test("whom the webhook refuses is told so by SRT's code")
+    @Test("a publisher refused by the webhook gets the SRT rejection code")
     func refusedByWebhook() async throws {
         let ffmpeg = try await Self.caller()
         let hook = try await HookServer(.answer(status: 200, body: #"{"code":5}"#))
@@ -101,7 +101,7 @@ struct SRTDoorTests {
         await hook.stop()
     }
 
-    @Test("with `onDuplicate: reject` who publishes stays, and the second is told that the source is busy")
+    @Test("with `onDuplicate: reject` the first publisher stays, and the second is told that the source is busy")
     func duplicate() async throws {
         let ffmpeg = try await Self.caller()
         try await Self.with({ $0.onDuplicate = .reject }) { server, url in

@@ -20,7 +20,7 @@ enum SRTCapture {
     }
 }
 
-@Suite("SRT front: draft-sharabayko-srt-01 §4.3.1")
+@Suite("SRT handshake proxy: draft-sharabayko-srt-01 §4.3.1")
 struct SRTFrontTests {
     typealias Front = SRTFront<String>
     static let second: Int64 = 1_000_000_000
@@ -56,7 +56,7 @@ struct SRTFrontTests {
         return conclusion
     }
 
-    @Test("real handshakes are read: type, socket, cookie, stream id, version")
+    @Test("real handshakes are parsed: type, socket, cookie, stream id, version")
     func reading() throws {
         let induction = try #require(SRTHandshake(SRTCapture.induction))
         #expect(induction.type == SRTHandshake.induction && induction.version == 4 && induction.cookie == 0)
@@ -69,7 +69,7 @@ struct SRTFrontTests {
         #expect(extensions.softwareVersion == 0x010501)
     }
 
-    @Test("any cut of a conclusion is read or refused, never believed beyond its end")
+    @Test("a truncated conclusion is parsed or refused, never read beyond its end")
     func cuts() {
         for length in 0..<SRTCapture.conclusion.count {
             let cut = Array(SRTCapture.conclusion.prefix(length))
@@ -79,7 +79,7 @@ struct SRTFrontTests {
         }
     }
 
-    @Test("an induction is answered with a cookie and leaves nothing behind")
+    @Test("an induction is answered with a cookie and stores nothing")
     func induction() throws {
         var front = Self.front()
         guard case .answer(let answer) = front.receive(SRTCapture.induction, from: "a", now: 0) else {
@@ -92,7 +92,7 @@ struct SRTFrontTests {
         #expect(front.count == 0)
     }
 
-    @Test("a cookie is good for its peer alone, and for a minute or two")
+    @Test("a cookie is valid only for its peer, and for a minute or two")
     func cookies() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -106,7 +106,7 @@ struct SRTFrontTests {
         #expect(front.count == 1)
     }
 
-    @Test("whoever is let in is led through its listener's handshake, and only the cookie is another")
+    @Test("an admitted caller completes the listener's handshake, with only the cookie replaced")
     func relay() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -128,7 +128,7 @@ struct SRTFrontTests {
         #expect(front.receive([0x80, 5] + [UInt8](repeating: 0, count: 18), from: "a", now: 0) == .left)
     }
 
-    @Test("a refusal is told in the handshake as a code, again while the peer asks, and forgotten after")
+    @Test("a refusal is sent as a code in the handshake, repeated while the peer asks, then forgotten")
     func refusal() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -143,7 +143,7 @@ struct SRTFrontTests {
         #expect(front.count == 0)
     }
 
-    @Test("those who are refused take nobody's place, and of many the first are forgotten")
+    @Test("refused callers take no slot of others, and the oldest of many are forgotten")
     func crowd() throws {
         var front = Self.front(2)
         _ = try Self.relaying(&front, "a")
@@ -163,7 +163,7 @@ struct SRTFrontTests {
         #expect(passes, "who publishes has noticed nothing")
     }
 
-    @Test("what a listener refuses, such as a wrong passphrase, is passed on with its code")
+    @Test("a refusal by the listener, such as a wrong passphrase, is passed on with its code")
     func wrongPassphrase() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -175,7 +175,7 @@ struct SRTFrontTests {
         #expect(front.receive(conclusion, from: "a", now: 0) == .answer(refusal))
     }
 
-    @Test("callers of before 2018 are told so; strangers, garbage and a full house get no word")
+    @Test("callers older than 2018 get a code; unknown peers, garbage and a full server get no answer")
     func others() throws {
         var front = Self.front(1)
         var old = try Self.conclusion(&front, "a")
@@ -192,7 +192,7 @@ struct SRTFrontTests {
         #expect(front.count == 1)
     }
 
-    @Test("a peer that says nothing for a long time is named, one that speaks is not")
+    @Test("a peer that is silent for a long time is reported, one that sends is not")
     func silence() throws {
         var front = Self.front()
         _ = try Self.relaying(&front, "a")

@@ -4,7 +4,7 @@ import NIOEmbedded
 import NIOPosix
 import Testing
 
-@Suite("A socket that is read by the clock")
+@Suite("A socket read by a timer")
 struct SocketReaderTests {
     /// Keeps all that is read.
     private final class Keeper: ChannelInboundHandler {
@@ -25,7 +25,7 @@ struct SocketReaderTests {
         var completions: Int
     }
 
-    @Test("what has come goes through the pipeline, so much at once, and whoever keeps it has it for himself")
+    @Test("each read passes a limited amount through the pipeline, and a handler that keeps the buffer owns it")
     func reads() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let accepted = loop.makePromise(of: (any Channel).self)
@@ -71,7 +71,7 @@ struct SocketReaderTests {
         try await server.close()
     }
 
-    @Test("a channel without a socket is said to be one")
+    @Test("a channel without a socket is reported as such")
     func embedded() throws {
         let channel = EmbeddedChannel()
         #expect(SocketReader.socket(of: channel) == nil)

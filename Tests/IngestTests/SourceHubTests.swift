@@ -43,7 +43,7 @@ struct SourceHubTests {
     }
 
     @Test(
-        "a later reader begins with the configurations and the last GOP",
+        "a later reader starts with the configurations and the last GOP",
         arguments: [
             ("CDKvav", "CDKvav"), ("CDKvavKa", "CDKa"), ("CD", "CD"), ("CDaa", "CD"), ("CDvv", "CD"), ("CDKvE", ""),
             ("CDKvECKv", "CKv"), ("CDKvCv", "CDKvCv"), ("CDKvCvKv", "CDKv"), ("DaaCKa", "CDKa"), ("", ""),
@@ -70,7 +70,7 @@ struct SourceHubTests {
         for reader in readers { #expect(Self.letters(reader.items.elements) == "CDKvavKaE") }
     }
 
-    @Test("a GOP over the bounds is not cached, the next one is")
+    @Test("a GOP over the limits is not cached, the next one is")
     func bounds() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -90,7 +90,7 @@ struct SourceHubTests {
         #expect(Self.letters(cache.backlog) == "CK")
     }
 
-    @Test("packets of a few bytes that all have one time are bounded as well")
+    @Test("the cache is also limited for packets of a few bytes with the same timestamp")
     func tinyPackets() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -104,7 +104,7 @@ struct SourceHubTests {
         #expect(most > 20_000 && most <= GOPCache.maximumBytes / SourceItem.overhead)
     }
 
-    @Test("configurations that change all the time are not cached without end, and cost what they weigh")
+    @Test("configurations that keep changing are cached up to a limit, and count with their size")
     func configurationStorm() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -126,7 +126,7 @@ struct SourceHubTests {
         #expect(Self.letters(cache.backlog) == "CDK")
     }
 
-    @Test("the publisher is held while any reader is full")
+    @Test("the publisher is paused while any reader is full")
     func full() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         let first = hub.subscribe(ItemRecorder())
@@ -153,7 +153,7 @@ struct KeyTableTests {
         ])
 
     @Test(
-        "a key names its source, whole and exact",
+        "only the complete, exact key finds its source",
         arguments: [
             ("live", "alpha", "1"), ("live", "alpha?anything=1", "1"), ("live/alpha", "", "1"),
             ("live", "beta?sig=xyz", "2"),
@@ -166,7 +166,7 @@ struct KeyTableTests {
     }
 
     @Test(
-        "what is shown of a key",
+        "keys are shown redacted",
         arguments: [
             ("a_7fd1_secret_of_host", "a_7f…"), ("123456789", "123…"), ("abc", "a…"), ("ab", "…"), ("", "…"),
         ])
@@ -174,7 +174,7 @@ struct KeyTableTests {
         #expect(RedactedKey(key).description == shown)
     }
 
-    @Test("a source may come late when all who read it say so, and not one less")
+    @Test("a source is read late only if all its readers allow it")
     func patient() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         #expect(hub.isPatient, "nobody reads it")
