@@ -77,7 +77,7 @@ extension Unhurried.Pictures {
             #expect(made.code == 74 && made.errors.contains("cannot write to standard output"), "\(made)")
         }
 
-        @Test("a number of viewers that is too large is refused by both commands that use it", arguments: ["plan", "manifest"])
+        @Test("an impossible number of viewers is refused by both commands that take one", arguments: ["plan", "manifest"])
         func viewers(verb: String) throws {
             for count in ["9223372036854775807", "-1"] {
                 let reckoned = try Command.tandem(

@@ -329,7 +329,7 @@ struct IngestServerTests {
     }
 
     @Test(
-        "a publisher that leaves a source with full readers, right behind its request, is read on",
+        "a connection that unpublishes from a source with full readers, right after its publish, is read on",
         arguments: [false, true])
     func leavesFullSource(isPipelined: Bool) async throws {
         try await TestServer.with { server in

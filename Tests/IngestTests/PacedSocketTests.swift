@@ -98,7 +98,7 @@ struct PacedSocketTests {
         func noteRead(until time: Int64?) { self.state.withLock { $0 = time } }
     }
 
-    @Test("a source that becomes visible is read at the next turn and then notified; before, its backlog is known")
+    @Test("a hidden source that becomes visible is read at the next turn; until then readers know how far it was read")
     func comesIntoSight() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let (hub, watcher) = (SourceHub(source: SourceID(uid: "1")), Watcher())

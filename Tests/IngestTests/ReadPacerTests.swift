@@ -49,7 +49,7 @@ struct ReadPacerTests {
         #expect(pacer.received(5_000, missing: 900_000, isAway: false, now: now) == nil)
     }
 
-    @Test("what is too little is read when it has waited for the patience; after that everything is told again, once")
+    @Test("data below the mark is read after the patience; then every byte wakes again, once")
     func patience() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -163,7 +163,7 @@ struct ReadPacerTests {
         #expect(!pacer.isAway)
     }
 
-    @Test("a source that goes on air is read at once, from the next read on; one that leaves the air is not")
+    @Test("a source that becomes visible leaves hidden mode at its next read, or when it is told; a hidden one enters it")
     func comesOnAir() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -179,7 +179,7 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "of a jitter buffer most is left to the network",
+        "the patience is a small part of the jitter buffer; most is left for the network",
         arguments: [(0, 0, 0), (40, 8, 50), (200, 40, 250), (2_000, 40, 250)] as [(Int64, Int64, Int64)])
     func patience(ofJitterBuffer milliseconds: Int64, usual: Int64, away: Int64) {
         let patience = ReadPatience(jitterBuffer: milliseconds * Self.millisecond)
