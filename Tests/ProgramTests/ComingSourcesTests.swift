@@ -5,7 +5,7 @@ import Stages
 import Synchronization
 import Testing
 
-@Suite("Sources that come and go while the program runs")
+@Suite("Sources added and removed while the program runs")
 struct ComingSourcesTests {
     private static let (host, guest) = (Canvases.source(0), Canvases.source(1))
     private static let duo = Canvases.columns("duo", [0, 1])
@@ -77,7 +77,7 @@ struct ComingSourcesTests {
         func now() -> Int64 { 0 }
     }
 
-    @Test("the scene of a source that is only heard waits until what that has left in its socket is read")
+    @Test("the scene of an audio-only source waits until the backlog in its socket is read")
     func soundComesBack() throws {
         let buffer = SourceBuffer(source: Self.guest, isPaced: false)
         buffer.setStatus(.live, at: 0)
@@ -101,7 +101,7 @@ struct ComingSourcesTests {
         #expect(again == 1, "nothing waits there any more")
     }
 
-    @Test("a source that comes is seen at the tick of its scene; one that goes is let go when its sound has faded")
+    @Test("an added source is seen at the tick of its scene; a removed one is released when its audio has faded")
     func comesAndGoes() throws {
         let guest = try Self.source(Self.guest, 4, 0.25)
         let again = try Self.source(Self.guest, 7, 0.25)
@@ -140,7 +140,7 @@ struct ComingSourcesTests {
         #expect(outcome.levels.contains([Self.host, Self.guest]) && outcome.levels[13] == [Self.host])
     }
 
-    @Test("one that goes stays as long as a transition shows it, and as long as a scene waits that names it")
+    @Test("a removed source stays while a transition shows it, or a pending scene names it")
     func staysWhileSeen() throws {
         let guest = try Self.source(Self.guest, 4, 0.25)
         let slow = Canvases.columns("slow", [0], transition: .crossfade(ticks: 10))
@@ -169,7 +169,7 @@ struct ComingSourcesTests {
         #expect(Canvases.isNear(waits.colors[20].right, Canvases.colors[4]))
     }
 
-    @Test("while pictures are held a scene comes on air whole, whatever its transition", arguments: [4, 14])
+    @Test("while frames are held, a scene goes on air without its transition", arguments: [4, 14])
     func heldTransition(hold: Int) throws {
         let guest = try Self.source(Self.guest, 4, 0.25)
         let slow = Canvases.columns("slow", [1], transition: .crossfade(ticks: 10))
@@ -187,7 +187,7 @@ struct ComingSourcesTests {
         for tick in 10..<whole { #expect(!Canvases.isNear(outcome.colors[tick].left, Canvases.colors[4], by: 8)) }
     }
 
-    @Test("who is back and has sent no picture yet does not bring back one that has been held for long enough")
+    @Test("a source that returns and has sent no frame yet does not bring back a frame held past its hold")
     func backWithoutPictures() throws {
         let interval: Int64 = 33_333_333
         let buffer = SourceBuffer(source: Self.guest, isPaced: true)
@@ -213,7 +213,7 @@ struct ComingSourcesTests {
         #expect(right[30...].allSatisfy { Canvases.isNear($0, Canvases.colors[7]) })
     }
 
-    @Test("before the program runs a source comes and goes at once")
+    @Test("before the program runs a source is added and removed at once")
     func beforeTheProgram() throws {
         let stage = ProgramStage(
             settings: ProgramStage.Settings(
@@ -232,7 +232,7 @@ struct ComingSourcesTests {
         #expect(begins.volume == 1 && begins.isHeard && begins.isSeen, "a command came too late for the one before")
     }
 
-    @Test("a thousand come and go, one a tick: each is let go, and nothing is kept for any of them")
+    @Test("a thousand sources come and go, one a tick: each is released, and no memory is kept")
     func thousand() throws {
         let outcome = try Self.run(ticks: 1_010) { outcome, stage, tick in
             guard (1...1_000).contains(tick) else { return }

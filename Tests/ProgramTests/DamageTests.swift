@@ -11,7 +11,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("Damage: pictures that are held or concealed, sound whose decoder begins anew")
+@Suite("Damage: frames held or concealed, audio decoders reopened")
 struct DamageTests {
     /// How a picture is damaged on its way.
     enum Damage: String, CaseIterable { case cut, changed }
@@ -35,7 +35,7 @@ struct DamageTests {
         return items
     }
 
-    @Test("`decode.damaged: show` shows what the decoder makes of it, on time", arguments: Damage.allCases)
+    @Test("`decode.damaged: show` shows what the decoder makes of the frame, on time", arguments: Damage.allCases)
     func concealed(damage: Damage) throws {
         let clean = StageRun.pictures(try Self.items(damaged: nil), ticks: 90)
         let run = StageRun.pictures(try Self.items(damaged: damage), ticks: 90)
@@ -46,7 +46,7 @@ struct DamageTests {
         #expect(run.failures.isEmpty)
     }
 
-    @Test("`decode.damaged: hold` keeps the last good picture until the next key picture", arguments: Damage.allCases)
+    @Test("`decode.damaged: hold` keeps the last good frame until the next key frame", arguments: Damage.allCases)
     func held(damage: Damage) throws {
         let clean = StageRun.pictures(try Self.items(damaged: nil), ticks: 90)
         let run = StageRun.pictures(try Self.items(damaged: damage), ticks: 90, holdsDamaged: true)
@@ -58,7 +58,7 @@ struct DamageTests {
         }
     }
 
-    @Test("packets without a picture cost none of those that the decoder still holds, however many there are")
+    @Test("any number of packets without a frame loses none of the frames still in the decoder")
     func swallowed() throws {
         let (sets, packets) = try Material.pictures(100, bFrames: 2)
         let configuration = try #require(AVCRecord(annexB: sets))
@@ -96,7 +96,7 @@ struct DamageTests {
         return items
     }
 
-    @Test("a long run of damaged sound: the decoder is opened anew, it is told once, and the sound comes back")
+    @Test("after a long run of damaged audio the decoder is reopened, reported once, and audio returns")
     func soundDecoderBeginsAnew() throws {
         let run = StageRun.sound(try self.sound(good: 45, bad: 120), seconds: 4.9)
         #expect(run.stats.damaged == 120)
@@ -112,7 +112,7 @@ struct DamageTests {
         #expect((steps.max() ?? 1) < 0.035, "largest step \(steps.max() ?? 1)")
     }
 
-    @Test("a short one is the decoder's own to get over")
+    @Test("a short run of damage is left to the decoder")
     func shortRun() throws {
         let run = StageRun.sound(try self.sound(good: 45, bad: 46), seconds: 3)
         #expect(run.stats.damaged == 46 && run.stats.reopened == 0 && run.failures.isEmpty)

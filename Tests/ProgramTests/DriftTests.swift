@@ -11,7 +11,7 @@ struct Noise {
     }
 }
 
-@Suite("Clock drift: an hour of a publisher whose clock is off")
+@Suite("Clock drift: one hour of a publisher whose clock is off")
 struct DriftTests {
     /// What one minute looked like.
     private struct Minute {
@@ -97,7 +97,7 @@ struct DriftTests {
     }
 
     @Test(
-        "an hour at ±500 ppm: lips within 20 ms each minute, no seam, nothing lost or doubled",
+        "an hour at ±500 ppm: lip sync within 20 ms each minute, no seam, nothing lost or doubled",
         arguments: [500, -500, 0, 37])
     func hour(ppm: Int64) {
         let run = self.simulate(ppm: ppm, noiseMs: 30, seconds: 3_600)
@@ -115,7 +115,7 @@ struct DriftTests {
     }
 
     @Test(
-        "a clock that is off by more than can be followed is re-anchored now and then, and never stalls",
+        "a clock too far off to follow is re-anchored now and then, and never stalls",
         arguments: [4_000, -4_000])
     func tooFar(ppm: Int64) {
         let run = self.simulate(ppm: ppm, noiseMs: 5, seconds: 600)
@@ -125,7 +125,7 @@ struct DriftTests {
         #expect(run.minutes.allSatisfy { $0.worstLips <= 20_000_000 }, "\(run.minutes.map { $0.worstLips / 1_000 })")
     }
 
-    @Test("a noisy network does not wobble the estimate", arguments: [5.0, 60.0, 150.0])
+    @Test("network jitter does not disturb the estimate", arguments: [5.0, 60.0, 150.0])
     func noise(noiseMs: Double) {
         let run = self.simulate(ppm: 100, noiseMs: noiseMs, seconds: 600)
         #expect(abs(Int64(run.ppm ?? 9_999) - 100) <= 30, "measured \(run.ppm ?? 9_999)")

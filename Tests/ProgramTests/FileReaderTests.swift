@@ -13,7 +13,7 @@ struct FileReaderTests {
         Array("fLaC".utf8) + [0x80, 0, 0, 34] + [0x10, 0, 0x10, 0] + [0, 0, 0, 0, 0, 0]
         + [0x0B, 0xB8, 0x02, 0xF0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 16)
 
-    @Test("a looping file that has a track and nothing in it ends, instead of being read for ever")
+    @Test("a looping file with an empty track ends, instead of being read without end")
     func emptyLoop() throws {
         let path = NSTemporaryDirectory() + "empty-\(UUID().uuidString).flac"
         try Data(Self.empty).write(to: URL(fileURLWithPath: path))
@@ -50,7 +50,7 @@ struct FileReaderTests {
         return (record, tags)
     }
 
-    @Test("what a file changes of its coding is told where it is over before each of its tracks has had a packet")
+    @Test("a format change in a file is reported although the file ends before each track has a packet")
     func shortChange() throws {
         let first = try Self.pictures(from: 0, words: "cabac=1")
         let second = try Self.pictures(from: 66, words: "cabac=0")

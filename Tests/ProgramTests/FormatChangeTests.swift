@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// A capture of an encoder whose picture turns from 160x90 to 90x160 and whose sound from 44.1 kHz mono to 48 kHz stereo.
-@Suite("A publisher changes its format in mid-stream")
+@Suite("Format changes in mid-stream")
 struct FormatChangeTests {
     private static func capture() throws -> [SourceItem] {
         let folder = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
@@ -89,7 +89,7 @@ struct FormatChangeTests {
         }
     }
 
-    @Test("the sizes switch once, no packet is damaged, the sound goes on")
+    @Test("the sizes switch once, no packet is damaged, the audio continues")
     func rotation() throws {
         let items = try Self.capture()
         let result = self.decode(items)
@@ -100,13 +100,13 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("turned by the operator, it switches the other way round")
+    @Test("with the operator's rotation the sizes switch the other way round")
     func turned() throws {
         let result = self.decode(try Self.capture(), rotation: 1)
         #expect(result.log.formats.withLock { $0 } == ["90x160", "160x90"])
     }
 
-    @Test("every configuration ten times over changes nothing")
+    @Test("repeating every configuration ten times changes nothing")
     func repeatedConfigurations() throws {
         let items = try Self.capture().flatMap { item -> [SourceItem] in
             if case .configuration(let parameters) = item, parameters.kind == .video {
@@ -119,7 +119,7 @@ struct FormatChangeTests {
         #expect(result.stats.damaged == 0)
     }
 
-    @Test("a long stretch of garbage is one failure, and the next key picture is shown again")
+    @Test("a long stretch of garbage is one failure, and the next key frame is shown")
     func episodes() throws {
         var items = try Self.capture()
         let first = try #require(
@@ -137,7 +137,7 @@ struct FormatChangeTests {
         #expect(result.log.formats.withLock { $0 } == ["160x90", "90x160"])
     }
 
-    @Test("a picture beyond the limit is refused by its parameter set, once, and the sound goes on")
+    @Test("a frame size over the limit is refused at its parameter set, once, and the audio continues")
     func tooLarge() throws {
         let result = self.decode(try Self.capture(), maxPixels: 160 * 90 - 1)
         #expect(result.log.failures.withLock { $0 } == [.tooLarge])
@@ -145,7 +145,7 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("a parameter set nobody can read is the decoder's to judge")
+    @Test("an unreadable parameter set is left to the decoder")
     func unreadableParameterSet() throws {
         let items = try Self.capture().map { item -> SourceItem in
             guard case .configuration(let parameters) = item, parameters.kind == .video else { return item }

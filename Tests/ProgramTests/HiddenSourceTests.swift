@@ -5,7 +5,7 @@ import Program
 import RTMP
 import Testing
 
-@Suite("Sources nobody sees: decoded no more than a quick return needs")
+@Suite("Hidden sources are decoded only as much as a quick return needs")
 struct HiddenSourceTests {
     private static let count = 300
 
@@ -19,7 +19,7 @@ struct HiddenSourceTests {
     }
 
     @Test(
-        "whenever a source comes back it shows, from the first tick on, the very pictures it would have shown",
+        "whenever a source becomes visible, it shows from the first tick the frames it would have shown",
         arguments: [(30, 0), (30, 2), (60, 1), (300, 0)])
     func returns(gop: Int, bFrames: Int) throws {
         let items = try Self.items(gop: gop, bFrames: bFrames)
@@ -37,7 +37,7 @@ struct HiddenSourceTests {
         if gop == 30 { #expect(run.stats.undecoded > 60, "\(run.stats.undecoded)") }
     }
 
-    @Test("hidden to the end it has decoded its key pictures, and its last picture is there")
+    @Test("a source hidden to the end has decoded its key frames, and has its last frame")
     func toTheEnd() throws {
         let run = StageRun.pictures(try Self.items(gop: 30, bFrames: 0), ticks: Self.count, hidden: [10..<Self.count])
         #expect(run.stats.undecoded > 150)
@@ -45,7 +45,7 @@ struct HiddenSourceTests {
         #expect(shown.isSuperset(of: stride(from: 30, to: 270, by: 30)), "\(shown.sorted())")
     }
 
-    @Test("on an overloaded machine it comes back with a key picture at the latest, and undamaged")
+    @Test("on an overloaded machine a source returns undamaged, with a key frame at the latest")
     func thrifty() throws {
         // More pictures in a group than are kept, and as many as would take half a second's work.
         for (gop, isThrifty, back) in [(270, true, 270), (270, false, 262), (30, true, 270), (30, false, 262)] {
@@ -62,7 +62,7 @@ struct HiddenSourceTests {
         }
     }
 
-    @Test("on an overloaded machine a source renewed bit by bit, with one IDR picture, comes back all the same")
+    @Test("on an overloaded machine a source with gradual refresh and a single IDR frame also returns")
     func gradualRefresh() throws {
         let count = 600
         let items = try Self.items(
@@ -81,7 +81,7 @@ struct HiddenSourceTests {
         }
     }
 
-    @Test("a decoder is told to forget what it has where something is missing before a key picture, and only there")
+    @Test("the decoder is flushed only where packets are missing before a key frame")
     func flushes() {
         var withheld = WithheldPackets()
         for time in Int64(0)..<10 {
@@ -98,7 +98,7 @@ struct HiddenSourceTests {
         #expect(beginnings == [.afterFlush, .no, .no, .no, .yes, .no])
     }
 
-    @Test("decoding begins with IDR pictures and, behind a gap, with those of open GOPs; with no other of H.264")
+    @Test("decoding starts at IDR frames and, after a gap, at open-GOP key frames; other frames start only H.264")
     func beginnings() {
         func beginning(_ units: [[UInt8]], isKey: Bool = true) -> WithheldPackets.Beginning {
             let memory = PacketMemory(units.flatMap { [0, 0, 0, UInt8($0.count)] + $0 })
@@ -116,7 +116,7 @@ struct HiddenSourceTests {
         #expect(beginning([[], [0x65, 1]]) == .no, "nothing is behind an empty unit")
     }
 
-    @Test("what is kept is bounded by what a tenth of a second can decode")
+    @Test("the packets kept are limited to what a tenth of a second can decode")
     func bounds() {
         #expect(WithheldPackets.limit(pixels: 1280 * 720) == 65)
         #expect(WithheldPackets.limit(pixels: 1920 * 1080) == 28)

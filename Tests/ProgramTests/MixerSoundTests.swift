@@ -9,7 +9,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("The mixer: volumes, ducking, levels, cost")
+@Suite("The mixer: volume, ducking, levels, cost")
 struct MixerSoundTests {
     private let anchor = SourceID(uid: "anchor"), guest = SourceID(uid: "guest")
 
@@ -19,7 +19,7 @@ struct MixerSoundTests {
     }
 
     @Test(
-        "a mute begins at its sample and is over 20 ms later, in steps nobody hears",
+        "a mute starts at its sample and ends 20 ms later, in inaudible steps",
         arguments: [0, 1, 777, 1_023])
     func muteIsSampleAccurate(offset: Int64) {
         var mixer = Mixer(start: 0, rampPairs: 960)
@@ -38,7 +38,7 @@ struct MixerSoundTests {
         for (a, b) in zip(left, left.dropFirst()) { #expect(abs(a - b) < 0.5 / 960 * 1.01) }
     }
 
-    @Test("200 % is twice the sound, and what is too loud then is limited")
+    @Test("200 % doubles the amplitude, and the limiter handles what is then too loud")
     func doubleVolume() {
         var mixer = Mixer(start: 0, rampPairs: 1)
         mixer.setGain(2, of: self.anchor, at: -10)
@@ -49,7 +49,7 @@ struct MixerSoundTests {
         #expect(block.allSatisfy { $0 < 0.8914 && $0 > 0.8 })
     }
 
-    @Test("a hostile source is silence in its own samples and nobody else's")
+    @Test("invalid samples of a source become silence in that source only")
     func hostileSamples() {
         var mixer = Mixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(1, of: self.anchor, at: -10)
@@ -65,7 +65,7 @@ struct MixerSoundTests {
     }
 
     @Test(
-        "a source is taken out when its way to silence is over, not before, and the others are heard as if it had not been"
+        "a removed source is dropped when its fade to silence ends, and the others are not affected"
     )
     func leaves() {
         var (mixer, alone) = (Mixer(start: 0, rampPairs: 960, measures: true), Mixer(start: 0, rampPairs: 960))
@@ -117,7 +117,7 @@ struct MixerSoundTests {
         return range.count
     }
 
-    @Test("while the anchor speaks the guest goes down by the reduction, and comes back after")
+    @Test("while the anchor speaks the guest is reduced, and returns afterwards")
     func ducks() {
         let ducking = Ducking(uids: ["anchor"], thresholdDb: -40, reductionDb: 12, attackMs: 80, releaseMs: 600)
         var mixer = Mixer(start: 0, rampPairs: 1, ducking: ducking)
@@ -139,7 +139,7 @@ struct MixerSoundTests {
         for (a, b) in zip(guest, guest.dropFirst()) { #expect(abs(a - b) < 0.06, "no jump") }
     }
 
-    @Test("what nobody hears is measured later, and heard when it is due from the first sample that is")
+    @Test("an inaudible source is measured later, and is heard from its first sample that is due")
     func silentLag() {
         var mixer = Mixer(start: 0, rampPairs: 960, measures: true, silentLag: 19_200)
         mixer.setGain(0, of: self.guest, at: 0)
@@ -159,7 +159,7 @@ struct MixerSoundTests {
         #expect(read.dropFirst().allSatisfy { $0.count == 1_024 })
     }
 
-    @Test("levels tell what a muted user sends, and what the program is")
+    @Test("levels measure muted users and the program")
     func levels() {
         var mixer = Mixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(0, of: self.guest, at: 0)
@@ -180,7 +180,7 @@ struct MixerSoundTests {
 }
 
 /// Alone and one after the other: they count what the whole process allocates.
-@Suite("The mixer's cost", .serialized)
+@Suite("Memory cost of the mixer", .serialized)
 struct MixerCostTests {
     private static let ids = (0..<8).map { SourceID(uid: "u\($0)") }
 
@@ -195,7 +195,7 @@ struct MixerCostTests {
 
     private static let noise: [Float] = (0..<2_048).map { Float(($0 &* 7_919) % 4_001) / 2_000.5 - 1 }
 
-    @Test("a block of eight sources, with volumes on the move, keeps no new memory")
+    @Test("mixing a block of eight sources with changing volumes allocates no lasting memory")
     func keepsNoMemory() {
         var mixer = Self.mixer()
         var sum: Float = 0
@@ -222,7 +222,7 @@ struct MixerCostTests {
         #expect(addresses.count == Mixer.blocksInUse)
     }
 
-    @Test("a consumer that keeps blocks finds them unchanged")
+    @Test("blocks that a consumer keeps stay unchanged")
     func keptBlocksStay() {
         var mixer = Self.mixer()
         var kept: [[Float]] = []

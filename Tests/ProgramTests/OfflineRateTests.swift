@@ -8,7 +8,7 @@ import Stages
 import Synchronization
 import Testing
 
-@Suite("The offline clock: a file of any frame rate on a canvas of any frame rate")
+@Suite("The offline clock with any frame rate of files and canvas")
 struct OfflineRateTests {
     struct Job: Sendable, CustomTestStringConvertible {
         var canvas: Int
@@ -51,7 +51,7 @@ struct OfflineRateTests {
         }
     }
 
-    @Test("a job that is shorter than its file has the sound of its last block, however slowly that is read")
+    @Test("a job shorter than its file has the audio of its last block, however slowly it is read")
     func lastBlock() throws {
         let buffer = SourceBuffer(source: Self.source, isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -86,7 +86,7 @@ struct OfflineRateTests {
         #expect(heard.suffix(2 * 512).allSatisfy { abs($0 - 0.25) < 0.001 })
     }
 
-    @Test("a job that is shorter than its file makes the same frames and the same audio in each of twenty runs")
+    @Test("a job shorter than its file gives the same frames and audio in each of twenty runs")
     func sameEachTime() throws {
         let job = Job(canvas: 30, source: 24, hasAudio: true)
         let first = try Self.run(job, ticks: 45)

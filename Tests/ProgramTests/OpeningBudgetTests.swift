@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Formats that change without end: a decoder is opened a few times at once, and then once a second")
+@Suite("Format changes without end: a burst of decoder opens, then one a second")
 struct OpeningBudgetTests {
     /// A machine whose time is what the test says.
     private final class HandClock: MonotonicClock {
@@ -67,7 +67,7 @@ struct OpeningBudgetTests {
         return [first, live.stage.stats.dropped]
     }
 
-    @Test("pictures: five decoders of twenty formats, and another one a second later, not before")
+    @Test("of twenty video formats five decoders are opened at once, and another one a second later")
     func pictures() throws {
         let (sets, packets) = try Material.pictures(1)
         let record = try #require(AVCRecord(annexB: sets)).record
@@ -80,7 +80,7 @@ struct OpeningBudgetTests {
         #expect(self.dropped(formats, key, wait: 500_000_000) == [15, 16])
     }
 
-    @Test("sound: the same, for each track")
+    @Test("audio has the same limit, per track")
     func sound() {
         let formats = [[0x11, 0x90], [0x12, 0x10]].map { CodecParameters(codec: .aac, configuration: $0) }
         let packet = CodedPacket(
@@ -100,7 +100,7 @@ struct OpeningBudgetTests {
         #expect(live.stage.stats.dropped == 0 && live.stage.stats.audioPackets == 20)
     }
 
-    @Test("what was spent is there again after some seconds")
+    @Test("the burst is available again after some seconds")
     func refills() {
         let live = Live()
         defer { live.stage.stop() }

@@ -5,7 +5,7 @@ import Program
 import RTMP
 import Testing
 
-@Suite("What waits for its decoding has a bound in bytes")
+@Suite("Packets waiting for the decoder have a limit in bytes")
 struct PacketBudgetTests {
     private static let video = CodecParameters(codec: .h264, configuration: [1])
 
@@ -34,7 +34,7 @@ struct PacketBudgetTests {
         }.joined()
     }
 
-    @Test("however small its packets, and however many configurations are among them, no more than the limit waits")
+    @Test("the limit holds for packets of any size, and with any number of configurations")
     func bound() {
         for item in [Self.packet(.audio, bytes: 0), Self.packet(.audio, bytes: 60_000), Self.sound(1)] {
             var budget = PacketBudget()
@@ -49,7 +49,7 @@ struct PacketBudgetTests {
         }
     }
 
-    @Test("what is too much goes, up to the next key picture that finds half of the room; formats are not lost with it")
+    @Test("on overflow packets are dropped up to the next key frame that finds half the room; configurations stay")
     func overflow() {
         var budget = PacketBudget()
         let large = Self.packet(.video, bytes: 8 << 20)
@@ -71,7 +71,7 @@ struct PacketBudgetTests {
         #expect(budget.bytes == 0)
     }
 
-    @Test("a publication without key pictures goes on, too, when there has been room for a while")
+    @Test("a publication without key frames continues, too, after there has been room for a while")
     func noKeys() {
         var budget = PacketBudget()
         let large = Self.packet(.video, bytes: 8 << 20)
@@ -85,7 +85,7 @@ struct PacketBudgetTests {
         #expect(!budget.isOverflowed)
     }
 
-    @Test("sound alone begins anew with any packet; an end is always taken, and the next publication begins")
+    @Test("audio restarts with any packet; an end is always accepted, and the next publication starts")
     func soundAndEnds() {
         var budget = PacketBudget()
         let large = Self.packet(.audio, bytes: 8 << 20)
@@ -100,7 +100,7 @@ struct PacketBudgetTests {
         #expect(!budget.isOverflowed)
     }
 
-    @Test("a source that is shown ten seconds late may have ten seconds of 20 Mbit/s more, and is not held for them")
+    @Test("a source with an offset of ten seconds may queue ten more seconds of 20 Mbit/s, and is not paused for it")
     func offset() {
         var budget = PacketBudget()
         budget.allow(offset: 10_000_000_000)
@@ -123,21 +123,21 @@ struct PacketBudgetTests {
         #expect(usual.crowdingBytes < 1_000_000, "a new offset counts from now on")
     }
 
-    @Test("what waits of a publisher who was sent away is left out, up to its end; the next one's is not")
+    @Test("packets waiting from a kicked publisher are dropped up to its end; the next publisher's are not")
     func cut() {
         let sounds = (0..<5).map { _ in Self.packet(.audio) }
         let run = StageRun.publications([([Self.sound(1)] + sounds, true), (Array(sounds.prefix(3)), false)])
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
-    @Test("nor is what waits of one who was sent away when he had left; the next one's is")
+    @Test("the same holds if the kicked publisher had already left")
     func cutPast() {
         let sounds = (0..<5).map { _ in Self.packet(.audio) }
         let run = StageRun.cutPast([Self.sound(1)] + sounds, before: Array(sounds.prefix(3)))
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
-    @Test("the last picture of a publisher who was sent away is not held")
+    @Test("the last frame of a kicked publisher is not held")
     func cutPicture() throws {
         let stage = StageRun.idle(offset: 0)
         stage.buffer.setStatus(.live, at: 0)
@@ -148,7 +148,7 @@ struct PacketBudgetTests {
         #expect(stage.buffer.select(at: 33_333_333, interval: 33_333_333) == nil)
     }
 
-    @Test("nor is its first one, if that is on its way into the decoder just then")
+    @Test("nor is its first frame, if that is being decoded at the time")
     func cutFirstPicture() throws {
         let (sets, packets) = try Material.pictures(1)
         let configuration = try #require(AVCRecord(annexB: sets))
@@ -157,14 +157,14 @@ struct PacketBudgetTests {
         #expect(left == nil)
     }
 
-    @Test("what has its place already, and is not due, is left out, too")
+    @Test("frames of a kicked publisher that are queued but not due are dropped, too")
     func cutOff() {
         let run = StageRun.cutOff([Self.packet(.video, isKey: true), Self.packet(.video), Self.packet(.audio)])
         #expect(run.stats.videoPackets + run.stats.audioPackets == 0)
         #expect(run.stats.dropped == 3 && run.waitingBytes == 0)
     }
 
-    @Test("one item that is larger than everything is taken when nothing else waits")
+    @Test("an item larger than the limit is accepted when nothing else waits")
     func giant() {
         var budget = PacketBudget()
         let giant = Self.packet(.video, isKey: true, bytes: PacketBudget.limit)

@@ -4,7 +4,7 @@ import Program
 import Stages
 import Testing
 
-@Suite("Scenes on air: swaps, formats, covers, transitions")
+@Suite("Scenes on air: switches, format changes, covers, transitions")
 struct ScenePlayerTests {
     private func pictures(_ count: Int = 9) throws -> [SourceID: Picture] {
         var pictures: [SourceID: Picture] = [:]
@@ -32,7 +32,7 @@ struct ScenePlayerTests {
         return ScenePlayer(director: director, machine: SystemClock())
     }
 
-    @Test("200 random switches: every canvas is one layout or the other, from the very tick that was answered")
+    @Test("200 random switches: every canvas shows one layout or the other, from exactly the tick in the reply")
     func switches() throws {
         var random = SystemRandomNumberGenerator()
         let scenes = [
@@ -63,7 +63,7 @@ struct ScenePlayerTests {
         print("longest swap of \(player.switches): \(player.longestSwap) ns")
     }
 
-    @Test("one pane that fills the canvas is its source's picture itself; what stays as it is is not composed again")
+    @Test("one pane that fills the canvas passes the source's frame through; unchanged frames are not composed again")
     func untouched() throws {
         let scenes = [Canvases.columns("solo", [0]), Canvases.columns("pk", [0, 1])]
         let director = Canvases.director(scenes[0])
@@ -92,7 +92,7 @@ struct ScenePlayerTests {
         #expect(player.failures == 0)
     }
 
-    @Test("a change of format holds the last picture until the new graph is warm, and never fails")
+    @Test("on a format change the last frame is held until the new graph is ready, and the change never fails")
     func formatChanges() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -120,7 +120,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "what was made for sources without pictures goes when all have sent some, and a turned phone keeps both of its own"
+        "graphs for guessed formats are freed once all sources have sent a frame; a rotated phone keeps both of its own"
     )
     func guessesGo() throws {
         let scene = WarmScene(Canvases.columns("pk", [0, 1]))
@@ -146,7 +146,7 @@ struct ScenePlayerTests {
         #expect(scene.wanted([first: wide]).formats == [wide, wide] && !scene.wanted([first: wide]).isGuess)
     }
 
-    @Test("a foreseen format comes on air with its first picture")
+    @Test("an expected format is on air with its first frame")
     func foreseen() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -166,7 +166,7 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 0)
     }
 
-    @Test("a graph with memory of canvases that nobody needs is made anew on air, and nothing is seen of that")
+    @Test("a graph that keeps unneeded canvases is rebuilt on air without a visible change")
     func renewal() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -197,7 +197,7 @@ struct ScenePlayerTests {
         init(_ composition: Composition?) { self.composition = composition }
     }
 
-    @Test("what a scene was shown by until it was made anew goes to the builder when no tick can hold it any more")
+    @Test("a replaced graph is passed to the builder when no tick can use it any more")
     func freedByBuilder() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -228,7 +228,7 @@ struct ScenePlayerTests {
         #expect(old.composition == nil)
     }
 
-    @Test("a covered source has its card from the next tick on, and its last picture never comes back")
+    @Test("a covered source shows its card from the next tick, and its last frame never returns")
     func covers() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -249,7 +249,7 @@ struct ScenePlayerTests {
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
-    @Test("the last picture of who has none any more never comes back, whatever format the next one has")
+    @Test("the last frame of a source that has none any more never returns, whatever the next format is")
     func gone() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -269,7 +269,7 @@ struct ScenePlayerTests {
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
-    @Test("live and card change places without another graph")
+    @Test("live frames and the card replace each other without another graph")
     func cards() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let pictures = try self.pictures(2)
@@ -285,7 +285,7 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 0)
     }
 
-    @Test("a crossfade goes evenly from one scene to the other and then is over")
+    @Test("a crossfade moves evenly from one scene to the other and ends")
     func crossfade() throws {
         let scenes = [
             Canvases.columns("a", [0]), Canvases.columns("b", [8], transition: .crossfade(ticks: 9)),
@@ -305,7 +305,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "a slide pushes the old scene out where it says",
+        "a slide pushes the old scene out in its direction",
         arguments: [SlideDirection.left, .right, .up, .down])
     func slide(direction: SlideDirection) throws {
         let scenes = [
@@ -331,7 +331,7 @@ struct ScenePlayerTests {
         }
     }
 
-    @Test("scenes wait for their ticks in order; of two for one tick the later command counts")
+    @Test("scenes go on air at their ticks in order; of two for one tick the later command wins")
     func order() throws {
         let scenes = (0..<4).map { Canvases.columns("s\($0)", [$0]) }
         let director = Canvases.director(scenes[0])
@@ -351,7 +351,7 @@ struct ScenePlayerTests {
         #expect(director.pendingScenes.isEmpty)
     }
 
-    @Test("a scene that cannot be made changes nothing and says why")
+    @Test("a scene that cannot be built changes nothing, and the error says why")
     func badScene() throws {
         let scene = Canvases.columns("a", [0])
         let director = Canvases.director(scene)

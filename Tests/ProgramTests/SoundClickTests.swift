@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// One tone through decoder, resampler, placement, ring, gains and limiter, while the publisher changes its form.
-@Suite("A change of rate or channels is not heard")
+@Suite("Changes of sample rate or channels cause no click")
 struct SoundClickTests {
     struct Form: Sendable, CustomStringConvertible {
         var rate: Int

@@ -9,7 +9,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("Sound that changes its form in mid-stream")
+@Suite("Audio format changes in mid-stream")
 struct SoundFormatTests {
     /// A 300 Hz tone at `rate`, as AAC.
     private func packets(rate: Int, seconds: Double) throws -> (CodecParameters, [CodedPacket]) {
@@ -27,7 +27,7 @@ struct SoundFormatTests {
     }
 
     @Test(
-        "44.1 to 48 kHz and back is heard without a step and without a gap of 50 ms",
+        "a change from 44.1 to 48 kHz and back has no step and no gap of 50 ms",
         arguments: [[44_100, 48_000], [48_000, 44_100, 48_000]])
     func rateChange(rates: [Int]) throws {
         var heard: [Float] = []
@@ -67,7 +67,7 @@ struct SoundFormatTests {
         return samples.suffix(2).map { Int(($0 * 100).rounded()) }
     }
 
-    @Test("channels are mixed down by where the publisher says they belong, in whatever order they come")
+    @Test("channels are downmixed by the positions the publisher declares, in any order")
     func layouts() throws {
         // A tenth, a fifth, three tenths and two fifths of full scale.
         let four: [Int16] = [3_277, 6_554, 9_830, 13_107]
@@ -81,7 +81,7 @@ struct SoundFormatTests {
         #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontCenter])) == [10, 20])
     }
 
-    @Test("shares of a layout that says nothing: a pair in front, or one for both ears")
+    @Test("gains for an unspecified layout: a front pair for stereo, both ears for mono")
     func unspecified() throws {
         #expect(DownMix.stereo(try #require(SoundLayout([nil, nil, nil]))) == [1, 0, 0, 0, 1, 0])
         #expect(DownMix.stereo(try #require(SoundLayout([nil]))) == [1, 1])

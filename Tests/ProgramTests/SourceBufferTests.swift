@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Which picture a tick shows")
+@Suite("Which frame a tick shows")
 struct SourceBufferTests {
     private let interval: Int64 = 33_333_333
 
@@ -14,7 +14,7 @@ struct SourceBufferTests {
 
     private func buffer() -> SourceBuffer { SourceBuffer(source: SourceID(uid: "a"), isPaced: false) }
 
-    @Test("nothing before the first picture, the last one once more after the newest")
+    @Test("there is no frame before the first one, and the newest repeats")
     func emptyAndRepeated() throws {
         let buffer = self.buffer()
         #expect(buffer.select(at: 0, interval: self.interval) == nil)
@@ -24,7 +24,7 @@ struct SourceBufferTests {
     }
 
     @Test(
-        "a source of the program's rate shows every picture once at any phase, in spite of whole milliseconds",
+        "a source with the program's rate shows every frame once at any phase, despite whole-millisecond timestamps",
         arguments: 0..<34)
     func everyPictureOnce(phaseMs: Int64) throws {
         let buffer = self.buffer()
@@ -45,7 +45,7 @@ struct SourceBufferTests {
         #expect(shown.count >= 299)
     }
 
-    @Test("of a publisher who was sent away nothing is seen any more, and of the next one everything is")
+    @Test("no frame of a kicked publisher is shown, and every one of the next publisher")
     func banished() throws {
         let buffer = self.buffer()
         let picture = try self.picture()
@@ -66,7 +66,7 @@ struct SourceBufferTests {
     }
 
     @Test(
-        "the last picture of a silent publisher is stale after its hold, and its loss after that does not bring it back"
+        "the last frame of a silent publisher is stale after its hold, and its loss does not bring it back"
     )
     func silent() throws {
         let buffer = self.buffer()
@@ -90,7 +90,7 @@ struct SourceBufferTests {
         #expect(try !isStale(at: 12 * second + second / 2))
     }
 
-    @Test("a file's reader reads on for as long as the program waits for sound, however long its ticks are")
+    @Test("a file reader continues while the program waits for audio, however long the ticks are")
     func longTicks() throws {
         let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -121,7 +121,7 @@ struct SourceBufferTests {
         #expect(isReady)
     }
 
-    @Test("the offline program is woken when its tick can be served, not by all that comes before")
+    @Test("the offline program is woken when its tick can be served, not for every item before it")
     func wokenOnce() throws {
         let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -149,7 +149,7 @@ struct SourceBufferTests {
         #expect(looks.withLock { $0 } <= mostLooks)
     }
 
-    @Test("a publisher that comes back is shown at the nearest tick, at any phase", arguments: 0..<34)
+    @Test("a publisher that returns is shown at the nearest tick, at any phase", arguments: 0..<34)
     func nearestAfterReturn(phaseMs: Int64) throws {
         let buffer = self.buffer()
         let picture = try self.picture()
@@ -170,7 +170,7 @@ struct SourceBufferTests {
         buffer.push(picture, time: ms * 1_000_000, arrival: nil)
     }
 
-    @Test("lips are measured by what viewers see: a flash that is decoded late, for nobody, says nothing of them")
+    @Test("lip sync is measured on what viewers see: late decoding of a hidden source does not count")
     func lipSyncOfTheSeen() throws {
         let buffer = self.buffer()
         let dark = try self.picture()
@@ -190,7 +190,7 @@ struct SourceBufferTests {
         #expect(buffer.lipSync.offsets == [0, -self.interval, 0])
     }
 
-    @Test("after a stall the present is shown, not the past in slow motion")
+    @Test("after a stall the current frame is shown, not the past in slow motion")
     func catchesUp() throws {
         let buffer = self.buffer()
         let picture = try self.picture()
@@ -199,7 +199,7 @@ struct SourceBufferTests {
         #expect(selection?.time == 9 * self.interval)
     }
 
-    @Test("a source that sends faster than time costs a bounded number of pictures")
+    @Test("a source faster than real time keeps a limited number of frames")
     func isBounded() throws {
         let buffer = self.buffer()
         let picture = try self.picture()
