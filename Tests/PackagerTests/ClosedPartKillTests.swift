@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("A worker is killed while pictures are reordered: none is missing, none is there twice")
+@Suite("A worker is killed while frames are reordered: none is missing or doubled")
 struct ClosedPartKillTests {
     private static let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
 
@@ -77,7 +77,7 @@ struct ClosedPartKillTests {
         return faults
     }
 
-    @Test("wherever a worker is killed, every picture is there once", arguments: [(1, 0), (2, 1), (3, 2)])
+    @Test("wherever a worker is killed, every frame is there once", arguments: [(1, 0), (2, 1), (3, 2)])
     func everyPicture(first: Int64, second: Int64) throws {
         for frames in Int64(66)..<133 {
             let faults = try Self.faults(killedAfter: frames, bFrames: (first, second), closes: true)
@@ -85,7 +85,7 @@ struct ClosedPartKillTests {
         }
     }
 
-    @Test("a successor does not go on behind a publisher's part that ends with a B-frame in flight")
+    @Test("a successor does not continue after a publisher's part that ends with a B-frame pending")
     func publishers() throws {
         for frames in Int64(66)..<133 {
             let faults = try Self.faults(killedAfter: frames, bFrames: (1, 3), closes: false)
@@ -94,7 +94,7 @@ struct ClosedPartKillTests {
     }
 
     @Test(
-        "a part that a successor does not go on with keeps its bytes for those who were told of it, and leaves with the others"
+        "a part that a successor does not continue keeps its bytes for clients that know it, and expires with the others"
     )
     func replaced() throws {
         var replaced = 0
@@ -125,7 +125,7 @@ struct ClosedPartKillTests {
         #expect(replaced > 0)
     }
 
-    @Test("the judge: parts of such a publisher that are gone on with would show it")
+    @Test("the check itself: continuing after such a publisher's part would be noticed")
     func judge() throws {
         let order = Self.order(bFrames: 3, closes: false)
         let parts = stride(from: 16, through: 32, by: 16).map { Set(order.prefix($0)) }

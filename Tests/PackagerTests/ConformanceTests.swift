@@ -5,9 +5,9 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Conformance: ffmpeg plays what is published")
+@Suite("Conformance: ffmpeg plays the output")
 struct ConformanceTests {
-    @Test("two renditions and their sound: every frame decodes without a warning, in one run and over a hand-over")
+    @Test("two renditions and their audio: every frame decodes without a warning, in one run and over a handover")
     func ladder() throws {
         let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("packager-\(UUID().uuidString)")

@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Segments that are cut short, and breaks: rfc8216bis §4.4.4.3, §6.2.4")
+@Suite("Shortened segments and discontinuities: rfc8216bis §4.4.4.3, §6.2.4")
 struct CutTests {
     /// Pictures with IDR pictures at these frames alone, as all renditions have them.
     private static func feed(_ output: Output, _ frames: Range<Int64>, keys: Set<Int64>) {
@@ -42,7 +42,7 @@ struct CutTests {
     }
 
     @Test(
-        "a rendition becomes a publisher's packets and is encoded again: breaks in every playlist, its map alone changes"
+        "a rendition switches to passthrough and back: every playlist has discontinuities, only its map changes"
     )
     func passing() throws {
         let store = MemoryStore()
@@ -77,7 +77,7 @@ struct CutTests {
         #expect(output.events.published.map(\.frames) == [0..<40, 40..<100, 100..<130, 130..<194, 194..<258])
     }
 
-    @Test("at the live edge the break is there with the slot's first part, also where another rendition is ahead")
+    @Test("at the live edge the discontinuity comes with the first part, also if another rendition is ahead")
     func edge() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -123,7 +123,7 @@ struct CutTests {
         #expect(!hinted.isEmpty && hinted.allSatisfy { $0.contains("720p-1-1.mp4") })
     }
 
-    @Test("a run that ends between two segments of the grid is whole, and its successor goes on")
+    @Test("a run that ends between two grid segments is complete, and its successor continues")
     func drained() throws {
         let store = MemoryStore()
         let one = try Output(store)
@@ -145,7 +145,7 @@ struct CutTests {
     }
 
     @Test(
-        "killed between two segments of the grid: up to the successor's slate there is a hole, a break in every playlist",
+        "killed between two grid segments: a gap up to the successor's slate, and a discontinuity in every playlist",
         arguments: [64, 60] as [Int64])
     func killed(cut: Int64) throws {
         let store = MemoryStore()

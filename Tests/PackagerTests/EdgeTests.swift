@@ -20,7 +20,7 @@ struct EdgeTests {
         text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(prefix) }
     }
 
-    @Test("a part is listed as soon as it is cut, without a store having been asked")
+    @Test("a part is listed as soon as it is cut, without waiting for a store")
     func atOnce() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<64)
@@ -36,7 +36,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a segment is whole in a list once its number is recorded, or with the next part")
+    @Test("a segment is listed as whole once its number is recorded, or with the next part")
     func recordedFirst() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -57,7 +57,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("nothing is shown before every playlist has a segment")
+    @Test("no playlist is shown before every playlist has a segment")
     func together() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<128, only: [0, 2])
@@ -66,7 +66,7 @@ struct EdgeTests {
         #expect(Self.lists.allSatisfy { !viewer.last($0).isEmpty })
     }
 
-    @Test("a segment is its parts, byte for byte the file, and whole parts end on the grid")
+    @Test("a segment is the concatenation of its parts, the file has the same bytes, and whole parts end on the grid")
     func bytes() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -86,7 +86,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the directory lists the same segments, plain, in the same numbers")
+    @Test("the directory lists the same segments with the same numbers, without parts")
     func sameModel() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -103,7 +103,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("parts stay three target durations after their tags went, then leave; memory is bounded")
+    @Test("parts stay for three target durations after they leave the playlist, then are dropped; memory is bounded")
     func retention() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -126,7 +126,7 @@ struct EdgeTests {
     }
 
     @Test(
-        "a store that fails stops nobody at the edge: parts go on, and segments stay in memory until they are listed no more"
+        "a failing store does not stop the live edge: parts continue, segments stay in memory while listed"
     )
     func failingStore() throws {
         let store = MemoryStore()
@@ -145,7 +145,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a map that is to come back stays, though the time of what had it is over before it does")
+    @Test("a map that will be used again stays, although its last segment has expired")
     func mapAhead() throws {
         let settings = try Output.settings {
             $0.windowSeconds = 6
@@ -172,7 +172,7 @@ struct EdgeTests {
         #expect(viewer.object("720p-1-1.m4s") == nil && viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a rendition that falls behind holds up nobody else, and is a gap once it is given up")
+    @Test("a rendition that lags delays no other, and becomes a gap once it is given up")
     func lagging() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<64)
@@ -193,7 +193,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the end closes every list, without a hint, and takes nothing back that was announced")
+    @Test("the end closes every playlist, without a hint, and withdraws nothing that was announced")
     func ended() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<150)
@@ -206,7 +206,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a drained room's lists stay open")
+    @Test("a drained room's playlists stay open")
     func drained() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<128)
@@ -215,7 +215,7 @@ struct EdgeTests {
         #expect(!viewer.last("720p.m3u8").contains("ENDLIST"))
     }
 
-    @Test("a successor shows what was there and goes on in its numbers, under its own names")
+    @Test("a successor shows the previous parts and continues the numbers, with its own part names")
     func successor() throws {
         let store = MemoryStore()
         let (one, _, _) = try Self.begun(store)
@@ -239,7 +239,7 @@ struct EdgeTests {
 
     // MARK: Another configuration
 
-    @Test("a change has its discontinuity and map before the slot's first part in every list, and in the directory")
+    @Test("a change has its discontinuity and map before the segment's first part in every playlist, and in the directory")
     func change() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -268,7 +268,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a change that is told too late begins with the next slot in all lists, and the pictures before it are a gap")
+    @Test("a change reported too late starts with the next segment everywhere, and the frames before it are a gap")
     func lateChange() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -296,7 +296,7 @@ struct EdgeTests {
     // MARK: Hints
 
     @Test(
-        "whatever the order in which tracks come, hints come true, names keep their place, parts end within the target",
+        "in any order of tracks: hints come true, names keep their content, parts stay within the target",
         arguments: 1...12)
     func interleavings(seed: UInt64) throws {
         let store = MemoryStore()
@@ -338,7 +338,7 @@ struct EdgeTests {
     }
 
     @Test(
-        "part durations: none above the target, and none but the last of a segment or independent ones below 85 %",
+        "no part is above the target, and only last or independent parts of a segment are below 85 %",
         arguments: [(24, 24, 12), (25, 32, 16), (29, 30, 15), (30, 32, 16), (30, 30, 10), (50, 64, 32), (60, 64, 32)],
         [48_000, 44_100])
     func partRatio(_ frames: (fps: Int, gop: Int, part: Int), sampleRate: Int) throws {

@@ -4,7 +4,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("An output whose room has ended, as a later worker finds it")
+@Suite("The output of an ended room, read by a later worker")
 struct EndedOutputTests {
     private static let kinds: [String: TrackKind] = ["720p": .video, "360p": .video, "audio": .audio]
 
@@ -19,7 +19,7 @@ struct EndedOutputTests {
         }
     }
 
-    @Test("it lists what the worker listed that ended it", arguments: [false, true])
+    @Test("it lists the same segments as the worker that ended it", arguments: [false, true])
     func same(isEncrypted: Bool) throws {
         let settings = try Output.settings { settings in
             settings.iFramePlaylists = true

@@ -28,7 +28,7 @@ struct IFrameTests {
         return entries
     }
 
-    @Test("the multivariant playlist names one a rendition; every range begins with a moof in a file that is there")
+    @Test("the multivariant playlist lists one per rendition; every range starts with a moof of an existing file")
     func listed() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -59,7 +59,7 @@ struct IFrameTests {
         #expect(output.packager.mediaPlaylistNames.count == 5)
     }
 
-    @Test("numbers and ranges go on over a restart; the list of a rendition that is gone goes with it")
+    @Test("numbers and ranges continue over a restart; a removed rendition's playlist is removed")
     func continued() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings())
@@ -84,7 +84,7 @@ struct IFrameTests {
         #expect(store.read("720p-iframes.m3u8") == nil)
     }
 
-    @Test("at the live edge the list goes on with whole segments, and its waiting readers with it")
+    @Test("at the live edge the playlist grows by whole segments, and blocked reloads are answered")
     func edge() throws {
         let output = try Output(MemoryStore(), settings: Self.settings())
         let seen = Mutex<[MediaPlaylist]>([])
@@ -107,7 +107,7 @@ struct IFrameTests {
         #expect(lists.last?.isEnded == true && lists.allSatisfy { $0.rendered().contains("CAN-BLOCK-RELOAD=YES") })
     }
 
-    @Test("an EVENT list keeps all of them")
+    @Test("an EVENT playlist keeps all of them")
     func event() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(.event))
@@ -131,7 +131,7 @@ struct IFrameTests {
         return Array(clear[(range.lowerBound - start)..<(range.upperBound - start)])
     }
 
-    @Test("of encrypted segments the ranges count clear bytes, and a widened one opens to the key frame alone")
+    @Test("in encrypted segments ranges count clear bytes, and a widened range decrypts to only the key frame")
     func encrypted() throws {
         let (store, clearStore) = (MemoryStore(), MemoryStore())
         var settings = try Self.settings(.event)

@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Parts outlive their worker: rfc8216bis §6.2.2, §4.4.5.3")
+@Suite("Parts survive their worker: rfc8216bis §6.2.2, §4.4.5.3")
 struct KeptPartTests {
     /// A worker that is killed after some frames.
     private func killed(_ store: MemoryStore, after frames: Int64, _ viewer: EdgeViewer) throws {
@@ -33,7 +33,7 @@ struct KeptPartTests {
     }
 
     @Test(
-        "wherever a worker is killed, every part stays what it was and the hint comes true",
+        "wherever a worker is killed, every part stays the same and the hint comes true",
         arguments: [192, 207, 208, 224, 240, 255, 256, 272], [2, 17, 64, 300])
     func everyPlace(frames: Int64, away: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
@@ -68,7 +68,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("a segment of which everything was shown is live, not slate")
+    @Test("a segment that was completely shown is live, not slate")
     func wholeSegment() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         try self.killed(store, after: 192, viewer)
@@ -83,7 +83,7 @@ struct KeptPartTests {
         #expect(fills.first?.mediaSequence == 3 && fills.first?.wholeSegments == 1)
     }
 
-    @Test("slate begins behind the last part that was shown, in each track")
+    @Test("slate starts after the last part shown, in each track")
     func slateBehind() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store)
@@ -115,7 +115,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("the directory keeps no parts of segments that are whole, and none of a room that has ended")
+    @Test("the directory keeps no parts of complete segments, and none of an ended room")
     func cleanUp() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store)
@@ -130,7 +130,7 @@ struct KeptPartTests {
         #expect(parts().isEmpty && !store.contains("edge.json"))
     }
 
-    @Test("a record that is damaged or does not fit is left aside", arguments: 0..<6)
+    @Test("a damaged record, or one that does not fit, is ignored", arguments: 0..<6)
     func damaged(kind: Int) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         try self.killed(store, after: 230, viewer)
@@ -155,7 +155,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("viewers do not wait for a store that hangs, and it is not waited for twice")
+    @Test("viewers do not wait for a store that hangs, and the worker waits for it only once")
     func hangs() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store, settings: Output.settings { $0.storePatience = 1_000_000 })

@@ -5,7 +5,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("A worker is killed after each operation of its store, and a successor goes on")
+@Suite("A worker is killed after each operation of its store, and a successor continues")
 struct KillTests {
     /// A store whose worker dies: from then on nothing reaches the place.
     final class MortalStore: SegmentStore {
@@ -127,7 +127,7 @@ struct KillTests {
         return next
     }
 
-    @Test("numbers, names and bytes hold whatever operation was the last", arguments: 1..<90)
+    @Test("after any last operation numbers, names and bytes stay the same", arguments: 1..<90)
     func everyStep(operations: Int) throws {
         let store = MemoryStore()
         var history = History()

@@ -5,7 +5,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("A URI that a playlist listed keeps its bytes and its number: rfc8216bis §6.2.1, §6.2.2")
+@Suite("A listed URI keeps its bytes and its number: rfc8216bis §6.2.1, §6.2.2")
 struct ListedNameTests {
     /// A store that writes down what it was asked for, so that a test can stop it behind every single operation.
     private final class JournalStore: SegmentStore {
@@ -150,7 +150,7 @@ struct ListedNameTests {
     }
 
     @Test(
-        "while the store refuses everything viewers do not wait, and a successor lists what it cannot have as a gap of the same name",
+        "while the store refuses writes viewers do not wait, and a successor lists missing segments as gaps of the same name",
         arguments: [[0, 0, 0], [0, 0, 3], [3, 0, 0], [0, 2, 3], [1, 3, 0], [2, 0, 1]] as [[Int64]], [20, 4_000])
     func storeRefuses(ahead: [Int64], away: Int64) throws {
         for from in Int64(5)..<9 {
@@ -178,7 +178,7 @@ struct ListedNameTests {
     }
 
     @Test(
-        "segments of a configuration that the state file does not know stay with their map; the successor's follow a discontinuity",
+        "segments of a configuration missing in the state file keep their map; the successor's follow a discontinuity",
         arguments: [200, 4_000])
     func otherConfiguration(at frame: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())

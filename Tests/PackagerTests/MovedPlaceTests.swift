@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("The directory is moved away, emptied or mounted over while a room runs")
+@Suite("The directory is moved, emptied or mounted over while a room runs")
 struct MovedPlaceTests {
     private static func folder() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent("tandem-moved-\(UUID().uuidString)").path
@@ -53,7 +53,7 @@ struct MovedPlaceTests {
         #expect(FileManager.default.fileExists(atPath: "\(path)/state.json"))
     }
 
-    @Test("within a part of a move everything is written again, and nothing that was listed is lost")
+    @Test("within one part everything is written again, and nothing listed is lost")
     func moved() throws {
         let (path, away) = (Self.folder(), Self.folder())
         defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }
@@ -82,7 +82,7 @@ struct MovedPlaceTests {
         try Self.expectWhole(path)
     }
 
-    @Test("another directory in its place is filled with what the old one has")
+    @Test("a new directory at the path is filled with the content of the old one")
     func mountedOver() throws {
         let (path, away) = (Self.folder(), Self.folder())
         defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }
@@ -97,7 +97,7 @@ struct MovedPlaceTests {
         #expect(try Self.list(path, "360p").count("#EXT-X-GAP") == 0)
     }
 
-    @Test("a directory with the same state file in its place is the same directory, whatever its number is")
+    @Test("a directory with the same state file counts as the same directory, whatever its inode is")
     func sameContent() throws {
         let (path, copy) = (Self.folder(), Self.folder())
         defer { for path in [path, copy] { try? FileManager.default.removeItem(atPath: path) } }
@@ -111,7 +111,7 @@ struct MovedPlaceTests {
         #expect(try Self.list(path, "720p").uris.count == 7)
     }
 
-    @Test("what was removed with the directory is listed as a gap under its name, and the rest is written again")
+    @Test("segments removed with the directory become gaps with the same name, and the rest is written again")
     func emptied() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Date ranges of a program, in step with its pictures: rfc8216bis §4.4.5.1, §6.2.1, §6.2.4")
+@Suite("Date ranges of a program, in step with its frames: rfc8216bis §4.4.5.1, §6.2.1, §6.2.4")
 struct ProgramMarkTests {
     static func mark(_ scene: String?, _ tick: Int64, scheduled: Bool = false, kind: String = "test.scene")
         -> ProgramMark
@@ -39,7 +39,7 @@ struct ProgramMarkTests {
         }
     }
 
-    @Test("a range that ends is listed with the part that shows it, one that begins with its whole segment, everywhere")
+    @Test("the end of a range is listed with the part that shows it, a start with its whole segment, in every playlist")
     func withItsPart() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
@@ -65,7 +65,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("until its picture is out a mark can be taken back or replaced; the same again is no range of its own")
+    @Test("a date range can be withdrawn or replaced until its frame is out; a repeated one adds no range")
     func takenBack() throws {
         let (output, viewer, _) = try EdgeTests.begun(MemoryStore())
         output.packager.mark(Self.mark("solo", 0))
@@ -87,7 +87,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the end of the room ends what is open with its last picture")
+    @Test("the end of the room closes open ranges at its last frame")
     func roomEnds() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
@@ -102,7 +102,7 @@ struct ProgramMarkTests {
         }
     }
 
-    @Test("a successor keeps what is listed, closes what was open, and never uses an ID again")
+    @Test("a successor keeps listed ranges, closes open ones, and never reuses an ID")
     func successor() throws {
         let store = MemoryStore()
         let (one, _, _) = try EdgeTests.begun(store)
@@ -132,7 +132,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a range that is listed at the edge right before a drain is left to the successor", arguments: [false, true])
+    @Test("a range listed at the edge right before a drain is left to the successor", arguments: [false, true])
     func drained(isRefused: Bool) throws {
         let store = MemoryStore()
         let (output, _, _) = try EdgeTests.begun(store)
@@ -156,7 +156,7 @@ struct ProgramMarkTests {
     }
 
     @Test(
-        "a damaged list of ranges is told, not half read",
+        "a damaged list of ranges is reported, not read in part",
         arguments: ["[1]", "{}", "[[\"a\",\"b\",1,null,null,0,[\"x\"]]]", "[[\"a\",\"b\",1.5,null,null,0,[]]]"])
     func damaged(rows: String) throws {
         let store = MemoryStore()
@@ -173,7 +173,7 @@ struct ProgramMarkTests {
     }
 
     @Test(
-        "whatever order tracks and marks come in: no attribute changes, nothing is late, nothing leaves early, one set for all",
+        "in any order of tracks and ranges no attribute changes, nothing is late or leaves early, all playlists agree",
         arguments: 1...8)
     func always(seed: UInt64) throws {
         let store = MemoryStore()
@@ -234,7 +234,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults.prefix(5))")
     }
 
-    @Test("a state that changes for the 20,000th time is written as one that changes for the 2,000th: in proportion")
+    @Test("writing the 20,000th change of a state costs no more than its share of the 2,000th")
     func many() throws {
         var outputs: [Int: Output] = [:]
         for count in [2_000, 20_000] {

@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Restart without a join: rfc8216bis §6.2.1, §6.2.2")
+@Suite("Seamless restart with slate: rfc8216bis §6.2.1, §6.2.2")
 struct SlateTests {
     static let lists = ["720p", "360p", "audio"]
 
@@ -90,7 +90,7 @@ struct SlateTests {
         return output
     }
 
-    @Test("the outage is slate: no discontinuity, no gap, one map, decode times go on in every track")
+    @Test("the outage is slate: no discontinuity, no gap, one map, continuous decode times in every track")
     func seamless() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, frames: 210)
@@ -118,7 +118,7 @@ struct SlateTests {
         #expect(second.events.published.filter { !$0.isSlate }.map(\.mediaSequence) == [6, 7])
     }
 
-    @Test("a GOP that has begun is live already: slate ends within the segment")
+    @Test("slate ends within the segment in which the live GOP starts")
     func withinSegment() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -134,7 +134,7 @@ struct SlateTests {
         #expect(mixed.count > 16 * 2 * 100 && mixed.count < 64 * 100)
     }
 
-    @Test("slate of a part is stamped for every part, and each can be joined")
+    @Test("slate is stamped separately for every part, and each part can be joined at")
     func restamped() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -147,7 +147,7 @@ struct SlateTests {
         #expect(zip(bytes, other).count { $0 != $1 } <= 4 * 12, "numbers and times apart, the same bytes")
     }
 
-    @Test("the live edge has the slate with its parts, and the part of the segment in the making")
+    @Test("the live edge lists the slate with its parts, and the parts of the current segment")
     func edge() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -172,7 +172,7 @@ struct SlateTests {
         }
     }
 
-    @Test("another coding is told: a map and a discontinuity in every list, and slate all the same")
+    @Test("with another codec configuration every playlist gets a map and a discontinuity, and slate all the same")
     func otherCoding() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -190,7 +190,7 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("an outage longer than the window is a break in every list: a map and a discontinuity, and numbers go on")
+    @Test("an outage longer than the window is a map and a discontinuity in every playlist, and numbers continue")
     func tooLong() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, window: 10)
@@ -220,7 +220,7 @@ struct SlateTests {
         #expect(list.uris.last == "360p-3-4.m4s" && list.count("#EXT-X-DISCONTINUITY") == 1 && list.maps.count == 2)
     }
 
-    @Test("however long the window, an outage of more than five minutes is a break: nobody waits for so much slate")
+    @Test("with any window, an outage of more than five minutes is a discontinuity instead of slate")
     func longWindow() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, window: 7_200)
@@ -235,7 +235,7 @@ struct SlateTests {
         #expect(list.tags(before: "720p-2-3.m4s").contains("#EXT-X-DISCONTINUITY"))
     }
 
-    @Test("an outage of nearly the window leaves a window of slate, and a clock set back leaves none")
+    @Test("an outage of nearly the window gives a window of slate; a clock set back gives none")
     func extremes() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -252,7 +252,7 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("a drained room ends with a whole segment, and its successor continues it without a join")
+    @Test("a drained room ends with a whole segment, and its successor continues it seamlessly")
     func drained() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store, frames: 230)
@@ -267,7 +267,7 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("ten kills in a row: one timeline, whatever frame each falls on", arguments: 0..<20)
+    @Test("ten kills in a row give one timeline, whichever frame each kill hits", arguments: 0..<20)
     func tenKills(seed: Int64) throws {
         let store = MemoryStore()
         var names: [Int64: String] = [:]
@@ -298,7 +298,7 @@ struct SlateTests {
         #expect(names.count > 10)
     }
 
-    @Test("frames of sound go on for a sample rate and a frame rate that never meet", arguments: [24, 25, 30, 50, 60])
+    @Test("audio frames continue for a sample rate and a frame rate without a common multiple", arguments: [24, 25, 30, 50, 60])
     func soundGrid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
         let store = MemoryStore()

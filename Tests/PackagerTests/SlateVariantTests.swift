@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Slate of a ladder with half the frame rate and several codings of the sound")
+@Suite("Slate of a ladder with half the frame rate and several audio codecs")
 struct SlateVariantTests {
     private static let tracks = VariantTests.tracks
     private static let names = ["720p", "360p", "hi", "lo"]
@@ -49,7 +49,7 @@ struct SlateVariantTests {
     }
 
     @Test(
-        "every track is filled with as many samples as its slots have, and goes on without a join", arguments: [16, 32])
+        "every track gets as many samples as its segments need, and continues seamlessly", arguments: [16, 32])
     func filled(frames: Int) throws {
         let store = MemoryStore()
         let first = try Output(store, tracks: Self.tracks)
@@ -96,7 +96,7 @@ struct SlateVariantTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("parts of an odd number of frames: slate as long as what both rates divide", arguments: [(15, 30), (25, 50)])
+    @Test("for parts of an odd number of frames slate has a length that both rates divide", arguments: [(15, 30), (25, 50)])
     func oddParts(partFrames: Int, gopFrames: Int) throws {
         let grid = try OutputGrid(fps: 30, gopFrames: gopFrames, segmentGops: 2, partFrames: partFrames)
         let settings = try Output.settings { $0.grid = grid }

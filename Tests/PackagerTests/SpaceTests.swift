@@ -54,7 +54,7 @@ private final class TightStore: SegmentStore {
     func list(_ name: String) -> ListText { ListText(String(decoding: self.read(name) ?? [], as: UTF8.self)) }
 }
 
-@Suite("A store with too little space, or none for a while")
+@Suite("Stores with too little space, or none for a while")
 struct SpaceTests {
     private static let slot: Int64 = 64
     private static let playlists = ["720p", "360p", "audio"]
@@ -80,7 +80,7 @@ struct SpaceTests {
         for list in lists { #expect(Set(list.uris).isSubset(of: store.names)) }
     }
 
-    @Test("a limit takes the oldest from every list at once, and their files three target durations later")
+    @Test("a limit drops the oldest segments from every playlist at once, and their files three target durations later")
     func limited() throws {
         let store = TightStore()
         let output = try Output(store, settings: Self.settings())
@@ -104,7 +104,7 @@ struct SpaceTests {
         #expect(output.events.published.map(\.mediaSequence) == Array(0..<30))
     }
 
-    @Test("a limit of nothing leaves three target durations, and an event playlist loses no segment")
+    @Test("a limit of zero leaves three target durations, and an EVENT playlist loses no segment")
     func rules() throws {
         for type in [HLSOutputSettings.PlaylistType.live, .event] {
             let store = TightStore()
@@ -118,7 +118,7 @@ struct SpaceTests {
         }
     }
 
-    @Test("a store that is full loses the oldest, at once, and nothing of what is live")
+    @Test("a full store drops the oldest segments at once, and nothing at the live edge")
     func full() throws {
         let store = TightStore()
         let output = try Output(store, settings: Self.settings())
@@ -143,7 +143,7 @@ struct SpaceTests {
     }
 
     @Test(
-        "a store that takes nothing for a while: the live edge goes on, the directory has honest gaps, and nothing leaks"
+        "while a store refuses writes the live edge continues, the directory lists gaps, and nothing leaks"
     )
     func readOnly() throws {
         let store = TightStore()
@@ -176,7 +176,7 @@ struct SpaceTests {
         #expect(output.events.published.map(\.mediaSequence) == Array(0..<50))
     }
 
-    @Test("a store that hangs for minutes takes a bounded piece of memory, and keeps nobody waiting")
+    @Test("a store that hangs for minutes costs bounded memory, and delays nothing")
     func hanging() throws {
         let store = TightStore()
         let output = try Output(store, settings: Self.settings())
@@ -201,7 +201,7 @@ struct SpaceTests {
         #expect(list.uris.suffix(32).allSatisfy { store.names.contains($0) })
     }
 
-    @Test("what directories take: whole blocks, a file with two names once")
+    @Test("disk use counts whole blocks, and a file with two names once")
     func measured() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("use-\(UUID().uuidString)")
         let other = folder.appendingPathComponent("other")
@@ -227,7 +227,7 @@ struct SpaceTests {
         #expect((1_000_000...1_200_000).contains(all.used - use.used))
     }
 
-    @Test("what lies in directories of two file systems counts for each, and stills alone make none")
+    @Test("directories on two file systems count separately, and stills alone count on none")
     func volumes() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("two-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -260,7 +260,7 @@ struct SpaceTests {
         #expect((400_000...450_000).contains(few.used) && few.volumes.map(\.free) == [900])
     }
 
-    @Test("a directory is looked at one by one, and only at what is asked for")
+    @Test("a directory is scanned step by step, and only for the directories asked for")
     func listing() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("list-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -283,7 +283,7 @@ struct SpaceTests {
         #expect(!DiskUse.forEachEntry(of: folder.path + "/nowhere") { _ in Issue.record("nothing is there") })
     }
 
-    @Test("a directory lies in another, however the two are written")
+    @Test("a directory is recognized inside another, however the paths are written")
     func inside() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("in-\(UUID().uuidString)")
         let inner = folder.appendingPathComponent("live/a/b")
@@ -336,7 +336,7 @@ private final class LazyStore: SegmentStore {
 
 @Suite("The end of an output")
 struct DurableEndTests {
-    @Test("everything that is listed is durable before anybody is told of the end")
+    @Test("everything listed is durable before the end is announced")
     func durable() throws {
         let store = LazyStore()
         let told = Mutex<Set<String>?>(nil)

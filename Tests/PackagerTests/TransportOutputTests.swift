@@ -6,7 +6,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("Transport streams beside an output: RFC 8216 §4.3.2.4, §5.2, §6.2.1")
+@Suite("MPEG-TS segments beside an output: RFC 8216 §4.3.2.4, §5.2, §6.2.1")
 struct TransportOutputTests {
     /// An output, and the transport streams that are made of it.
     private struct Pair {
@@ -76,7 +76,7 @@ struct TransportOutputTests {
     private static let encryption = EncryptionSettings(room: "r", rotation: 3, secret: Array("operator's".utf8))
 
     @Test(
-        "of an encrypted output every segment opens, whole, with the key its list names, to what it would be in the clear"
+        "every encrypted segment decrypts as a whole with its key to its clear bytes"
     )
     func encrypted() throws {
         let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
@@ -132,7 +132,7 @@ struct TransportOutputTests {
         #expect(sealed.streams.object(named: "720p-9.key") == nil && sealed.streams.object(named: ".keys.json") == nil)
     }
 
-    @Test("a store that takes nothing for a while: what nobody was told of is gaps, and the list goes on behind them")
+    @Test("segments that a store refused for a while and nobody saw become gaps, and the playlist continues after them")
     func behind() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()
@@ -153,7 +153,7 @@ struct TransportOutputTests {
         #expect(pair.streams.made.segments == Int64(listed - gaps))
     }
 
-    @Test("a list in which there is nothing yet begins behind what nobody was told of")
+    @Test("an empty playlist starts after the segments that nobody saw")
     func behindFromTheStart() throws {
         let first = try Pair()
         _ = try first.begin()
@@ -173,7 +173,7 @@ struct TransportOutputTests {
         #expect(list.uris.last.map { second.streamStore.read($0) != nil } == true)
     }
 
-    @Test("an end that the store does not take is written as soon as it does")
+    @Test("an end that the store refuses is written as soon as it accepts it")
     func endWhileFull() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()
@@ -191,7 +191,7 @@ struct TransportOutputTests {
         #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
     }
 
-    @Test("a segment that cannot be written is a gap, and the next one's counters say that something is missing")
+    @Test("a segment that cannot be written is a gap, and the next one's continuity counters show the loss")
     func refused() throws {
         let pair = try Pair()
         pair.streamStore.refuse { $0 == "720p-1-3.ts" }
@@ -206,7 +206,7 @@ struct TransportOutputTests {
         #expect(marks == [true, false, false, true, false, false])
     }
 
-    @Test("a successor keeps the files of the worker before it; those of another room are neither listed nor kept")
+    @Test("a successor keeps the files of the worker before it; files of another room are neither listed nor kept")
     func successor() throws {
         let first = try Pair()
         let foreign = "#EXTM3U\n720p-9-1.ts\n../720p-9-2.ts\n"
@@ -244,7 +244,7 @@ struct TransportOutputTests {
         #expect(second.reports.isEmpty, "\(second.reports)")
     }
 
-    @Test("a successor has what has left the list for as long as somebody may ask for it: rfc8216bis §6.2.2")
+    @Test("a successor keeps unlisted files as long as clients may request them: rfc8216bis §6.2.2")
     func retained() throws {
         let first = try Pair { $0.windowSeconds = 12 }
         _ = try first.begin()
@@ -260,7 +260,7 @@ struct TransportOutputTests {
         #expect(second.streams.object(named: left) == nil && second.streamStore.read(left) == nil)
     }
 
-    @Test("where the disk is short of space the list is as short as the output's, and its files go")
+    @Test("if the disk is short of space the playlist is as short as the output's, and its files are removed")
     func short() throws {
         let pair = try Pair()
         _ = try pair.begin()
@@ -278,7 +278,7 @@ struct TransportOutputTests {
         #expect(pair.list.uris.count == 13)
     }
 
-    @Test("files that a store does not let go in their time go once it does")
+    @Test("files whose deletion fails are deleted once the store allows it")
     func stuck() throws {
         let pair = try Pair()
         _ = try pair.begin()
@@ -294,7 +294,7 @@ struct TransportOutputTests {
         #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
     }
 
-    @Test("a directory that was emptied is written again: all lists, with gaps for what is lost")
+    @Test("in an emptied directory all playlists are written again, with gaps for lost segments")
     func emptied() throws {
         let pair = try Pair()
         _ = try pair.begin()

@@ -5,7 +5,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("Variants: several codings of the sound, sound alone, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
+@Suite("Variants: several audio codecs, audio only, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
 struct VariantTests {
     static func sound(_ name: String, _ bitrate: Int64) -> TrackDescription {
         var track = Output.audio
@@ -26,7 +26,7 @@ struct VariantTests {
         return zip(lines, lines.dropFirst()).filter { $0.0.hasPrefix("#EXT-X-STREAM-INF") }.map { "\($0.0) \($0.1)" }
     }
 
-    @Test("each coding is a group of its own with the same name; every rendition goes with every one, sound alone last")
+    @Test("each audio codec is a group with the same name; every rendition is listed with each group, audio only last")
     func groups() throws {
         let store = MemoryStore()
         let settings = try Output.settings {
@@ -72,7 +72,7 @@ struct VariantTests {
     }
 
     @Test(
-        "a rendition at half the rate has its parts and segments at the same times, as soon as its last picture is there"
+        "a rendition at half the rate has the same part and segment times, as soon as its last frame is there"
     )
     func halfRate() throws {
         let store = MemoryStore()
@@ -92,7 +92,7 @@ struct VariantTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("what fits no grid or names no track is refused")
+    @Test("tracks that fit no grid or name no known track are refused")
     func refused() throws {
         let grid = try OutputGrid(fps: 30, gopFrames: 30, partFrames: 15)
         let odd = try Output.settings { $0.grid = grid }
@@ -103,7 +103,7 @@ struct VariantTests {
         #expect(throws: MediaError.self) { _ = try Output(MemoryStore(), settings: none, tracks: Self.tracks) }
     }
 
-    @Test("the measured part of the rate buffer is declared beside the encoder's peak, never less than the peak")
+    @Test("the measured share of the rate buffer is added to the declared values, never below the encoder's peak")
     func share() throws {
         func bandwidth(_ share: Int64) throws -> Int {
             let store = MemoryStore()
@@ -125,7 +125,7 @@ struct VariantTests {
         #expect(try bandwidth(.max) == bandwidth(1_000))
     }
 
-    @Test("what a running room offers is read from its directory; an ended room and an empty directory offer nothing")
+    @Test("a running room's variants are read from its directory; ended and empty directories have none")
     func running() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tandem-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -159,7 +159,7 @@ struct VariantTests {
         var last: String { self.texts.withLock { $0.last ?? "" } }
     }
 
-    @Test("other bit rates: the higher is declared at once, the lower once no segment by the higher is listed")
+    @Test("a higher bit rate is declared at once, a lower one once no segment of the higher is listed")
     func rates() throws {
         let store = MemoryStore()
         let keeper = Keeper()
@@ -201,7 +201,7 @@ struct VariantTests {
         #expect(output.events.failures.isEmpty && !store.text("720p.m3u8").contains("EXT-X-DISCONTINUITY\n"))
     }
 
-    @Test("a successor declares no less than what is listed of the worker before was coded by, until that has left")
+    @Test("a successor declares no less than the bit rates of segments listed by the worker before")
     func ratesOverRestart() throws {
         let store = MemoryStore()
         let settings = try Output.settings { $0.windowSeconds = 8 }

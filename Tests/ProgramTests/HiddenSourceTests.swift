@@ -98,7 +98,7 @@ struct HiddenSourceTests {
         #expect(beginnings == [.afterFlush, .no, .no, .no, .yes, .no])
     }
 
-    @Test("decoding starts at IDR frames and, after a gap, at open-GOP key frames; other frames start only H.264")
+    @Test("H.264 decoding starts at IDR frames and, after a flush, at open-GOP key frames, and at no other frame")
     func beginnings() {
         func beginning(_ units: [[UInt8]], isKey: Bool = true) -> WithheldPackets.Beginning {
             let memory = PacketMemory(units.flatMap { [0, 0, 0, UInt8($0.count)] + $0 })

@@ -13,7 +13,7 @@ struct PlacingTests {
         #expect(placing.lateness(due: 0, arrival: nil, now: 4 * Self.second) == 0, "a file is never late")
     }
 
-    @Test("audio due before its arrival is never mixed: a source is shown no earlier than its jitter buffer allows")
+    @Test("no offset shows a publisher earlier than its jitter buffer and the mix-ahead allow")
     func earliest() {
         let stage = StageRun.idle(offset: -Self.second)
         #expect(stage.wantedOffset == -120_000_000, "200 ms less 80")

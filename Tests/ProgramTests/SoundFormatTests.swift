@@ -81,7 +81,7 @@ struct SoundFormatTests {
         #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontCenter])) == [10, 20])
     }
 
-    @Test("gains for an unspecified layout: a front pair for stereo, both ears for mono")
+    @Test("in an unspecified layout the first two channels are left and right, and a single channel is both")
     func unspecified() throws {
         #expect(DownMix.stereo(try #require(SoundLayout([nil, nil, nil]))) == [1, 0, 0, 0, 1, 0])
         #expect(DownMix.stereo(try #require(SoundLayout([nil]))) == [1, 1])

@@ -120,7 +120,7 @@ struct SoundFadeTests {
         #expect(self.take(&ring, 0..<12) == [0, 0, 0, 0, 0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
     }
 
-    @Test("a seam before audio already heard crossfades at the program's position")
+    @Test("a seam behind the program's position crossfades at that position")
     func crossesOverBehind() {
         var ring = SoundRing(fade: 4)
         ring.write(self.pairs(16, 0.5), at: 0)

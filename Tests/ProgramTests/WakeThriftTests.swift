@@ -35,7 +35,7 @@ struct WakeThriftTests {
         #expect(back == [true])
     }
 
-    @Test("format changes and ends wake the thread at once, and so does a short jitter buffer")
+    @Test("format changes and ends wake the thread at once; with a short jitter buffer every packet does")
     func news() {
         var thrift = WakeThrift(jitterBuffer: 200 * Self.millisecond)
         let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))

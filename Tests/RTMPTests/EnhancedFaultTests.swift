@@ -58,7 +58,7 @@ enum EnhancedBytes {
         ]
 }
 
-@Suite("Faults and forms of Enhanced RTMP: P11 to P14")
+@Suite("Faults and forms of Enhanced RTMP")
 struct EnhancedFaultTests {
     private typealias Bytes = EnhancedBytes
     private typealias Run = FLVDemuxerTests.Run
@@ -71,7 +71,7 @@ struct EnhancedFaultTests {
 
     private func run() -> Run { Run(demuxer: FLVDemuxer(codecs: Self.all)) }
 
-    @Test("HEVC under the number 12 and under its letters gives the same configuration and the same packets")
+    @Test("HEVC as codec id 12 and as FourCC gives the same configuration and packets")
     func hevcEitherWay() {
         var (old, new) = (self.run(), self.run())
         old.video([0x1C, 0, 0, 0, 0] + Bytes.hevc)
@@ -91,7 +91,7 @@ struct EnhancedFaultTests {
         }
     }
 
-    @Test("what comes ahead of an HEVC picture in messages of its own comes with it, but not with another codec's")
+    @Test("units sent before an HEVC frame in separate messages join that frame, but not one of another codec")
     func aheadOfPictures() {
         var run = self.run()
         let sei = FLVDemuxerTests.avcc([0x4E, 1, 5, 1, 9, 0x80])
@@ -117,7 +117,7 @@ struct EnhancedFaultTests {
         #expect(run.packets.count == 3)
     }
 
-    @Test("nor does it come behind another record of the same codec")
+    @Test("such units do not join a frame after another record of the same codec")
     func aheadOfAnotherRecord() {
         var run = self.run()
         let sei = FLVDemuxerTests.avcc([0x4E, 1, 5, 1, 9, 0x80])
@@ -131,7 +131,7 @@ struct EnhancedFaultTests {
         #expect(run.configurations.count == 2 && run.payloads == [Self.idr])
     }
 
-    @Test("HEVC with and without an offset; a record that is cut is dropped")
+    @Test("HEVC works with and without a composition offset; a truncated record is dropped")
     func codedFrames() {
         var run = self.run()
         for length in 1..<Bytes.hevc.count {
@@ -148,7 +148,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "pictures that are their decoder's as they are, key or not by their own bits",
+        "AV1 and VP9 frames pass unchanged, and their own bits decide about key frames",
         arguments: [
             ("av01", .av1, [0x81, 0, 0x0C, 0], [0x32, 1, 0x10], [0x32, 1, 0x20]),
             // Behind a delimiter and a sequence header; behind a delimiter, with an extension.
@@ -171,7 +171,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "sound with a record, with an empty one, and without any",
+        "audio works with a record, with an empty one, and without one",
         arguments: [
             ("Opus", .opus, Array("OpusHead".utf8) + [1, 2, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 0]), ("Opus", .opus, []),
             ("Opus", .opus, nil), ("fLaC", .flac, Bytes.flac),
@@ -188,7 +188,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads == [[0x21, 0x10, 4], [0x21, 0x10, 5]])
     }
 
-    @Test("a FLAC record comes bare, as FFmpeg sends it, or as a stream begins; it is handed on in one form")
+    @Test("a FLAC record may come bare, as from FFmpeg, or as a stream header; it is passed on in one form")
     func flacRecords() {
         let more = Array("fLaC".utf8) + [0, 0, 0, 34] + Bytes.flac[8...] + [0x84, 0, 0, 4, 1, 2, 3, 4]
         for record in [Bytes.flac, Array(Bytes.flac[8...]), more] {
@@ -200,7 +200,7 @@ struct EnhancedFaultTests {
         }
     }
 
-    @Test("a FLAC record of another length, block or sampling rate is none")
+    @Test("a FLAC record with a wrong length, block size or sample rate is refused")
     func flacFaults() {
         var faults = (0..<Bytes.flac.count).map { Array(Bytes.flac.prefix($0)) }
         faults += (1...3).map { Array(Bytes.flac.dropFirst(8 + $0)) } + [Array(Bytes.flac[8...]) + [0]]
@@ -221,7 +221,7 @@ struct EnhancedFaultTests {
         }
     }
 
-    @Test("FLAC and AAC wait for their record; one that is broken is none", arguments: ["fLaC", "mp4a"])
+    @Test("FLAC and AAC wait for their record; a broken record does not count", arguments: ["fLaC", "mp4a"])
     func soundBeforeRecord(letters: String) {
         var run = self.run()
         run.audio(Bytes.single(.audio, 1, letters, [1, 2]))
@@ -231,7 +231,7 @@ struct EnhancedFaultTests {
         #expect(run.demuxer.counters.beforeConfiguration == 2 && run.demuxer.counters.badConfigurations == 1)
     }
 
-    @Test("three modifiers in a row, one of 256 bytes and one of 65,536, and the nanoseconds of the second")
+    @Test("three modifiers in a row, of 256 bytes and 65,536 bytes, and the nanoseconds of the second")
     func modifiers() {
         for long in [256, 65_536] {
             var run = self.run()
@@ -247,7 +247,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "an offset of two bytes, or of a millisecond and more, is ignored, and the frame is not",
+        "a nanosecond offset of two bytes, or of a millisecond and more, is ignored, and the frame is kept",
         arguments: [[0xFF, 0xFF], [0x0F, 0x42, 0x40], [0xFF, 0xFF, 0xFF]] as [[UInt8]])
     func uselessOffset(data: [UInt8]) {
         var run = self.run()
@@ -257,7 +257,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads == [[1, 2]])
     }
 
-    @Test("modifiers without end, and cut anywhere, cost the message alone")
+    @Test("endless or truncated modifiers cost only their message")
     func cutModifiers() {
         var run = self.run()
         let endless = [Bytes.first(.video, 7)] + (0..<17).flatMap { _ in Bytes.modifier([1], type: 5, next: 7) }
@@ -271,7 +271,7 @@ struct EnhancedFaultTests {
         #expect(run.packets.count == 1)
     }
 
-    @Test("one further track, several of one codec, several with a codec each: all parts with their numbers")
+    @Test("one further track, several with one codec, several with a codec each: all get their numbers")
     func severalTracks() {
         var run = self.run()
         let record: [UInt8] = [0x11, 0x90]
@@ -289,7 +289,7 @@ struct EnhancedFaultTests {
         #expect(run.demuxer.counters.badHeaders == 0 && run.demuxer.counters.extraTracks == 0)
     }
 
-    @Test("a size past the end ends the message; several tracks inside several tracks are nothing")
+    @Test("a size past the end ends the message; nested multitracks are ignored")
     func damagedTracks() {
         var run = self.run()
         run.audio(Bytes.single(.audio, 0, "mp4a", [0x11, 0x90]))
@@ -303,7 +303,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads.last == [0x21, 7])
     }
 
-    @Test("of several pictures the first track is decoded; a fifth sound is left out, and named")
+    @Test("of several video tracks the first is decoded; a fifth audio track is dropped and reported")
     func extraTracks() {
         var run = self.run()
         run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
@@ -315,7 +315,7 @@ struct EnhancedFaultTests {
         #expect(run.demuxer.unsupportedVideo == nil, "the publisher may stay")
     }
 
-    @Test("what our own client writes of a further track is read as it was")
+    @Test("a further track written by Tandem's client is read back unchanged")
     func roundTrip() throws {
         var run = self.run()
         var parameters = CodecParameters(codec: .aac, configuration: [0x11, 0x90])
@@ -330,7 +330,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "bytes of every kind behind an enhanced header never trap, and what comes out lies inside", arguments: 0..<200)
+        "random bytes after an enhanced header never trap, and the output stays within the input", arguments: 0..<200)
     func random(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var run = self.run()

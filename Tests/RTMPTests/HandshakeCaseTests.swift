@@ -11,7 +11,7 @@ struct HandshakeCaseTests {
         [UInt8](repeating: 0, count: 1536), [UInt8](repeating: 0xFF, count: 1536),
     ]
 
-    @Test("whatever C1 and C2 hold, S2 repeats C1 and `connect` is answered", arguments: firsts)
+    @Test("for any content of C1 and C2, S2 repeats C1 and `connect` is answered", arguments: firsts)
     func anyRandom(c1: [UInt8]) {
         for c2 in [[UInt8](repeating: 0x55, count: 1536), c1, [0, 0, 0, 9, 0, 0, 0, 8] + c1.dropFirst(8)] {
             var script = ClientScript(handshake: false)
@@ -24,7 +24,7 @@ struct HandshakeCaseTests {
         }
     }
 
-    @Test("HaishinKit's rules: more than S0 and S1 before C2 is sent, then exactly S2 and not a byte more")
+    @Test("HaishinKit's rules: it needs more than S0 and S1 before it sends C2, then exactly S2 and not a byte more")
     func haishinKit() {
         let c1 = Self.firsts[0]
         let harness = SessionHarness()

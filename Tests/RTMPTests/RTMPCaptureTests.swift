@@ -2,7 +2,7 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("RTMP as real clients send it")
+@Suite("RTMP captures of real clients")
 struct RTMPCaptureTests {
     static func messages(_ name: String, step: Int = .max) -> [Received] {
         let result = Received.read(Array(Fixtures.bytes(name).dropFirst(Fixtures.handshakeLength)), step: step)
@@ -11,7 +11,7 @@ struct RTMPCaptureTests {
     }
 
     @Test(
-        "every message of a capture has the type, time and length an independent decoder found",
+        "every message of a capture has the type, time and length that an independent decoder found",
         arguments: Fixtures.names)
     func agreesWithLog(name: String) {
         let messages = Self.messages(name)
@@ -32,7 +32,7 @@ struct RTMPCaptureTests {
         #expect(messages.count == (lines.last?.number ?? 0) - hidden.count)
     }
 
-    @Test("librtmp, with all media on one chunk stream, gives the times that rtmp2sink gives")
+    @Test("librtmp, with all media on one chunk stream, gives the same times as rtmp2sink")
     func sharedChunkStreamTimes() {
         func times(_ name: String, _ type: UInt8) -> [UInt32] {
             Self.messages(name).filter { $0.type == type }.map(\.timestamp)
@@ -48,7 +48,7 @@ struct RTMPCaptureTests {
         return (harness.events, harness.sent)
     }
 
-    @Test("a capture gives the same events however TCP cuts it", arguments: Fixtures.names)
+    @Test("a capture gives the same events for any TCP split", arguments: Fixtures.names)
     func splitInvariance(name: String) {
         let whole = Self.replay(name, pieces: [])
         #expect(whole.events.count > 10)
@@ -65,7 +65,7 @@ struct RTMPCaptureTests {
         }
     }
 
-    @Test("each client asks to publish with its key, sends media, and unpublishes once", arguments: Fixtures.names)
+    @Test("each client requests its key, sends media, and unpublishes once", arguments: Fixtures.names)
     func clientOrders(name: String) {
         let events = Self.replay(name, pieces: []).events
         var requests: [PublishRequest] = []

@@ -26,7 +26,7 @@ struct RTMPHostileInputTests {
         return harness
     }
 
-    @Test("random bytes behind the handshake", arguments: 0..<150)
+    @Test("random bytes after the handshake", arguments: 0..<150)
     func noise(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let count = Int.random(in: 0...20_000, using: &random)
@@ -35,7 +35,7 @@ struct RTMPHostileInputTests {
         _ = Self.run(bytes, random: &random)
     }
 
-    @Test("captures with bytes changed, dropped and doubled", arguments: Fixtures.names)
+    @Test("captures with changed, dropped and doubled bytes", arguments: Fixtures.names)
     func mutations(name: String) {
         let original = Fixtures.bytes(name)
         var reached = 0
@@ -56,7 +56,7 @@ struct RTMPHostileInputTests {
         #expect(reached > 60, "most mutations get past the handshake and the commands")
     }
 
-    @Test("captures cut short anywhere", arguments: Fixtures.names)
+    @Test("captures truncated anywhere", arguments: Fixtures.names)
     func truncations(name: String) {
         let original = Fixtures.bytes(name)
         var random = TestRandom(seed: 3)
@@ -67,7 +67,7 @@ struct RTMPHostileInputTests {
         }
     }
 
-    @Test("mutated tags: the demuxer drops or delivers", arguments: 0..<300)
+    @Test("mutated tags: the demuxer drops or delivers them", arguments: 0..<300)
     func tags(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var demuxer = FLVDemuxer()

@@ -41,7 +41,7 @@ private struct BitWriter {
     }
 }
 
-@Suite("World time in a stream: ITU-T H.264 §D.1, §E.1; MISB ST 0604 §7; onFI")
+@Suite("Wall clock time in a stream: ITU-T H.264 §D.1, §E.1; MISB ST 0604 §7; onFI")
 struct SupplementalTimeTests {
     /// 2026-09-21T14:13:20Z.
     private static let micros: UInt64 = 1_790_000_000_123_456
@@ -134,7 +134,7 @@ struct SupplementalTimeTests {
         return run.packets.first?.wallClock
     }
 
-    @Test("micro- and nanoseconds since 1970")
+    @Test("microseconds and nanoseconds since 1970")
     func stamps() {
         let zoned = WallClockTime(nanoseconds: Int64(Self.micros) * 1000, hasZone: true)
         #expect(Self.find(Self.message(5, Self.stamp(Self.micros))) == zoned)
@@ -150,7 +150,7 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "the ts of a mixer's JSON",
+        "the ts member in a mixer's JSON",
         arguments: [
             (#"{"canvas":{"w":720},"ver":"20190611","ts":1790000000123,"app_data":""}"#, 1_790_000_000_123),
             (#"{ "ts" : 1790000000123 }"#, 1_790_000_000_123), (#"{"ts":"1790000000123"}"#, nil),
@@ -162,7 +162,7 @@ struct SupplementalTimeTests {
         #expect(found == milliseconds.map { WallClockTime(nanoseconds: $0 * 1_000_000, hasZone: true) })
     }
 
-    @Test("bytes that keep start codes out are no part of it; spaces and keys without a number are gone past")
+    @Test("emulation prevention bytes are removed; spaces and keys without a number are skipped")
     func escaped() {
         let time = WallClockTime(nanoseconds: 1_790_000_000_123_000_000, hasZone: true)
         let zeros = [UInt8](repeating: 0, count: 16)
@@ -176,7 +176,7 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "time codes, whole and with flags, with and without a buffer model", arguments: [true, false], [true, false])
+        "time codes, complete and by flags, with and without a buffer model", arguments: [true, false], [true, false])
     func timeCodes(hasModel: Bool, isFull: Bool) {
         let code = Self.timing((14, 13, 20), frames: 15, hasModel: hasModel, isFull: isFull)
         let expected: Int64 = ((14 * 60 + 13) * 60 + 20) * 1_000_000_000 + 500_000_000
@@ -187,13 +187,13 @@ struct SupplementalTimeTests {
         #expect(Self.find(both, sps: Self.sps(hasModel: hasModel))?.hasZone == true, "a date is better than none")
     }
 
-    @Test("what is no time of day is none", arguments: [(24, 0, 0, 0), (0, 60, 0, 0), (0, 0, 60, 0), (1, 1, 1, 200)])
+    @Test("invalid times of day are ignored", arguments: [(24, 0, 0, 0), (0, 60, 0, 0), (0, 0, 60, 0), (1, 1, 1, 200)])
     func noTime(hours: UInt64, minutes: UInt64, seconds: UInt64, frames: UInt64) {
         let code = Self.timing((hours, minutes, seconds), frames: frames, hasModel: false, isFull: true)
         #expect(Self.find(Self.message(1, code), sps: Self.sps(hasModel: false)) == nil)
     }
 
-    @Test("cut anywhere and changed anywhere, nothing traps", arguments: 0..<100)
+    @Test("truncated or changed anywhere, nothing traps", arguments: 0..<100)
     func hostile(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let code = Self.timing((14, 13, 20), frames: 15, hasModel: true, isFull: seed.isMultiple(of: 2))
@@ -223,7 +223,7 @@ struct SupplementalTimeTests {
         #expect(run.packets.last?.wallClock == nil)
     }
 
-    @Test("data messages that carry the time: onFI, and ts in any of them; the metadata comes as before")
+    @Test("data messages with the time: onFI, and ts in any of them; metadata still arrives")
     func messages() {
         func object(_ name: String, _ value: AMF0Value) -> AMF0Value { .object([AMF0Property(name, value)]) }
         let fi = AMF0Writer.bytes([
@@ -249,7 +249,7 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "what is no time in a data message is none",
+        "invalid times in data messages are ignored",
         arguments: [
             .object([AMF0Property("st", .string("24:00:00"))]), .object([AMF0Property("st", .string("1:2"))]),
             .object([AMF0Property("st", .string("::"))]), .object([AMF0Property("st", .string("00:00:00.1234567890"))]),
@@ -268,7 +268,7 @@ struct SupplementalTimeTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("a flood of onFI is read five times a second, and does not keep metadata out")
+    @Test("a flood of onFI is read five times a second, and does not block metadata")
     func flood() {
         var script = ClientScript()
         script.open()

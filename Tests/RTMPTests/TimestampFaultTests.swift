@@ -2,7 +2,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Timestamp faults in captures, as packets have them")
+@Suite("Timestamp faults in captures, as the packets show them")
 struct TimestampFaultTests {
     /// Times of the packets of a capture, in milliseconds and in the order of their coming.
     private func times(_ name: String, _ kind: TrackKind) -> [Int64] {
@@ -14,7 +14,7 @@ struct TimestampFaultTests {
     }
 
     @Test(
-        "media that begins at 17,000 s is there at once, however the extended time is written",
+        "media that starts at 17,000 s is there at once, however the extended timestamp is written",
         arguments: ["ff_ext", "lib_ext"])
     func extendedStart(name: String) {
         let times = self.times(name, .video)
@@ -22,7 +22,7 @@ struct TimestampFaultTests {
         #expect(zip(times, times.dropFirst()).allSatisfy { (30...70).contains($1 - $0) })
     }
 
-    @Test("a delta that goes back by 30 ms is 30 ms, not 49 days")
+    @Test("a delta of -30 ms moves the time back by 30 ms, not forward by 49 days")
     func negativeDelta() {
         let (video, audio) = (self.times("lib_nonmono", .video), self.times("lib_nonmono", .audio))
         // 1133 ms of the picture stand before 1103 ms of the sound on one chunk stream.
@@ -31,7 +31,7 @@ struct TimestampFaultTests {
         #expect(zip(audio.dropFirst(), audio.dropFirst(2)).allSatisfy { (0...60).contains($1 - $0) })
     }
 
-    @Test("24.9 days and the wrap at 49.7 days, in 64 bits, with steps in both directions")
+    @Test("timestamps pass 24.9 days and the wrap at 49.7 days in 64 bits, with steps in both directions")
     func wraps() {
         var run = FLVDemuxerTests.Run()
         run.audio([0xAF, 0, 0x11, 0x90])
