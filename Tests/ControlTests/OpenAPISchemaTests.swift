@@ -4,7 +4,7 @@ import Testing
 
 import Control
 
-@Suite("The API's description: its schemas and webhooks are made from declarations")
+@Suite("The OpenAPI document: schemas and webhooks generated from declarations")
 struct OpenAPISchemaTests {
     private static let file = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -56,7 +56,7 @@ struct OpenAPISchemaTests {
         }
     }
 
-    @Test("openapi.json holds what the declarations make")
+    @Test("openapi.json equals what the declarations generate")
     func golden() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
         let start = try #require(text.range(of: Self.start))
@@ -68,7 +68,7 @@ struct OpenAPISchemaTests {
         #expect(isSame, "Sources/Control/openapi.json is out of date: accept the new schemas with UPDATE_GOLDEN=1")
     }
 
-    @Test("every JSON reply of a route has a schema with a name, and each schema of a reply is one of them")
+    @Test("every JSON reply of a route has a named schema, and every reply schema is one of these")
     func names() throws {
         let root = try JSONSerialization.jsonObject(with: try Data(contentsOf: Self.file)) as? [String: Any]
         let paths = try #require(root?["paths"] as? [String: [String: [String: Any]]])

@@ -8,7 +8,7 @@ import Testing
 import Control
 
 /// The document is what is served: every route, method, parameter and member of a body must stand in it, and nothing else.
-@Suite("The API's description")
+@Suite("The OpenAPI document")
 struct OpenAPITests {
     private typealias Object = [String: Any]
 
@@ -36,7 +36,7 @@ struct OpenAPITests {
     /// A path with something for each of its parameters.
     private static func filled(_ path: String) -> String { path.replacing(/\{[A-Za-z]+\}/, with: "1001") }
 
-    @Test("it names every route with its methods, and no other")
+    @Test("it describes exactly the routes and their methods")
     func routes() throws {
         let operations = try Self.operations()
         #expect(Set(operations.map(\.path)) == Set(ControlRoute.paths))
@@ -50,7 +50,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "it takes uids as pipelines may have them, and the routes do",
+        "it accepts the same uids as pipelines and the routes",
         arguments: ["1001", "anna@example.com", "wx:oABC-1", "room 7", String(repeating: "u", count: 128)])
     func uids(uid: String) throws {
         var judged = 0
@@ -75,7 +75,7 @@ struct OpenAPITests {
         return Set(list.matches(of: /"([A-Za-z]+)"/).map { String($0.output.1) })
     }
 
-    @Test("it names every query parameter, as the refusal of an unknown one does")
+    @Test("it describes every query parameter that the error for an unknown one lists")
     func parameters() throws {
         let shared = try #require((try Self.document()["components"] as? Object)?["parameters"] as? [String: Object])
         for (path, method, operation) in try Self.operations() {
@@ -96,7 +96,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("it names what a parameter that there is not is answered, and what fails behind the room")
+    @Test("it describes the reply to an unknown parameter, and the errors of the room")
     func answers() throws {
         var failing: Set<String> = []
         for (path, method, operation) in try Self.operations() {
@@ -116,7 +116,7 @@ struct OpenAPITests {
         return Set((schema["properties"] as? Object ?? [:]).keys)
     }
 
-    @Test("it names every member of a body, as the refusal of an unknown one does")
+    @Test("it describes every body member that the error for an unknown one lists")
     func bodies() throws {
         var judged = 0
         for (path, method, operation) in try Self.operations() {
@@ -132,7 +132,7 @@ struct OpenAPITests {
         #expect(judged >= 12)
     }
 
-    @Test("the documents that the pipeline's rules read are described whole")
+    @Test("documents read by the pipeline's rules are described completely")
     func documents() throws {
         let paths = try #require(try Self.document()["paths"] as? [String: Object])
         func schema(_ path: String, _ method: String) throws -> Object {
@@ -156,7 +156,7 @@ struct OpenAPITests {
         #expect(known(metadata) == Self.members(try schema("/v1/metadata", "post")))
     }
 
-    @Test("every reference leads somewhere, and every code of a failure is one of its")
+    @Test("every reference resolves, and every error code is in the list")
     func references() throws {
         let document = try Self.document()
         func walk(_ node: Any) {
@@ -181,7 +181,7 @@ struct OpenAPITests {
         for failure in failures { #expect(code.contains(failure.code)) }
     }
 
-    @Test("the page's files come with a policy that lets nothing else in")
+    @Test("the operator page's files have a policy that allows nothing else")
     func page() throws {
         let responder = ControlResponder(
             room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "0.0.0.0", port: 1), token: "t"))
@@ -201,7 +201,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("the page may ask the server that has the keys, where there is one", arguments: [true, false])
+    @Test("the page may contact an external key server, if there is one", arguments: [true, false])
     func keyServer(isThere: Bool) throws {
         var doors = ControlDoors()
         if isThere { doors.keyOrigin = "https://keys.example" }
@@ -213,7 +213,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "what only reads may be open without a token; commands never are",
+        "only reads may be open without a token; commands never are",
         arguments: [
             (HTTPRequest.Method.get, "/v1/room", 200), (.put, "/v1/program", 401), (.post, "/v1/room:end", 401),
             (.get, "/v1/document", 401), (.get, "/v1/logs", 401),

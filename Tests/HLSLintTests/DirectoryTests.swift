@@ -36,7 +36,7 @@ struct DirectoryTests {
         return linter
     }
 
-    @Test("finished lists, sliding and EVENT: nothing is found; a file that is gone is", arguments: [true, false])
+    @Test("finished playlists, sliding and EVENT, have no finding; a missing file is one", arguments: [true, false])
     func finished(isEvent: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -62,7 +62,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "an encrypted room: its key frames and its transport streams are opened and read; what is wrong with them is found"
+        "key frames and MPEG-TS segments of an encrypted room are decrypted and checked, and faults are found"
     )
     func encrypted() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)").path
@@ -118,7 +118,7 @@ struct DirectoryTests {
         #expect(Set(Self.lint("\(folder)-ts/360p.m3u8").findings.map(\.rule)) == [.segmentUnreadable])
     }
 
-    @Test("a transport stream with a packet that is missing, tables that are missing, or half a packet is found")
+    @Test("a missing MPEG-TS packet, missing tables and a truncated packet are found")
     func transport() {
         func linted(_ segment: [UInt8]) -> [Rule] {
             var linter = Linter(url: "/l.m3u8")

@@ -1,7 +1,7 @@
 import HLSLint
 import Testing
 
-@Suite("Lint: a server that gives no answer for a while, as between a worker and its successor")
+@Suite("Lint: a server that does not answer for a while, as between a worker and its successor")
 struct OutageTests {
     private static let start: Int64 = 40_000_000_000
 
@@ -18,7 +18,7 @@ struct OutageTests {
             })
     }
 
-    @Test("two seconds are told and are no finding")
+    @Test("an outage of two seconds is reported, and is no finding")
     func short() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(2)).run()
         #expect(linter.findings.isEmpty, "\(linter.findings.map(\.what))")
@@ -33,7 +33,7 @@ struct OutageTests {
         #expect(whole.outages.isEmpty)
     }
 
-    @Test("parts that went with the worker are a finding")
+    @Test("parts lost with the worker are a finding")
     func lostParts() throws {
         let end = Self.start + 2_000_000_000
         let away = Self.away(2).reply
@@ -53,7 +53,7 @@ struct OutageTests {
         #expect(rules == [.resourceMissing, .partGone, .hintUnanswered], "\(rules.map(\.rawValue))")
     }
 
-    @Test("more than was granted is a finding")
+    @Test("an outage longer than allowed is a finding")
     func long() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(9)).run()
         #expect(linter.findings.contains { $0.rule == .resourceMissing })

@@ -34,7 +34,7 @@ struct EventMessageTests {
         return text.matches(of: /"app_data":"([^"]*)"/).map { String($0.output.1) }
     }
 
-    @Test("a tag has synchsafe sizes and text in UTF-8, and no text ends it early")
+    @Test("a tag has synchsafe sizes and UTF-8 text, and no text ends it early")
     func tag() {
         #expect(
             ID3Tag.text("d", "vä")
@@ -46,7 +46,7 @@ struct EventMessageTests {
         #expect(ID3Tag.text("d", "a\u{0}b").suffix(1) == [0x61])
     }
 
-    @Test("the box is of version 1, on the media's own timeline, between the segment's type and its fragment")
+    @Test("the box has version 1, uses the media timeline, and stands between the segment type and the fragment")
     func box() throws {
         let grid = try Make.grid()
         var segmenter = TrackSegmenter(kind: .video, grid: grid, firstTick: 0)
@@ -64,7 +64,7 @@ struct EventMessageTests {
         #expect(dump.all("BROKEN").isEmpty)
     }
 
-    @Test("each is in the part its picture lies in, once; one that comes late is in the next")
+    @Test("each event is once in the part of its frame; a late one is in the next")
     func places() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         for frame in [40, 15, 16, 17] as [Int64] { segmenter.cues.add(Self.cue(frame, "e"), hasMessages: true) }
@@ -85,7 +85,7 @@ struct EventMessageTests {
         #expect(whole == [4 + 1])
     }
 
-    @Test("a NAL unit holds no start code, and reads back as it was")
+    @Test("a NAL unit contains no start code, and reads back unchanged")
     func escaping() {
         let content: [UInt8] = [0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0]
         let unit = UserDataUnit.bytes(identifier: Self.uuid, content)
@@ -109,7 +109,7 @@ struct EventMessageTests {
             UserDataUnit.bytes(identifier: [1], [UInt8](repeating: 7, count: 500)).prefix(5) == [6, 5, 255, 255, 6])
     }
 
-    @Test("a picture carries what happens with it behind its delimiter, and its size in the table is the new one")
+    @Test("events are inserted after the frame's access unit delimiter, and its size in the table is updated")
     func inserted() throws {
         let picture = Self.picture(32)
         let unit: [UInt8] = [6, 1, 2]
@@ -121,7 +121,7 @@ struct EventMessageTests {
         #expect(PacketInsertion.inserting([unit], into: PacketMemory([]), 0..<0) == nil)
     }
 
-    @Test("every rendition has each event in the picture of its time; half the rate in the next one it has")
+    @Test("every rendition has each event in the frame of its time; half the rate in the next frame it has")
     func userData() throws {
         for step in [1, 2] {
             var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0, frameStep: step)
@@ -145,7 +145,7 @@ struct EventMessageTests {
     }
 
     @Test(
-        "without events it comes every so many frames and with IDR pictures, with the layout and the time of its picture"
+        "without events it is sent every few frames and at IDR frames, with the frame's layout and time"
     )
     func periodic() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
@@ -163,7 +163,7 @@ struct EventMessageTests {
         #expect(layouts.map { String($0.output.2) } == ["5000", "5400", "5800", "6067", "6200", "6600", "7000"])
     }
 
-    @Test("packets that go out as they are carry the same: each event once with its picture, and what IDR pictures say")
+    @Test("passthrough packets carry the same: each event once with its frame, and the IDR frames' data")
     func packets() {
         var cues = TrackCues()
         #expect(cues.carrying(Self.picture(0), fps: 30, step: 1).memory.bytes == Self.picture(0).memory.bytes)
@@ -190,7 +190,7 @@ struct EventMessageTests {
         (packet.pts, packet.dts, packet.timescale) = (66_000, 66_000, 30_000)
         #expect(String(decoding: cues.carrying(packet, fps: 30, step: 2).memory.bytes, as: UTF8.self).contains("odd"))
     }
-    @Test("pictures that go nowhere take what they had to say with them; the next has the layout of its time")
+    @Test("frames that are dropped take their events with them; the next has the layout of its time")
     func passing() throws {
         var cues = TrackCues()
         var plan = Self.plan(idr: true)

@@ -6,7 +6,7 @@ import MediaTypes
 import Testing
 
 /// The same coded packets through libavformat's muxer and through ours: what the boxes mean is the same.
-@Suite("Our boxes mean what libavformat's mean: ISO/IEC 14496-12 §8")
+@Suite("Boxes have the same meaning as libavformat's: ISO/IEC 14496-12 §8")
 struct LibavformatTests {
     /// A sample as a reader of the boxes sees it.
     private struct Sample: Equatable {
@@ -97,7 +97,7 @@ struct LibavformatTests {
         )
     }
 
-    @Test("pictures: sizes, durations, sync flags, composition offsets, decode times, avcC", arguments: [0, 1, 3])
+    @Test("video: sizes, durations, sync flags, composition offsets, decode times, avcC", arguments: [0, 1, 3])
     func pictures(bFrames: Int) throws {
         let (ours, theirs) = try Self.both(
             .video, source: "testsrc2=s=320x180:r=30:d=5",
@@ -115,7 +115,7 @@ struct LibavformatTests {
         Self.compareTimes(ours, theirs)
     }
 
-    @Test("sound: sizes, durations, decode times, the decoder's configuration")
+    @Test("audio: sizes, durations, decode times, the decoder configuration")
     func sound() throws {
         let (ours, theirs) = try Self.both(
             .audio, source: "sine=r=48000:d=5", encoder: ["-c:a", "aac", "-ac", "2", "-b:a", "64k"])

@@ -117,7 +117,7 @@ struct TransportMuxerTests {
         return units
     }
 
-    @Test("tables whose checksums are right lead every segment, continuity goes on, and every byte comes out again")
+    @Test("valid tables start every segment, continuity counters continue, and every byte is read back")
     func wholeStream() throws {
         var random = TestRandom(state: 5)
         var muxer = TransportMuxer()
@@ -181,7 +181,7 @@ struct TransportMuxerTests {
         return value
     }
 
-    @Test("times wrap at 33 bits and the clock with them; slow pictures and sound alone have clocks often enough")
+    @Test("times wrap at 33 bits and the clock with them; slow video and audio only have clocks often enough")
     func wrapAndClocks() throws {
         var random = TestRandom(state: 9)
         var muxer = TransportMuxer()
@@ -217,7 +217,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("where time does not go on the first packet of each stream says so, and a clock comes before the first unit")
+    @Test("at a time jump the first packet of each stream signals it, and a clock precedes the first unit")
     func discontinuity() throws {
         var random = TestRandom(state: 3)
         var muxer = TransportMuxer()
@@ -238,7 +238,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("pictures that turn out to be reordered further: decoding times rise all the same, and the clock never falls")
+    @Test("frames that turn out to be reordered further: decode times still rise, and the clock never falls")
     func reordering() throws {
         var random = TestRandom(state: 4)
         var muxer = TransportMuxer()
@@ -261,7 +261,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("a hole in the sound begins a new packet with its own time; metadata that has no length to say is left out")
+    @Test("a gap in audio starts a new packet with its own time; metadata without a valid length is dropped")
     func holes() throws {
         var muxer = TransportMuxer()
         let times: [Int64] = [0, 1_920, 5_760, 7_680, 9_600, 11_520, 13_440]
@@ -276,7 +276,7 @@ struct TransportMuxerTests {
         #expect(told.count == 1 && told.first?.payload.count == 65_527)
     }
 
-    @Test("real pictures and sound, cut into our fragments and read out of them again: ffmpeg decodes every frame")
+    @Test("real video and audio, cut into fragments and remuxed: ffmpeg decodes every frame")
     func decoded() throws {
         let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ts-\(UUID().uuidString)")

@@ -41,7 +41,7 @@ struct FLVStreamTests {
         return tag
     }
 
-    @Test("who asks for a rendition when the outputs have stopped is told that it is over, and may leave")
+    @Test("a request for a rendition after the outputs have stopped gets the end, and can be cancelled")
     func late() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -64,7 +64,7 @@ struct FLVStreamTests {
         #expect(feed.readers == 0)
     }
 
-    @Test("fifty viewers get every byte, and one who hangs costs them nothing")
+    @Test("fifty viewers get every byte, and a viewer that hangs does not affect them")
     func many() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -91,7 +91,7 @@ struct FLVStreamTests {
         await server.stop()
     }
 
-    @Test("only who may watch gets it, from any origin; what is no rendition is not found")
+    @Test("only authorized viewers get it, from any origin; an unknown rendition is 404")
     func refusals() async throws {
         let outputs = Self.outputs()
         let gate = PlaybackGate(room: "r", secrets: ["a secret of some length"]) { 1_000 }
@@ -123,7 +123,7 @@ struct FLVStreamTests {
         }
     }
 
-    @Test("a viewer who falls behind now and then goes on with key pictures; one who does so all the time is sent away")
+    @Test("a viewer that lags now and then continues at key frames; one that always lags is disconnected")
     func hopeless() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -146,7 +146,7 @@ struct FLVStreamTests {
         await outputs.stop(reason: "over")
     }
 
-    @Test("at the end a viewer gets what is left")
+    @Test("at the end a viewer gets the rest of the data")
     func ends() async throws {
         let outputs = Self.outputs()
         let stream = FLVStream(try #require(outputs.feed(named: "180p")))

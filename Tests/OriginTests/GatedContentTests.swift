@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The content of a successor waits until it has published")
+@Suite("A successor's content is held back until it has published")
 struct GatedContentTests {
     private final class Clock: MonotonicClock {
         let time = Atomic<Int64>(0)
@@ -32,7 +32,7 @@ struct GatedContentTests {
         }
     }
 
-    @Test("content that is open answers until it holds, and then again when it opens")
+    @Test("open content answers; closed content holds requests, and answers when it opens again")
     func holds() async throws {
         let inner = Content()
         let content = GatedContent(inner, isOpen: true, clock: Clock())
@@ -47,7 +47,7 @@ struct GatedContentTests {
         #expect(await late == "/b")
     }
 
-    @Test("who comes early is answered when it opens, who comes later at once")
+    @Test("an early request is answered when the content opens, a later one at once")
     func opens() async throws {
         let inner = Content()
         let content = GatedContent(inner, clock: Clock())
@@ -65,7 +65,7 @@ struct GatedContentTests {
         #expect(await Self.ask(content, "later") == "later")
     }
 
-    @Test("nobody waits for ever, nor behind the end")
+    @Test("no request waits without limit, or after the end")
     func expires() async {
         let clock = Clock()
         let content = GatedContent(Content(), clock: clock)

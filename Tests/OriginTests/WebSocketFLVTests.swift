@@ -39,7 +39,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "the example of §1.3 is accepted, however its words are written",
+        "the example of §1.3 is accepted, in any spelling",
         arguments: [
             [:], [.connection: "keep-alive, upgrade"], [.upgrade: "WebSocket"], [.upgrade: "h2c , websocket"],
         ] as [[HTTPField.Name: String]])
@@ -52,7 +52,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "what does not ask for a WebSocket gets HTTP-FLV",
+        "a request without a WebSocket upgrade gets HTTP-FLV",
         arguments: [
             [.upgrade: ""], [.connection: ""], [.upgrade: "h2c"], [.connection: "close"], [.upgrade: "websockets"],
         ] as [[HTTPField.Name: String]])
@@ -63,7 +63,7 @@ struct WebSocketFLVTests {
         #expect(await Self.reply(Self.head([:], .head)).status == .ok)
     }
 
-    @Test("another version is told ours", arguments: ["", "8", "14", "13, 8", "thirteen"])
+    @Test("for another version the reply names ours", arguments: ["", "8", "14", "13, 8", "thirteen"])
     func version(version: String) async {
         let reply = await Self.reply(Self.head([.secWebSocketVersion: version]))
         #expect(reply.status.code == 426 && reply.fields[.secWebSocketVersion] == "13")
@@ -80,7 +80,7 @@ struct WebSocketFLVTests {
         #expect(await Self.reply(Self.head([.secWebSocketKey: key])).status == .badRequest)
     }
 
-    @Test("pages of other origins, and who may not watch, are refused")
+    @Test("pages of other origins, and unauthorized viewers, are refused")
     func admission() async {
         let listed = ["https://player.example"]
         #expect(await Self.reply(Self.head(), origins: listed).status == .switchingProtocols)
@@ -123,7 +123,7 @@ struct WebSocketFLVTests {
         holder.remove()
     }
 
-    @Test("the file's header and each tag are a frame; the end of the broadcast is said", arguments: [false, true])
+    @Test("the file header and each tag are one frame each; the end of the broadcast is announced", arguments: [false, true])
     func plays(tls: Bool) async throws {
         let outputs = FLVStreamTests.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -156,7 +156,7 @@ struct WebSocketFLVTests {
         await outputs.stop(reason: "over")
     }
 
-    @Test("a viewer who leaves is no reader any more", arguments: [true, false])
+    @Test("a viewer that leaves is no longer a reader", arguments: [true, false])
     func leaves(politely: Bool) async throws {
         let outputs = FLVStreamTests.outputs()
         let feed = try #require(outputs.feed(named: "180p"))

@@ -234,7 +234,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults.prefix(5))")
     }
 
-    @Test("writing the 20,000th change of a state costs no more than its share of the 2,000th")
+    @Test("writing one more of 20,000 ranges costs in proportion to writing one of 2,000, not its square")
     func many() throws {
         var outputs: [Int: Output] = [:]
         for count in [2_000, 20_000] {

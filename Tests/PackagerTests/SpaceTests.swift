@@ -227,7 +227,7 @@ struct SpaceTests {
         #expect((1_000_000...1_200_000).contains(all.used - use.used))
     }
 
-    @Test("directories on two file systems count separately, and stills alone count on none")
+    @Test("directories on two file systems count separately; a file system with only stills is not reported")
     func volumes() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("two-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

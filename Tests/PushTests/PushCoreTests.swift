@@ -122,7 +122,7 @@ private final class Line {
 struct PushCoreTests {
     static let second: Int64 = 1_000_000_000
 
-    @Test("it connects with the first packet, and sends headers, then from a key picture on, in order")
+    @Test("it connects with the first packet, sends headers, then frames from a key frame on, in order")
     func begins() throws {
         let line = try Line()
         #expect(line.core.state == .waiting)
@@ -138,7 +138,7 @@ struct PushCoreTests {
         #expect(line.core.dropped == 15)
     }
 
-    @Test("a server that takes the connection and says nothing is noticed within six seconds, and tried again")
+    @Test("a server that accepts the connection and is silent is detected within six seconds and retried")
     func hangsAtOnce() throws {
         let line = try Line()
         line.perform(line.core.push(Line.picture(0), now: 0))
@@ -164,7 +164,7 @@ struct PushCoreTests {
     }
 
     @Test(
-        "a server whose kernel takes bytes while its program hangs is noticed within six seconds, by its acknowledgements",
+        "a server that hangs while its kernel accepts bytes is detected by its acknowledgements within six seconds",
         arguments: [0, 3])
     func programHangs(after seconds: Int) throws {
         let line = try Line(window: 64 << 10)
@@ -186,7 +186,7 @@ struct PushCoreTests {
         #expect(line.now - hung <= 6 * Self.second, "\((line.now - hung) / 1_000_000) ms")
     }
 
-    @Test("a server that takes nothing is noticed when the kernel is full, whatever it acknowledges")
+    @Test("a server that reads nothing is detected when the kernel's buffer is full, with any acknowledgements")
     func takesNothing() throws {
         let line = try Line()
         line.goLive()
@@ -208,7 +208,7 @@ struct PushCoreTests {
         #expect(line.core.queued == 0 && line.core.dropped > 0, "nothing waits for a server that is not there")
     }
 
-    @Test("a slow server loses whole groups of pictures, is not given up, and costs no more than three seconds")
+    @Test("a slow server loses whole GOPs, stays connected, and queues at most three seconds")
     func slow() throws {
         let line = try Line()
         line.goLive()
@@ -229,7 +229,7 @@ struct PushCoreTests {
         }
     }
 
-    @Test("after a loss in the middle of a group it begins with headers and a key picture, and its times go on")
+    @Test("after a loss in mid-GOP it starts with headers and a key frame, and timestamps continue")
     func reconnects() throws {
         let line = try Line()
         line.goLive()
@@ -247,7 +247,7 @@ struct PushCoreTests {
         #expect(last == 39 * 40)
     }
 
-    @Test("times begin at 0 and are whole beyond 2³² milliseconds of the room")
+    @Test("timestamps start at 0 and stay exact beyond 2³² milliseconds of room time")
     func times() throws {
         let line = try Line()
         let far: Int64 = 5_000_000_000
@@ -267,7 +267,7 @@ struct PushCoreTests {
         #expect(line.received.map(\.timestamp) == [0, 0, 40, 80])
     }
 
-    @Test("a refusal says the server's code, and keeps the key to itself")
+    @Test("a refusal reports the server's code, without the key")
     func refused() throws {
         let line = try Line()
         line.decision = .deny(.denied)
@@ -281,7 +281,7 @@ struct PushCoreTests {
         #expect(line.core.lastFailure == .refused)
     }
 
-    @Test("waits double up to the cap, and begin anew after a connection that held")
+    @Test("delays double up to the limit, and reset after a stable connection")
     func backoff() throws {
         let line = try Line()
         var waits: [Int] = []
@@ -323,7 +323,7 @@ struct PushCoreTests {
     }
 
     @Test(
-        "a redirection is followed at once with the same key, three times at most", arguments: ["_error", "onStatus"])
+        "a redirect is followed at once with the same key, three times at most", arguments: ["_error", "onStatus"])
     func redirected(name: String) throws {
         let line = try Line()
         line.reads = false
@@ -363,7 +363,7 @@ struct PushCoreTests {
         line.answer(bytes)
     }
 
-    @Test("a server that asks for another connection is followed each time it has held one, otherwise three times")
+    @Test("reconnect requests are followed without limit after stable connections, otherwise three times")
     func renewed() throws {
         for (held, connects) in [(PushCore.steady, 7), (0, 4)] {
             let line = try Line()
@@ -378,7 +378,7 @@ struct PushCoreTests {
         }
     }
 
-    @Test("of what a server says no part of a secret is shown, however long it is and however often it is repeated")
+    @Test("no part of a secret is shown from a server's text, however long or often it is repeated")
     func secrets() throws {
         let token = (0..<90).map { "part\($0)-of-it" }.joined(separator: ".")
         let url = try #require(RTMPURL("rtmp://cdn/live/s3cretkey?token=\(token)"))
@@ -392,7 +392,7 @@ struct PushCoreTests {
         #expect(secrets.presentable(String(repeating: "x", count: 5_000)).count == 200)
     }
 
-    @Test("of the servers it was sent on to it remembers the newest alone, and its own secrets for good")
+    @Test("of redirect targets only the newest is remembered; its own secrets are remembered always")
     func manyServers() throws {
         let own = try #require(RTMPURL("rtmp://cdn/live/s3cretkey"))
         func other(_ number: Int) throws -> RTMPURL {
@@ -406,7 +406,7 @@ struct PushCoreTests {
     }
 
     @Test(
-        "from TLS it does not go to plain text, and not to what is no address",
+        "it does not follow redirects from TLS to plain text, nor to invalid addresses",
         arguments: ["rtmp://edge/live", "http://edge/live", "", "rtmps://"])
     func noDowngrade(place: String) throws {
         let line = try Line("rtmps://cdn/live/s3cretkey")
@@ -417,7 +417,7 @@ struct PushCoreTests {
         #expect(line.connects.count == 1 && line.core.state == .failed)
     }
 
-    @Test("at the end what waits is sent, and the server is taken leave of")
+    @Test("at the end queued media is sent, and the session is closed properly")
     func ends() throws {
         let line = try Line()
         line.goLive()
@@ -430,7 +430,7 @@ struct PushCoreTests {
         #expect(line.events.count == 3, "nothing behind the end")
     }
 
-    @Test("a server that does not speak RTMP is an error and no trap")
+    @Test("a server that does not speak RTMP is an error, not a trap")
     func garbage() throws {
         let line = try Line()
         line.perform(line.core.push(Line.picture(0), now: 0))
@@ -444,10 +444,10 @@ struct PushCoreTests {
     }
 }
 
-@Suite("Acknowledgements of a server: RTMP 1.0 §5.4.3")
+@Suite("Acknowledgements from a server: RTMP 1.0 §5.4.3")
 struct AckLedgerTests {
     @Test(
-        "a sequence goes on behind 2³², and where servers begin anew at 0xF0000000",
+        "sequence numbers continue past 2³², and where servers restart at 0xF0000000",
         arguments: [4_294_967_296, 0xF000_0000])
     func wraps(modulus: UInt64) {
         var ledger = AckLedger(window: 1 << 20)
@@ -462,7 +462,7 @@ struct AckLedgerTests {
         #expect(ledger.overdue(.max / 2) == nil)
     }
 
-    @Test("nothing is overdue of a server that never acknowledges; of one that does, what is two of its steps late")
+    @Test("a server that never acknowledges is never overdue; others are after two of their intervals")
     func overdue() {
         var ledger = AckLedger(window: 1_000)
         ledger.sent(1_000_000, now: 1)
@@ -478,7 +478,7 @@ struct AckLedgerTests {
         #expect(ledger.overdue(200) == nil)
     }
 
-    @Test("a sequence that says more than was sent, or goes back, changes nothing for the worse")
+    @Test("a sequence number beyond what was sent, or one that goes back, does no harm")
     func lies() {
         var ledger = AckLedger(window: 1_000)
         ledger.acknowledge(.max, sent: 5_000, now: 1)

@@ -109,7 +109,7 @@ struct PushDriverTests {
         folder.remove()
     }
 
-    @Test("pictures arrive behind metadata and headers; a server that goes is found again; leave is taken")
+    @Test("media arrives after metadata and headers; a restarted server is reconnected; the end is announced")
     func plain() async throws {
         let bench = try Bench(try await PushServer.start(), isSecure: false)
         try await bench.run { bench.server.seen.media.count > 10 }
@@ -148,7 +148,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("over TLS to a server whose authority is named, by address and by name")
+    @Test("it publishes over TLS to a server with a named authority, by address and by name")
     func secure() async throws {
         try CertificateMaker.require()
         for host in ["127.0.0.1", "localhost"] {
@@ -164,7 +164,7 @@ struct PushDriverTests {
         }
     }
 
-    @Test("a server whose certificate nobody vouches for gets nothing, not even the key; who trusts anybody says so")
+    @Test("a server without a trusted certificate gets nothing, not even the key, unless trust is disabled")
     func untrusted() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -181,7 +181,7 @@ struct PushDriverTests {
         await trusting.stop()
     }
 
-    @Test("TLS that meets none, and none that meets TLS, fail with a reason and are tried again")
+    @Test("TLS to a plain server and plain to a TLS server fail with a reason and are retried")
     func mismatch() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -198,7 +198,7 @@ struct PushDriverTests {
         }
     }
 
-    @Test("a server that takes the connection and says no word of TLS is let go of: nothing of it stays open")
+    @Test("a server that never answers the TLS handshake is closed completely")
     func muteTLS() async throws {
         let clock = LeapingClock()
         let bench = try Bench(try await PushServer.start(isMute: true), isSecure: true, clock: clock)
@@ -209,7 +209,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("a server that reads nothing any more is left over TLS, too")
+    @Test("a server that stops reading is detected over TLS, too")
     func deafTLS() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -228,7 +228,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("outputs begin, change and end while others go on; pictures that none wants are dropped")
+    @Test("outputs are added, changed and removed while others continue; frames that no output needs are dropped")
     func changes() async throws {
         let (one, two) = (try await PushServer.start(), try await PushServer.start())
         let outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
@@ -291,7 +291,7 @@ struct PushDriverTests {
         await two.stop()
     }
 
-    @Test("one that is ended before it has begun never begins")
+    @Test("an output removed before it has started never starts")
     func overtaken() async throws {
         let server = try await PushServer.start(isMute: true)
         let outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
@@ -310,7 +310,7 @@ struct PushDriverTests {
         await server.stop()
     }
 
-    @Test("authorities that cannot be read are refused before anything begins")
+    @Test("unreadable authorities are refused before anything starts")
     func unreadable() async throws {
         let url = try #require(RTMPURL("rtmps://127.0.0.1/live/key", allowsTLS: true))
         var settings = PushSettings(outputID: "cdn", rendition: "180p", core: PushCore.Settings(url: url))

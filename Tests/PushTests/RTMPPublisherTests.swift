@@ -4,7 +4,7 @@ import Push
 import TestSupport
 import Testing
 
-@Suite("Publishing as an encoder does", .timeLimit(.minutes(1)))
+@Suite("Publishing like an encoder", .timeLimit(.minutes(1)))
 struct RTMPPublisherTests {
     /// Has no packet.
     private final class Nothing: PublishInput {
@@ -26,7 +26,7 @@ struct RTMPPublisherTests {
         }
     }
 
-    @Test("a server that takes the connection and says nothing is left as soon as that is wished")
+    @Test("a connection to a silent server can be stopped at once")
     func mute() async throws {
         let server = try await PushServer.start(isMute: true)
         let url = "rtmp://127.0.0.1:\(server.port)/live/key"
@@ -37,7 +37,7 @@ struct RTMPPublisherTests {
         await server.stop()
     }
 
-    @Test("in a gap of hours, too, it is left as soon as that is wished")
+    @Test("it can also be stopped at once during a gap of hours")
     func gap() async throws {
         let server = try await PushServer.start()
         let url = "rtmp://127.0.0.1:\(server.port)/live/key"

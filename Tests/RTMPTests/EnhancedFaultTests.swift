@@ -148,7 +148,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "AV1 and VP9 frames pass unchanged, and their own bits decide about key frames",
+        "AV1, VP9 and VP8 frames pass unchanged, and their own bits decide about key frames",
         arguments: [
             ("av01", .av1, [0x81, 0, 0x0C, 0], [0x32, 1, 0x10], [0x32, 1, 0x20]),
             // Behind a delimiter and a sequence header; behind a delimiter, with an extension.

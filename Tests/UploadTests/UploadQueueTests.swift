@@ -18,7 +18,7 @@ struct UploadQueueTests {
         origin.notices.compactMap { if case .lost(let number, _, _) = $0 { number } else { nil } }
     }
 
-    @Test("an origin that is up has every segment before the playlist that names it, and no gap")
+    @Test("an available origin has every segment before the playlist that names it, and no gap")
     func inOrder() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 20)
@@ -35,7 +35,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "an origin that is away for a while: what was lost is a gap, the live edge goes on at once, little waits",
+        "after an outage lost segments are gaps, the live edge continues at once, and little is queued",
         arguments: [5.0, 20, 60], [SimulatedOrigin.Mood.refusing, .silent])
     func away(seconds: Double, mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()
@@ -70,7 +70,7 @@ struct UploadQueueTests {
         #expect(Self.gaps(origin).isEmpty, "what was lost has left the window")
     }
 
-    @Test("with more patience than the outage is long nothing is lost: what waited comes in its order")
+    @Test("with more patience than the outage is long nothing is lost, and queued segments arrive in order")
     func patient() {
         var rules = UploadRules()
         rules.patience = 15 * Self.second
@@ -84,7 +84,7 @@ struct UploadQueueTests {
         #expect(segments == (0..<10).map { "v-1-\($0).m4s" })
     }
 
-    @Test("no more slots wait than may; behind them the oldest are gaps", arguments: [1, 3, 16])
+    @Test("the number of queued segments is limited; beyond it the oldest become gaps", arguments: [1, 3, 16])
     func bounded(most: Int) {
         var rules = UploadRules()
         rules.patience = 600 * Self.second
@@ -99,7 +99,7 @@ struct UploadQueueTests {
         #expect(origin.rows("v.m3u8").first + Int64(origin.rows("v.m3u8").rows.count) >= 34)
     }
 
-    @Test("a setting lists slate of the same length under a name of its own, and no gap")
+    @Test("if set, lost segments are replaced by slate of the same length with its own name, instead of gaps")
     func slate() {
         var rules = UploadRules()
         rules.restamp = .slate
@@ -118,7 +118,7 @@ struct UploadQueueTests {
         #expect(!origin.stored.keys.contains { $0.hasSuffix("-slate.m4s") }, "and it is deleted in its time")
     }
 
-    @Test("a file that has gone becomes a gap, and is not waited for")
+    @Test("a missing file becomes a gap, and is not waited for")
     func absent() {
         var origin = SimulatedOrigin()
         origin.files = { $0 != "v-1-2.m4s" }
@@ -127,7 +127,7 @@ struct UploadQueueTests {
         #expect(origin.notices == [.lost(mediaSequence: 2, tracks: ["v"], slate: false)])
     }
 
-    @Test("an object slower than its own length is given up for the next, and the rest goes on")
+    @Test("an object slower than its own duration is dropped for the next, and the rest continues")
     func slow() {
         var origin = SimulatedOrigin()
         origin.latency = 3 * Self.second
@@ -136,7 +136,7 @@ struct UploadQueueTests {
         #expect(origin.queue.waitingSlots <= 2)
     }
 
-    @Test("a store 300 ms away lists every segment within half a target duration, the first with its map aside")
+    @Test("with a store 300 ms away every segment is listed within half a target duration; the first also waits for its map")
     func distant() {
         var origin = SimulatedOrigin()
         origin.latency = 300_000_000
@@ -146,7 +146,7 @@ struct UploadQueueTests {
         #expect(lags.count >= 8 && lags.allSatisfy { $0 < Self.second }, "\(lags)")
     }
 
-    @Test("what no player can need any more is deleted, unless it is to stay", arguments: [true, false])
+    @Test("objects that no player can need any more are deleted, unless set to stay", arguments: [true, false])
     func deletes(isOn: Bool) {
         var rules = UploadRules()
         rules.deletes = isOn
@@ -173,7 +173,7 @@ struct UploadQueueTests {
             nextMediaSequence: number + 1)
     }
 
-    @Test("a segment that was cut short has the time of a whole one: a store 300 ms away has it, and no gap")
+    @Test("a shortened segment has the upload time of a whole one: with a store 300 ms away it is no gap")
     func shortSegment() {
         var queue = UploadQueue(rules: UploadRules())
         queue.list(Self.canvases(0, ticks: 100), at: 0)
@@ -196,7 +196,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "a room that goes back to a canvas it had has its map in the store, whether its deletion waits or is under way",
+        "a room that returns to an earlier canvas has its map in the store, whether its deletion is queued or running",
         arguments: [false, true])
     func mapAgain(isUnderWay: Bool) {
         var queue = UploadQueue(rules: UploadRules())
@@ -241,7 +241,7 @@ struct UploadQueueTests {
         #expect(queue.isSettled && queue.takeNotices().isEmpty)
     }
 
-    @Test("the end is in every playlist once all of it is there")
+    @Test("the end is in every playlist once all segments are there")
     func end() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
@@ -252,7 +252,7 @@ struct UploadQueueTests {
         #expect(origin.rows("v.m3u8").isEnded && origin.rows("a.m3u8").isEnded)
     }
 
-    @Test("the end waits for an origin that is away")
+    @Test("the end waits for an origin that is down")
     func endWhileAway() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
@@ -264,7 +264,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "what waits when the end is listed is tried as long as there is time, however short a live segment's is",
+        "segments queued when the end is listed are retried as long as time is left, unlike live segments",
         arguments: [SimulatedOrigin.Mood.refusing, .silent])
     func lastSegments(mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()
@@ -282,7 +282,7 @@ struct UploadQueueTests {
         #expect(origin.rows("v.m3u8").rows.last?.uri == "v-1-\(number).m4s")
     }
 
-    @Test("a successor goes on where the worker before stopped, with its gaps")
+    @Test("a successor continues where the worker before stopped, with its gaps")
     func successor() throws {
         var first = SimulatedOrigin()
         first.files = { $0 != "v-1-6.m4s" }
@@ -309,7 +309,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "what a worker has not deleted its successor deletes, once its own playlists are there",
+        "objects that a worker did not delete are deleted by its successor, once its own playlists are there",
         arguments: [true, false])
     func leftovers(isKnown: Bool) throws {
         var first = SimulatedOrigin()
@@ -343,7 +343,7 @@ struct UploadQueueTests {
         #expect(Set(deleted).isSuperset(of: Set(read.leftovers).subtracting(listed)), "\(deleted)")
     }
 
-    @Test("deletions are done as long as the store takes them, and are none of what it is owed")
+    @Test("deletions continue while the store accepts them, and do not count as unfinished uploads")
     func deleting() {
         let record = UploadRecord(origin: 5, next: 0, leftovers: ["old.m4s"])
         var queue = UploadQueue(rules: UploadRules())
@@ -365,7 +365,7 @@ struct UploadQueueTests {
         #expect(queue.record?.leftovers == ["old.m4s"], "it is tried again")
     }
 
-    @Test("leftovers are names beside the playlists, no more than are noted, and none where objects stay")
+    @Test("leftovers are names beside the playlists, limited in number, and none if objects stay")
     func noLeftovers() throws {
         let many = (0..<5_000).map { "/ 0 v-1-\($0).m4s\n" }.joined()
         let read = try #require(UploadRecord(text: "tandem-upload 1\n5 1\n/ 0 ../x\n/ 0 a/b\n\(many)"))
@@ -378,7 +378,7 @@ struct UploadQueueTests {
         #expect(queue.record?.leftovers == [])
     }
 
-    @Test("a record of another room, or a damaged one, is none")
+    @Test("a record of another room, or a damaged one, is ignored")
     func otherRecord() {
         for text in [
             "", "x", "tandem-upload 1\n", "tandem-upload 1\n5 -1\n", "tandem-upload 1\n5 1\nv\n",
@@ -393,7 +393,7 @@ struct UploadQueueTests {
         #expect(queue.waitingSlots == 8)
     }
 
-    @Test("a store that nothing is known of is owed all that an ended room lists, not its newest half")
+    @Test("a store in unknown state is sent everything that an ended room lists, not only its newest half")
     func wholeDebt() {
         let listing = SimulatedOrigin.listing(through: 40, isFirst: true, isEnded: true)
         var rules = UploadRules()
@@ -406,7 +406,7 @@ struct UploadQueueTests {
         #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is given up")
     }
 
-    @Test("an answer to what was never asked, or twice, changes nothing")
+    @Test("unexpected and repeated answers change nothing")
     func strayAnswers() {
         var queue = UploadQueue(rules: UploadRules())
         queue.answered(7, .done, at: 0, jitter: 0)
@@ -418,7 +418,7 @@ struct UploadQueueTests {
         #expect(queue.next(at: 0).isEmpty, "it waits before it tries again")
     }
 
-    @Test("of a still the newest is sent, one at a time, and nobody waits for it")
+    @Test("only the newest still is sent, one at a time, and nothing waits for it")
     func extras() {
         var queue = UploadQueue(rules: UploadRules())
         queue.put("thumb.jpg", [1], contentType: "image/jpeg")

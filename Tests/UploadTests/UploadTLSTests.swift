@@ -57,7 +57,7 @@ struct UploadTLSTests {
         }
     }
 
-    @Test("the named authorities' server gets the room; of one they do not know nothing is taken, and it is told once")
+    @Test("a server of the named authorities gets the room; of others nothing is accepted, with one report")
     func authorities() async throws {
         try CertificateMaker.require()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path
@@ -107,7 +107,7 @@ struct UploadTLSTests {
             }.bind(host: "127.0.0.1", port: 0).get()
     }
 
-    @Test("a store that reads nothing any more does not hold up the end")
+    @Test("a store that stops reading does not delay the end")
     func deaf() async throws {
         try CertificateMaker.require()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path

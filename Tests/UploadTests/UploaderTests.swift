@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import Upload
 
-@Suite("Uploader: its life")
+@Suite("Uploader lifecycle")
 struct UploaderTests {
     private struct Stopped: MonotonicClock {
         func now() -> Int64 { 0 }
@@ -19,7 +19,7 @@ struct UploaderTests {
             files: Files(), clock: Stopped(), notify: notify)
     }
 
-    @Test("one that was never begun can be thrown away, and ended")
+    @Test("an uploader that was never started can be dropped, and ended")
     func unused() async {
         _ = Self.uploader()
         let second = Self.uploader()
@@ -29,7 +29,7 @@ struct UploaderTests {
         #expect(await second.finish(by: 0) == .owed(isNoted: false))
     }
 
-    @Test("a store that has all that was listed, and was told of no end, is owed that")
+    @Test("a store that has everything listed but not the end is incomplete")
     func endless() {
         var queue = UploadQueue(rules: UploadRules())
         #expect(queue.isWhole, "nothing was listed")
@@ -45,7 +45,7 @@ struct UploaderTests {
         #expect(queue.isSettled && queue.isWhole)
     }
 
-    @Test("while a disk hangs listings do not heap up: it is asked for a whole one; the last of a room is always taken")
+    @Test("while a disk hangs, listings do not pile up: a full listing is requested instead; the last one is always accepted")
     func bounded() async {
         let uploader = Self.uploader()
         var refused: [Int64] = []
@@ -59,7 +59,7 @@ struct UploaderTests {
         #expect(uploader.statistics.waitingSlots == 65)
     }
 
-    @Test("an origin nobody listens at: what failed is told once, and the end does not wait beyond its time")
+    @Test("for an origin that refuses connections the failure is reported once, and the end does not wait beyond its time")
     func refused() async {
         let notices = Mutex<[UploadNotice]>([])
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
@@ -92,7 +92,7 @@ struct UploaderTests {
         }
     }
 
-    @Test("what was still being read when the time was over is owed, not given up as gone")
+    @Test("a file still being read at the deadline counts as unfinished, not as missing")
     func cutOff() async {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         let files = Hanging { tell.yield() }
@@ -123,7 +123,7 @@ struct UploaderTests {
         func isSame(as other: any UploadTarget) -> Bool { self.shown == other.shown }
     }
 
-    @Test("keys that are renewed while it runs sign what is sent from then on")
+    @Test("keys renewed while it runs sign all later requests")
     func renewed() async {
         let (told, tell) = AsyncStream.makeStream(of: String.self)
         let uploader = Uploader(
@@ -156,7 +156,7 @@ struct UploaderTests {
         func fill() { self.kept.withLock { $0.isFull = true } }
     }
 
-    @Test("what is owed at the end is noted, whatever was noted before, and who cannot note it says so")
+    @Test("unfinished uploads are recorded at the end, whatever was recorded before, and a failed record is reported")
     func noted() async {
         func uploader(_ files: Notes) -> Uploader {
             Uploader(
