@@ -2,14 +2,14 @@ import Admission
 import PipelineSpec
 import Testing
 
-@Suite("Too many connections: who goes")
+@Suite("Connection limits: which connection is closed")
 struct ConnectionLedgerTests {
     /// One comes after the other, and everybody before it stands still by then.
     static func time(_ number: Int) -> Int64 { Int64(number) * ConnectionLedger.patience }
 
     static func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
-    @Test("one more from an address closes the oldest of that address, and nobody else's")
+    @Test("a connection over an address's limit closes the oldest of that address, and no other")
     func perAddress() throws {
         var ledger = ConnectionLedger(maximum: 100, maximumPerPlace: 2)
         let one = try Self.address("192.0.2.1")
@@ -22,7 +22,7 @@ struct ConnectionLedgerTests {
         #expect(ledger.count == 3)
     }
 
-    @Test("an IPv6 customer's /64 is one place; IPv4 addresses are many")
+    @Test("an IPv6 /64 counts as one client; each IPv4 address counts separately")
     func prefixes() throws {
         var ledger = ConnectionLedger(maximum: 100, maximumPerPlace: 1)
         let texts = [
@@ -35,7 +35,7 @@ struct ConnectionLedgerTests {
         #expect(left == [[], [0], [], [], [], [3]])
     }
 
-    @Test("who publishes is closed for nobody, and counts in all, not for its address")
+    @Test("publishers are never closed, and count for the total only, not for their address")
     func publishers() throws {
         var ledger = ConnectionLedger(maximum: 3, maximumPerPlace: 1)
         let address = try Self.address("192.0.2.1")
@@ -52,7 +52,7 @@ struct ConnectionLedgerTests {
         #expect(ledger.count == 3)
     }
 
-    @Test("too many in all: the oldest of the address that has most goes, before anybody who is alone")
+    @Test("over the total limit, the oldest connection of the address with most is closed, single ones last")
     func crowd() throws {
         var ledger = ConnectionLedger(maximum: 4, maximumPerPlace: 8)
         let crowd = try Self.address("192.0.2.1")
@@ -63,7 +63,7 @@ struct ConnectionLedgerTests {
         #expect(left == [[], [], [], [], [2], [3], [4]])
     }
 
-    @Test("behind a proxy the place is known later; until then only the whole counts")
+    @Test("behind a proxy the address is known later; until then only the total limit applies")
     func proxied() throws {
         var ledger = ConnectionLedger(maximum: 100, maximumPerPlace: 1)
         let address = try Self.address("192.0.2.1")
@@ -77,7 +77,7 @@ struct ConnectionLedgerTests {
         #expect(left.isEmpty)
     }
 
-    @Test("whatever comes and goes, the bounds hold and publishers stay")
+    @Test("for any sequence the limits hold and publishers stay")
     func bounds() throws {
         var random = SystemRandomNumberGenerator()
         var ledger = ConnectionLedger(maximum: 20, maximumPerPlace: 3)
@@ -103,7 +103,7 @@ struct ConnectionLedgerTests {
         }
     }
 
-    @Test("who waits to be told of a wrong key goes first, then who has got nowhere for the longest time")
+    @Test("a connection waiting for its wrong-key answer is closed first, then the one longest without progress")
     func progress() throws {
         var ledger = ConnectionLedger(maximum: 100, maximumPerPlace: 3)
         let address = try Self.address("192.0.2.1")
@@ -124,7 +124,7 @@ struct ConnectionLedgerTests {
         #expect(left.isEmpty, "three may stand still")
     }
 
-    @Test("a flood from one address leaves an encoder there the time it needs")
+    @Test("during a flood from one address an encoder there has the time it needs")
     func flood() throws {
         var ledger = ConnectionLedger(maximum: 256, maximumPerPlace: 8)
         let address = try Self.address("192.0.2.1")

@@ -91,7 +91,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a worker without a room answers probes, and other requests with an error")
+    @Test("a worker without a room answers probes, and other requests with 410")
     func probes() async throws {
         let isAlive = Atomic(true)
         let server = try await ProbeServer.start(

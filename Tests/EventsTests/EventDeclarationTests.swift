@@ -5,7 +5,7 @@ import Testing
 
 import Events
 
-@Suite("Declarations of events: what rooms emit, what the guide lists, what tandem schema --events prints")
+@Suite("Event declarations: emitted events, the guide's list, tandem schema --events")
 struct EventDeclarationTests {
     /// One call of `emit(_:_:)` in the sources.
     private struct Call {
@@ -82,7 +82,7 @@ struct EventDeclarationTests {
             && declared.map(\.name).filter { members.contains($0) } == members
     }
 
-    @Test("each event that is emitted is declared, with its members in their order")
+    @Test("each emitted event is declared, with its members in order")
     func literal() throws {
         let literal = Self.calls.filter { $0.type != nil }
         #expect(literal.count > 90)
@@ -103,7 +103,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("each declared type is emitted, with each of its members; those that are optional are left out somewhere")
+    @Test("each declared type is emitted with each of its members; optional members are omitted somewhere")
     func emitted() {
         #expect(Self.calls.contains { $0.type == nil })
         for declaration in EventDeclaration.all {
@@ -117,7 +117,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("each call whose type is computed fits types that are declared")
+    @Test("each call with a computed type matches declared types")
     func computed() {
         for call in Self.calls where call.type == nil {
             let fitting = EventDeclaration.all.filter { Self.fits(call.members, $0) && !$0.members.isEmpty }
@@ -125,7 +125,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("the guide lists each type, and no other")
+    @Test("the guide lists exactly the declared types")
     func guide() throws {
         let guide = try Self.text("Sources/tandem/Documentation.docc/Events.md")
         let table = try #require(guide.components(separatedBy: "## ").first { $0.hasPrefix("Events\n") })
@@ -143,7 +143,7 @@ struct EventDeclarationTests {
         for name in named where !name.hasSuffix("*") { #expect(EventDeclaration.of(name) != nil, "\(name)") }
     }
 
-    @Test("what the page's timeline marks is declared")
+    @Test("the types that the page's timeline marks are declared")
     func timeline() throws {
         let line = try #require(
             try Self.text("Sources/Control/Page/timeline.js").firstMatch(of: /const trouble = (.+)/))
@@ -157,7 +157,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("the schema has a definition for each type and each reference, under names of their own")
+    @Test("the schema has a definition for each type and each reference, under unique names")
     func document() throws {
         let root = try #require(JSONParser.parse(Array(EventDeclaration.document.text.utf8)).root)
         guard case .object(let definitions)? = root[key: "$defs"]?.content else {

@@ -77,7 +77,7 @@ struct EventDeliveryTests {
         try await waitUntil("the condition in line \(line)") { isMet() }
     }
 
-    @Test("each event once and in order, whatever the receiver says on the way")
+    @Test("each event is delivered once and in order, whatever the receiver answers in between")
     func order() async throws {
         let receiver = Receiver([.ok, .internalServerError, .found, .ok])
         let url = try await receiver.start()
@@ -99,7 +99,7 @@ struct EventDeliveryTests {
     }
 
     @Test(
-        "a webhook that a request has set is judged by its address at each attempt; its redirections are not followed")
+        "a webhook set by request is checked by its address at each attempt; its redirects are not followed")
     func egress() async throws {
         let receiver = Receiver([.found, .ok])
         let url = try await receiver.start().replacing("127.0.0.1", with: "localhost")
@@ -124,7 +124,7 @@ struct EventDeliveryTests {
     }
 
     @Test(
-        "a receiver that nobody listens for: the reason says that the connection was refused")
+        "for a receiver that refuses connections the reason says so")
     func refused() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()
@@ -141,7 +141,7 @@ struct EventDeliveryTests {
         await delivery.finish(within: .seconds(0))
     }
 
-    @Test("a webhook that the pipeline file names is sent to wherever it is")
+    @Test("a webhook named by the pipeline file may have any address")
     func namedByTheFile() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()
@@ -159,7 +159,7 @@ struct EventDeliveryTests {
     }
 
     @Test(
-        "the server of a URL, as every reader takes it; what readers differ on is refused",
+        "the server of a URL is read as every parser reads it; ambiguous URLs are refused",
         arguments: [
             ("http://hooks.example/a?b=1", "hooks.example:80"), ("https://Hooks.example:8443", "hooks.example:8443"),
             ("HTTPS://hooks.example", "hooks.example:443"), ("http://[::1]:8080/a", "[::1]:8080"),
@@ -176,7 +176,7 @@ struct EventDeliveryTests {
         #expect(EgressPolicy.Target(webhook: url)?.description == server)
     }
 
-    @Test("what a receiver that is away does not get, it gets from the next worker")
+    @Test("events that a receiver missed while it was down are delivered by the next worker")
     func successor() async throws {
         let directory = try TemporaryDirectory()
         let receiver = Receiver([.serviceUnavailable])
@@ -200,7 +200,7 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
-    @Test("an answer without an end counts by its status, and what follows is sent")
+    @Test("an endless response counts by its status, and later events are sent")
     func endless() async throws {
         let receiver = Receiver()
         receiver.isEndless.store(true, ordering: .relaxed)
@@ -218,7 +218,7 @@ struct EventDeliveryTests {
         await receiver.stop()
     }
 
-    @Test("where the journal is lost and the book is not, the new numbers are sent all the same")
+    @Test("if the journal is lost and the delivery record is not, events with new numbers are still sent")
     func lostJournal() async throws {
         let directory = try TemporaryDirectory()
         let receiver = Receiver()
@@ -237,7 +237,7 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
-    @Test("webhooks come, change and go: a new one begins with the next event, one that stays misses none")
+    @Test("webhooks are added, changed and removed: a new one starts with the next event, a kept one misses none")
     func replaced() async throws {
         let (one, two) = (Receiver(), Receiver())
         let (first, second) = (try await one.start(), try await two.start())
@@ -268,7 +268,7 @@ struct EventDeliveryTests {
         await two.stop()
     }
 
-    @Test("what one that goes has not taken is dropped and counted; if it comes back it is a new one")
+    @Test("undelivered events of a removed webhook are dropped and counted; if it returns it counts as new")
     func removed() async throws {
         let directory = try TemporaryDirectory()
         let receiver = Receiver([.serviceUnavailable])
@@ -305,7 +305,7 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
-    @Test("one that wants no more is left alone until it is written otherwise")
+    @Test("a webhook that answers 410 gets no more events until its configuration changes")
     func refusing() async throws {
         let receiver = Receiver([.gone])
         let url = try await receiver.start()
@@ -331,7 +331,7 @@ struct EventDeliveryTests {
         await other.stop()
     }
 
-    @Test("one that is away holds up neither the others nor the end")
+    @Test("a webhook that is down delays neither the others nor the end")
     func isolation() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()

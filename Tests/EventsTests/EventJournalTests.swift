@@ -17,7 +17,7 @@ struct EventJournalTests {
             line: #"{"type":"source.live","time":"t","sequence":\#(number),"uid":"\#(more)"}"#)
     }
 
-    @Test("a successor reads what was told, but no half line")
+    @Test("a successor reads the events told before, but no partial line")
     func successor() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/room"
@@ -41,7 +41,7 @@ struct EventJournalTests {
         directory.remove()
     }
 
-    @Test("it does not grow beyond two files")
+    @Test("the journal has at most two files")
     func turning() throws {
         let directory = try TemporaryDirectory()
         let journal = EventJournal(directory: directory.path)
@@ -61,7 +61,7 @@ struct EventJournalTests {
         directory.remove()
     }
 
-    @Test("lines that are no events are left out")
+    @Test("lines that are no events are skipped")
     func foreign() throws {
         let directory = try TemporaryDirectory()
         let file = open(directory.path + "/" + EventJournal.name, O_WRONLY | O_CREAT, 0o600)

@@ -28,7 +28,7 @@ struct WebhookQueueTests {
 
     private static let second: Int64 = 1_000_000_000
 
-    @Test("one at a time, in order, each until it is taken")
+    @Test("one event at a time, in order, each until it is accepted")
     func order() throws {
         let queue = Shared(types: [], delivered: 1)
         let page = Self.page([1, 2, 3])
@@ -41,7 +41,7 @@ struct WebhookQueueTests {
         #expect(queue.next(in: page)?.sequence == 3)
     }
 
-    @Test("waits longer after each failure, half a minute at most, and as long as it is asked to")
+    @Test("delays grow after each failure, up to half a minute, or as long as Retry-After asks")
     func backOff() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -106,7 +106,7 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "a receiver down for 60 s, slow, or wrong: nothing is lost within the bound, and the order is kept",
+        "a receiver down for 60 s, slow or failing: nothing within the limit is lost, and the order is kept",
         arguments: [
             WebhookQueue.Outcome.failed("connectTimeout"), .failed("readTimeout"), .status(500), .status(503),
             .status(503, retryAfter: 20), .status(302), .status(404),
@@ -128,7 +128,7 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "a receiver that is slower than the room gets all of it, in order, later; beyond the bound the oldest are lost")
+        "a receiver slower than the room gets everything later, in order; beyond the limit the oldest are lost")
     func slow() {
         let late = Self.deliver(600, each: Self.second / 2) { _ in (.status(204), Self.second) }
         #expect(late.taken == Array(1...600) && late.notices.isEmpty)
@@ -139,7 +139,7 @@ struct WebhookQueueTests {
         #expect(lost.taken.last == 600)
     }
 
-    @Test("410 ends it")
+    @Test("410 ends the delivery")
     func gone() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -148,7 +148,7 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "only the kinds that are wanted",
+        "only the requested types are sent",
         arguments: [
             (["source.live"], "source.live", true), (["source.*"], "source.live", true),
             (["source.*"], "sources.live", false), (["source"], "source.live", false), ([], "room.closed", true),
@@ -160,7 +160,7 @@ struct WebhookQueueTests {
         #expect(queue.delivered == (isWanted ? 0 : 2), "what is not wanted counts as done")
     }
 
-    @Test("what the log has given up is told and passed over")
+    @Test("events dropped by the log are reported and skipped")
     func missed() {
         let queue = Shared(types: [], delivered: 3)
         #expect(queue.missed(4) == .lost(4))

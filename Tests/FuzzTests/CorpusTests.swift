@@ -2,7 +2,7 @@ import FuzzCases
 import Glibc
 import Testing
 
-@Suite("Bytes from outside: the corpus of every case, and seeded changes of it")
+@Suite("Untrusted bytes: the corpus of every fuzz case, and seeded mutations of it")
 struct CorpusTests {
     static let names = FuzzCases.all.map(\.name)
 
@@ -18,7 +18,7 @@ struct CorpusTests {
         return FuzzFiles.names(folder).map { ($0, FuzzFiles.bytes("\(folder)/\($0)")) }
     }
 
-    @Test("every promise holds for what the fuzzer found worth keeping, crashes of the past included", arguments: names)
+    @Test("every invariant holds for inputs the fuzzer kept, past crashes included", arguments: names)
     func corpus(name: String) throws {
         let entry = try Self.entry(name)
         let inputs = Self.corpus(name)
@@ -29,7 +29,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("every promise holds for the seeds", arguments: names)
+    @Test("every invariant holds for the seeds", arguments: names)
     func seeds(name: String) throws {
         let entry = try Self.entry(name)
         let seeds = entry.seeds()
@@ -40,7 +40,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("every promise holds for seeded changes of both", arguments: names)
+    @Test("every invariant holds for seeded mutations of both", arguments: names)
     func changes(name: String) throws {
         let entry = try Self.entry(name)
         let inputs = (Self.corpus(name) + entry.seeds()).filter { $0.bytes.count <= entry.longest }

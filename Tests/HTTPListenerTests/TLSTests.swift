@@ -45,7 +45,7 @@ struct TLSTests {
         holder.remove()
     }
 
-    @Test("a client that offers h2 gets it; streams are answered each on its own, and as many at once as allowed")
+    @Test("a client that offers h2 gets it; streams are answered independently, with a limit on concurrency")
     func streams() async throws {
         try await Self.withListener { listener, _, _ in
             #expect(listener.boundAddress.hasPrefix("https://"))
@@ -61,7 +61,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a reply larger than the windows arrives whole, and another stream passes it")
+    @Test("a reply larger than the flow-control windows arrives complete, and another stream passes it")
     func windows() async throws {
         try await Self.withListener { listener, _, _ in
             let connection = try await HTTP2Probe(listener.boundAddress).connect(window: 1_000)
@@ -78,7 +78,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a stream that takes nothing is reset after the write time, and the connection lives on")
+    @Test("a stream whose client does not read is reset after the write timeout, and the connection stays")
     func stalledStream() async throws {
         let limits = HTTPListenerLimits(connections: 8, bodyBytes: 0, stalledWrite: .milliseconds(100))
         try await Self.withListener(limits) { listener, _, _ in
@@ -92,7 +92,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a connection that takes nothing is closed after the write time")
+    @Test("a connection that does not read is closed after the write timeout")
     func stalledConnection() async throws {
         let limits = HTTPListenerLimits(connections: 8, bodyBytes: 0, stalledWrite: .milliseconds(200))
         try await Self.withListener(limits) { listener, _, _ in
@@ -126,7 +126,7 @@ struct TLSTests {
     }
 
     @Test(
-        "a flood of frames ends its connection or costs next to nothing, and others are served",
+        "a flood of frames closes its connection or costs next to nothing, and others are served",
         arguments: Flood.allCases)
     func floods(flood: Flood) async throws {
         try await Self.withListener { listener, _, _ in
@@ -165,7 +165,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a client that only opens the connection, or stops in the handshake, is closed after the idle time")
+    @Test("a client that only connects, or stops in the handshake, is closed after the idle timeout")
     func idle() async throws {
         let limits = HTTPListenerLimits(connections: 8, bodyBytes: 0, idle: .milliseconds(150))
         try await Self.withListener(limits) { listener, _, _ in
@@ -179,7 +179,7 @@ struct TLSTests {
         }
     }
 
-    @Test("connections of one address beyond its limit are closed at once")
+    @Test("connections over the limit of one address are closed at once")
     func perAddress() async throws {
         let limits = HTTPListenerLimits(connections: 64, bodyBytes: 0, connectionsPerAddress: 2)
         try await Self.withListener(limits) { listener, _, _ in
@@ -193,7 +193,7 @@ struct TLSTests {
         }
     }
 
-    @Test("of a body that goes on HEAD has the head alone, and the connection ends", arguments: [false, true])
+    @Test("HEAD of an endless body gets only the head, and the connection ends", arguments: [false, true])
     func headOfStream(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { _, listener in
             let channel = try await WebSocketProbe(listener.boundAddress).connect()
@@ -208,7 +208,7 @@ struct TLSTests {
         }
     }
 
-    @Test("curl speaks HTTP/2 and HTTP/1.1 with it, is refused below TLS 1.2, and sees a renewed certificate at once")
+    @Test("curl speaks HTTP/2 and HTTP/1.1, is refused below TLS 1.2, and sees a renewed certificate at once")
     func curl() async throws {
         _ = try TestTool.require("curl")
         try await Self.withListener { listener, store, directory in

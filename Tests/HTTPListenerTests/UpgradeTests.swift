@@ -6,7 +6,7 @@ import Testing
 
 import HTTPListener
 
-@Suite("Requests for another protocol: RFC 9110 §7.8 and §9.3.6", .timeLimit(.minutes(1)))
+@Suite("Upgrade and CONNECT requests: RFC 9110 §7.8 and §9.3.6", .timeLimit(.minutes(1)))
 struct UpgradeTests {
     /// Bytes: more than sockets of one machine hold on their own.
     private static let flood = 48 << 20
@@ -14,7 +14,7 @@ struct UpgradeTests {
     private static let kernel = 20 << 20
 
     @Test(
-        "they are answered as if nothing were asked, and the connection ends",
+        "they are answered as plain requests, and the connection ends",
         arguments: [
             "GET / HTTP/1.1\nConnection: Upgrade, HTTP2-Settings\nUpgrade: h2c\nHTTP2-Settings: AAMAAABkAAQAAP__\n",
             "GET / HTTP/1.1\nConnection: Upgrade\nUpgrade: anything\n", "GET / HTTP/1.1\nUpgrade: TLS/1.2\n",
@@ -29,7 +29,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("one with a body is read to its end")
+    @Test("a request body is read to its end")
     func body() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             let probe = HTTPProbe(listener.boundAddress)
@@ -42,7 +42,7 @@ struct UpgradeTests {
 
     /// Client and server share a thread, and what waits at the server's socket is taken, if it is, before the next byte of the
     /// reply: enough bytes of it, and all of the flood would have been.
-    @Test("what follows one is left with the client for as long as the reply goes on", arguments: [false, true])
+    @Test("data sent after such a request is not read while the reply is sent", arguments: [false, true])
     func flooded(tls: Bool) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await FedStream.serve(tls: tls, group: group) { stream, listener in
@@ -72,7 +72,7 @@ struct UpgradeTests {
         try await group.shutdownGracefully()
     }
 
-    @Test("what follows bytes that are no HTTP is left with the client, too")
+    @Test("data sent after non-HTTP bytes is not read, either")
     func notHTTP() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await FedStream.serve(tls: false, group: group) { stream, listener in

@@ -11,7 +11,7 @@ struct WebSocketTests {
 
     private static func pong(_ payload: [UInt8]) -> Probe.Frame { Probe.Frame(opcode: 10, payload: payload) }
 
-    @Test("each piece is one binary frame, its length in as few bytes as can be", arguments: [false, true])
+    @Test("each piece is one binary frame, with the shortest length form", arguments: [false, true])
     func frames(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -29,7 +29,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("pings are answered between frames; messages of the client are dropped", arguments: [false, true])
+    @Test("pings are answered between frames; messages from the client are dropped", arguments: [false, true])
     func pings(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -115,7 +115,7 @@ struct WebSocketTests {
         var code: Int { [.large, .huge, .endless].contains(self) ? 1_009 : 1_002 }
     }
 
-    @Test("a frame that breaks the protocol ends the connection with the reason", arguments: Violation.allCases)
+    @Test("a frame that breaks the protocol closes the connection with the reason", arguments: Violation.allCases)
     func violations(violation: Violation) async throws {
         try await FedStream.serve(tls: false) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -129,7 +129,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("the end of the stream is said, and who is too slow is told so", arguments: [false, true])
+    @Test("the end of the stream is announced, and a client that is too slow is told so", arguments: [false, true])
     func ended(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -150,7 +150,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("what a client sends before it has our answer is dropped, and the rest counts")
+    @Test("data sent before our answer is dropped, and later frames count")
     func impatient() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             try await Probe(listener.boundAddress).talk("/socket", ahead: Probe.frame(9, [1])) { talk in
@@ -160,7 +160,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("any bytes at all leave the listener as it was")
+    @Test("any bytes leave the listener unaffected")
     func garbage() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             var random = SystemRandomNumberGenerator()
@@ -173,7 +173,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("over HTTP/2 there is none")
+    @Test("there are no WebSockets over HTTP/2")
     func http2() async throws {
         try await FedStream.serve(tls: true) { _, listener in
             let reply = try await HTTP2Probe(listener.boundAddress).get("/socket")

@@ -4,7 +4,7 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Every part of a rendition with B-pictures ends closed")
+@Suite("Every part of a rendition with B-frames is closed")
 struct ClosedPartTests {
     /// Squares that move: a picture in which B-pictures are worth it.
     private static func picture(_ index: Int) throws -> Picture {
@@ -46,7 +46,7 @@ struct ClosedPartTests {
     }
 
     @Test(
-        "no picture of a part comes behind one of the next, whatever the encoder reorders",
+        "no frame of a part comes after one of the next part, however the encoder reorders",
         arguments: [
             ("veryfast", 1, 10, 1), ("veryfast", 2, 5, 1), ("medium", 3, 20, 1), ("veryfast", 3, 40, 2),
             ("ultrafast", 3, 0, 1), ("fast", 2, 18, 2),

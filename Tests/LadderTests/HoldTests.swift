@@ -5,7 +5,7 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Pictures that are held: encoders change at once")
+@Suite("Held frames: encoders are replaced at once")
 struct HoldTests {
     private struct Coded: Equatable {
         var pts: Int64
@@ -23,7 +23,7 @@ struct HoldTests {
     }
 
     @Test(
-        "what the encoder looks ahead at is given up: its ticks are coded again by the sibling, each once, from an IDR picture on; the grid stays"
+        "the encoder's lookahead is dropped and encoded again by its sibling, each tick once, from an IDR frame on; the grid stays"
     )
     func atOnce() throws {
         let coded = Mutex<[Int: [Coded]]>([:])
@@ -76,7 +76,7 @@ struct HoldTests {
             #expect(half[index...].allSatisfy { $0.pts >= picture.pts })
         }
     }
-    @Test("an IDR picture that is asked for is the next one, of that rendition alone; the grid stays")
+    @Test("a requested IDR frame is the next one, of that rendition only; the grid stays")
     func askedFor() throws {
         let keys = Mutex<[Int: [Int64]]>([:])
         let entered = DispatchSemaphore(value: 0)

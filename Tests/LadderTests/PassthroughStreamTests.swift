@@ -2,7 +2,7 @@ import Ladder
 import MediaTypes
 import Testing
 
-@Suite("Passthrough: one publisher's pictures on ticks")
+@Suite("Passthrough: one publisher's frames on ticks")
 struct PassthroughStreamTests {
     private static let fps: Int64 = 30
 
@@ -29,7 +29,7 @@ struct PassthroughStreamTests {
         return mirror.children.reduce(own) { max($0, Self.largest($1.value)) }
     }
 
-    @Test("an hour behind one IDR picture: each picture its own chunk, and no more is kept than after a second")
+    @Test("for an hour after one IDR frame each frame is its own chunk, and memory stays as after a second")
     func endless() {
         var stream = Self.stream()
         Self.send(0, key: true, to: &stream)
@@ -49,7 +49,7 @@ struct PassthroughStreamTests {
         #expect(stream.trouble == .timestamps)
     }
 
-    @Test("two pictures of one tick, or one of a tick before, are trouble until the next IDR picture, in any order")
+    @Test("two frames for one tick, or one for an earlier tick, are a fault until the next IDR frame, in any order")
     func twice() {
         for (order, isTrouble): ([Int64], Bool) in [
             ([1, 2, 3], false), ([3, 1, 2], false), ([3, 3], true), ([3, 1, 3], true), ([3, 1, 1], true),
@@ -65,7 +65,7 @@ struct PassthroughStreamTests {
         }
     }
 
-    @Test("a picture further ahead than there is reordering is a gap")
+    @Test("a frame further ahead than reordering allows is a gap")
     func tooFarAhead() {
         for ahead in [Int64(16), 17, 18, 40, 1_000_000] {
             var stream = Self.stream()

@@ -4,7 +4,7 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Bit rates that change while a rendition is coded")
+@Suite("Bit rate changes during encoding")
 struct RateTests {
     private static let settings = VideoEncoderSettings(
         width: 320, height: 180, fps: 30, preset: "veryfast", profile: "high", bitrate: 600_000, maxBitrate: 660_000,
@@ -24,7 +24,7 @@ struct RateTests {
         return canvas.finish()
     }
 
-    @Test("the next IDR picture of the grid begins with them; every tick is coded once, and the parameter sets stay")
+    @Test("a new rate starts at the next IDR frame of the grid; every tick is encoded once, and the parameter sets stay")
     func change() throws {
         let coded = Mutex<[(pts: Int64, dts: Int64, isKey: Bool, bytes: Int)]>([])
         let ladder = try LadderStage.open(
@@ -60,7 +60,7 @@ struct RateTests {
         #expect(before > 400_000 && after < 260_000, "\(before) and \(after) bits")
     }
 
-    @Test("rates that need another level are not taken, nor those of a track there is not")
+    @Test("rates that need another level are refused, and so are those of unknown tracks")
     func level() throws {
         let ladder = try LadderStage.open(
             rungs: [Rung(name: "180p", settings: Self.settings)],

@@ -14,7 +14,7 @@ struct StillEncoderTests {
     }
 
     @Test(
-        "a picture becomes a JPEG file of the size that is asked for, made even and kept within bounds",
+        "a frame becomes a JPEG of the requested size, rounded to even and limited",
         arguments: [(64, 36, 64, 36), (33, 19, 32, 18), (640, 360, 640, 360), (1, 1, 16, 16)])
     func sizes(width: Int, height: Int, expectedWidth: Int, expectedHeight: Int) throws {
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
@@ -24,7 +24,7 @@ struct StillEncoderTests {
         #expect(size == (expectedWidth, expectedHeight))
     }
 
-    @Test("colours come back as they were: decoded by the same library, within what JPEG loses")
+    @Test("colors survive a round trip through the same library, within JPEG's loss")
     func colors() throws {
         var canvas = try PictureCanvas.open(width: 64, height: 64, fill: .black)
         canvas.fill(x: 0, y: 0, width: 64, height: 64, CanvasColor(red: 200, green: 30, blue: 60))

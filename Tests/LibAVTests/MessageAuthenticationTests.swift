@@ -73,7 +73,7 @@ struct MessageAuthenticationTests {
         return Digest.sha256(of: block.map { $0 ^ 0x5C } + inner)
     }
 
-    @Test("empty keys and messages, keys around a block, messages longer than what is handed over at once")
+    @Test("empty keys and messages, keys around the block size, messages longer than one update")
     func lengths() {
         var random = SystemRandomNumberGenerator()
         func bytes(_ count: Int) -> [UInt8] {

@@ -34,7 +34,7 @@ struct AnnexBTests {
         }
     }
 
-    @Test("the start code search finds what looking at every offset finds", arguments: 0..<200)
+    @Test("the start code search agrees with a check of every offset", arguments: 0..<200)
     func startCodeAgreesWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let bytes = random.sparseBytes(Int.random(in: 0...90, using: &random))
@@ -44,7 +44,7 @@ struct AnnexBTests {
         }
     }
 
-    @Test("any bytes give the units of the plain walk", arguments: 0..<200)
+    @Test("any bytes give the same units as the plain walk", arguments: 0..<200)
     func unitsAgreeWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 1000)
         let bytes = random.sparseBytes(Int.random(in: 0...300, using: &random))
@@ -52,7 +52,7 @@ struct AnnexBTests {
         #expect(payload.memory.bytes == Self.prefixed(Self.plainUnits(bytes)))
     }
 
-    @Test("units behind start codes of three and four bytes come out whole", arguments: 0..<50)
+    @Test("units after start codes of three and four bytes are read completely", arguments: 0..<50)
     func roundTrip(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 2000)
         var bytes: [UInt8] = []
@@ -72,7 +72,7 @@ struct AnnexBTests {
         #expect(pictures.types == .idr)
     }
 
-    @Test("nothing is made of bytes without a start code")
+    @Test("bytes without a start code give no unit")
     func noStartCode() {
         let bytes: [UInt8] = [0, 0, 3, 1, 0, 0]
         #expect(bytes.withUnsafeBytes { AnnexB.lengthPrefixed($0).memory.count } == 0)
@@ -80,7 +80,7 @@ struct AnnexBTests {
     }
 
     @Test(
-        "a start code is seen only at the very begin",
+        "a start code is recognized only at the very beginning",
         arguments: [
             ([0, 0, 1], true), ([0, 0, 0, 1], true), ([0, 0, 0, 0, 1], false), ([1, 0, 0, 1], false), ([0, 0], false),
             ([], false),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("De-chunk copy: RTMP 1.0 §5.3.1.2.4")
 struct DechunkTests {
-    @Test("chunks cut anywhere give the message back", arguments: 0..<200)
+    @Test("chunks with any split give the message back", arguments: 0..<200)
     func anySplit(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let message = (0..<Int.random(in: 1...2000, using: &random)).map { _ in

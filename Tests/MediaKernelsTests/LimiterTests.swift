@@ -24,7 +24,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("quiet sound leaves bit for bit, later by the look-ahead")
+    @Test("quiet audio passes bit for bit, delayed by the look-ahead")
     func quietIsUntouched() {
         var random = TestRandom(seed: 7)
         // No sum of the interpolator's weights exceeds 2.5.
@@ -38,7 +38,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("equals the plain version, whatever comes", arguments: 0..<12)
+    @Test("equals the plain version for any input", arguments: 0..<12)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var input: [Float] = []
@@ -55,7 +55,7 @@ struct LimiterTests {
         for index in output.indices { #expect(abs(output[index] - expected[index]) < 2e-5, "float \(index)") }
     }
 
-    @Test("no sample leaves above the ceiling, whatever comes", arguments: 0..<20)
+    @Test("no sample exceeds the ceiling, for any input", arguments: 0..<20)
     func neverAboveCeiling(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var input: [Float] = []
@@ -123,7 +123,7 @@ struct LimiterTests {
         #expect(reading < -1, "\(reading) dBTP")
     }
 
-    @Test("after a loud passage the gain comes back")
+    @Test("after a loud passage the gain returns")
     func recovers() {
         let loud = [Float](repeating: 2, count: 12_800)
         let quiet = [Float](repeating: 0.25, count: 1_280_000)
@@ -132,7 +132,7 @@ struct LimiterTests {
         #expect(output.last == 0.25)
     }
 
-    @Test("a single peak is forgotten in a fifth of a second")
+    @Test("after a single peak the gain returns within a fifth of a second")
     func forgetsAPeak() {
         var input = [Float](repeating: 0.25, count: 96_000)
         input[20_000] = 1.8
@@ -151,7 +151,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("two people who shout at once are held down without pumping")
+    @Test("two people who shout at once are limited without pumping")
     func speechDoesNotPump() {
         let a = SpeechLike.make(seconds: 12, pitch: 118, level: 1, seed: 1)
         let b = SpeechLike.make(seconds: 12, pitch: 207, level: 1, seed: 2)
@@ -166,7 +166,7 @@ struct LimiterTests {
         #expect(rises[rises.count * 99 / 100] < 1.5, "swells by \(rises[rises.count * 99 / 100]) dB in 100 ms")
     }
 
-    @Test("blocks of any grouping give the same output")
+    @Test("any grouping into blocks gives the same output")
     func groupingDoesNotMatter() {
         var random = TestRandom(seed: 3)
         let input = (0..<12_800).map { _ in Float.random(in: -2...2, using: &random) }

@@ -51,7 +51,7 @@ struct MeterBankTests {
         #expect(bank.takePeak(0) == 0, "a peak is told once")
     }
 
-    @Test("two at once measure what the plain filters measure", arguments: 0..<10)
+    @Test("two channels at once measure the same as the plain filters", arguments: 0..<10)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let sounds = (0..<2).map { _ -> [Float] in
@@ -71,7 +71,7 @@ struct MeterBankTests {
         }
     }
 
-    @Test("short sound and wrong numbers are taken as silence, not trapped on")
+    @Test("short audio and invalid numbers count as silence, without a trap")
     func extremes() {
         var bank = MeterBank(count: 1)
         bank.measure(0, [1, 1])
@@ -86,7 +86,7 @@ struct MeterBankTests {
         #expect(bank.takePeak(1) == 1, "the meter moved up by the one put before it")
     }
 
-    @Test("silence after sound costs no more than sound: nothing ends as denormal numbers")
+    @Test("silence after audio costs no more than audio: no denormal numbers remain")
     func settles() {
         var bank = MeterBank(count: 1)
         let tone = (0..<MeterBank.blockPairs).flatMap { [Float(sin(Double($0))), Float(sin(Double($0)))] }

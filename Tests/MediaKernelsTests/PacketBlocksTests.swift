@@ -2,9 +2,9 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("Memory of packets", .serialized)
+@Suite("Memory blocks of packets", .serialized)
 struct PacketBlocksTests {
-    @Test("a block is as large as asked for, and at most a quarter larger")
+    @Test("a block is as large as requested, and at most a quarter larger")
     func sizes() throws {
         var random = TestRandom(seed: 11)
         var sizes = (0...14).flatMap { octave in (-1...1).map { (PacketBlocks.smallest << octave) + $0 } }
@@ -23,7 +23,7 @@ struct PacketBlocksTests {
         PacketBlocks.releaseUnused()
     }
 
-    @Test("what was given back is used again, and no more than the limit is kept")
+    @Test("freed blocks are reused, and no more than the limit is kept")
     func reuse() throws {
         // What other tests have left may be all that is kept.
         Self.releaseAll()
@@ -41,7 +41,7 @@ struct PacketBlocksTests {
         #expect(PacketBlocks.idleBytes >= PacketBlocks.mostIdle - (4 << 20))
     }
 
-    @Test("where much is in use as much may be kept: half of it that is let go of at once is there for who comes next")
+    @Test("the limit grows with use: half of a large amount freed at once is kept for reuse")
     func busy() throws {
         Self.releaseAll()
         let size = 3 << 20
@@ -58,7 +58,7 @@ struct PacketBlocksTests {
         Self.releaseAll()
     }
 
-    @Test("what nobody has needed from one look to the next is given back, what somebody has is kept")
+    @Test("blocks not needed between two checks are freed, blocks in use are kept")
     func unused() throws {
         Self.releaseAll()
         let size = 3 << 20

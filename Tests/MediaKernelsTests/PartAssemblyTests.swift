@@ -44,7 +44,7 @@ struct PartAssemblyTests {
         }
     }
 
-    @Test("a range that reaches outside its memory is cut to what is there")
+    @Test("a range that reaches outside its memory is cut")
     func rangeIsCut() {
         let memory = PacketMemory([1, 2, 3])
         let sample = PartSample(memory: memory, range: 1..<900, duration: 0, flags: 0, compositionOffset: 0)

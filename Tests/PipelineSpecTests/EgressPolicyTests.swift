@@ -2,10 +2,10 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Where requests may make a room connect to: control.egress.allowedHosts")
+@Suite("Hosts that requests may make a room connect to: control.egress.allowedHosts")
 struct EgressPolicyTests {
     @Test(
-        "an address is global, local or never allowed, whichever form it is written in",
+        "an address is global, local or never allowed, in any notation",
         arguments: [
             ("93.184.216.34", .global), ("2606:2800:220:1::1", .global), ("172.15.0.1", .global),
             ("172.32.0.1", .global), ("100.63.0.1", .global), ("100.128.0.1", .global),
@@ -32,7 +32,7 @@ struct EgressPolicyTests {
     }
 
     @Test(
-        "an entry allows what it says, judged by the address that the name has now",
+        "an entry allows its hosts, checked against the name's current address",
         arguments: [
             // The default.
             (["public"], "cdn.example", 1935, "93.184.216.34", true),
@@ -69,7 +69,7 @@ struct EgressPolicyTests {
         #expect(refusal.map { !"\($0)".contains(address) || host == address } ?? true, "no refusal tells an address")
     }
 
-    @Test("servers that the pipeline file names are allowed, but for names that lead to link-local addresses")
+    @Test("servers named in the pipeline file are allowed, except names that resolve to link-local addresses")
     func named() throws {
         let policy = EgressPolicy(
             allowed: [],
@@ -85,7 +85,7 @@ struct EgressPolicyTests {
         #expect(try refusal("169.254.1.1", 80, "169.254.1.1") == nil, "the operator has written the address itself")
     }
 
-    @Test("what no address can make right is refused before its name is resolved")
+    @Test("hosts that no address could make valid are refused before the name is resolved")
     func early() throws {
         let open = EgressPolicy()
         #expect(open.refusal(of: Self.target("cdn.example", 1935)) == nil)
@@ -97,19 +97,19 @@ struct EgressPolicyTests {
         #expect(closed.refusal(of: Self.target("a.cdn.example", 443, 443)) == nil)
     }
 
-    @Test("what is no entry", arguments: ["", "*", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
+    @Test("invalid entries are refused", arguments: ["", "*", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
     func noEntry(text: String) {
         #expect(EgressEntry(text) == nil)
     }
 
-    @Test("the word for every global address is one in any case, and never the name of a host")
+    @Test("the keyword for all global addresses is recognized in any case, and is never a host name")
     func publicWord() {
         for word in ["public", "Public", "PUBLIC"] { #expect(EgressEntry(word) == .publicAddresses) }
         #expect(EgressEntry("public:80") != .publicAddresses)
     }
 
     @Test(
-        "an entry is written as it is read",
+        "an entry survives a round trip",
         arguments: ["public", "127.0.0.0/8", "10.0.0.7/32", "::1/128", "relay.lan", "*.cdn.example:*", "[::1]:1936"])
     func written(text: String) throws {
         #expect(try #require(EgressEntry(text)).description == text)

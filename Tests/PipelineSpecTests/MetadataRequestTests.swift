@@ -19,7 +19,7 @@ struct MetadataRequestTests {
     }
 
     @Test(
-        "what is wrong is refused with its path and a remedy",
+        "invalid requests are refused with path and remedy",
         arguments: [
             (#"{"text":"a"}"#, "type", "is missing"), (#"{"type":"gift"}"#, "text", "is missing"),
             (#"{"type":"a b","text":"a"}"#, "type", "does not fit"),

@@ -2,9 +2,9 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Files and variables that a document names, and which of them a request may name")
+@Suite("Files and variables named in a document, and which of them a request may name")
 struct NamedResourceTests {
-    @Test("every member of every pipeline that names a file or a variable is found")
+    @Test("every member of a pipeline that names a file or a variable is found")
     func all() throws {
         var members: Set<String> = []
         for text in Documents.full {
@@ -48,7 +48,7 @@ struct NamedResourceTests {
     }
 
     @Test(
-        "a request may name what the pipeline file names, for the same use, and what an operator's directory holds",
+        "a request may name what the pipeline file names for the same use, and files of an operator's directory",
         arguments: [
             (#"{ "outputs": [ { "keyFile": "/run/cdn" }, { "keyFile": "/run/given/key" } ] }"#, []),
             (#"{ "outputs": [ { "keyFile": "/etc/shadow" } ] }"#, ["outputs[0].keyFile"]),

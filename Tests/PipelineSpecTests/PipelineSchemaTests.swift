@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The JSON Schema of the pipeline file: draft 2020-12")
 struct PipelineSchemaTests {
-    @Test("pipelines/schema.json is the schema, byte for byte")
+    @Test("pipelines/schema.json equals the generated schema, byte for byte")
     func committedSchema() {
         let text = PipelineSchema.json()
         if getenv("UPDATE_GOLDEN").map({ String(cString: $0) }) == "1" {
@@ -15,7 +15,7 @@ struct PipelineSchemaTests {
         #expect(isSame, "pipelines/schema.json is out of date: accept the new schema with UPDATE_GOLDEN=1")
     }
 
-    @Test("the schema has the keys that are read, and no others")
+    @Test("the schema has exactly the keys that are read")
     func sameKeys() throws {
         let schema = try #require(JSONParser.parse(Array(PipelineSchema.json().utf8)).root)
         var visited: Set<String> = []
@@ -93,7 +93,7 @@ struct PipelineSchemaTests {
             })
     }
 
-    @Test("every key has an effect: without it the pipeline is another, or is refused")
+    @Test("every key has an effect: without it the pipeline differs, or is refused")
     func everyKeyCounts() throws {
         let text = Documents.full[0]
         let root = try #require(JSONParser.parse(Array(text.utf8)).root)

@@ -9,7 +9,7 @@ struct RenditionTests {
         }
     }
 
-    @Test("is 720p, 480p, 360p and 240p in the shape of the canvas, and the audio alone")
+    @Test("the ladder is 720p, 480p, 360p and 240p in the canvas's aspect ratio, and audio only")
     func knownLadders() {
         #expect(
             self.ladder(1280, 720) == [
@@ -32,7 +32,7 @@ struct RenditionTests {
             ])
     }
 
-    @Test("a running room keeps the ladder it began with, in this version of its file and in those that follow")
+    @Test("a running room keeps its ladder, in this version of its file and in later ones")
     func kept() throws {
         let names = ["720p", "480p", "360p"]
         func document(_ members: String = "") throws -> RoomDocument {
@@ -63,7 +63,7 @@ struct RenditionTests {
         #expect(ladder(written) == ["a"])
     }
 
-    @Test("never exceeds the canvas, stays even, and keeps its shape to a pixel")
+    @Test("it never exceeds the canvas, is even, and keeps the aspect ratio to a pixel")
     func ladderFitsAnyCanvas() {
         for width in stride(from: 64, through: 1920, by: 58) {
             for height in stride(from: 64, through: 1920, by: 62) where max(width, height) <= 8 * min(width, height) {
@@ -79,7 +79,7 @@ struct RenditionTests {
         }
     }
 
-    @Test("the peak is a tenth above the target, and the buffer one second of the peak")
+    @Test("the peak is a tenth above the target, and the buffer is one second of the peak")
     func rateDefaults() {
         let video = VideoEncoding(bitrate: 2_048_005)
         #expect(video.maxBitrate == 2_252_806)

@@ -7,7 +7,7 @@ import Recording
 import Synchronization
 import Testing
 
-@Suite("What an encrypted room leaves behind is clear")
+@Suite("Recordings and clips of an encrypted room are in the clear")
 struct EncryptedRoomTests {
     private static let encryption = EncryptionSettings(
         room: "88231", rotation: 2, secret: Array("0123456789abcdef".utf8))
@@ -40,7 +40,7 @@ struct EncryptedRoomTests {
         #expect(sealed != nil && clear != nil && sealed != clear)
     }
 
-    @Test("a clip is clear, and made of what was there when it was asked for, whatever the room lets go meanwhile")
+    @Test("a clip is in the clear, from the segments at the time of the request, whatever the room drops meanwhile")
     func clip() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -102,7 +102,7 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
     }
 
-    @Test("what a killed worker held, and its half-written clips, go at the next start; nothing else does")
+    @Test("held files of a killed worker and its partial clips are removed at the next start, and nothing else")
     func leftovers() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("clips-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -126,7 +126,7 @@ struct EncryptedRoomTests {
         #expect(try left() == Set(others + [".other", "clip-3-1"]))
     }
 
-    @Test("what cannot be held under a second name is not copied for it")
+    @Test("a file that cannot be hard-linked is not copied")
     func holdOnOther() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hold-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -153,7 +153,7 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "nothing is held then")
     }
 
-    @Test("a recording and what is listed behind it are one list, where nothing lies between them")
+    @Test("a recording and the playlist after it form one list, if there is no gap between them")
     func joined() {
         func slots(_ numbers: ClosedRange<Int64>) -> [KeptSlot] {
             numbers.map { KeptSlot(mediaSequence: $0, incarnation: 1, frames: 0..<0, tracks: []) }

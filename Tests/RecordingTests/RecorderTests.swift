@@ -11,7 +11,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A room is recorded, and made into files")
+@Suite("Recording a room and making files from it")
 struct RecorderTests {
     private static func probe(_ arguments: [String], _ path: String) throws -> String {
         let result = try Tool.require("ffprobe").run(["-v", "error"] + arguments + ["-of", "csv=p=0", path])
@@ -19,7 +19,7 @@ struct RecorderTests {
         return result.output
     }
 
-    @Test("two workers, a window shorter than the room: an MP4 with every picture, sound in step, chapters, a manifest")
+    @Test("two workers, a window shorter than the room: an MP4 with every frame, audio in sync, chapters, a manifest")
     func whole() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -105,7 +105,7 @@ struct RecorderTests {
         #expect(linter.playlistCount == 2 && linter.segmentCount == 2 * 9)
     }
 
-    @Test("one in which nothing was listed is empty and never due; one that was stopped before lacks something")
+    @Test("a recording without any segment is empty and never due; one stopped before has missing parts")
     func nothing() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -122,7 +122,7 @@ struct RecorderTests {
         #expect(error?.code == .outputLost && error?.what.contains("95 % is taken") == true)
     }
 
-    @Test("a recording that could not be told of the end is made once the room's own state says that it is over")
+    @Test("a recording whose end could not be written is made once the room's state says it has ended")
     func endNotWritten() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -135,7 +135,7 @@ struct RecorderTests {
         #expect(finished.frames == 256 && !finisher.isDue(roomHasEnded: true))
     }
 
-    @Test("killed while the files are made: it begins anew and makes the same; without playlists the segments go")
+    @Test("killed while files are made, it starts again with the same result; without playlists the segments are removed")
     func again() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -166,7 +166,7 @@ struct RecorderTests {
             try FileManager.default.contentsOfDirectory(atPath: room.recording).filter { $0.hasSuffix(".m4s") } == [])
     }
 
-    @Test("segments that are not kept go behind the manifest: killed before it a worker leaves them to the next")
+    @Test("segments not kept are removed after the manifest is written; killed before that, the next worker does it")
     func killedOverSegments() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -201,7 +201,7 @@ struct RecorderTests {
     }
 
     @Test(
-        "stopped in the midst, gone on with by another worker: what is there is made, and the manifest says what is not"
+        "stopped early, or continued by another worker: available media is made, and the manifest lists what is missing"
     )
     func incomplete() throws {
         let room = try RecordedRoom()
@@ -228,7 +228,7 @@ struct RecorderTests {
     }
 
     @Test(
-        "one that has stopped goes on behind a hole: its manifest says which, a phase that began and ended there is in it"
+        "a resumed recording has a gap: its manifest names it and the phases within it"
     )
     func resumed() throws {
         let room = try RecordedRoom()
@@ -266,7 +266,7 @@ struct RecorderTests {
         #expect(text.components(separatedBy: "#EXT-X-DATERANGE").count == 3, "opened and closed")
     }
 
-    @Test("where it cannot go on it says so, and tries again when it is told to")
+    @Test("if it cannot resume it says so, and retries on command")
     func notResumed() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("resume-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -302,7 +302,7 @@ struct RecorderTests {
         #expect(events.withLock { $0.last } == "stopped", "the room is over")
     }
 
-    @Test("what it is told behind a line that the disk has not taken, the first or another, can be read")
+    @Test("lines written after one that the disk refused, the first or another, can be read")
     func notBegun() throws {
         for left in ["", "recor", "recording\t1\t1\nslot\t0"] {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("begun-\(UUID().uuidString)")
@@ -323,7 +323,7 @@ struct RecorderTests {
         }
     }
 
-    @Test("a stop that comes while it goes on again holds: nothing is recorded until it is told to once more")
+    @Test("a stop during a resume holds: nothing is recorded until the next command")
     func stoppedMeanwhile() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("again-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -377,7 +377,7 @@ struct RecorderTests {
         #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
     }
 
-    @Test("a slot of which one file cannot be kept leaves nothing behind")
+    @Test("a segment of which one file cannot be kept leaves nothing behind")
     func halfASlot() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("half-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -410,7 +410,7 @@ struct RecorderTests {
         #expect(recorder.kept == Recorder.Kept(slots: 1, movieBytes: 3))
     }
 
-    @Test("who has not taken the room writes nothing; who was killed over the first line is no obstacle")
+    @Test("a worker that does not own the room writes nothing; a partial first line is no obstacle")
     func patient() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -427,7 +427,7 @@ struct RecorderTests {
         #expect(try Data(contentsOf: journal).count == 24)
     }
 
-    @Test("what is finished is never written over, nor another room's; a damaged segment is named")
+    @Test("finished recordings and those of other rooms are never overwritten; a damaged segment is named")
     func refusals() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }

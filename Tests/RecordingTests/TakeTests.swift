@@ -6,7 +6,7 @@ import Recording
 import Synchronization
 import Testing
 
-@Suite("Which slots an operator wants recorded")
+@Suite("Which segments are part of a commanded recording")
 struct TakeGateTests {
     private enum Step {
         /// At a frame.
@@ -32,7 +32,7 @@ struct TakeGateTests {
         }
     }
 
-    @Test("the slots of the frames at which it is stopped and started are in the takes, and none is in two")
+    @Test("segments with the frames of stop and start belong to a recording, and none to two")
     func whole() {
         var gate = TakeGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .start(70, .already), .stop(100, .soon), .stop(101, .already))
@@ -43,7 +43,7 @@ struct TakeGateTests {
         Self.go(&gate, .start(300, .begins), .slot(3, .pass), .slot(4, .keep), .slot(5, .keep))
     }
 
-    @Test("stopped and started within a slot: the next take begins behind it; stopped once more: it does not begin")
+    @Test("stopped and started within one segment, the next recording starts after it; stopped again, it does not start")
     func within() {
         var gate = TakeGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .start(80, .follows), .start(81, .already))
@@ -53,7 +53,7 @@ struct TakeGateTests {
         #expect(gate.phase == .recording && other.phase == .stopped)
     }
 
-    @Test("a slot behind the frame of a stop is not the take's; what came before a start is not the next one's")
+    @Test("a segment after the stop is not part of the recording; one before a start is not part of the next")
     func jump() {
         var gate = TakeGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .slot(5, .end(continues: false)))
@@ -63,7 +63,7 @@ struct TakeGateTests {
         Self.go(&gate, .slot(20, .end(continues: true)), .slot(21, .keep))
     }
 
-    @Test("before the program has begun it stops at once; once something is listed it waits for what is on its way")
+    @Test("before the program starts it stops at once; later it waits for pending segments")
     func early() {
         var gate = TakeGate(isRecording: true)
         Self.go(&gate, .stop(nil, .now), .slot(0, .pass), .start(nil, .begins), .slot(1, .keep))
@@ -73,11 +73,11 @@ struct TakeGateTests {
     }
 }
 
-@Suite("A recording that an operator starts and stops")
+@Suite("Recordings started and stopped by command")
 struct TakeTests {
     private static let origin: Int64 = 1_700_000_000_000_000_000
 
-    @Test("its line on disk is read as it was written, and nothing else is")
+    @Test("its line on disk survives a round trip, and other lines are refused")
     func book() {
         for state in [TakeBook.State.recording, .stopped, .over] {
             let book = TakeBook(roomID: "88231", last: 3, state: state)
@@ -91,7 +91,7 @@ struct TakeTests {
         ] { #expect(TakeBook(text: text) == nil, "\(text)") }
     }
 
-    @Test("files are made of a take while the room goes on, and of the next: every picture in one of them, none in two")
+    @Test("files of a recording are made while the room runs, and of the next: every frame in one of them, none in two")
     func files() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -196,7 +196,7 @@ struct TakeTests {
         func remove() { try? FileManager.default.removeItem(at: self.folder) }
     }
 
-    @Test("one that waits for a command records nothing until it comes, and then where it would have")
+    @Test("a recording that waits for a command records nothing before it, and then only from there")
     func inactive() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -217,7 +217,7 @@ struct TakeTests {
         #expect(next.status == .recording && next.number == 1)
     }
 
-    @Test("a worker after one that was killed: what has stopped stays so, its files are due beside the room")
+    @Test("after a killed worker a stopped recording stays stopped, and its files are made while the room runs")
     func killed() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -253,7 +253,7 @@ struct TakeTests {
         #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due)
     }
 
-    @Test("files that a worker before this one has made are known of, though no take is left to be made")
+    @Test("files made by an earlier worker are known, although no recording is left to be made")
     func filesOfAWorkerBefore() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -271,7 +271,7 @@ struct TakeTests {
         #expect(try !other.open(isActive: false).hasFiles)
     }
 
-    @Test("a full disk stops the take, not the room; a command that cannot be written changes nothing")
+    @Test("a full disk stops the recording, not the room; a command that cannot be written changes nothing")
     func full() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -296,7 +296,7 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 2, 3])
     }
 
-    @Test("its line is on the disk before it has its name; where the disk does not take it, the one before stays")
+    @Test("its line is on disk before it is renamed into place; if the disk fails, the previous one stays")
     func durable() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -345,7 +345,7 @@ struct TakeTests {
         #expect(names.filter { $0.hasPrefix("take-") } == ["take-2"])
     }
 
-    @Test("files are not made by two at once")
+    @Test("files are never made by two jobs at once")
     func exclusive() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }

@@ -24,7 +24,7 @@ struct VODPlaylistsTests {
             mediaSequence: number, incarnation: incarnation, frames: number * 60..<(number + 1) * 60, tracks: tracks)
     }
 
-    @Test("a track that a later worker added has the target duration and the discontinuity numbers of the others")
+    @Test("a track added by a later worker has the target duration and discontinuity numbers of the others")
     func laterTrack() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("vod-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -2,9 +2,9 @@ import Stages
 import Synchronization
 import Testing
 
-@Suite("A way that is closed")
+@Suite("A gate that can be closed")
 struct GateTests {
-    @Test("what passes is done at once, and nothing passes any more when it is closed")
+    @Test("work passes at once, and none after the gate is closed")
     func closed() {
         let gate = Gate()
         var passed = 0
@@ -21,7 +21,7 @@ struct GateTests {
         let hasCome = Atomic<Bool>(false)
     }
 
-    @Test("whoever closes it waits for whoever is passing")
+    @Test("closing waits for work in progress")
     func waits() async {
         let gate = Gate()
         let end = End()

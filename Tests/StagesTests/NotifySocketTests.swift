@@ -35,7 +35,7 @@ struct NotifySocketTests {
 
     private let unique = "tandem-notify-\(UUID().uuidString)"
 
-    @Test("a path")
+    @Test("a file system path")
     func path() throws {
         let path = NSTemporaryDirectory() + self.unique
         defer { unlink(path) }
@@ -46,7 +46,7 @@ struct NotifySocketTests {
         #expect(manager.next == nil)
     }
 
-    @Test("a name in the abstract namespace, to which no NUL is added")
+    @Test("a name in the abstract namespace, without an added NUL")
     func abstract() throws {
         let manager = try Manager([0] + Array(self.unique.utf8))
         let socket = try #require(NotifySocket("@\(self.unique)"))
@@ -54,7 +54,7 @@ struct NotifySocketTests {
         #expect(manager.next == "READY=1")
     }
 
-    @Test("what names no socket is none, and one where nobody listens takes nothing")
+    @Test("an invalid name gives no socket, and one without a listener accepts nothing")
     func refused() throws {
         for name in ["", "@", "/", "vsock:2:9", "relative", "/a\0b", "@" + String(repeating: "n", count: 108)] {
             #expect(NotifySocket(name) == nil, "\(name)")
@@ -65,7 +65,7 @@ struct NotifySocketTests {
         #expect(!socket.send("READY=1"))
     }
 
-    @Test("a manager whose queue is full holds nobody up")
+    @Test("a manager whose queue is full blocks nothing")
     func full() throws {
         let manager = try Manager([0] + Array(self.unique.utf8))
         let socket = try #require(NotifySocket("@\(self.unique)"))

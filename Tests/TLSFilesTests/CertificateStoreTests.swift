@@ -5,7 +5,7 @@ import Testing
 
 import TLSFiles
 
-@Suite("Certificate files: what is taken, refused and renewed")
+@Suite("Certificate files: accepted, refused, renewed")
 struct CertificateStoreTests {
     /// Two pairs in a directory of their own: a.crt, a.key, b.crt, b.key.
     private static func withPairs(_ body: (String) throws -> Void) throws {
@@ -26,7 +26,7 @@ struct CertificateStoreTests {
         CertificateFiles(certificate: "\(directory)/\(certificate)", key: "\(directory)/\(key)")
     }
 
-    @Test("a pair is taken and tells how long it is valid")
+    @Test("a valid pair is accepted, with its expiry")
     func good() throws {
         try Self.withPairs { directory in
             let store = try CertificateStore(Self.files(directory), place: "viewer")
@@ -40,7 +40,7 @@ struct CertificateStoreTests {
     }
 
     @Test(
-        "what cannot be used is refused with file and remedy",
+        "unusable files are refused with file and remedy",
         arguments: [
             ("a.crt", "b.key", "does not belong to"), ("none.crt", "a.key", "No such file"),
             ("a.crt", "none.key", "No such file"), ("a.key", "a.key", "certificate"),
@@ -56,7 +56,7 @@ struct CertificateStoreTests {
         }
     }
 
-    @Test("files that are replaced are taken; half a renewal is told once, and the old pair stays")
+    @Test("replaced files are used; a half renewal is reported once, and the old pair stays")
     func renewal() throws {
         try Self.withPairs { directory in
             let store = try CertificateStore(Self.files(directory), place: "viewer")
