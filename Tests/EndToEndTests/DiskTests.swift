@@ -8,7 +8,8 @@ extension EndToEnd {
         /// Read-only seconds.
         private static let outage = CrampedRoom.isLong ? 30.0 : 4.0
 
-        @Test("a DVR window larger than its disk: alarms, the oldest segments are removed, nothing live is lost or late")
+        @Test(
+            "a DVR window larger than its disk: alarms, the oldest segments are removed, nothing live is lost or late")
         func full() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

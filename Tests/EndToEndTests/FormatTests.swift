@@ -127,7 +127,9 @@ extension Unhurried.Pictures {
             #expect(levels.suffix(29).allSatisfy { abs($0 - 60) <= 3 })
         }
 
-        @Test("an audio-only source shows its card, or leaves its pane empty by `onNoVideo: leavePane`", arguments: [false, true])
+        @Test(
+            "an audio-only source shows its card, or leaves its pane empty by `onNoVideo: leavePane`",
+            arguments: [false, true])
         func soundOnly(leaves: Bool) throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -7,7 +7,8 @@ extension Unhurried.Pictures {
     struct LaunchTests {
         private static let rooms = ["solo", "pk-landscape", "pk-decorated", "guests", "ladder"]
 
-        @Test("the schemas of Kubernetes accept every manifest", arguments: [[], ["--fail-fast", "--storage", "rooms"]])
+        @Test(
+            "the schemas of Kubernetes accept every manifest", arguments: [[], ["--fail-fast", "--storage", "rooms"]])
         func kubernetes(more: [String]) throws {
             let judge = try EndToEnd.fetched("kubernetes-validate")
             let work = try WorkDirectory()
@@ -77,7 +78,9 @@ extension Unhurried.Pictures {
             #expect(made.code == 74 && made.errors.contains("cannot write to standard output"), "\(made)")
         }
 
-        @Test("an impossible number of viewers is refused by both commands that take one", arguments: ["plan", "manifest"])
+        @Test(
+            "an impossible number of viewers is refused by both commands that take one",
+            arguments: ["plan", "manifest"])
         func viewers(verb: String) throws {
             for count in ["9223372036854775807", "-1"] {
                 let reckoned = try Command.tandem(

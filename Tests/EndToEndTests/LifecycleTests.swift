@@ -82,7 +82,8 @@ extension Unhurried.Doors {
             #expect(!result.errors.isEmpty)
         }
 
-        @Test("65: an invalid pipeline; each mistake has a path, line, column and remedy", arguments: ["run", "validate"])
+        @Test(
+            "65: an invalid pipeline; each mistake has a path, line, column and remedy", arguments: ["run", "validate"])
         func brokenPipeline(command: String) throws {
             let work = try WorkDirectory()
             let text = Rooms.small(work.path("out")).replacingOccurrences(of: "\"canvas\"", with: "\"canvs\"")

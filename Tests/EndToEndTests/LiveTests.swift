@@ -4,7 +4,8 @@ import Testing
 extension EndToEnd {
     @Suite("A live room, observed from outside")
     struct LiveTests {
-        @Test("ffmpeg and our client publish, solo, PK, solo: on air quickly, no frame lost, playlists closed at the end")
+        @Test(
+            "ffmpeg and our client publish, solo, PK, solo: on air quickly, no frame lost, playlists closed at the end")
         func wholeRoom() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

@@ -99,7 +99,8 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_LATENCY"] == "full" ? [16, 10] : [10]
 
         @Test(
-            "latency from the publisher's frame to the viewer's, with 16 and 10 frames per part", arguments: Self.partFrames)
+            "latency from the publisher's frame to the viewer's, with 16 and 10 frames per part",
+            arguments: Self.partFrames)
         func latency(partFrames: Int) throws {
             let viewers = try Viewers.start(needsHLSJS: true)
             let work = try WorkDirectory()

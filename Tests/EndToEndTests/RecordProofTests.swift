@@ -158,7 +158,9 @@ extension Unhurried.Stores {
 }
 
 /// Beside ``EndToEnd``, whose tests may not take so long.
-@Suite("The recording of a long room with three PKs", .serialized, .enabled(if: RecordProof.minutes > 0), .timeLimit(.minutes(30)))
+@Suite(
+    "The recording of a long room with three PKs", .serialized, .enabled(if: RecordProof.minutes > 0),
+    .timeLimit(.minutes(30)))
 struct LongRecordProofTests {
     @Test("the same as the short test, for TANDEM_RECORD_MINUTES")
     func long() throws { try RecordProof.run(segments: Int(RecordProof.minutes * 60 / 2.134 / 4.5)) }

@@ -14,7 +14,8 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "a PK, a worker killed during it, and one killed while it makes files: all chapters, frames and audio are there")
+            "a PK, a worker killed during it, and one killed while it makes files: all chapters, frames and audio are there"
+        )
         func killed() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

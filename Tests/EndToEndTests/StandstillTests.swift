@@ -11,7 +11,8 @@ extension EndToEnd {
             ?? [3]
 
         @Test(
-            "afterwards every tick has its frame, the playlist is valid, and lips are in sync", arguments: Self.durations
+            "afterwards every tick has its frame, the playlist is valid, and lips are in sync",
+            arguments: Self.durations
         )
         func stopped(seconds: Double) throws {
             let media = try Media.require()

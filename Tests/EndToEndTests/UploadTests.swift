@@ -14,7 +14,9 @@ extension EndToEnd {
         private static let outage =
             ProcessInfo.processInfo.environment["TANDEM_UPLOAD_OUTAGE"].flatMap { Double($0) } ?? 5
 
-        @Test("an origin closes connections for a while: no tick is late, its playlists stay correct, the live edge recovers")
+        @Test(
+            "an origin closes connections for a while: no tick is late, its playlists stay correct, the live edge recovers"
+        )
         func origin() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()

@@ -108,7 +108,9 @@ struct LowLatencyPlaylistTests {
         #expect(Int64(control.longestHold) == Int64(3 * control.targetDuration))
     }
 
-    @Test("the Advance Part Limit is the number of parts in three seconds", arguments: [(30, 10, 9), (30, 15, 6), (30, 30, 3)])
+    @Test(
+        "the Advance Part Limit is the number of parts in three seconds",
+        arguments: [(30, 10, 9), (30, 15, 6), (30, 30, 3)])
     func advanceLimit(fps: Int, part: Int, limit: Int64) throws {
         #expect(
             ServerControl(grid: try OutputGrid(fps: fps, gopFrames: 30, partFrames: part)).advancePartLimit == limit)
@@ -159,7 +161,8 @@ struct LowLatencyPlaylistTests {
     }
 
     @Test(
-        "old playlist + delta = new playlist, at every step and across a change of map", arguments: [nil, 4, 9, 12] as [Int64?])
+        "old playlist + delta = new playlist, at every step and across a change of map",
+        arguments: [nil, 4, 9, 12] as [Int64?])
     func deltasMerge(changeAt: Int64?) throws {
         var known: [String] = []
         for whole in Int64(8)..<20 {

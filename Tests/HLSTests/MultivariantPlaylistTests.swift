@@ -61,7 +61,8 @@ struct MultivariantPlaylistTests {
     }
 
     @Test(
-        "no name can break the playlist", arguments: ["a\"b", "a\nb", "\u{1}", "", "🎤", "a\r\n#EXT-X-ENDLIST", "\u{2028}x"])
+        "no name can break the playlist",
+        arguments: ["a\"b", "a\nb", "\u{1}", "", "🎤", "a\r\n#EXT-X-ENDLIST", "\u{2028}x"])
     func hostileNames(name: String) {
         let list = MultivariantPlaylist(
             title: name, audio: [.init(name: name, uri: "audio.m3u8", channels: 2)], variants: [Self.variant("v", 2, 2)]

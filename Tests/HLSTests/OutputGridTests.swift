@@ -58,7 +58,8 @@ struct OutputGridTests {
         #expect(grid.partTarget < MediaDuration(ticks: 2, timescale: 1))
     }
 
-    @Test("a part's start is in that part, and the tick before it in the previous one", arguments: [24, 25, 29, 30, 60])
+    @Test(
+        "a part's start is in that part, and the tick before it in the previous one", arguments: [24, 25, 29, 30, 60])
     func startAndMembershipAgree(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
         for kind in TrackKind.allCases {

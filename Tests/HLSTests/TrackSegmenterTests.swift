@@ -176,7 +176,9 @@ struct TrackSegmenterTests {
         #expect(dump.tables[0].allSatisfy { $0.duration == 1_024 && $0.flags == nil })
     }
 
-    @Test("an audio frame across a boundary belongs to the segment it starts in, at any sample rate", arguments: [24, 30, 29])
+    @Test(
+        "an audio frame across a boundary belongs to the segment it starts in, at any sample rate",
+        arguments: [24, 30, 29])
     func soundOffGrid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
         var segmenter = TrackSegmenter(kind: .audio, grid: grid, firstTick: 0)

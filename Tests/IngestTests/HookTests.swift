@@ -19,7 +19,9 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("the webhook is called after the key check, with all parameters, and admits the publisher", arguments: PublishHook.Form.allCases)
+    @Test(
+        "the webhook is called after the key check, with all parameters, and admits the publisher",
+        arguments: PublishHook.Form.allCases)
     func letsIn(form: PublishHook.Form) async throws {
         let body = form == .ome ? #"{"allowed":true}"# : "0"
         try await Self.with(.answer(status: 200, body: body), form: form) { server, hook in

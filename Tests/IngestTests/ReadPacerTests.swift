@@ -163,7 +163,8 @@ struct ReadPacerTests {
         #expect(!pacer.isAway)
     }
 
-    @Test("a source that becomes visible leaves hidden mode at its next read, or when it is told; a hidden one enters it")
+    @Test(
+        "a source that becomes visible leaves hidden mode at its next read, or when it is told; a hidden one enters it")
     func comesOnAir() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)

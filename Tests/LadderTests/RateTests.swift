@@ -24,7 +24,8 @@ struct RateTests {
         return canvas.finish()
     }
 
-    @Test("a new rate starts at the next IDR frame of the grid; every tick is encoded once, and the parameter sets stay")
+    @Test(
+        "a new rate starts at the next IDR frame of the grid; every tick is encoded once, and the parameter sets stay")
     func change() throws {
         let coded = Mutex<[(pts: Int64, dts: Int64, isKey: Bool, bytes: Int)]>([])
         let ladder = try LadderStage.open(

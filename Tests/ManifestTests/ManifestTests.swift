@@ -135,7 +135,9 @@ struct ManifestTests {
         #expect(try !stack(Rooms.request(Rooms.small)).contains(said))
     }
 
-    @Test("a control socket is put where the orchestrator lets a room create one", arguments: ["k8s", "swarm", "systemd", "nomad"])
+    @Test(
+        "a control socket is put where the orchestrator lets a room create one",
+        arguments: ["k8s", "swarm", "systemd", "nomad"])
     func socket(engine: String) throws {
         let text = Rooms.small.replacing(
             #""sources": ["#, with: #""control": { "listen": "unix:/run/rooms/88231.sock" }, "sources": ["#)

@@ -8,7 +8,8 @@ struct PacketPoolTests {
         bytes.withUnsafeBytes { pool.memory(copying: $0) }
     }
 
-    @Test("a referenced packet stays unchanged, however many follow; an unreferenced one lends its object to a later one")
+    @Test(
+        "a referenced packet stays unchanged, however many follow; an unreferenced one lends its object to a later one")
     func reuse() {
         var pool = PacketPool()
         var kept: [PacketMemory] = []

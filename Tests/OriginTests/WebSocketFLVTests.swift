@@ -123,7 +123,9 @@ struct WebSocketFLVTests {
         holder.remove()
     }
 
-    @Test("the file header and each tag are one frame each; the end of the broadcast is announced", arguments: [false, true])
+    @Test(
+        "the file header and each tag are one frame each; the end of the broadcast is announced",
+        arguments: [false, true])
     func plays(tls: Bool) async throws {
         let outputs = FLVStreamTests.outputs()
         let feed = try #require(outputs.feed(named: "180p"))

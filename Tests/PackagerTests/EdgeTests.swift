@@ -239,7 +239,9 @@ struct EdgeTests {
 
     // MARK: Another configuration
 
-    @Test("a change has its discontinuity and map before the segment's first part in every playlist, and in the directory")
+    @Test(
+        "a change has its discontinuity and map before the segment's first part in every playlist, and in the directory"
+    )
     func change() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)

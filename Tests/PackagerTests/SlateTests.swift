@@ -298,7 +298,9 @@ struct SlateTests {
         #expect(names.count > 10)
     }
 
-    @Test("audio frames continue for a sample rate and a frame rate without a common multiple", arguments: [24, 25, 30, 50, 60])
+    @Test(
+        "audio frames continue for a sample rate and a frame rate without a common multiple",
+        arguments: [24, 25, 30, 50, 60])
     func soundGrid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
         let store = MemoryStore()

@@ -96,7 +96,9 @@ struct SlateVariantTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("for parts of an odd number of frames slate has a length that both rates divide", arguments: [(15, 30), (25, 50)])
+    @Test(
+        "for parts of an odd number of frames slate has a length that both rates divide",
+        arguments: [(15, 30), (25, 50)])
     func oddParts(partFrames: Int, gopFrames: Int) throws {
         let grid = try OutputGrid(fps: 30, gopFrames: gopFrames, segmentGops: 2, partFrames: partFrames)
         let settings = try Output.settings { $0.grid = grid }

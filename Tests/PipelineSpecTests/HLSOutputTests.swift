@@ -71,7 +71,8 @@ struct HLSOutputTests {
         #expect(mistakes(false) == [])
     }
 
-    @Test("two stills with the same name for viewers cause a warning", arguments: [("b/s.jpg", true), ("b/t.jpg", false)])
+    @Test(
+        "two stills with the same name for viewers cause a warning", arguments: [("b/s.jpg", true), ("b/t.jpg", false)])
     func imageNames(path: String, isWarned: Bool) {
         let report = Pipeline.parse(
             Documents.room.replacing(

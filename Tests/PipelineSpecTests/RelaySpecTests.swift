@@ -97,7 +97,8 @@ struct RelaySpecTests {
     }
 
     @Test(
-        "invalid patterns are refused", arguments: ["", "*", "*.", "a b", "a/b", "a:0", "a:x", "a:65536", "u@a", "[::1", "a.*.b"])
+        "invalid patterns are refused",
+        arguments: ["", "*", "*.", "a b", "a/b", "a:0", "a:x", "a:65536", "u@a", "[::1", "a.*.b"])
     func noPattern(text: String) {
         #expect(HostPattern(text) == nil)
     }

@@ -73,7 +73,7 @@ struct SceneParseTests {
         #expect(try Self.parse(#"{ "panes": \#(deep)"#).mistakes.map(\.what) == ["nested deeper than 64 levels"])
     }
 
-    @Test("a missing image is an error, a missing font a warning, at the value's location")
+    @Test("a missing image is an error, characters without a font a warning, at the value's location")
     func machineChecks() throws {
         let checks = SpecChecks(
             image: { $0 == "gone.png" ? .init("there is no file gone.png", fix: "check the path") : nil },

@@ -37,7 +37,9 @@ struct SceneFontsTests {
         }
     }
 
-    @Test("a font whose letters, digits and colons look like its missing glyph counts as having no Latin", arguments: ["A", "0", ":"])
+    @Test(
+        "a font whose letters, digits and colons look like its missing glyph counts as having no Latin",
+        arguments: ["A", "0", ":"])
     func boxes(box: String) throws {
         let others = TestFont.latin.filter { !box.contains($0) }
         let font = try TestFonts.open(TestFont(others + "한", boxes: box))

@@ -5,7 +5,8 @@ import Testing
 @Suite("Clock in the test pattern")
 struct PatternClockTests {
     @Test(
-        "written times are read back, also over the wrap", arguments: [0, 1, 1_048_575, 1_048_576, 1_795_262_400_123] as [Int64])
+        "written times are read back, also over the wrap",
+        arguments: [0, 1, 1_048_575, 1_048_576, 1_795_262_400_123] as [Int64])
     func roundTrip(ms: Int64) {
         let bits = PatternClock.bits(of: ms)
         #expect(bits.count == PatternClock.count)

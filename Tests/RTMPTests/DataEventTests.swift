@@ -16,7 +16,9 @@ struct DataEventTests {
         return harness
     }
 
-    @Test("onTextData and onCuePoint are converted to JSON with every AMF type; other messages are not", arguments: [false, true])
+    @Test(
+        "onTextData and onCuePoint are converted to JSON with every AMF type; other messages are not",
+        arguments: [false, true])
     func values(isAMF3: Bool) {
         let nested = AMF0Value.object([
             AMF0Property("a", .strictArray([.number(1), .number(-2.5), .number(.nan), .null, .undefined])),

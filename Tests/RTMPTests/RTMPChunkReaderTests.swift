@@ -136,7 +136,8 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "the largest chunk size works for the largest message", arguments: [0x7FFF_FFFF, 0x100_0000, 65_537] as [UInt32])
+        "the largest chunk size works for the largest message",
+        arguments: [0x7FFF_FFFF, 0x100_0000, 65_537] as [UInt32])
     func hugeChunkSize(size: UInt32) {
         let body = Self.payload(60_000)
         let bytes = Self.control(1, Self.big(size)) + Self.full(id: [6], length: 60_000, type: 9) + body

@@ -40,7 +40,8 @@ struct StreamAddressTests {
         #expect(address.query.map { "\($0.name)=\($0.value)" } == example.query)
     }
 
-    @Test("names with ambiguous or unsafe characters are refused", arguments: [0, 0x0A, 0x1B, 0x7F, 0xFFFD] as [UInt32])
+    @Test(
+        "names with ambiguous or unsafe characters are refused", arguments: [0, 0x0A, 0x1B, 0x7F, 0xFFFD] as [UInt32])
     func refusedScalars(scalar: UInt32) throws {
         let name = "a\(try #require(Unicode.Scalar(scalar)))b"
         #expect(StreamAddress(app: "live", streamName: name) == nil)

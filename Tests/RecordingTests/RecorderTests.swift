@@ -135,7 +135,8 @@ struct RecorderTests {
         #expect(finished.frames == 256 && !finisher.isDue(roomHasEnded: true))
     }
 
-    @Test("killed while files are made, it starts again with the same result; without playlists the segments are removed")
+    @Test(
+        "killed while files are made, it starts again with the same result; without playlists the segments are removed")
     func again() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }

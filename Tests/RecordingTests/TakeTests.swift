@@ -43,7 +43,8 @@ struct TakeGateTests {
         Self.go(&gate, .start(300, .begins), .slot(3, .pass), .slot(4, .keep), .slot(5, .keep))
     }
 
-    @Test("stopped and started within one segment, the next recording starts after it; stopped again, it does not start")
+    @Test(
+        "stopped and started within one segment, the next recording starts after it; stopped again, it does not start")
     func within() {
         var gate = TakeGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .start(80, .follows), .start(81, .already))

@@ -66,7 +66,8 @@ struct ClipJobsTests {
         #expect(jobs.clips.isEmpty)
     }
 
-    @Test("a full disk cancels waiting clips and releases their reservations; the running clip goes on to its next check")
+    @Test(
+        "a full disk cancels waiting clips and releases their reservations; the running clip goes on to its next check")
     func full() throws {
         var jobs = ClipJobs(roomID: "1")
         for name in ["first", "second"] { _ = try Self.add(name, to: &jobs) }

@@ -199,7 +199,9 @@ struct CommandStoreTests {
         }
     }
 
-    @Test("after a worker dies behind any write, its successor reads everything that was answered as durable", arguments: 0...40)
+    @Test(
+        "after a worker dies behind any write, its successor reads everything that was answered as durable",
+        arguments: 0...40)
     func killed(writes: Int) {
         let disk = Disk(life: writes)
         let store = Self.store(disk)

@@ -74,7 +74,9 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("PATCH adds a PK, which starts automatically; a running PK keeps its end when changed, and can then be removed")
+        @Test(
+            "PATCH adds a PK, which starts automatically; a running PK keeps its end when changed, and can then be removed"
+        )
         func patched() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

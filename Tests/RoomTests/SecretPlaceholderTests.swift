@@ -37,7 +37,9 @@ struct SecretPlaceholderTests {
         #expect(!"\(error)".uppercased().contains("REPLACE-ME"))
     }
 
-    @Test("a secret that only resembles a placeholder is accepted", arguments: ["replaced-meanwhile", "changeme-7fd1a", "a_7fd1"])
+    @Test(
+        "a secret that only resembles a placeholder is accepted",
+        arguments: ["replaced-meanwhile", "changeme-7fd1a", "a_7fd1"])
     func secrets(text: String) throws {
         let (directory, path) = try Self.file(text)
         defer { try? FileManager.default.removeItem(atPath: directory) }

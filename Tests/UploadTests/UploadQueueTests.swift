@@ -136,7 +136,9 @@ struct UploadQueueTests {
         #expect(origin.queue.waitingSlots <= 2)
     }
 
-    @Test("with a store 300 ms away every segment is listed within half a target duration; the first also waits for its map")
+    @Test(
+        "with a store 300 ms away every segment is listed within half a target duration; the first also waits for its map"
+    )
     func distant() {
         var origin = SimulatedOrigin()
         origin.latency = 300_000_000

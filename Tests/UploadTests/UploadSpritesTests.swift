@@ -64,7 +64,9 @@ struct UploadSpritesTests {
         #expect(queue.next(at: wake).map(\.name) == ["s.vtt"])
     }
 
-    @Test("a sheet that left the index is not sent any more, and is deleted unless objects stay", arguments: [true, false])
+    @Test(
+        "a sheet that left the index is not sent any more, and is deleted unless objects stay",
+        arguments: [true, false])
     func gone(deletes: Bool) {
         var rules = UploadRules()
         rules.deletes = deletes

@@ -45,7 +45,9 @@ struct UploaderTests {
         #expect(queue.isSettled && queue.isWhole)
     }
 
-    @Test("while a disk hangs, listings do not pile up: a full listing is requested instead; the last one is always accepted")
+    @Test(
+        "while a disk hangs, listings do not pile up: a full listing is requested instead; the last one is always accepted"
+    )
     func bounded() async {
         let uploader = Self.uploader()
         var refused: [Int64] = []
@@ -59,7 +61,9 @@ struct UploaderTests {
         #expect(uploader.statistics.waitingSlots == 65)
     }
 
-    @Test("for an origin that refuses connections the failure is reported once, and the end does not wait beyond its time")
+    @Test(
+        "for an origin that refuses connections the failure is reported once, and the end does not wait beyond its time"
+    )
     func refused() async {
         let notices = Mutex<[UploadNotice]>([])
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
