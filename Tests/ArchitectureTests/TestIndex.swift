@@ -8,7 +8,7 @@ enum TestIndex {
         var names: Set<String> = []
         for file in SourceTree.swiftFiles(in: "Tests") {
             let base = file.path.split(separator: "/").last?.dropLast(".swift".count) ?? ""
-            for function in self.functions(of: file.lines) { names.insert("\(base).\(function)") }
+            for function in TestIndex.functions(of: file.lines) { names.insert("\(base).\(function)") }
         }
         return names
     }()
