@@ -105,10 +105,10 @@ struct FaultTableTests {
         ("ReplayKit 5", .tests(["SourceTimelineFaultTests.lateMicrophone", "TrackTests.everything"])),
         ("ReplayKit 6", .tests(["TrackTests.everything"])), ("ReplayKit 7", .tests(["LossTests.cycles"])),
         ("ReplayKit 8", .tests(["FormatChangeTests.tooLarge", "FormatTests.shapes"])),
-        ("ReplayKit 9", .reason("a clip out of the past is cut from the segments by whoever keeps them")),
-        ("ReplayKit 10", .reason("no media: the state of a source, which the control API's tests read")),
+        ("ReplayKit 9", .reason("clips are cut from stored segments, which is not a matter of ingest")),
+        ("ReplayKit 10", .reason("no media: the tests of the control API cover the state of a source")),
         // A PK of two rooms.
-        ("NetEase 1", .reason("the room listens once its pipeline is complete, so nothing can come before it")),
+        ("NetEase 1", .reason("the room listens only once its pipeline is complete, so no publisher can connect before")),
         ("NetEase 2", .tests(["RoomSceneTests.documents"])), ("NetEase 3", .tests(["RelayTests.crossRoomPK"])),
         ("NetEase 4", .tests(["RoomPKTests.phases"])),
         ("NetEase 5", .tests(["RoomPKTests.phases", "RoomDateRangeTests.inStep"])),
@@ -118,7 +118,7 @@ struct FaultTableTests {
         ("NetEase 9", .tests(["RoomOutputTests.canvasPerScene"])),
         (
             "NetEase 10",
-            .reason("no media: whether somebody is there is in the state, which the control API's tests read")
+            .reason("no media: the tests of the control API cover the presence of sources")
         ),
         ("NetEase 11", .tests(["RoomSceneTests.documents"])),
         ("NetEase 12", .tests(["RoomSceneTests.headCount"])),

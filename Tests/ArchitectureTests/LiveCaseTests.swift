@@ -17,7 +17,7 @@ struct LiveCaseTests {
 
     static let cases: [(number: Int, what: String, proof: Proof)] = [
         (
-            1, "the first list",
+            1, "the first playlist",
             .tests([
                 "MediaPlaylistTests.firstPublish",
                 "EdgeTests.together",
@@ -29,9 +29,9 @@ struct LiveCaseTests {
         ),
         (3, "sums of EXTINF", .tests(["MediaPlaylistTests.sumsHold"])),
         (4, "the window slides", .tests(["PlaylistWindowTests.slides"])),
-        (5, "three target durations stay", .tests(["PlaylistWindowTests.floorHolds"])),
+        (5, "a window of three target durations", .tests(["PlaylistWindowTests.floorHolds"])),
         (
-            6, "a tagged segment leaves",
+            6, "a segment with a discontinuity leaves",
             .tests([
                 "PlaylistWindowTests.discontinuitySequence"
             ])
@@ -76,7 +76,7 @@ struct LiveCaseTests {
             ])
         ),
         (
-            14, "names that people chose",
+            14, "user-chosen names",
             .tests([
                 "MultivariantPlaylistTests.hostileNames",
                 "DateRangeTests.hostileText",
@@ -101,7 +101,7 @@ struct LiveCaseTests {
             17, "the end",
             .tests(["LowLatencyPlaylistTests.ended", "PlaylistPositionTests.ended"])
         ),
-        (18, "an EVENT list", .tests(["PlaylistWindowTests.eventOnlyAppends"])),
+        (18, "an EVENT playlist", .tests(["PlaylistWindowTests.eventOnlyAppends"])),
         (
             19, "keys",
             .tests([
@@ -110,7 +110,7 @@ struct LiveCaseTests {
             ])
         ),
         (
-            20, "I-frame lists",
+            20, "I-frame playlists",
             .tests([
                 "IFrameTests.listed",
                 "IFramePlaylistTests.text",
@@ -135,12 +135,12 @@ struct LiveCaseTests {
             .tests(["EdgeTests.bytes"])
         ),
         (
-            24, "reordered pictures",
+            24, "reordered frames",
             .tests(["TrackSegmenterTests.reordering"])
         ),
-        (25, "20 years", .tests(["TrackSegmenterTests.longAfterOrigin"])),
+        (25, "times after 20 years", .tests(["TrackSegmenterTests.longAfterOrigin"])),
         (
-            26, "a hole",
+            26, "missing frames",
             .tests([
                 "TrackSegmenterTests.holes",
                 "TrackSegmenterTests.lostPicture",
@@ -160,19 +160,19 @@ struct LiveCaseTests {
             ])
         ),
         (29, "a part without its segment", .tests(["PlaylistPositionTests.partAlone"])),
-        (30, "too far ahead", .tests(["PlaylistPositionTests.segmentsAhead"])),
-        (31, "the next segment", .tests(["LiveSocketTests.held"])),
+        (30, "a request too far ahead", .tests(["PlaylistPositionTests.segmentsAhead"])),
+        (31, "a request for the next segment", .tests(["LiveSocketTests.held"])),
         (
-            32, "behind a segment's last part",
+            32, "a part past the segment's last",
             .tests(["PlaylistPositionTests.parts"])
         ),
-        (33, "older than the window", .tests(["LiveContentTests.immediate"])),
+        (33, "a request before the window", .tests(["LiveContentTests.immediate"])),
         (
-            34, "nothing comes",
+            34, "a request that is never satisfied",
             .tests(["LiveContentTests.tooLate"])
         ),
         (35, "delta updates", .tests(["LowLatencyPlaylistTests.deltasMerge"])),
-        (36, "nothing to skip", .tests(["LowLatencyPlaylistTests.nothingToSkip"])),
+        (36, "a delta with nothing to skip", .tests(["LowLatencyPlaylistTests.nothingToSkip"])),
         (
             37, "hinted parts",
             .tests([
@@ -180,7 +180,7 @@ struct LiveCaseTests {
             ])
         ),
         (
-            38, "2,000 who wait",
+            38, "2,000 blocked clients",
             .tests([
                 "LiveSocketTests.twoThousand",
                 "ThousandPlayersTests.wake",
@@ -196,11 +196,11 @@ struct LiveCaseTests {
             ])
         ),
         (
-            41, "renditions side by side",
+            41, "a lagging rendition",
             .tests(["EdgeTests.lagging", lint])
         ),
         (
-            42, "lengths of parts",
+            42, "part durations",
             .tests([
                 "EdgeTests.partRatio",
                 "TrackSegmenterTests.soundOffGrid",
@@ -211,7 +211,7 @@ struct LiveCaseTests {
             .tests([playerPK, "PlayerTests.latency"])
         ),
         (
-            44, "rung after rung",
+            44, "every level after every other",
             .tests([
                 "LadderPlayerTests.levels"
             ])
@@ -224,23 +224,23 @@ struct LiveCaseTests {
             ])
         ),
         (
-            46, "PKs one after the other",
+            46, "consecutive PKs",
             .tests([
                 playerPK,
                 "RoomOutputTests.canvasPerScene",
             ])
         ),
         (
-            47, "a source of another size",
+            47, "a source changes its size",
             .tests(["FormatChangeTests.rotation"])
         ),
         (
-            48, "a source is away",
+            48, "a source leaves",
             .tests(["RoomLifecycleTests.unpublish"]
             )
         ),
         (
-            49, "killed and started again",
+            49, "a worker killed and restarted",
             .tests([
                 timeline, "SlateTests.seamless",
             ])
@@ -253,11 +253,11 @@ struct LiveCaseTests {
             ])
         ),
         (
-            51, "all is lost",
-            .none("an empty directory is a new room's; nothing is left that could tell the numbers that were used")
+            51, "everything is lost",
+            .none("an empty directory is a new room's: no file is left with the numbers that were used")
         ),
         (
-            52, "killed between segment and list",
+            52, "killed between segment and playlist",
             .tests([
                 "ContinuationTests.orphans",
                 "KillTests.everyStep",
@@ -277,13 +277,13 @@ struct LiveCaseTests {
             ])
         ),
         (
-            55, "a distant store",
+            55, "a store with high latency",
             .tests([
                 "UploadQueueTests.distant"
             ])
         ),
         (
-            56, "a reader who never rests",
+            56, "a reader in a tight loop",
             .tests(["FailureTests.threads"])
         ),
         (
@@ -298,7 +298,7 @@ struct LiveCaseTests {
             .tests(["DayTests.day"])
         ),
         (
-            59, "what publishers send",
+            59, "timestamps and payloads of publishers",
             .tests([
                 "RealEncoderTests.ffmpeg",
                 "SourceTimelineFaultTests.longTimes",
@@ -322,7 +322,7 @@ struct LiveCaseTests {
             ])
         ),
         (
-            64, "a room that has ended",
+            64, "an ended room",
             .tests([
                 "LifecycleTests.endedDirectory",
                 "ContinuationTests.ended",

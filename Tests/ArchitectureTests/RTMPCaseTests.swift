@@ -37,7 +37,7 @@ struct RTMPCaseTests {
         ),
         ("H07", "all at once", .tests(["RTMPHandshakeTests.glued"])),
         (
-            "H08", "one write a burst",
+            "H08", "one write for all replies",
             .tests([
                 "RTMPHandshakeTests.oneWrite",
                 "RTMPServerSessionTests.connectAnswer",
@@ -60,7 +60,7 @@ struct RTMPCaseTests {
             .tests(["RTMPChunkReaderTests.chunkSizeMidMessage"])
         ),
         (
-            "C07", "smaller chunks with bytes behind",
+            "C07", "smaller chunks with more bytes pending",
             .tests(["RTMPChunkReaderTests.chunkSizeMidMessage", Self.schedule])
         ),
         (
@@ -76,7 +76,7 @@ struct RTMPCaseTests {
         ("C12", "Abort", .tests(["RTMPChunkReaderTests.abort"])),
         ("C13", "length 0", .tests(["RTMPChunkReaderTests.empty"])),
         (
-            "C14", "a length that does not come",
+            "C14", "an announced length that never arrives",
             .tests(["RTMPChunkReaderTests.lengthLimits", Self.abuse])
         ),
         (
@@ -84,7 +84,7 @@ struct RTMPCaseTests {
             .tests(["RTMPChunkReaderTests.partialLimit", "RTMPChunkReaderTests.partialBytesLimit"])
         ),
         (
-            "C16", "control elsewhere",
+            "C16", "control messages on other chunk streams",
             .tests(["RTMPChunkReaderTests.controlOffStream"])
         ),
         (
@@ -104,7 +104,7 @@ struct RTMPCaseTests {
         ),
         ("C19", "any split", .tests([Self.splits, "CaptureSplitTests.fixtures"])),
         (
-            "A01", "orders of commands",
+            "A01", "command order of clients",
             .tests(["RTMPCaptureTests.clientOrders"])
         ),
         (
@@ -123,7 +123,7 @@ struct RTMPCaseTests {
             ])
         ),
         (
-            "A05", "publish twice, streams without end",
+            "A05", "publish twice, createStream without end",
             .tests([
                 "RTMPServerSessionTests.publishTwice",
                 "RTMPServerSessionTests.tooManyStreams",
@@ -131,9 +131,9 @@ struct RTMPCaseTests {
         ),
         ("A06", "calls", .tests([Self.calls])),
         ("A07", "ways to stop", .tests(["RTMPServerSessionTests.unpublish"])),
-        ("A08", "another key", .tests(["RTMPServerSessionTests.republish"])),
+        ("A08", "publish another key", .tests(["RTMPServerSessionTests.republish"])),
         (
-            "A09", "AMF that lies",
+            "A09", "malformed AMF",
             .tests([
                 "AMF0Tests.faults", "AMF0Tests.depth", "AMF0Tests.budgets", "AMF0Tests.randomBytes",
             ])
@@ -151,11 +151,11 @@ struct RTMPCaseTests {
             ])
         ),
         (
-            "A13", "impatient media",
+            "A13", "media before the decision",
             .tests(["RTMPServerMediaTests.beforeDecision"])
         ),
         (
-            "A14", "message streams",
+            "A14", "message stream ids",
             .tests(["RTMPServerMediaTests.mediaStreamID"])
         ),
         (
@@ -205,7 +205,7 @@ struct RTMPCaseTests {
             ])
         ),
         (
-            "X08", "sudden ends",
+            "X08", "lost connections",
             .tests([
                 "IngestServerTests.lost",
                 "RTMPServerSessionTests.ends",
@@ -221,7 +221,7 @@ struct RTMPCaseTests {
             ])
         ),
         (
-            "X10", "one is abused, others publish",
+            "X10", "abuse beside publishers",
             .tests([Self.abuse, "RTMPHostileInputTests.mutations"])
         ),
         (
@@ -230,7 +230,7 @@ struct RTMPCaseTests {
         ),
         (
             "X12", "ten publishers",
-            // What it costs to take their chunks apart is counted by the benchmark dechunk-128.
+            // The benchmark dechunk-128 measures the cost of reading their chunks.
             .tests([
                 "PublishersTests.hundred"
             ])

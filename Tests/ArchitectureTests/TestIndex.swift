@@ -13,7 +13,7 @@ enum TestIndex {
         return names
     }()
 
-    /// Names of the functions that stand behind a `@Test` attribute.
+    /// Names of the functions with a `@Test` attribute.
     static func functions(of lines: [String]) -> [String] {
         var found: [String] = []
         var isTest = false
