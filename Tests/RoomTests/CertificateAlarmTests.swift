@@ -1,7 +1,7 @@
 import Room
 import Testing
 
-/// Seconds.
+/// In seconds.
 private let day: Int64 = 86_400
 
 @Suite("Alarm for an expiring listener certificate")

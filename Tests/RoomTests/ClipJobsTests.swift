@@ -8,7 +8,7 @@ import Testing
 struct ClipJobsTests {
     private static let over = MediaError(.unfinished, "over", at: "clip", fix: "none")
 
-    /// Promises a clip and adds its work, which gives its name to `released`.
+    /// Reserves a clip and adds its job, which appends its name to `released` when it is released.
     private static func add(
         _ name: String?, to jobs: inout ClipJobs, _ released: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(ControlFailure) -> (clip: ClipJobs.Clip, starts: Bool) {
@@ -49,7 +49,7 @@ struct ClipJobsTests {
         #expect(given.map(\.clip?.name) == ["second"] && given.map(\.clip?.state) == [.failed])
         for given in given { given.work.release() }
         #expect(released.withLock { $0 } == ["second"])
-        // Its work goes on until it looks.
+        // The running job goes on until its next check.
         #expect(jobs.clip(working.id)?.state == .working)
         #expect(jobs.finish(working.id, .failure(Self.over))?.state == .failed)
         #expect(jobs.next() == nil)
@@ -75,7 +75,7 @@ struct ClipJobsTests {
         let given = jobs.giveUpWaiting(MediaError(.diskFull, "full", at: "clip", fix: "none"))
         #expect(given.map(\.clip?.name) == ["second"] && given.first?.clip?.reason?.contains("full") == true)
         #expect(jobs.clips.map(\.state) == [.working, .failed] && !jobs.isClosed)
-        // A request that comes when there is space again is taken, by the same thread.
+        // A request made when there is space again is accepted, and runs on the same thread.
         #expect(try !Self.add("third", to: &jobs).starts)
     }
 

@@ -10,14 +10,14 @@ import Testing
 
 @Suite("commands.json on disk: durable replies are on disk, and no command waits for the disk")
 struct CommandStoreTests {
-    /// A disk that keeps what it is given, and fails, waits or dies when it is told to.
+    /// A disk that stores writes, and fails, blocks or dies on request.
     private final class Disk: CommandPlace {
         private struct State {
             var bytes: [UInt8]?
             var hasAside = true
             var writes = 0
             var failure: MediaError.Code?
-            /// Writes that are still kept; `nil`: all.
+            /// Number of writes that still succeed; nil: all.
             var life: Int?
         }
 
@@ -60,7 +60,7 @@ struct CommandStoreTests {
         return store
     }
 
-    /// Carries out a command, and waits for what its answer would say.
+    /// Runs a command and waits for what its reply would say.
     private static func command(
         _ store: CommandStore, _ urgency: CommandStore.Urgency = .now, _ change: (inout CommandedState) -> Void
     ) -> CommandStore.Durability {
@@ -121,7 +121,7 @@ struct CommandStoreTests {
         store.close(within: 5_000_000_000)
         #expect(disk.content?.revision == 3)
         #expect(disk.content?.scores["pk"]?.left == 1)
-        // The write that hung, and one for all that came meanwhile.
+        // The write that hung, and one for everything that arrived meanwhile.
         #expect(disk.writes == 2)
         #expect(store.problem == nil)
     }
@@ -178,7 +178,7 @@ struct CommandStoreTests {
         #expect(handedOn.read() != nil && handedOn.hasAside)
     }
 
-    /// Forty commands, each of another kind or source.
+    /// Forty commands, each of a different kind or for a different source.
     private static let commands: [@Sendable (inout CommandedState) -> Void] = (0..<40).map { index in
         let id = SourceID(uid: "\(index)")
         return { state in
@@ -208,7 +208,7 @@ struct CommandStoreTests {
         var durable = CommandedState(roomID: "1", salt: "00")
         var wanted = durable
         for command in Self.commands {
-            // The one that the worker dies over is answered nothing.
+            // The command during which the worker dies gets no reply.
             guard disk.writes < writes else {
                 store.update(.now, command)
                 break

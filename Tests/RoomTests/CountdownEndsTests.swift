@@ -16,7 +16,7 @@ struct CountdownEndsTests {
         return countdown
     }
 
-    /// What the picture shows at a tick.
+    /// The seconds that the countdown shows at a tick.
     private func shown(_ end: Int64?, at tick: Int64) -> Int64 {
         Program.Countdown(id: "c", x: 0, y: 0, size: 8, color: .white, endsAtTick: end ?? 0)
             .secondsLeft(at: tick, fps: Self.fps)
@@ -48,7 +48,7 @@ struct CountdownEndsTests {
     @Test(
         "a scene countdown starts with its scene; an end set by command holds until another scene goes on air",
         arguments: [
-            // told, scene on air at, what is shown at tick 300
+            // set end, scene on air at, seconds shown at tick 300
             (nil, 0, 290), (nil, 150, 295), (Int64(600), 0, 10), (600, 299, 10), (600, 600, 310), (90, 120, 294),
         ] as [(Int64?, Int64, Int64)])
     func scene(told: Int64?, began: Int64, seconds: Int64) {
@@ -66,7 +66,7 @@ struct CountdownEndsTests {
         var ends = CountdownEnds()
         ends.tell("c", 100)
         ends.tell("pk", 100)
-        // The scene's own end is taken away by the command.
+        // The command removes the scene's own end.
         let shown = ends.ends(of: clocks, began: [:], at: 200, phaseEnd: 900)
         #expect(shown == ["c": 100, "pk": 900])
         #expect(CountdownEnds.beginning(clocks, at: 200, fps: 30) == ["c": 9_200])

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("The guide's tables of event names of other products")
 struct EventCompatGuideTests {
-    /// The guides, found from this file.
+    /// The directory of the guides, relative to this file.
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
 
-    /// Rows of the table a vocabulary has in one of the guides, as they are written.
+    /// Rows of a vocabulary's table in one of the guides, as text.
     private static func rows(_ vocabulary: EventVocabulary) throws -> [[String]] {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { $0.hasSuffix(".md") }
         return try names.compactMap { name -> [String]? in

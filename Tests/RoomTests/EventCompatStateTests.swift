@@ -3,7 +3,7 @@ import PipelineSpec
 import Room
 import Testing
 
-/// What a client of another product believes of a room: the last it was told of each name.
+/// The state of the room as a client of another product sees it: the latest event of each name.
 private struct Belief {
     private(set) var words: [EventVocabulary: [String: String]] = [:]
 
@@ -23,12 +23,12 @@ private struct Belief {
     }
 }
 
-/// The table of states that the products' documents and the field's vocabulary give, row by row; not what the code has.
+/// The expected states, taken from the products' documents and not from the code, row by row.
 @Suite("Room states in the vocabularies of other products")
 struct EventCompatStateTests {
     typealias Words = [EventVocabulary: [String: String]]
 
-    /// One state of the room: what is told on the way to it, and what everybody then has to believe.
+    /// One state of the room: the event for it, and the state that every client must then have.
     struct Step: CustomStringConvertible {
         var description: String
         var told: [(String, [String: String])]

@@ -7,7 +7,7 @@ struct EventThrottleTests {
     func throttle() {
         let second: Int64 = 1_000_000_000
         var throttle = EventThrottle(now: 0)
-        // 240 a second for 8 seconds, as a publisher does whose timestamps jump with every packet.
+        // 240 events a second for 8 seconds, as from a publisher whose timestamps jump with every packet.
         let told = (0..<1_920).compactMap { throttle.happened(now: Int64($0) * second / 240) }
         #expect(told.count == 3 + 7)
         let left = throttle.due(now: 9 * second)

@@ -22,7 +22,7 @@ struct MetadataDeskTests {
             }
         }
         #expect((98...101).contains(taken), "\(taken)")
-        // A clock that goes back gives nothing.
+        // A clock that goes back adds nothing to the budget.
         #expect(throws: MetadataDesk.Refusal.tooMany) { try desk.add(Self.entry(), id: nil, state: nil, now: 0) }
     }
 
@@ -40,7 +40,7 @@ struct MetadataDeskTests {
         let now: Int64 = 4_999_000_000
         for _ in 0..<MetadataDesk.reserve { _ = try desk.add(Self.entry(), id: nil, state: nil, now: now) }
         #expect(throws: MetadataDesk.Refusal.tooMany) { try desk.add(Self.entry(), id: nil, state: nil, now: now) }
-        // Their turn comes when the operator's half is whole again.
+        // Publishers may send again when the operator's half is full.
         let later = now + MetadataDesk.reserve * 50_000_000
         #expect(throws: MetadataDesk.Refusal.tooMany) {
             try desk.add(Self.entry(), id: nil, state: nil, leaving: MetadataDesk.reserve, now: later - 50_000_000)

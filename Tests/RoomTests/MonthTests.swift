@@ -11,7 +11,7 @@ struct MonthTests {
         let tally = month.tally
         let isOpen = month.phase == .idle ? 0 : 1
         #expect(tally.starts == tally.timerEnds + tally.commandEnds + tally.lossEnds + tally.roomEnds + isOpen)
-        // All of it has happened, and often.
+        // Every kind of event has happened often.
         #expect(tally.starts > 500 && tally.timerEnds > 200 && tally.lossEnds > 50, "\(tally)")
         #expect(tally.commandEnds > 20 && tally.latePolls > 50, "\(tally)")
         #expect(tally.refusedCommands > 500 && tally.refusedPublishers > 500 && tally.admitted > 2_000, "\(tally)")

@@ -14,7 +14,7 @@ struct OverloadTests {
         Overload(steps: Self.steps, rules: Overload.Rules(limit: limit * Self.ms))
     }
 
-    /// Numbers that look random and are the same every time.
+    /// Pseudorandom numbers from a fixed seed.
     private struct Numbers: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {
@@ -59,7 +59,7 @@ struct OverloadTests {
     func burst(milliseconds: Int64) {
         var overload = Self.make()
         for time in 0..<400 {
-            // A machine with a tenth to spare works it off.
+            // A machine with a tenth of spare capacity works off the lag.
             let lag = time < 20 ? 0 : max(0, milliseconds - Int64(time - 20) * 5)
             #expect(overload.noted(lag: lag * Self.ms, at: Int64(time) * Self.poll).isEmpty)
         }
@@ -76,7 +76,7 @@ struct OverloadTests {
                 times.append(Int64(time) * Self.poll / Self.ms)
             }
         }
-        // The hold only when backlogs were dropped three times in vain.
+        // The hold comes only after backlogs were dropped three times without success.
         #expect(times == [1_000, 2_300, 3_600, 4_900, 6_200, 7_500, 17_150])
     }
 
@@ -108,17 +108,17 @@ struct OverloadTests {
         #expect(taken == [675, 1_075])
     }
 
-    /// A room whose threads share a machine: the need of each level is part of what the whole room needs.
+    /// A room whose threads share a machine. The need of a level is a fraction of what the whole room needs.
     private struct Machine {
-        /// Part of the whole room's need that the machine has.
+        /// Capacity of the machine, as a fraction of the whole room's need.
         var capacity: Double
         /// By level.
         let needs: [Double]
-        /// The need of a twentieth of a second is up to this much more or less.
+        /// Random variation of the need of each twentieth of a second.
         var noise = 0.0
-        /// The machine stands still for up to 350 ms, every 25 s in the mean.
+        /// Whether the machine stops for up to 350 ms, every 25 s on average.
         var stalls = false
-        /// Seconds.
+        /// In seconds.
         private(set) var lag = 0.0
         private(set) var frozen = 0.0
         private var wanted = 0
@@ -131,7 +131,7 @@ struct OverloadTests {
 
         var isPending: Bool { self.exchangeAt != nil }
 
-        /// Encoders are replaced at an IDR frame, which comes when what waits before it is coded.
+        /// Encoders are replaced at an IDR frame, after the frames queued before it are encoded.
         mutating func run(_ seconds: Double, at time: Double, _ overload: Overload, _ numbers: inout Numbers) {
             if overload.taken != self.wanted {
                 let steps = overload.steps[min(overload.taken, self.wanted)..<max(overload.taken, self.wanted)]
@@ -154,20 +154,20 @@ struct OverloadTests {
         }
     }
 
-    /// What happened on a machine.
+    /// The results of a run on a machine.
     private struct Run {
         var overload: Overload
         var attempts: [Double] = []
         var longestLag = 0.0
         var held = false
-        /// When the room counted as overloaded or not anew.
+        /// Times at which the room became overloaded, or ceased to be.
         var stateChanges: [Double] = []
-        /// Seconds in each level.
+        /// Seconds spent in each level.
         var times: [Double]
         var frozen = 0.0
     }
 
-    /// By level, of what the whole room needs: six steps and the hold.
+    /// Needs by level, as fractions of the whole room's need: six steps and the hold.
     private static let needs: [[Double]] = [
         [1, 0.92, 0.92, 0.68, 0.57, 0.53, 0.38, 0.10], [1, 0.97, 0.95, 0.71, 0.65, 0.57, 0.44, 0.10],
         [1, 1, 1, 0.58, 0.46, 0.42, 0.35, 0.1],
@@ -187,7 +187,7 @@ struct OverloadTests {
             machine.run(0.05, at: time, run.overload, &numbers)
             run.longestLag = max(run.longestLag, machine.lag)
             run.times[run.overload.taken] += 0.05
-            // A frame on its way.
+            // A frame in transit.
             let lag = machine.lag + Double.random(in: 0..<0.033, using: &numbers)
             let now = poll * Self.poll
             let actions = run.overload.noted(lag: Int64(lag * 1e9), at: now, isPending: machine.isPending)
@@ -221,9 +221,9 @@ struct OverloadTests {
                 #expect(run.stateChanges.count == 1 && run.stateChanges[0] < 5, "\(what): \(run.stateChanges)")
                 let distances = zip(run.attempts.dropFirst(), run.attempts).map { $0 - $1 }
                 #expect(run.attempts.first ?? 0 >= 30 && distances.allSatisfy { $0 > 59.9 }, "\(what)")
-                // A level may be tried that is not the last one: every one has its own distance.
+                // A level other than the last may be tried: each has its own interval.
                 #expect(run.attempts.count <= 7, "\(what)")
-                // Where nothing is at its limit, what suffices is what is taken, but for the attempts.
+                // Without a limit reached, the level that suffices is in force, except during attempts.
                 guard !stalls, noise < 0.3, let enough = Self.needs[needs].firstIndex(where: { $0 <= 0.95 / load }),
                     Self.needs[needs].dropLast(Self.needs[needs].count - enough).allSatisfy({ $0 >= 1.05 / load })
                 else { continue }
@@ -254,7 +254,7 @@ struct OverloadTests {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0])
         let run = Self.run(machine, seconds: 12_000, seed: 1)
         let distances = zip(run.attempts.dropFirst(), run.attempts).map { Int($0 - $1) }
-        // The time until the attempt has failed, two or three seconds, is not part of the distance.
+        // The two or three seconds until an attempt has failed are not part of the interval.
         let expected = [60, 120, 240, 480, 960, 1_920, 1_920]
         #expect(zip(distances, expected).allSatisfy { (0..<10).contains($0 - $1) }, "\(distances)")
         #expect(distances.count >= expected.count)
@@ -275,7 +275,7 @@ struct OverloadTests {
         }
         #expect(pass(29, lag: 0).isEmpty)
         #expect(pass(2, lag: 0) == [.change(.encoder(1), isTaken: false, lag: 0)])
-        // It holds for a minute, so the next one takes back two steps.
+        // It holds for a minute, so the next attempt takes back two steps.
         #expect(
             pass(60, lag: 0) == [
                 .change(.encoder(0), isTaken: false, lag: 0), .change(.outputs, isTaken: false, lag: 0),
@@ -310,7 +310,7 @@ struct OverloadTests {
         let distances = zip(run.attempts.dropFirst(), run.attempts).map { $0 - $1 }
         #expect((4...6).contains(run.attempts.count), "\(run.attempts)")
         #expect(zip(distances.dropFirst(), distances).allSatisfy { $0 > 1.8 * $1 - 5 }, "\(run.attempts)")
-        // Five seconds of a machine that does nothing else are not half a minute of a still picture.
+        // Five seconds of full load from outside do not lead to half a minute of a frozen frame.
         let short = Self.run(Machine(capacity: 1.25, needs: Self.needs[0]), seconds: 120, seed: 1) {
             (10..<25).contains($0) ? 0.1 : 1.25
         }
@@ -358,7 +358,7 @@ struct OverloadTests {
         #expect(overload.lag == max(0, lag))
     }
 
-    // MARK: Handing on
+    // MARK: Handover
 
     @Test("a successor starts at the stable level without the hold, and waits before it takes a step back")
     func handedOn() throws {

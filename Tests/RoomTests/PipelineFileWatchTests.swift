@@ -8,7 +8,7 @@ import Room
 
 @Suite("Watching the pipeline file of a running room")
 struct PipelineFileWatchTests {
-    /// A room that takes every version but those with `bad`, and one that comes too early.
+    /// A room that accepts every version except those with `bad`, and one that comes too early.
     private final class Taker: Sendable {
         private struct State {
             var taken: [String] = []
@@ -69,7 +69,7 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two"] && taker.reports.isEmpty)
     }
 
-    /// As the kubelet does it: the mounted file is a link through `..data`, which is turned to another directory.
+    /// Like the kubelet: the mounted file is a link through `..data`, which is switched to another directory.
     @Test("a ConfigMap's switched link is noticed")
     func configMap() throws {
         defer { self.remove() }
@@ -95,7 +95,7 @@ struct PipelineFileWatchTests {
         let taker = Taker()
         var watch = taker.watch("\(self.directory)/room.json", "one")
         watch.look()
-        // Half of a file that is being written.
+        // A partially written file.
         try self.write("bad half")
         watch.look()
         try self.write("two")
@@ -106,7 +106,7 @@ struct PipelineFileWatchTests {
         #expect(taker.reports == ["bad file"])
         watch.look(isTold: true)
         #expect(taker.reports == ["bad file", "bad file"])
-        // The version it runs by is right, and is not taken again.
+        // The version in use is valid again, and is not delivered again.
         try self.write("two")
         watch.look()
         #expect(taker.taken == ["two"] && taker.reports.last == "good")
@@ -176,9 +176,9 @@ struct PipelineFileWatchTests {
     }
 }
 
-/// The kernel's clock for inodes, which stands still for some milliseconds.
+/// The kernel's clock for inodes, which advances only every few milliseconds.
 private enum InodeClock {
-    /// Returns when a change of a file from now on bears another time than the last one of `path`.
+    /// Waits until a change of a file would get a modification time other than that of `path`.
     static func pass(_ path: String) throws {
         let other = "\(path).clock"
         let last = try self.change(of: path)

@@ -8,17 +8,17 @@ import Room
 struct PublisherPaceTests {
     private static let second: Int64 = 1_000_000_000
 
-    /// A publisher of 30 pictures a second, a key picture every two seconds, and of sound.
+    /// A publisher of 30 fps video with a key frame every two seconds, and of audio.
     private struct Sender {
         var pace = PublisherPace()
-        /// Media time of the next picture, in milliseconds.
+        /// Media time of the next frame, in milliseconds.
         var time: Int64 = 0
         var gop: Int64 = 2_000
-        /// What sound's timestamps are off by, in thousandths.
+        /// Error of the audio timestamps, in thousandths.
         var soundOff: Int64 = 0
-        /// In milliseconds of media: where there is no sound.
+        /// Range without audio, in milliseconds of media time.
         var silence: Range<Int64> = 0..<0
-        /// Of how much later than its own time a packet counts as come, in nanoseconds.
+        /// By how much each packet's counted arrival is later than its media time, in nanoseconds.
         var delays: [Int64] = []
 
         mutating func send(at arrival: Int64) {
@@ -38,7 +38,7 @@ struct PublisherPaceTests {
             if !self.pace.isRacing { #expect(due == arrival) }
         }
 
-        /// Sends `seconds` of media from `start` on, `percent` of real time.
+        /// Sends `seconds` of media from `start` on, at `percent` of real time.
         mutating func run(from start: Int64, seconds: Int64, percent: Int64 = 100) -> Int64 {
             var now = start
             for _ in 0..<seconds * 25 {
@@ -98,7 +98,7 @@ struct PublisherPaceTests {
         var racingSince: (now: Int64, time: Int64)?
         let step = 40_000_000 * 100 / percent
         while now < 120 * Self.second {
-            // It is read in pieces of half a second; the clock is looked at every tenth.
+            // Media arrives in pieces of half a second; the clock is checked every tenth.
             for _ in 0..<12 where !sender.pace.isHeld {
                 sender.send(at: now)
                 now += step
@@ -117,7 +117,7 @@ struct PublisherPaceTests {
         let ahead = (sender.time - time) * 1_000_000 - (now - began)
         #expect(ahead > 0 && ahead < 3 * Self.second, "\(ahead / 1_000_000) ms ahead")
         #expect(time < (percent < 200 ? 30_000 : 9_000), "noticed after \(time) ms of it")
-        // By the drift that the timeline follows softly, and by nothing else.
+        // The spread comes only from the drift that the timeline follows.
         let spread = (sender.delays.max() ?? 0) - (sender.delays.min() ?? 0)
         #expect(spread < 60_000_000, "\(spread / 1_000_000) ms")
     }

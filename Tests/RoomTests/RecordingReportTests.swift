@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Events at the end of a recording: progress, and work left unfinished")
 struct RecordingReportTests {
-    /// Goes on by so much each time it is asked.
+    /// A clock that advances by one step at each read.
     private final class SteppingClock: MonotonicClock {
         private let time = Atomic<Int64>(0)
         private let step: Int64
@@ -21,7 +21,7 @@ struct RecordingReportTests {
         func now() -> Int64 { self.time.add(self.step, ordering: .relaxed).newValue }
     }
 
-    /// Lines as they were emitted.
+    /// Emitted lines.
     private final class Lines: Sendable {
         private let texts = Mutex<[String]>([])
 
@@ -43,7 +43,7 @@ struct RecordingReportTests {
 
     private static let segments = 3
 
-    /// A room of so many segments of pictures, ended and not yet finished.
+    /// An ended room with a number of video segments, whose recording is not finished.
     private static func record(_ folder: URL) throws -> RecordingSettings {
         struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
         let live = folder.appendingPathComponent("live").path
@@ -83,7 +83,7 @@ struct RecordingReportTests {
         try body(try Self.record(folder))
     }
 
-    /// Each segment is read for the tables, to be written, and for its checksum.
+    /// Each segment is read for the tables, for writing, and for its checksum.
     private static let steps = 3 * Self.segments
 
     @Test("progress is reported once a second with rising bytes up to the total, then the finished files")
@@ -91,7 +91,7 @@ struct RecordingReportTests {
         try Self.withRecording { settings in
             let lines = Lines()
             let events = RoomEvents(roomID: "1", wall: StandingWall()) { lines.add($0) }
-            // Two steps a second: every second one is told.
+            // Two steps a second: every second one is reported.
             let report = RecordingReport(settings, events: events, clock: SteppingClock(step: 500_000_000))
             #expect(report.finish() == nil)
             let all = try lines.all()
@@ -152,7 +152,7 @@ struct RecordingReportTests {
             #expect(told.compactMap { $0["type"] as? String } == ["recording.finishing", "recording.unfinished"])
             #expect((told.last?["reason"] as? String ?? "").contains("endTimeoutMs"))
             #expect(RecordingFinisher(settings).isDue)
-            // In time: not one step too many.
+            // In time, without an extra step.
             let next = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
             var steps = 0
             #expect(next.finish(by: Int64(Self.steps + 1) * 1_000_000, advanced: { steps += 1 }) == nil)

@@ -23,7 +23,7 @@ struct ResumptionTests {
         return RoomSettings(pipeline: document.pipeline, document: document, clocks: .system)
     }
 
-    /// What a worker of this file wrote down.
+    /// The `commands.json` written by a worker with this file.
     private static func written(
         _ text: String, _ change: (inout CommandedState, RoomDocument) throws -> Void
     ) throws -> [UInt8] {

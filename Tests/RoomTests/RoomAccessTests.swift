@@ -47,7 +47,7 @@ extension InProcess {
             try await room.end()
         }
 
-        /// What a takeover tells, always in this order.
+        /// The events of a takeover, in order.
         private static let takeover = [
             "ingest.lost", "ingest.publishing", "source.reconnecting", "source.first_frame", "source.live",
         ]
@@ -67,7 +67,7 @@ extension InProcess {
             let mark = room.events.count
             await #expect(throws: ScriptedPublisher.Refused.self) { try await room.connect(HarnessRooms.first) }
             #expect(room.events.all("ingest.flapping", uid: HarnessRooms.first, from: mark).count == 1)
-            // The one that is on stays.
+            // The current publisher stays.
             try await room.run(seconds: 2)
             #expect(try await room.command(.get, "/v1/sources/1001").member("state")?.string == "live")
             #expect(room.events.all("source.lost").isEmpty)

@@ -13,7 +13,7 @@ extension InProcess {
             return room
         }
 
-        /// Milliseconds between the phases that two events tell of.
+        /// Milliseconds between the phases of two events.
         private static func milliseconds(_ one: ToldEvent?, _ other: ToldEvent?) throws -> Int64 {
             let dates = try [one, other].map { event in
                 try #require(event?.text("at").flatMap { ProgramDate.parse($0) }, "\(String(describing: event))")

@@ -6,14 +6,14 @@ import Testing
 extension InProcess {
     @Suite("Date ranges of scenes and PK phases, compared with the frames")
     struct DateRangeTests {
-        /// A range as one playlist tells it, in nanoseconds since the Unix epoch.
+        /// A date range in one playlist, in nanoseconds since the Unix epoch.
         private struct Range {
             var start: Int64
             var end: Int64?
             var attributes: [String: String]
         }
 
-        /// Ranges of a playlist by ID; what two tags say of one range is put together.
+        /// Ranges of a playlist by ID; two tags for one range are merged.
         private static func ranges(_ text: String) throws -> [String: Range] {
             var ranges: [String: Range] = [:]
             for line in text.split(separator: "\n") where line.hasPrefix("#EXT-X-DATERANGE:") {

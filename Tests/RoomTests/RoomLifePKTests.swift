@@ -20,7 +20,7 @@ struct RoomLifePKTests {
         return room
     }
 
-    /// As the PK of ``Kit/room(_:first:startsWhenReady:)``, changed.
+    /// The PK of ``Kit/room(_:first:startsWhenReady:)`` with changes.
     private static func pk(_ change: (inout RoomLife.PK) -> Void) -> RoomLife.PK? {
         guard var pk = Kit.room().pk else { return nil }
         change(&pk)
@@ -85,7 +85,7 @@ struct RoomLifePKTests {
         #expect(try room.endPK(now: Self.second).phases == [.idle])
     }
 
-    // MARK: Scenes of a command over those of the pipeline
+    // MARK: Scenes of a command override those of the pipeline
 
     @Test("scenes named by the command replace the pipeline's, for that PK only")
     func overrides() throws {
@@ -187,7 +187,7 @@ struct RoomLifePKTests {
 
     // MARK: Another worker
 
-    /// What the next worker makes of a PK that was commanded to the last one.
+    /// A PK started by command, resumed by the next worker.
     private static func resumed(
         _ room: RoomLife, _ scenes: RoomLife.PK.Scenes, phase: PKLife.Phase = .pk
     ) -> (room: RoomLife, isThere: Bool) {

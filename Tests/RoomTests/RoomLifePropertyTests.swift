@@ -3,7 +3,7 @@ import Room
 import TestSupport
 import Testing
 
-/// Every order of events, with what must hold after each of them.
+/// Random orders of events, with checks after each.
 @Suite("RoomLife invariants under random events")
 struct RoomLifePropertyTests {
     private static let absences: [RoomLife.Absence] = [
@@ -24,7 +24,7 @@ struct RoomLifePropertyTests {
     }
 }
 
-/// Performs random steps and checks what comes of them.
+/// Performs random steps and checks the results.
 private struct Witness {
     var room: RoomLife
     var now: Int64 = 0
@@ -49,7 +49,7 @@ private struct Witness {
         case 6: self.note(self.room.receive(.source(source, .left(reason: "x")), now: now))
         case 7: self.note(self.room.receive(.source(source, .takenOver), now: now))
         case 8:
-            // The decoder never loses an end for good.
+            // A decoder always finishes at some point.
             for _ in 0..<4 { self.note(self.room.receive(.source(source, .drained), now: now)) }
         case 9: self.note(self.room.receive(.source(source, .published), now: now))
         case 10: self.note(self.room.receive(.source(source, .pictured), now: now))
@@ -107,7 +107,7 @@ private struct Witness {
         self.phase = change.to
     }
 
-    /// A scene that only gone sources are in is on air only when it was asked for, or when all are gone.
+    /// A scene with only absent sources is on air only if it was commanded, or if all sources are absent.
     private func expectSomebody(_ isCommand: Bool) {
         let scene = self.shown.scene
         #expect(self.shown.without.count < Set(scene.sources).count, "a pane is left")
@@ -120,7 +120,7 @@ private struct Witness {
         #expect(!isEmpty || isAsked || self.room.sources.values.allSatisfy(\.isAbsent))
     }
 
-    /// Whatever happened: when all are there, what was asked for is on air, whole.
+    /// At any time: once all sources are present, the commanded scene is on air, complete.
     mutating func everybodyComesBack() throws {
         for source in [Kit.a, Kit.b] {
             self.note(self.room.loses(source, now: self.now))

@@ -78,7 +78,7 @@ struct RoomLifeTests {
         #expect(room.receive(.commanded(trio), now: 1).shows == ["trio-3003"])
         #expect(room.receive(.source(Self.c, .published), now: 2).states == [.connected])
         #expect(room.receive(.source(Self.c, .pictured), now: 3).shows == ["trio"])
-        // The same id again changes nothing.
+        // Adding the same id again changes nothing.
         room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .placeholder))
         #expect(room.sources[Self.c]?.state == .live)
         _ = room.loses(Self.c, now: 4)
@@ -190,7 +190,7 @@ struct RoomLifeTests {
         #expect(told.last?.actions.phases == [.idle] && room.phases.phase == .idle)
         #expect(room.sources[Kit.b]?.state == .stalled, "nothing is closed")
         #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 16 * Self.second) }
-        // Its socket is closed at last: no second end, no second grace.
+        // Its socket is finally closed: there is no second end and no second grace.
         let closed = room.receive(.source(Kit.b, .left(reason: "idle")), now: 90 * Self.second)
         #expect(closed.phases.isEmpty && closed.states == [.lost, .reconnecting])
         #expect(room.passes(to: 90 * Self.second).states == [.gone])
@@ -243,7 +243,7 @@ struct RoomLifeTests {
         #expect(again.contains(.pkReady) && again.phases.isEmpty)
     }
 
-    /// A PK without countdown that has ended at 16 s, its punishment included; nobody has polled since 1 s.
+    /// A PK without countdown that ended at 16 s, its punishment included; the last poll was at 1 s.
     private static func unpolled() throws -> RoomLife {
         var room = Kit.room()
         room.everybodyComes(now: 0)

@@ -16,7 +16,7 @@ extension InProcess {
             return room
         }
 
-        /// Each segment begins where the one before ended.
+        /// Checks that each segment starts where the one before ended.
         private static func expectContiguous(_ segments: [ToldEvent]) throws {
             for (one, next) in zip(segments, segments.dropFirst()) {
                 let end = try #require(one.integer("firstTick")) + #require(one.integer("ticks"))
@@ -95,7 +95,7 @@ extension InProcess {
             let first = try await Self.live(directory)
             try await first.command(.post, "/v1/room:drain", status: 202)
             _ = try await first.finish()
-            // So long ago that no slate fills it: nothing is on air until somebody publishes.
+            // Too long ago for slate: nothing is on air until a source publishes.
             let second = try await RoomHarness.open(
                 HarnessRooms.duel(directory.path), at: first.wall.now() + 7_200 * RoomHarness.second)
             guard case .ended = try await second.end() else {

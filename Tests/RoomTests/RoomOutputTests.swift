@@ -49,7 +49,7 @@ extension InProcess {
             for (name, playlist) in try directory.playlists() {
                 #expect(playlist.isEnded, "\(name)")
                 let seams = playlist.segments.indices.filter { playlist.segments[$0].isDiscontinuity }
-                // A live room cuts the first 20 ticks into four segments.
+                // A live room splits the first 20 ticks into four segments.
                 #expect(seams == ticks.map { Int($0 - start) / 20 + 3 }, "\(name)")
                 guard name != "audio.m3u8" else { continue }
                 let maps = playlist.maps
@@ -67,7 +67,7 @@ extension InProcess {
         func rates() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
-            // Of a size whose H.264 level allows all of these bit rates.
+            // A size whose H.264 level allows all of these bit rates.
             let pipeline = HarnessRooms.duel(directory.path)
                 .replacingOccurrences(of: #""width": 160, "height": 90"#, with: #""width": 480, "height": 270"#)
                 .replacingOccurrences(of: #""bitrate": 100000"#, with: #""bitrate": 300000"#)
@@ -84,7 +84,7 @@ extension InProcess {
                 return try #require(state.element("renditions", "name", "90p")?[key: name]?.integer)
             }
             func measured() async throws -> Int64 {
-                // A segment that was under way when the rate was set, then whole ones.
+                // The segment in progress when the rate was set, then whole ones.
                 try await room.publish(seconds: 7)
                 return try await rendition("measuredBitrate")
             }
@@ -123,7 +123,7 @@ extension InProcess {
             try await room.goLive(HarnessRooms.first)
             try await room.publish(seconds: 7)
             let names = try directory.names()
-            // Without the parts that are kept for a successor.
+            // Without the parts kept for a successor.
             let segments = names.filter { $0.hasSuffix(".m4s") && $0.split(separator: ".").count == 2 }
             let maps = names.filter { $0.hasSuffix(".mp4") }
             try #require(segments.count >= 4 && maps.count == 2, "\(names)")

@@ -49,7 +49,7 @@ extension InProcess {
             #expect(room.events.all("pk.ready").count == 1 && told.last?.text("reason") == "timer")
             #expect(room.events.all("program.scene").map { $0.text("scene") } == ["pk", "guest", "solo"])
             try await room.command(.post, "/v1/pk:punish", status: 409)
-            // The durations of a request count for the PK that it starts, and for no other.
+            // The durations of a request apply only to the PK that it starts.
             let again = try await room.command(.post, "/v1/pk:start", #"{"countdownMs":0,"durationMs":60000}"#)
             #expect(again.member("phase")?.string == "pk" && again.member("remainingMs")?.integer == 60_000)
             try await room.run(seconds: 0.2)

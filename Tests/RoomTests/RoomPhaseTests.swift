@@ -10,7 +10,7 @@ struct RoomPhaseTests {
         return facts
     }
 
-    /// On air, played, with media.
+    /// On air, playable, with media.
     private static let good = Self.facts {
         $0.lifecycle = .live
         $0.hasPublisher = true

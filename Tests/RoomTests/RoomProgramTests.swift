@@ -12,7 +12,7 @@ extension InProcess {
             defer { directory.remove() }
             let room = try await RoomHarness.open(HarnessRooms.duel(directory.path))
             try await room.goLive(HarnessRooms.first)
-            // Before its first tick is due the program tells tick 0, too.
+            // Before its first tick is due the program reports tick 0, too.
             try await room.run(seconds: 1)
             let before = try #require(try await room.state().member("program", "tick")?.integer)
             try await room.run(seconds: 10)

@@ -74,7 +74,7 @@ extension InProcess {
                 take.lint()
                 let start = try #require(manifest[key: "start"]?.string.flatMap { ProgramDate.parse($0) })
                 let tick = (start - origin + 50_000_000) / 100_000_000
-                // Whole segments, as they were published, from the first one of the take on.
+                // Whole published segments, from the first one of the recording on.
                 let listed = segments.filter { ($0.integer("firstTick") ?? -1) >= tick }.compactMap {
                     $0.integer("ticks")
                 }

@@ -11,7 +11,7 @@ extension InProcess {
             "alarms": { "windowMs": 2000, "clearAfterMs": 0 },
             """
 
-        /// A word of another product that an event bears.
+        /// The name of an event in another product's vocabulary.
         private static func word(_ event: ToldEvent, _ vocabulary: String, _ name: String) -> String? {
             let node = event.member("compat", vocabulary, name)
             return node?.string ?? node?.integer.map { "\($0)" }
@@ -98,7 +98,7 @@ extension InProcess {
             let directory = try RoomDirectory()
             defer { directory.remove() }
             let room = try await RoomHarness.open(HarnessRooms.duel(directory.path)) {
-                // What `--duration 4` does.
+                // The effect of `--duration 4`.
                 $0.pipeline.durationMs = 4_000
             }
             try await room.goLive(HarnessRooms.first)

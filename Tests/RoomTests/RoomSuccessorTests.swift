@@ -19,7 +19,7 @@ extension InProcess {
             return room
         }
 
-        /// Opens the successor so many seconds after the worker before it was killed.
+        /// Opens the successor some seconds after the worker before was killed.
         private static func successor(
             of room: RoomHarness, _ pipeline: String, after seconds: Int64, _ beginning: RoomHarness.Beginning = .slate
         ) async throws -> RoomHarness {
@@ -31,7 +31,7 @@ extension InProcess {
         func restored() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
-            // The one who is kicked is waited for until the PK is over.
+            // The PK waits for the kicked source until it ends.
             let pipeline = HarnessRooms.duel(directory.path, members: Self.pk(20_000), grace: 60_000)
             let first = try await Self.live(pipeline)
             try await first.command(.patch, "/v1/room", #"{"room":{"title":"Commanded"},"revision":8}"#)
@@ -59,7 +59,7 @@ extension InProcess {
             #expect(guest[key: "audioPush"]?.content == .boolean(false))
             #expect(guest[key: "refused"]?[key: "reason"]?.string == "kicked")
             #expect(state.element("sources", "uid", "1001")?[key: "volume"]?.integer == 40)
-            // An answer names both sides: the left one is as it was.
+            // The reply has both sides; the left one is unchanged.
             let score = try await second.command(.put, "/v1/scores/pk", #"{"right":101}"#)
             #expect(score.member("left")?.integer == 900)
             try await second.command(.patch, "/v1/room", #"{"room":{"title":"Old"},"revision":8}"#, status: 409)

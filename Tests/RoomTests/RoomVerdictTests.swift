@@ -22,7 +22,7 @@ struct RoomVerdictTests {
         var damage = OutputDamage()
         var debt: MediaError?
         var word: String
-        /// `nil`: 0, or 143 of a room that goes on.
+        /// nil: exit code 0, or 143 if a successor continues the room.
         var code: MediaError.Code?
     }
 

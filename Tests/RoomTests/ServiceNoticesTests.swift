@@ -11,7 +11,7 @@ struct ServiceNoticesTests {
         ServiceNotices.View(phase: phase, status: status, isAlive: isAlive)
     }
 
-    /// So that what changes it can stand in an expectation.
+    /// A class, so that changes to it can be part of an expectation.
     private final class Manager {
         private var notices: ServiceNotices
 
@@ -19,7 +19,8 @@ struct ServiceNoticesTests {
 
         func next(_ view: ServiceNotices.View, now: Int64) -> [String] { self.notices.next(view, now: now) }
 
-        /// So many looks, a tenth of a second apart; when what was told, in tenths.
+        /// Polls a number of times, a tenth of a second apart. Returns when notifications were sent, in tenths of a
+        /// second.
         func looks(
             _ count: Int64, at view: ServiceNotices.View, from first: Int64 = 0
         ) -> [(tenth: Int64, datagram: String)] {

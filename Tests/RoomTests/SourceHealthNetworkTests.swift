@@ -7,14 +7,14 @@ struct SourceHealthNetworkTests {
     private static let ms: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
 
-    /// A publisher by the times of its packets: when each is stamped, and when it arrives. Looked at once a second.
+    /// A publisher described by the timestamps and arrival times of its packets, polled once a second.
     private struct Publisher {
         var meter = ArrivalMeter()
         var health: SourceHealth
         var surroundings = SourceHealth.Surroundings()
         var changes: [SourceHealth.Change] = []
         var causes: Set<SourceHealth.Cause> = []
-        /// Milliseconds.
+        /// In milliseconds.
         private var stamp: Int64 = 0
         private var now: Int64 = 0
         private var arrived: Int64 = 0
@@ -29,9 +29,9 @@ struct SourceHealthNetworkTests {
         }
 
         /// - Parameters:
-        ///   - picture: Milliseconds of its timestamps between two frames.
+        ///   - picture: Milliseconds between the timestamps of two frames.
         ///   - gop: Frames from one key frame to the next.
-        ///   - arrival: Milliseconds at which what is stamped with a time arrives; never falls.
+        ///   - arrival: Arrival time of a timestamp, in milliseconds; never falls.
         mutating func run(
             _ seconds: Int64, picture: Int64 = 33, gop: Int = 60, bytes: Int = 8_000, hasAudio: Bool = true,
             arrival: (Int64) -> Int64 = { $0 }
@@ -86,7 +86,7 @@ struct SourceHealthNetworkTests {
         held.run(10)
         held.run(5) { (10_200..<10_900).contains($0) ? 10_900 : $0 }
         #expect(held.health.findings.map(\.cause) == [.gap] && held.health.level == .alert2)
-        // The frame of 10,197 ms came before it, that of 10,230 ms at 10,900 ms.
+        // The frame of 10,197 ms arrived before the gap, that of 10,230 ms at 10,900 ms.
         #expect(
             held.health.findings[0].message
                 == "nothing arrived for 703 ms, 233 ms are absorbed; the network held it up")
@@ -135,7 +135,7 @@ struct SourceHealthNetworkTests {
         publisher.run(120, picture: picture, bytes: 1_000, hasAudio: hasAudio) { $0 / 150 * 150 + 150 }
         publisher.run(20, hasAudio: hasAudio)
         #expect(publisher.changes.isEmpty, "\(publisher.changes)")
-        // What it has sent must come all the same.
+        // What it has sent still has to arrive.
         publisher.run(5, hasAudio: hasAudio) { (150_200..<151_100).contains($0) ? 151_100 : $0 }
         #expect(publisher.causes.contains(.gap))
     }
@@ -186,7 +186,7 @@ struct SourceHealthNetworkTests {
     func slowEncoder(picture: Int64, level: SourceHealth.Level?) {
         var publisher = Publisher { $0.fps = 30 }
         publisher.run(20)
-        // Frames lie anywhere between two bursts, as the audio does: no track is always the later one.
+        // Frames lie anywhere between two bursts, like the audio: neither track is always the later one.
         publisher.run(15, picture: picture, gop: 30) { $0 / 70 * 70 + 70 }
         #expect(publisher.health.findings.map(\.cause) == (level == nil ? [] : [.fps]))
         #expect(publisher.health.findings.first?.level == level)

@@ -7,7 +7,7 @@ struct SourceHealthTests {
     static let ms: Int64 = 1_000_000
     static let second: Int64 = 1_000_000_000
 
-    /// A publisher on a clock of its own, looked at once a second.
+    /// A publisher with a clock of its own, polled once a second.
     struct Feed {
         var meter = ArrivalMeter()
         var health: SourceHealth
@@ -24,9 +24,9 @@ struct SourceHealthTests {
         var levels: [SourceHealth.Level] { self.changes.map(\.to) }
 
         /// - Parameters:
-        ///   - fps: Pictures a second, evenly; 0: none.
-        ///   - late: What is added to the arrival of sound, in milliseconds.
-        ///   - renumbered: What is added to the timestamps of sound, in milliseconds.
+        ///   - fps: Evenly spaced frames per second; 0: no video.
+        ///   - late: Added to the arrival times of audio, in milliseconds.
+        ///   - renumbered: Added to the timestamps of audio, in milliseconds.
         mutating func run(
             _ seconds: Int, fps: Int = 30, bytes: Int = 8_000, key: Int = 2, late: Int64 = 0, hasSound: Bool = true,
             renumbered: Int64 = 0
@@ -99,7 +99,7 @@ struct SourceHealthTests {
     func hysteresis() {
         var feed = Feed()
         feed.run(10)
-        // 1.5 s without anything, and then as before.
+        // 1.5 s without packets, and then as before.
         feed.now += 1_500 * Self.ms
         feed.look()
         #expect(feed.levels == [.alert3] && feed.changes[0].causes.contains(.gap))
@@ -129,7 +129,7 @@ struct SourceHealthTests {
         var screen = Feed { $0.variableFrameRate = true }
         screen.run(5)
         screen.run(20, fps: 0)
-        // It moves again, and its encoder counts pictures: the next key picture is a second away.
+        // It moves again, and its encoder counts frames: the next key frame is a second away.
         screen.run(1, key: 1_000)
         screen.run(10)
         #expect(screen.changes.isEmpty)

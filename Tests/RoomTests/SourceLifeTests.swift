@@ -56,7 +56,7 @@ struct SourceLifeTests {
         _ = source.receive(.drained, now: 10 * Self.second)
         #expect(source.deadline(after: 10 * Self.second) == 12 * Self.second)
         #expect(!source.isAway(now: 12 * Self.second - 1) && source.isAway(now: 12 * Self.second))
-        // Who comes and goes without a picture does not bring the last one back.
+        // A publisher that connects and leaves without a frame does not bring back the last frame.
         _ = source.receive(.published, now: 13 * Self.second)
         _ = source.receive(.left(reason: "again"), now: 14 * Self.second)
         #expect(source.isAway(now: 14 * Self.second))
@@ -123,7 +123,7 @@ struct SourceLifeTests {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
         for now in stride(from: Int64(0), through: 4 * Self.second, by: 100_000_000) {
-            // Pictures until 1 s, sound until 2 s, a picture again at 3.5 s.
+            // Video until 1 s, audio until 2 s, a frame again at 3.5 s.
             let arrivals = SourceLife.Arrivals(
                 picture: now < 3_500_000_000 ? min(now, Self.second) : 3_500_000_000, sound: min(now, 2 * Self.second))
             changes += source.poll(now: now, arrivals: arrivals)
@@ -132,7 +132,7 @@ struct SourceLifeTests {
         #expect(source.since == 3_500_000_000)
     }
 
-    /// Polls every 50 ms from the last packet on, and gives what changed and when, in milliseconds.
+    /// Polls every 50 ms from the last packet on. Returns the transitions and their times in milliseconds.
     private static func silence(
         _ source: inout SourceLife, until end: Int64, shownAfter: Int64 = 0
     ) -> [(at: Int64, to: SourceLife.State)] {
@@ -179,7 +179,7 @@ struct SourceLifeTests {
         #expect(open.deadline(after: 15 * Self.second - 1) == 15 * Self.second)
         _ = open.poll(now: 15 * Self.second, arrivals: .init(picture: 0))
         #expect(open.isGivenUp && open.isAbsent && !open.isPresent && open.state == .stalled)
-        // It ends after the grace: nobody waits for a second one.
+        // It ends after the grace: there is no second grace.
         #expect(open.receive(.left(reason: "idle"), now: 90 * Self.second).map(\.to) == [.lost, .reconnecting])
         #expect(open.isAway(now: 90 * Self.second) && open.isAbsent, "its last picture is not held again")
         #expect(open.poll(now: 90 * Self.second, arrivals: .init()).map(\.to) == [.gone])
@@ -190,7 +190,7 @@ struct SourceLifeTests {
         #expect(ended.graceUntil == 15 * Self.second)
         _ = ended.receive(.drained, now: 10 * Self.second)
         #expect(ended.isAway(now: 10 * Self.second))
-        // Who comes back meanwhile has a grace of its own later.
+        // A publisher that returns meanwhile has a grace of its own later.
         _ = ended.receive(.published, now: 14 * Self.second)
         #expect(ended.graceUntil == nil && !ended.isAbsent)
         #expect(ended.receive(.pictured, now: 16 * Self.second).map(\.to) == [.live])
@@ -213,7 +213,7 @@ struct SourceLifeTests {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
         for now in stride(from: Int64(0), through: 5 * Self.second, by: 100_000_000) {
-            // Read every quarter of a second, and something always came just now; from 3 s on nothing comes.
+            // Read every quarter of a second, always with new packets; from 3 s on none arrive.
             let read = now - now % 250_000_000
             changes += source.poll(
                 now: now, arrivals: .init(picture: min(read, 3 * Self.second) - 900_000_000, readUntil: read))
@@ -256,7 +256,7 @@ struct SourceLifeTests {
         }
         #expect(source.isGivenUp, "at the end of the grace that began with the last packet")
 
-        // Stopped over the end of the grace: what came meanwhile may not have been read yet.
+        // Suspended across the end of the grace: packets that arrived meanwhile may not have been read yet.
         var longer = Self.live()
         _ = Self.silence(&longer, until: 2 * Self.second)
         #expect(longer.poll(now: 60 * Self.second, arrivals: .init(picture: 0)).isEmpty)

@@ -12,7 +12,7 @@ struct SpriteMakerTests {
     func size() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sheets-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        // A directory in the index's place takes no write, whoever runs this.
+        // A directory at the index's path refuses writes, also for root.
         let index = folder.path + "/still.vtt"
         try FileManager.default.createDirectory(atPath: index + "/x", withIntermediateDirectories: true)
         var output = ImageOutput(path: folder.path + "/still.jpg")

@@ -18,7 +18,7 @@ struct StartLimitsTests {
         return limits
     }
 
-    /// Limits, memory in MiB, and the words that the refusal must have; none: the room may start.
+    /// Limits, memory in MiB, and the words that the error must contain; empty: the room may start.
     @Test(
         "a limit that is too low is reported with its value and the value needed",
         arguments: [

@@ -60,7 +60,7 @@ struct ViewerLingerTests {
             #expect(!linger.isOver(at: 1))
             if isStop { linger.stopAsked() } else { linger.endAsked() }
             #expect(linger.isOver(at: 1) && linger.until == nil)
-            // However often.
+            // Any number of times.
             let again = linger.endAsked()
             #expect(again)
         }
@@ -76,7 +76,7 @@ struct ViewerLingerTests {
         #expect(until == 24 * Self.second)
         var stopped = ViewerLinger()
         stopped.stopAsked()
-        // An impatient person may still abort a room that is not over.
+        // An operator may still abort a room that has not ended.
         let isOver = stopped.endAsked()
         #expect(!isOver)
         stopped.closed()

@@ -4,15 +4,15 @@ import PipelineSpec
 import Room
 import Stages
 
-/// A room with the offline clock, run to its end in the test's process.
+/// A room with an offline clock, run to its end in the test process.
 enum RoomJob {
-    /// Two files, 1001 and 2002, which make one small rendition.
+    /// A pipeline with two files, 1001 and 2002, and one small rendition.
     ///
     /// - Parameters:
     ///   - files: Paths.
-    ///   - scene: Members of the one scene, JSON.
-    ///   - members: More members of the document, JSON with a comma at the end.
-    ///   - output: More outputs, JSON with a comma at the beginning.
+    ///   - scene: Members of the only scene, as JSON.
+    ///   - members: More members of the document: JSON with a trailing comma.
+    ///   - output: More outputs: JSON with a leading comma.
     static func pipeline(
         _ directory: String, files: (String, String), seconds: Int, members: String = "",
         scene: String = #""layout": "sideBySide", "uids": ["1001", "2002"]"#, output: String = ""
@@ -34,7 +34,7 @@ enum RoomJob {
         """
     }
 
-    /// - Returns: How it ended, and what it told.
+    /// - Returns: Its outcome and its events.
     static func run(_ pipeline: String) async throws -> (outcome: RoomOutcome, events: ToldEvents) {
         let document = try RoomDocument.read(Array(pipeline.utf8)).get().document
         var settings = RoomSettings(pipeline: document.pipeline, document: document, clocks: .system)

@@ -4,18 +4,18 @@ import Push
 import RTMP
 import TestSupport
 
-/// What scripted publishers send: one second of small H.264 frames that begins with a key frame, sent again and again.
+/// What scripted publishers send: one second of small H.264 frames that starts with a key frame, in a loop.
 enum ScriptedClip {
-    /// What the frames show. Each look is encoded once in a process.
+    /// What the frames show. Each is encoded once per process.
     enum Look: Sendable {
         /// A white square that moves over black.
         case dark
         /// The same square over gray.
         case light
-        /// Random blocks, other ones in each frame: an encoder can spend as many bits on them as it may.
+        /// Random blocks that change with every frame: an encoder uses all the bits it may on them.
         case noise
 
-        /// The encoded frames, and how they are coded.
+        /// The encoded frames and their configuration.
         var clip: Clip {
             get throws {
                 switch self {
@@ -79,9 +79,9 @@ enum ScriptedClip {
         }
     }
 
-    /// Frame `index` of a publication as it comes by RTMP.
+    /// Frame `index` of a publication, as it would arrive over RTMP.
     ///
-    /// - Parameter arrival: On the machine's clock.
+    /// - Parameter arrival: Time on the machine's clock.
     static func packet(_ index: Int64, _ look: Look, arrival: Int64) throws -> SourceItem {
         let frames = try look.clip.frames
         var packet = frames[Int(index % self.fps)]

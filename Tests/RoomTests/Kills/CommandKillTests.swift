@@ -9,7 +9,7 @@ import Testing
 extension InProcess {
     @Suite("A worker killed while it writes commands.json")
     struct CommandKillTests {
-        /// What of the state commands decide: the room itself changes the rest whenever it likes.
+        /// The part of the state that commands decide. The room changes the rest at any time.
         private static func commanded(_ resumption: Resumption) -> CommandedState {
             var state = resumption.state
             (state.salt, state.incarnation, state.attempts) = ("", 0, 0)
@@ -53,7 +53,7 @@ extension InProcess {
             let room = try await RoomHarness.open(pipeline) { $0.commandsReached = { log.look($0) } }
             try await room.goLive(HarnessRooms.first, HarnessRooms.second)
             let facts = Self.facts(room, directory)
-            // What a successor would go on with after so many commands.
+            // The state that a successor would resume after each command.
             var states = [try KillRoom.resumption(log.content, pipeline)]
             var late: [String] = []
             for (index, command) in KillCommand.all.enumerated() {
@@ -62,13 +62,13 @@ extension InProcess {
                 if !isDurable { late.append(command.name) }
                 if command.reply == .waits, isDurable { log.noteDurable(index + 1) }
                 if index == KillCommand.all.count - 1 { break }
-                // What is answered at once is written within 100 ms.
+                // Commands answered at once are written within 100 ms.
                 try await room.run(seconds: 0.2)
                 log.noteDurable(index + 1)
                 states.append(try KillRoom.resumption(log.content, pipeline))
                 try Self.expectEffect(command, states)
             }
-            // Each step of the last command is looked at as well.
+            // Each step of the last command is checked as well.
             states.append(try KillRoom.resumption(try #require(log.looks.last?.content), pipeline))
             try Self.expectEffect(try #require(KillCommand.all.last), states)
             // A machine that is slow at times answers some of them as not durable.
@@ -81,7 +81,7 @@ extension InProcess {
             #expect(log.content == nil)
         }
 
-        /// The state after a command has its effect and its revision, and the state before has neither.
+        /// Checks that the state after a command has its effect and its revision, and the state before has neither.
         private static func expectEffect(_ command: KillCommand, _ states: [Resumption]) throws {
             let (before, after) = (states[states.count - 2], states[states.count - 1])
             #expect(after.refused.isEmpty, "\(command.name): \(after.refused)")
@@ -97,7 +97,7 @@ extension InProcess {
                 #expect(look.step == WriteStep.allCases[index % WriteStep.allCases.count], "write \(index / 5)")
             }
             let known = states.map { Self.commanded($0) }
-            // No power failure takes this away any more.
+            // From here a power failure cannot lose it.
             var isSafe = 0
             for look in looks {
                 let place = "after \(look.step) while command \(look.sent) is written"
@@ -115,7 +115,7 @@ extension InProcess {
 
         // MARK: The whole room
 
-        /// What a room tells of its commanded state.
+        /// The commanded state as the room reports it.
         private static func told(_ room: RoomHarness, settles: Bool = true) async throws -> [String: String] {
             var told: [String: String] = [:]
             let state = try await room.command(.get, "/v1/room", settles: settles)
@@ -142,7 +142,7 @@ extension InProcess {
             return told
         }
 
-        /// The table in as many parts as a write has steps. Each part ends with a command whose reply waits.
+        /// Splits the table into as many parts as a write has steps. Each part ends with a command whose reply waits.
         private static func parts() -> [Range<Int>] {
             let (all, count) = (KillCommand.all, WriteStep.allCases.count)
             var parts: [Range<Int>] = []
@@ -165,17 +165,17 @@ extension InProcess {
             var room = try await RoomHarness.open(pipeline) { [stop] in $0.commandsReached = { stop.reach($0) } }
             try await room.goLive(HarnessRooms.first, HarnessRooms.second)
             try await room.run(seconds: 3)
-            // A successor shows slate only to viewers who had something to see.
+            // A successor shows slate only if viewers saw something before.
             try await offPool { [room] in try room.events.wait("segment.published") }
             for (step, part) in zip(WriteStep.allCases, Self.parts()) {
                 let facts = Self.facts(room, directory)
                 for command in KillCommand.all[part.dropLast()] {
                     try await Self.send(command, to: room, facts)
                     if command.reply == .soon { try await room.run(seconds: 0.2) }
-                    // It was kicked, and may publish again.
+                    // The source was kicked, and may publish again.
                     if command.name == "kick lifted" { try await room.goLive(HarnessRooms.second) }
                 }
-                // The third of those that die earlier restores only what keeps people safe.
+                // After two early crashes the third worker restores only covers, mutes and kicks.
                 try await room.run(seconds: Double(Resumption.probation / RoomHarness.second) + 1)
                 let last = KillCommand.all[part.upperBound - 1]
                 let isEnd = part.upperBound == KillCommand.all.count
