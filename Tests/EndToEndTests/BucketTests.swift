@@ -5,7 +5,7 @@ import Testing
 extension Unhurried.Stores {
     @Suite("HLS uploads to buckets of three S3 services that check AWS Signature Version 4")
     struct BucketTests {
-        /// Short segments, soon deleted; sheets of stills beside them.
+        /// Short segments that are deleted soon; sprite sheets beside them.
         private static func room(_ directory: String, outputs: [String]) -> String {
             let image = #"""
                 { "type": "image", "path": "\#(directory)/thumb.jpg", "intervalSeconds": 1, "sprites": { "columns": 2, "rows": 2,
@@ -45,7 +45,7 @@ extension Unhurried.Stores {
             #expect(stores.first?["state"] as? String == "live" && stores.last?["objects"] as? Int == 0, "\(stores)")
             let viewer = try #require(room.viewer)
             #expect(try HTTPClient.request("GET", viewer, "/180p.m3u8").body.contains("#EXT-X-PART:"))
-            // The one that took nothing is owed all of it.
+            // The store that accepted nothing still lacks everything.
             #expect(try room.end() == 75)
             #expect(room.events("output.finished").map { $0.text("outputId") } == ["right"])
             #expect(room.events("output.unfinished").map { $0.text("outputId") } == ["wrong"])
@@ -53,7 +53,7 @@ extension Unhurried.Stores {
             try Self.expectAll(bucket.look(beside: out), service)
         }
 
-        /// What was listed at first is not there any more after a while.
+        /// The segments listed first are deleted after a while.
         private static func expectDeletions(_ room: RunningRoom, _ bucket: Bucket, beside directory: String) throws {
             func segments() throws -> Set<String> {
                 Set(try bucket.look(beside: directory).objects.map(\.key).filter { $0.hasSuffix(".m4s") })
@@ -80,7 +80,7 @@ extension Unhurried.Stores {
             #expect(there.playlists.count >= 3 && there.playlists["live/index.m3u8"] != nil, "\(there.playlists.keys)")
             var listed = 0
             for (name, text) in there.playlists where name != "live/index.m3u8" {
-                // Plain HLS, though the room's own listener has low latency.
+                // Plain HLS, although the room's own listener serves low-latency HLS.
                 #expect(text.contains("#EXT-X-ENDLIST") && !text.contains("#EXT-X-PART"), "\(name): \(text)")
                 for line in text.split(separator: "\n") where !line.hasPrefix("#") {
                     #expect(keys.contains("live/\(line)"), "\(name) lists \(line)")

@@ -7,16 +7,16 @@ extension Unhurried.Pictures {
         struct Flavor: CustomTestStringConvertible, Sendable {
             var testDescription: String
             var pixels: String
-            /// Of FFmpeg's scale filter: what the samples really are.
+            /// Matrix for FFmpeg's scale filter: the true one of the samples.
             var matrix = "bt709"
             var isFull = false
-            /// What the stream says: `-colorspace`, primaries and transfer; `nil` for nothing.
+            /// What the stream declares: `-colorspace`, primaries and transfer; nil for nothing.
             var tag: String? = "bt709"
             var size = (640, 360)
             var sar = "1"
             /// H.264 has no odd sizes in 4:2:0.
             var codec = "libx264"
-            /// For the encoder.
+            /// Options for the encoder.
             var options: [String] = []
         }
 
@@ -99,7 +99,7 @@ extension Unhurried.Pictures {
         func highDynamicRange(transfer: String) throws {
             let media = try Media.require()
             let work = try WorkDirectory()
-            // Eight steps of code values from black to about 1,000 cd/m² of PQ; the highest is near HLG's peak.
+            // Eight steps of code values from black to about 1,000 cd/m² in PQ; the highest is near HLG's peak.
             let steps = "lum='64+min(7\\,floor(X*8/W))*90':cb=512:cr=512"
             try media.run([
                 "-f", "lavfi", "-i", "color=s=640x360:r=30:d=0.4,format=yuv420p10le,geq=\(steps)", "-c:v", "libx264",
@@ -129,7 +129,7 @@ extension Unhurried.Pictures {
                 let error = zip(last.bar(index), Bars.expected[index]).map { abs($0 - $1) }.max() ?? 255
                 #expect(error <= 3, "\(last.bar(index))")
             }
-            // The same numbers mean purer colors in BT.2020: a red there is beyond BT.709's.
+            // The same numbers are purer colors in BT.2020: its red is outside of BT.709.
             #expect(last.bar(5)[2] > Bars.expected[5][2])
         }
     }

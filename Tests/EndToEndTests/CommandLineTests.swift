@@ -4,7 +4,7 @@ import Testing
 extension Unhurried.Doors {
     @Suite("Command line: process limits, refused connections, misspelt subcommands")
     struct CommandLineTests {
-        /// Runs the program by a shell that has set limits before.
+        /// Runs the program in a shell that has set a limit.
         private static func limited(_ limit: String, _ arguments: String) throws -> Command.Result {
             try Command.run("/bin/bash", ["-c", "ulimit -c 0; \(limit); exec \(EndToEnd.binary) \(arguments)"])
         }

@@ -3,8 +3,8 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    /// `TANDEM_OLDER_BINARY` names a program of minor version 0, which then takes its part. Otherwise the test writes what such a
-    /// program would write.
+    /// If `TANDEM_OLDER_BINARY` names a program of minor version 0, the test runs it. Otherwise the test writes what
+    /// such a program would write.
     @Suite("Workers with other minor versions of commands.json")
     struct CommandedVersionsTests {
         private static let older = ProcessInfo.processInfo.environment["TANDEM_OLDER_BINARY"]
@@ -33,7 +33,7 @@ extension Unhurried.Doors {
             let path = work.path("out/commands.json")
             let first = try Self.start(file)
             var publishers = try Self.publish(first)
-            // A document that replaces all of the room would take away most of what there is to restore.
+            // A document that replaces the whole room would remove most of the state to restore.
             for command in RoomCommand.all where command.name != "document put" {
                 let reply = try command.send(first, file)
                 #expect(reply.status == 200, "\(command.name): \(reply.body)")
@@ -64,7 +64,7 @@ extension Unhurried.Doors {
             EndToEnd.report("\(added.count) members of a later minor version, \(lost.count) lost by a rewrite")
             #expect(lost.isEmpty, "\(lost.sorted())")
 
-            // Minor 0 knows no scenes of a PK: it goes on with those of the pipeline file.
+            // Minor version 0 knows no PK scenes: it continues with those of the pipeline file.
             kept.makeMinorZero()
             try kept.write(path)
             let third = try Self.start(file)
@@ -73,7 +73,7 @@ extension Unhurried.Doors {
             let old = try CommandedFacts(third, file.directory)
             #expect(old.differences(from: changed) == ["pk.endScene: guest became all"])
             #expect(old.revision >= changed.revision)
-            // Back again, and forth: what the later version has written is still there.
+            // Back and forth once more: members written by the later version are still there.
             try Self.end(third, publishers, SIGTERM)
             let fourth = try Self.start(file)
             #expect(try fourth.event("room.resumed").line.contains(#""notRestored":[]"#))
@@ -90,9 +90,9 @@ extension Unhurried.Doors {
             #expect(reply.status == 200, "\(name): \(reply.body)")
         }
 
-        /// Runs a room by a program until it is killed or drained.
+        /// Runs a room with a program until it is killed or drained.
         ///
-        /// - Returns: What the room told at the end.
+        /// - Returns: The facts that the room reported at the end.
         private static func live(
             _ file: CommandedRoomFile, older: Bool, since before: CommandedFacts? = nil, _ signal: Int32,
             _ commands: (RunningRoom) throws -> Void = { _ in }
@@ -102,7 +102,7 @@ extension Unhurried.Doors {
             if let before {
                 #expect(try room.event("room.resumed").line.contains(#""notRestored":[]"#))
                 let restored = try CommandedFacts(room, file.directory)
-                // Minor 0 does not tell the scenes of a PK.
+                // Minor version 0 does not report the scenes of a PK.
                 #expect(
                     restored.differences(from: before, except: ["pk.scene", "pk.endScene"]) == [], "older: \(older)")
                 #expect(restored.revision >= before.revision)
@@ -120,7 +120,7 @@ extension Unhurried.Doors {
             let file = CommandedRoomFile(directory: work.path("out"))
             var facts = try Self.live(file, older: true, SIGKILL) { room in
                 for command in RoomCommand.all where command.name != "document put" {
-                    // A PK with the scenes of the pipeline file, as minor 0 knows it.
+                    // A PK with the scenes of the pipeline file, as minor version 0 supports it.
                     try Self.send(command.name == "PK started with scenes" ? "PK started" : command.name, room, file)
                     Thread.sleep(forTimeInterval: 0.1)
                 }

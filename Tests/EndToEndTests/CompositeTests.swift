@@ -6,9 +6,9 @@ extension Unhurried.Pictures {
     struct CompositeTests {
         struct Case: CustomTestStringConvertible, Sendable {
             var testDescription: String
-            /// `nil`: side by side.
+            /// nil: side by side.
             var panes: String?
-            /// FFmpeg's way to the same pictures, from `[a]` and `[b]` to `[v]`.
+            /// FFmpeg's filter graph for the same frames, from `[a]` and `[b]` to `[v]`.
             var graph: String
             var portrait = false
         }

@@ -23,7 +23,7 @@ extension Unhurried.Stores {
             try room.segments(4)
             try CrampedRoom.expectHonest(disk.path + "/out", "360p.m3u8")
             #expect(room.events("output.failed").isEmpty)
-            // The file needs as much again, and finds it.
+            // The file needs the same space again, and finds it.
             #expect(try room.end(timeout: 60) == 0)
             let manifest = try #require(
                 try JSONSerialization.jsonObject(with: Files.bytes(disk.path + "/recording/recording.json"))

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("A disk that fills up or hangs: the room stays on air")
     struct DiskTests {
-        /// Read-only seconds.
+        /// Length of the read-only period in seconds.
         private static let outage = CrampedRoom.isLong ? 30.0 : 4.0
 
         @Test(
@@ -25,7 +25,7 @@ extension EndToEnd {
             try room.event("output.window", timeout: 5) { $0.integer("segments") == 10 }
             try room.segments(4)
             try CrampedRoom.expectHonest(disk.path + "/out", "360p.m3u8")
-            // Read-only for a while: memory goes on.
+            // Read-only for a while: the live edge continues from memory.
             let from = room.now
             try disk.remount("ro")
             try room.event("output.stalled", from: from, timeout: 10) { $0.text("state") == "set" }
@@ -54,13 +54,13 @@ extension EndToEnd {
             #expect(lint.code == 0, "\(lint.output)")
         }
 
-        /// No number is left out on disk, whatever happened to it.
+        /// No number is missing on disk.
         private static func expectNumbered(_ room: RunningRoom) throws {
             let numbers = room.events("segment.published").compactMap { $0.integer("mediaSequence") }
             #expect(numbers == Array(0..<numbers.count), "\(numbers)")
         }
 
-        /// Of the last segment of the playlist that viewers get.
+        /// Number of the last segment in the playlist that viewers get.
         private static func lastNumber(_ viewer: String) throws -> Int {
             let text = try HTTPClient.request("GET", viewer, "/360p.m3u8").body
             let names = text.split(separator: "\n").filter { !$0.hasPrefix("#") && $0.hasSuffix(".m4s") }

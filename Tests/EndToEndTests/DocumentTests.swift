@@ -37,7 +37,7 @@ extension EndToEnd {
             let (one, two) = (
                 try RunningRoom(Rooms.small(work.path("one"))), try RunningRoom(Rooms.small(work.path("two")))
             )
-            // What requests may name: the files of one directory.
+            // The files that requests may name are in one directory.
             let (given, secret) = (work.path("given"), work.path("secret"))
             try FileManager.default.createDirectory(atPath: given, withIntermediateDirectories: true)
             _ = try work.write(one.key("a") + "\n", to: "given/key")
@@ -55,7 +55,8 @@ extension EndToEnd {
             }
             let (first, second) = (push("first", one, "a"), push("second", two, "a"))
 
-            // A server of the sender's is sent no file and no variable that the operator has not given, and learns of none.
+            // A server chosen by the client gets no file and no variable that the operator has not allowed, and learns
+            // of none.
             var answers: Set<String> = []
             for (member, name) in [
                 ("keyFile", secret), ("keyFile", work.path("missing")), ("keyFile", "\(given)/link"),
@@ -82,7 +83,7 @@ extension EndToEnd {
             #expect("\(metadata)".contains("link-local"), "\(metadata)")
             #expect(room.events("output.connecting").isEmpty)
 
-            // A room that began without any.
+            // A room that started without RTMP outputs.
             let begun = try Self.patch(room, Self.list(work.path("out"), [first]))
             #expect(begun["applied"] as? [String] == ["outputs"] && begun["changed"] as? Bool == true, "\(begun)")
             try one.event("source.live", uid: "1001", timeout: 10)
@@ -94,14 +95,14 @@ extension EndToEnd {
             #expect(shown.compactMap { $0["outputId"] as? String } == ["hls", "second", "first"])
             #expect(room.events("output.connecting").count == 2, "the dry run met nobody")
 
-            // The same server, another key: the one takes leave, then the other comes.
+            // The same server with another key: the old publication ends, then the new one starts.
             let other = push("second", two, "b")
             let start = two.now
             _ = try Self.patch(room, Self.list(work.path("out"), [other, first]))
             try two.event("ingest.unpublished", uid: "1001", from: start, timeout: 10)
             try two.event("source.live", uid: "2002", from: start, timeout: 10)
 
-            // What cannot be read, and what is no RTMP output, changes nothing.
+            // Unreadable documents and invalid outputs change nothing.
             let unread = other.replacingOccurrences(of: #""key":"\#(two.key("b"))""#, with: #""keyEnv":"NO_SUCH_KEY""#)
             let refused = try Self.patch(room, Self.list(work.path("out"), [unread]), status: 403)
             #expect(
@@ -128,7 +129,7 @@ extension EndToEnd {
 
         private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-        /// The events a receiver has taken.
+        /// The events that a receiver has accepted.
         private static func taken(_ receiver: Child) -> [(number: Int, type: String)] {
             receiver.outputLines.compactMap { line in
                 let words = line.split(separator: " ")

@@ -6,7 +6,7 @@ import Testing
 extension Unhurried.Doors {
     @Suite("Listeners of a live room: RTMPS, and proxies in front")
     struct DoorTests {
-        /// Nothing but what is asked for listens: RTMPS alone, with a certificate that nobody has signed.
+        /// Only the requested listener is open: RTMPS, with a self-signed certificate.
         @Test("an encoder publishes over rtmps:// only, is on air, and a wrong key is reported over TLS")
         func secure() throws {
             let (openssl, ffmpeg) = (try TestTool.require("openssl"), try TestTool.require("ffmpeg"))

@@ -13,7 +13,7 @@ extension Unhurried.Pictures {
             #expect(Self.pipelines.count >= 5)
             let paths = Self.pipelines.map { "\(EndToEnd.root)/pipelines/\($0)" }
             let result = try Command.tandem(["validate"] + paths)
-            // A machine without a Korean or Chinese font is told so, and the file is valid all the same.
+            // A machine without a Korean or Chinese font gets a warning, and the file is still valid.
             let complaints = result.errors.split(separator: "\n").filter {
                 !($0.hasPrefix("warning: ") && $0.contains("font"))
             }
@@ -23,7 +23,7 @@ extension Unhurried.Pictures {
             #expect(try schema == Files.text("\(EndToEnd.root)/pipelines/schema.json"))
         }
 
-        /// One of them is run as a newcomer runs it.
+        /// One of them is run like by a first-time user.
         private static let shown = "pk-landscape.json"
 
         @Test(
@@ -82,7 +82,7 @@ extension Unhurried.Pictures {
                     "--set", "ingest.rtmp.listen=127.0.0.1:0", "--set", "control.listen=127.0.0.1:0", "--set",
                     "outputs[0].http.listen=127.0.0.1:0", "--set", "outputs[0].path=\(work.path("out"))",
                 ])
-            /// A line of the README, with this room's addresses and this build's program.
+            /// A README line with this room's addresses and this build's program.
             func here(_ line: String) -> String {
                 line.replacingOccurrences(of: "rtmp://127.0.0.1:1935", with: room.rtmp)
                     .replacingOccurrences(of: "http://127.0.0.1:8081", with: room.control)
@@ -157,7 +157,7 @@ extension Unhurried.Pictures {
                     }
                 default:
                     guard let name = words.dropFirst().first, !name.hasPrefix("-") else { continue }
-                    // A verb of its own has flags of its own.
+                    // Subcommands have flags of their own.
                     let verb = name == "ctl" ? words.dropFirst(2).prefix(1) : []
                     let help = try Command.tandem(["help", name] + verb)
                     #expect(help.code == 0, "tandem \(name)")
@@ -170,7 +170,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        /// Runs a command that needs no room and ends by itself.
+        /// Runs a command that needs no room and terminates.
         private func runs(_ words: [String]) throws {
             let finite = ["validate", "plan", "manifest", "schema"]
             guard words.count > 1, finite.contains(words[1]) || words.suffix(1) == ["--rules"] else { return }
@@ -252,7 +252,7 @@ enum Readme {
         return blocks
     }
 
-    /// Each as its words, `make …` or `tandem …`; pipes, environment and prompts stripped.
+    /// The commands as words, `make …` or `tandem …`, without pipes, environment and prompts.
     static func commands(_ text: String) -> [[String]] {
         var commands: [[String]] = []
         var isShell = false

@@ -4,7 +4,7 @@ import Testing
 extension Unhurried.Pictures {
     @Suite("Video formats: rotated, odd-sized, interlaced, changing, and sources without one of the tracks")
     struct FormatTests {
-        /// Four quarters: white, gray, black, and dark gray, from the left upper one clockwise.
+        /// Four quarters: white, gray, black and dark gray, clockwise from the upper left.
         private static let quarters =
             "geq=lum='if(lt(X\\,W/2)\\,if(lt(Y\\,H/2)\\,235\\,70)\\,if(lt(Y\\,H/2)\\,150\\,16))':cb=128:cr=128"
         private static let tags = [

@@ -31,7 +31,7 @@ extension EndToEnd {
             return reply.json()
         }
 
-        /// One color and one tone, as a streamer's ffmpeg sends them.
+        /// One color and one tone, sent by ffmpeg as a streamer runs it.
         private static func publish(
             _ media: Media, _ color: String, hertz: Int, to url: String
         ) throws -> Publisher {
@@ -48,7 +48,7 @@ extension EndToEnd {
                 ])
         }
 
-        /// Whether a stranger with this key is turned away.
+        /// Whether an unknown publisher with this key is refused.
         private static func isRefused(_ key: String, by room: RunningRoom) throws -> Bool {
             let stranger = try Publisher.pattern("NOBODY", to: room.url(key), size: "320x180")
             defer { stranger.stop(SIGKILL) }
@@ -90,7 +90,7 @@ extension EndToEnd {
             try room.segments(1)
             let watch = PlaylistWatch(viewer, ["/180p.m3u8"])
 
-            // A scene alone that shows nobody who is there changes nothing.
+            // A document with only a scene of absent sources changes nothing.
             let unknown = try Self.patch(room, #"{ "scenes": [\#(Self.pk), \#(Self.trio)] }"#, status: 422)
             #expect(
                 (unknown["errors"] as? [[String: Any]])?.first?["path"] as? String == "scenes[1].uids[2]", "\(unknown)")
@@ -117,7 +117,7 @@ extension EndToEnd {
             #expect(try Self.get(room, "/v1/stats").contains(#""uid":"3003""#))
             #expect(try Self.get(room, "/v1/sources/3003/snapshot").isEmpty == false)
 
-            // A scene that a command has made keeps its guest in the room.
+            // A scene made by a command keeps its guest in the room.
             let named = try HTTPClient.request(
                 "PUT", room.control, "/v1/scenes/mine", body: #"{ "layout": "solo", "uids": ["3003"] }"#)
             #expect(named.status == 200, "\(named.body)")
@@ -126,7 +126,7 @@ extension EndToEnd {
             #expect((kept["detail"] as? String)?.contains("\"mine\"") == true, "\(kept)")
             #expect(try HTTPClient.request("DELETE", room.control, "/v1/scenes/mine").status == 200)
 
-            // The two who stay change places in the list.
+            // The two remaining sources swap positions in the list.
             _ = try Self.patch(room, alone)
             let lost = try room.event("ingest.lost", uid: "3003", timeout: 5)
             #expect(lost.text("reason")?.contains("NetStream.Publish.Denied") == true, "\(lost.line)")
@@ -135,7 +135,7 @@ extension EndToEnd {
             #expect(try third.child.wait(timeout: 10) != 0, "its encoder sees it")
             #expect(try Self.isRefused("c", by: room))
             try room.event("ingest.refused", from: 0) { $0.text("reason")?.contains("an unknown key") == true }
-            // As a label: some number may have these digits.
+            // As a label value: another number may contain these digits.
             #expect(try !Self.get(room, "/metrics").contains(#""3003""#))
             #expect(try !Self.get(room, "/v1/stats").contains(#""3003""#))
             _ = try Self.get(room, "/v1/sources/3003", status: 404)
@@ -154,7 +154,7 @@ extension EndToEnd {
             try Self.judge(work.path("out"), media, work)
         }
 
-        /// Red and green all the time, blue below them for a while; the sound likewise.
+        /// Red and green all the time, blue below them for a while; the tones likewise.
         private static func judge(_ directory: String, _ media: Media, _ work: WorkDirectory) throws {
             let list = "\(directory)/180p.m3u8"
             let text = try Files.text(list)
@@ -168,9 +168,9 @@ extension EndToEnd {
             func isNear(_ color: [Int], _ other: [Int]) -> Bool {
                 zip(color, other).allSatisfy { abs($0 - $1) <= 24 }
             }
-            // As ffmpeg's color source makes them.
+            // The colors of ffmpeg's color source.
             let (red, lime, blue) = ([81, 90, 240], [145, 54, 34], [41, 240, 110])
-            // Two pictures at the beginning, before both have come.
+            // Two frames at the start, before both sources are there.
             let settled = pictures.drop { !isNear($0.color(80, 45), red) || !isNear($0.color(240, 45), lime) }
             let seen = pictures.prefix(20).map { ($0.color(80, 45), $0.color(240, 45)) }
             #expect(pictures.count - settled.count < 15 && settled.count > 40, "\(pictures.count), \(seen)")
@@ -180,7 +180,7 @@ extension EndToEnd {
             #expect(first > 3 && last - first > 10 && last < shown.count - 6, "\(first)…\(last) of \(shown.count)")
             #expect(shown[first...last].allSatisfy { $0 }, "no card, and no gap")
             let tones = try Tones("\(directory)/audio.m3u8", media)
-            // Milliseconds; half a second after both are there.
+            // In milliseconds; half a second after both are there.
             let start = (pictures.count - settled.count) * 200 + 500
             for (hertz, isGuest) in [(400, false), (700, false), (1100, true)] {
                 let level = tones.level(hertz)
@@ -212,7 +212,7 @@ extension EndToEnd {
                 _ = try Self.patch(room, with)
                 _ = try Self.patch(room, without)
             }
-            // What the first ones need for ever is no growth.
+            // Memory that the first cycles allocate permanently is not growth.
             for _ in 0..<20 { try cycle() }
             let before = try Self.cost(of: room)
             var most = before

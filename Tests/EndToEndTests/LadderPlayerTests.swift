@@ -36,7 +36,7 @@ extension EndToEnd {
                 "JSON.stringify(hls.levels.map((level) => ({ frameRate: level.frameRate, group: level.audioGroups[0] })))"
             )
             let levels = try JSONDecoder().decode([Level].self, from: Data(told.utf8))
-            // Sound alone is no level beside pictures.
+            // Audio only is not a level when there is video.
             #expect(levels.count == 3 && levels.filter { $0.frameRate == 15 }.map(\.group) == ["lo"])
             #expect(Set(levels.filter { $0.frameRate == 30 }.map(\.group)) == ["hi", "lo"])
             let lint = try Child(EndToEnd.binary, ["lint-hls", "\(viewer)/index.m3u8", "--duration", "12"])

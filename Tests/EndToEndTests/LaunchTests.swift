@@ -21,7 +21,7 @@ extension Unhurried.Pictures {
             }
             let verdict = try Command.run(judge, ["--strict"] + paths)
             #expect(verdict.code == 0, "\(verdict.output) \(verdict.errors)")
-            // The judge does see mistakes.
+            // The schemas do find mistakes.
             let broken = try Command.tandem(["manifest", "\(EndToEnd.root)/pipelines/solo.json", "--for", "k8s"]).output
                 .replacingOccurrences(of: "backoffLimit:", with: "backoffLimits:")
             #expect(try Command.run(judge, ["--strict", try work.write(broken, to: "broken.yaml")]).code != 0)
@@ -39,14 +39,14 @@ extension Unhurried.Pictures {
                     ])
                 #expect(made.code == 0, "\(made.errors)")
                 let unit = "systemd/system/tandem@.service"
-                // Here the program is elsewhere, and verify looks for it.
+                // In this test the program is at another path, and verify looks for it.
                 let text = try Files.text(work.path(unit)).replacingOccurrences(
                     of: "/usr/bin/tandem", with: "/bin/true")
                 _ = try work.write(text, to: unit)
                 let verdict = try Command.run(
                     judge, ["verify", "--man=no", "tandem@r1.service"],
                     environment: ["SYSTEMD_UNIT_PATH": "\(work.path)/systemd/system:"])
-                // What this machine's own units are reproached with is not ours.
+                // Complaints about this machine's other units do not count.
                 let complaints = verdict.errors.split(separator: "\n").filter { $0.contains("tandem") }
                 #expect(verdict.code == 0 && complaints.isEmpty, "\(room): \(verdict.errors)")
                 let handedOn = try Command.tandem(["validate", "\(work.path)/tandem/r1.json"])
@@ -154,7 +154,7 @@ extension Unhurried.Pictures {
 }
 
 extension EndToEnd {
-    /// A tool that `.ci/tools` has fetched, or one of the machine. Without it, the current test ends as skipped.
+    /// A tool that `.ci/tools` has downloaded, or one of the machine. Without it, the current test ends as skipped.
     static func fetched(_ name: String) throws -> String {
         let path = "\(self.root)/.build/tools/bin/\(name)"
         return FileManager.default.isExecutableFile(atPath: path) ? path : try TestTool.require(name)

@@ -32,7 +32,7 @@ extension Unhurried.Doors {
             #expect(try !list().contains("#EXT-X-ENDLIST"))
             _ = try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}")
             try room.event("room.closed")
-            // Longer together than a room stays that nobody watches.
+            // Together longer than an unwatched room lingers.
             for _ in 0..<2 {
                 Thread.sleep(forTimeInterval: 2)
                 #expect(try list().hasSuffix("#EXT-X-ENDLIST\n"))
@@ -46,7 +46,7 @@ extension Unhurried.Doors {
             #expect(try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}").status == 202)
             #expect(try room.child.wait(timeout: 4) == 0)
             publisher.stop()
-            // An engine that starts the room again is told that there is nothing to do, if it asks for that.
+            // An orchestrator that restarts the room gets success only if it asks for that.
             let again = try [["run", "-"], ["run", "--ended-ok", "-"]].map {
                 try Command.tandem($0, input: Rooms.small(work.path("out"))).code
             }

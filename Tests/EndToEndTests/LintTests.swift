@@ -4,7 +4,7 @@ import Testing
 extension Unhurried.Doors {
     @Suite("A live room checked by tandem lint-hls")
     struct LintTests {
-        // A measurement wants more: TANDEM_LINT_SECONDS=120.
+        // A measurement needs longer: TANDEM_LINT_SECONDS=120.
         @Test("two publishers and scene changes: no finding, live and in the directory afterwards")
         func liveRoom() throws {
             let seconds = ProcessInfo.processInfo.environment["TANDEM_LINT_SECONDS"].flatMap { Int($0) } ?? 10

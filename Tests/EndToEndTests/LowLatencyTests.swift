@@ -18,7 +18,7 @@ extension Unhurried.Doors {
                 ["-v", "warning", "-nostdin", "-i", "\(viewer)/index.m3u8", "-t", "4", "-f", "null", "-"],
                 environment: [:])
 
-            // A player: the list, then each part as it is announced, on both tracks.
+            // A player: the playlist, then each part as it is announced, on both tracks.
             var seen: [String: [String]] = [:]
             for _ in 0..<6 {
                 for list in ["180p.m3u8", "audio.m3u8"] {
@@ -39,7 +39,7 @@ extension Unhurried.Doors {
             #expect(try !Files.text("\(directory)/180p.m3u8").contains("PART"), "the directory stays plain")
             #expect(try HTTPClient.request("GET", viewer, "/180p.m3u8?_HLS_msn=9999").status == 400)
             #expect(try reader.wait(timeout: 20) == 0)
-            // It reads the map again with a playlist, and says so.
+            // It reads the map again with each playlist, and logs that.
             let complaints = reader.errors.split(separator: "\n").filter { !$0.contains("duplicated MOOV") }
             #expect(complaints.isEmpty, "ffmpeg complains")
             #expect(try room.end() == 0)
@@ -47,7 +47,7 @@ extension Unhurried.Doors {
             #expect(try media.complaints("\(directory)/index.m3u8") == "")
         }
 
-        /// Number and index of the part a list hints at.
+        /// Number and index of the part that a playlist hints.
         private static func next(_ text: String) throws -> (Int, Int) {
             let hint = try #require(text.split(separator: "\n").first { $0.contains("PRELOAD-HINT:TYPE=PART") })
             let numbers = try #require(hint.firstMatch(of: /-(\d+)\.(\d+)\.m4s/)).output

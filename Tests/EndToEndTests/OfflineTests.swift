@@ -29,8 +29,8 @@ extension Unhurried.Pictures {
             try self.expectTransport(work.path("one-ts"), media)
         }
 
-        /// Runs of the job that is shorter than its files: `TANDEM_RUNS=200 TANDEM_TEST_MINUTES=60` is the bar, beside
-        /// `stress --cpu 2` or something else that takes the cores.
+        /// Runs of the job that is shorter than its files. The full test is `TANDEM_RUNS=200 TANDEM_TEST_MINUTES=60`,
+        /// beside `stress --cpu 2` or another load.
         private static let runs =
             ProcessInfo.processInfo.environment["TANDEM_RUNS"].flatMap { Int($0) }.map { max(2, $0) } ?? 3
 
@@ -85,8 +85,8 @@ extension Unhurried.Pictures {
             #expect(damaged.code == 65 && damaged.output.contains("slice-damaged"), "\(name): \(damaged.output)")
         }
 
-        /// Overwrites the middle of the IDR slice. Lengths and headers stay, and the bytes are legal in a NAL unit, so that only
-        /// a decoder can tell.
+        /// Overwrites the middle of the IDR slice. Lengths and headers stay, and the bytes are legal in a NAL unit, so
+        /// that only a decoder can notice.
         private static func overwriteSlice(of path: String) throws {
             var bytes = Array(try Files.bytes(path))
             let type = Array("mdat".utf8)
@@ -97,7 +97,7 @@ extension Unhurried.Pictures {
             while place + 5 < bytes.count, bytes[place + 4] & 0x1F != 5 { place += 4 + length(place) }
             let size = length(place)
             try #require(size > 200 && place + 4 + size <= bytes.count)
-            // Bytes that look random and are never zero: codes of one value can be a legal picture.
+            // Pseudorandom bytes that are never zero: repeated codes could decode to a legal frame.
             var state: UInt64 = 1
             for offset in (size / 4)..<(size * 3 / 4) {
                 state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -140,7 +140,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        /// A player that seeks reads the key pictures alone, and gets each of them.
+        /// A player that seeks reads only the key frames, and gets each of them.
         private func expectIFrames(_ directory: String, _ media: Media) throws {
             for name in ["240p", "360p", "480p", "720p"] {
                 let path = "\(directory)/\(name)-iframes.m3u8"
@@ -152,7 +152,7 @@ extension Unhurried.Pictures {
             #expect(lint.code == 0 && lint.output.contains("-iframes.m3u8: 6 segments"), "\(lint.output)")
         }
 
-        /// The same pictures and sound for old devices, in lists without anything newer than version 3.
+        /// The same video and audio as MPEG-TS for old devices, in playlists without tags newer than version 3.
         private func expectTransport(_ directory: String, _ media: Media) throws {
             for name in ["240p", "360p", "480p", "720p"] {
                 let path = "\(directory)/\(name).m3u8"
@@ -166,7 +166,7 @@ extension Unhurried.Pictures {
             #expect(lint.code == 0, "\(lint.output)")
         }
 
-        /// Every segment starts with a key picture, and so does every GOP: one grid of 32 pictures in all renditions.
+        /// Every segment and every GOP starts with a key frame: one grid of 32 frames in all renditions.
         private func expectKeyPictures(_ path: String, _ playlist: Playlist, _ media: Media) throws {
             let packets = try media.packets(path, "v:0").sorted { $0.time < $1.time }
             let first = try #require(packets.first).time

@@ -46,7 +46,7 @@ extension Unhurried.Doors {
             let publisher = try Publisher.pattern("ANNA", to: first.url("a"), size: "320x180")
             try first.event("source.live")
             #expect(receiver.line(from: 0, timeout: 10) { $0.hasPrefix("event") && $0.contains("source.live") } != nil)
-            // From here on nothing is taken: what the worker tells until it is killed is its successor's to deliver.
+            // From here on no event is accepted: the successor must deliver what the worker emits until it is killed.
             _ = FileManager.default.createFile(atPath: refuse, contents: nil)
             publisher.stop()
             _ = try HTTPClient.request("POST", first.control, "/v1/room:drain")
@@ -91,7 +91,7 @@ extension Unhurried.Doors {
             #expect(notified.contains { $0.hasPrefix("notify STATUS=live, 1 of 2 sources live") })
         }
 
-        /// Everything a room tells while it lives, as its operator asks for it.
+        /// Everything a live room reports, as its operator requests it.
         private func watch(_ room: RunningRoom) throws {
             let follower = try Child(EndToEnd.binary, ["ctl", "events", "--follow", "-a", room.control])
             #expect(follower.line(from: 0, timeout: 10) { $0.contains("source.live") } != nil)
@@ -116,7 +116,7 @@ extension Unhurried.Doors {
             follower.stop(SIGTERM)
         }
 
-        /// The room's document, another version at a time.
+        /// The room's document, one version after another.
         private func rewrite(_ room: RunningRoom) throws {
             func ctl(_ words: [String], input: String? = nil, _ code: Int32 = 0) throws -> [String: Any] {
                 let result = try Command.run(
@@ -132,7 +132,7 @@ extension Unhurried.Doors {
                 #"[{"sceneId":"solo","layout":"solo","uids":["1001"]},{"sceneId":"wide","layout":"topBottom","uids":["1001","2002"]}]"#
             let patch =
                 #"{"room":{"title":"one"},"scenes":\#(scenes),"program":{"scene":"wide"},"alarms":{"windowMs":4000}}"#
-            // It is judged first, then on air from one tick on.
+            // It is validated first, then on air from one tick.
             let dry = try ctl(["patch", patch, "--dry-run"])
             #expect(dry["changed"] as? Bool == false && dry["dryRun"] as? Bool == true)
             #expect(try title() == nil)
@@ -146,7 +146,7 @@ extension Unhurried.Doors {
             #expect(told.integer("revision") == 1)
             #expect(room.events("scene.changed").map { $0.text("scene") } == ["wide"])
             #expect(Set(room.events("scene.removed").map { $0.text("scene") }) == ["guest", "pk"])
-            // A dry run is refused as what it stands for would be.
+            // A dry run is refused like the request itself.
             try room.put(scene: "solo")
             let without = #"{"scenes":[{"sceneId":"wide","layout":"topBottom","uids":["1001","2002"]}]}"#
             for words in [["patch", without, "--dry-run"], ["patch", without]] {
@@ -156,7 +156,7 @@ extension Unhurried.Doors {
             try room.put(scene: "wide")
             let torn = try ctl(["patch", #"{"room":{"title":"#], 1)
             #expect(torn["status"] as? Int == 400, "\(torn)")
-            // What no running room can take is refused with all that came with it.
+            // A change that a running room cannot make is refused together with all others of the request.
             let refused = try ctl(["patch", #"{"room":{"title":"two"},"canvas":{"fps":25}}"#], 1)
             #expect(refused["code"] as? String == "needsRestart")
             let paths = (refused["errors"] as? [[String: Any]])?.compactMap { $0["path"] as? String }
@@ -175,7 +175,7 @@ extension Unhurried.Doors {
             #expect(gone["status"] as? Int == 422, "\(gone)")
             let older = try ctl(["patch", #"{"revision":1,"room":{"title":"three"}}"#], 1)
             #expect(try older["code"] as? String == "superseded" && title() == "two")
-            // A key: who is on air stays, the next one needs the new one.
+            // A new key: the publisher on air stays, the next one needs the new key.
             var whole = try ctl(["document"])
             whole["revision"] = 9
             whole["sources"] = [
@@ -200,7 +200,7 @@ extension Unhurried.Doors {
             #expect(replay["changed"] as? Bool == false && replay["revision"] as? Int == 9)
         }
 
-        /// Seconds the receivers are away, slow and wrong; `TANDEM_HOOK_OUTAGE=60`.
+        /// Seconds for which receivers are down, slow and failing; `TANDEM_HOOK_OUTAGE=60`.
         private static let outageSeconds =
             ProcessInfo.processInfo.environment["TANDEM_HOOK_OUTAGE"].flatMap { Double($0) }
 
@@ -270,11 +270,11 @@ extension Unhurried.Doors {
             for child in [slow, wrong, back] { child.stop(SIGKILL) }
         }
 
-        /// Names in the dashboard and the alert rules, as they stand in a room's metrics.
+        /// Metric names used in the dashboard and the alert rules.
         private static func watchedMetrics() throws -> Set<String> {
             let deploy = "\(EndToEnd.root)/deploy"
             let text = try Files.text("\(deploy)/grafana/tandem.json") + Files.text("\(deploy)/prometheus/alerts.yml")
-            // A histogram's family bears its name with a suffix.
+            // Samples of a histogram have its name with a suffix.
             return Set(text.matches(of: /(tandem|process)_[a-z_]+[a-z]/).map { String($0.output.0) })
         }
 

@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What else people publish with. Each in a room of its own, so it takes a while: `TANDEM_ENCODERS=full`. A test whose tool
-    /// is missing is skipped; `TANDEM_NEW_FFMPEG` is the path of an FFmpeg 8 or later, which speaks Enhanced RTMP.
+    /// Other encoders, each in its own room, which takes a while: `TANDEM_ENCODERS=full`. A test without its tool is
+    /// skipped; `TANDEM_NEW_FFMPEG` is the path of an FFmpeg 8 or later, which supports Enhanced RTMP.
     @Suite(
         "Third-party encoders that this machine has", .serialized,
         .enabled(if: ProcessInfo.processInfo.environment["TANDEM_ENCODERS"] == "full"))
     struct OtherEncodersTests {
-        /// A room for anything, with SRT beside RTMP.
+        /// A room for any encoder, with SRT beside RTMP.
         private static func room(_ work: WorkDirectory) throws -> RunningRoom {
             try RunningRoom(
                 Rooms.small(work.path("out")).replacingOccurrences(
@@ -21,7 +21,7 @@ extension EndToEnd {
                         """))
         }
 
-        /// On air with picture and sound, and a row for the table.
+        /// On air with video and audio; prints a row for the table.
         private static func judge(_ name: String, _ room: RunningRoom, _ publisher: Publisher, sound: Bool = true)
             throws
         {
@@ -95,7 +95,7 @@ extension EndToEnd {
             try Self.judge("ffmpeg, \(name)", room, publisher)
         }
 
-        /// By RTMP: its SRT output has no word for a stream id.
+        /// Over RTMP: VLC's SRT output cannot set a stream id.
         @Test("VLC publishes over RTMP")
         func vlc() throws {
             let (vlc, media) = (try TestTool.require("cvlc"), try Media.require())
@@ -104,7 +104,7 @@ extension EndToEnd {
             let room = try Self.room(work)
             let output = "#std{access=avio{options={}},mux=ffmpeg{mux=flv},dst=\(room.url("a"))}"
             var arguments = [vlc, "-I", "dummy", work.path("clip.mp4"), "--sout", output, "--sout-keep"]
-            // It does not run as root.
+            // VLC does not run as root.
             if geteuid() == 0 {
                 guard
                     let runuser = ["/usr/sbin/runuser", "/sbin/runuser"].first(where: {

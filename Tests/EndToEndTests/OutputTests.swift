@@ -6,7 +6,8 @@ import Testing
 extension Unhurried.Doors {
     @Suite("RTMP outputs and HTTP-FLV of a room to CDNs")
     struct OutputTests {
-        /// A listening socket whose program never takes a connection, as the kernel shows it: accepted, and silent.
+        /// A listening socket whose program never accepts a connection; the kernel completes the handshake, and then it
+        /// is silent.
         private final class Hanging {
             let port: UInt16
             private let file: Int32
@@ -32,7 +33,7 @@ extension Unhurried.Doors {
 
         private static func text(_ event: Event, _ key: String) -> String { event.text(key) ?? "" }
 
-        /// The document with RTMPS beside RTMP, and the file of its self-signed certificate.
+        /// The document with RTMPS beside RTMP, and the path of its self-signed certificate.
         private static func secured(_ document: String, _ work: WorkDirectory) throws -> (String, String) {
             let openssl = try TestTool.require("openssl")
             let (certificate, key) = (work.path("far.crt"), work.path("far.key"))
@@ -51,7 +52,7 @@ extension Unhurried.Doors {
             return try #require(outputs.first { $0["outputId"] as? String == id })
         }
 
-        /// An alarm in the room's document; they are looked at once a second.
+        /// An alarm in the room's state; alarms are checked once a second.
         private static func alarm(_ type: String, _ state: String, _ room: RunningRoom) throws -> [String: Any] {
             for _ in 0..<30 {
                 let alarms = try room.state()["alarms"] as? [[String: Any]] ?? []
@@ -62,7 +63,8 @@ extension Unhurried.Doors {
             throw Missing("\(type) is not \(state)")
         }
 
-        /// Plays a second of the rendition over a WebSocket into a file; false, and recorded, if Python is missing.
+        /// Plays a second of the rendition over a WebSocket into a file; returns false, and records it, if Python is
+        /// missing.
         private static func playSocket(_ room: RunningRoom, to file: String) throws -> Bool {
             guard let python = TestTool.find("python3") else { return false }
             let viewer = try #require(URLComponents(string: room.viewer ?? ""))
@@ -114,7 +116,7 @@ extension Unhurried.Doors {
             #expect(metrics.contains(#"tandem_output_alarm_level{output="hung"} 2"#))
             #expect(metrics.contains(#"tandem_output_alarm_level{output="good"} 0"#))
 
-            // In its place, a server that works.
+            // A working server replaces it.
             hanging.end()
             let file = work.path("hung.flv")
             let server = try Publisher(

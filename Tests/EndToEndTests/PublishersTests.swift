@@ -4,8 +4,9 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    /// Honest publishers by the hundred (`benchmarks/load/publishers.c`), none of them on air: what is measured is what it costs
-    /// to take them in. Twenty of them for some seconds by default; `TANDEM_PUBLISHERS=full` is a hundred for 30 s, and judged.
+    /// A hundred well-behaved publishers (`benchmarks/load/publishers.c`), none of them on air: this measures the cost
+    /// of reading them. By default twenty for some seconds; `TANDEM_PUBLISHERS=full` is a hundred for 30 s, with
+    /// limits.
     @Suite("A hundred publishers", .serialized)
     struct PublishersTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_PUBLISHERS"] == "full"
@@ -31,19 +32,19 @@ extension Unhurried.Doors {
             let outcome = try load.run(publishers: 4, seconds: 5, kilobits: kilobits, size: size)
             EndToEnd.report("4 publishers of \(kilobits) kbit/s: \(outcome.waited) ms behind a full window at most")
             expectTiming(outcome.megabits, atLeast: Double(kilobits) / 1_000 * 3, "Mbit/s sent")
-            // Less than a picture's time, which an encoder does not notice: the machine may be busy for a moment.
+            // Less than a frame's time, which an encoder does not notice: the machine may be busy for a moment.
             expectTiming(outcome.waited, atMost: 33, "ms behind a full window")
         }
 
-        /// What publishes, and where it is built.
+        /// The publishing program, and the directory it is built in.
         private struct Load {
-            /// What was seen of it.
+            /// Measurements of it.
             struct Outcome {
-                /// Bits that were sent, in all.
+                /// Megabits sent in total.
                 var megabits: Double
-                /// Of the threads that read the network.
+                /// CPU cores used by the threads that read the network.
                 var cores: Double
-                /// How long the publisher that was worst off was kept waiting by the receive window, in milliseconds.
+                /// Longest time for which the receive window blocked any publisher, in milliseconds.
                 var waited: Double
             }
 
@@ -62,8 +63,8 @@ extension Unhurried.Doors {
             }
 
             /// - Parameters:
-            ///   - kilobits: Of the pictures of each publisher, in a second.
-            ///   - size: Of the pictures: noise is what fills so many bits.
+            ///   - kilobits: Video bit rate of each publisher, in kbit/s.
+            ///   - size: Frame size: noise fills the bit rate.
             func run(publishers count: Int, seconds: Int, kilobits: Int, size: String) throws -> Outcome {
                 let file = self.work.path("noise.flv")
                 let made = try Command.run(
@@ -78,7 +79,7 @@ extension Unhurried.Doors {
                     ])
                 try #require(made.code == 0, "\(made.errors)")
                 let sources = (0..<count).map { #"{ "uid": "\#($0)", "streamKey": "publisher_\#($0)" }"# }
-                // Whoever is on air never comes.
+                // The source on air never connects.
                 let pipeline = """
                     {
                       "room": { "roomId": "hundred" }, "limits": { "maxSources": \(count + 1) },
@@ -98,7 +99,7 @@ extension Unhurried.Doors {
                 guard load.line(from: 0, timeout: 30, matches: { $0.contains("afterSeconds") }) != nil else {
                     throw Missing("the publishers were not let in: \(load.errors) \(load.outputLines)")
                 }
-                // The first pictures of all of them at once are another matter.
+                // The first frames of all publishers at once are not part of the measurement.
                 Thread.sleep(forTimeInterval: 1)
                 let (before, began) = (PublishersTests.networkTime(room.child.pid), Date())
                 Thread.sleep(forTimeInterval: Double(seconds) - 2)
@@ -119,13 +120,13 @@ extension Unhurried.Doors {
                     waited: Self.number(said, "windowLimitedMs"))
             }
 
-            /// Whole or not; what is not there is no number.
+            /// Integers and fractions; NaN for a missing value.
             private static func number(_ event: Event, _ name: String) -> Double {
                 event.text(name).flatMap(Double.init) ?? event.integer(name).map(Double.init) ?? .nan
             }
         }
 
-        /// Seconds of CPU of the threads that read the network.
+        /// CPU time of the threads that read the network, in seconds.
         private static func networkTime(_ pid: pid_t) -> Double {
             let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
             var ticks = 0.0

@@ -28,7 +28,7 @@ extension Unhurried.Stores {
                 }
                 try room.event("source.live", uid: "2002")
                 try room.segments(1)
-                // The PK of the worker that was killed goes on in its successor.
+                // The successor continues the PK of the killed worker.
                 let started = try HTTPClient.request("POST", room.control, "/v1/pk:start", body: "{}").status
                 #expect(started == (run == 0 ? 200 : 409))
                 try room.segments(2)
@@ -42,7 +42,7 @@ extension Unhurried.Stores {
                 frames += room.events("segment.published").compactMap { $0.integer("ticks") }.reduce(0, +)
                 for publisher in publishers { publisher.stop(SIGKILL) }
             }
-            // If the files were made before the kill came, there is nothing left to do.
+            // If the files were made before the kill, nothing is left to do.
             let manifest = work.path("recording/recording.json")
             if !FileManager.default.fileExists(atPath: manifest) {
                 let result = try Command.tandem(["run", "-"], input: Self.room(work))

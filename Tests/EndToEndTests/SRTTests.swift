@@ -60,7 +60,7 @@ extension Unhurried.Doors {
             #expect(try room.event("ingest.publishing", uid: "1001").text("encoder")?.hasPrefix("SRT ") == true)
             try room.segments(1)
 
-            // Gone without a word; the next one comes before SRT has noticed, and takes over.
+            // Disconnected without notice; the next publisher connects before SRT has noticed, and takes over.
             let mark = room.now
             first.stop(SIGKILL)
             let second = try Self.ffmpeg(media.ffmpeg, to: url, streamID: room.key("a"), passphrase: Self.passphrase)

@@ -12,7 +12,7 @@ extension EndToEnd {
             var hertz: Int
         }
 
-        /// Tones a hundred hertz apart, all under what 8 kHz can carry.
+        /// Tones a hundred hertz apart, all within the bandwidth of 8 kHz audio.
         private static let kinds = [
             Kind(name: "g711a", encoder: "pcm_alaw", rate: 8_000, hertz: 500),
             Kind(name: "g711u", encoder: "pcm_mulaw", rate: 8_000, hertz: 700),
@@ -55,7 +55,7 @@ extension EndToEnd {
                 let level = tones.level(kind.hertz).suffix(2_000).sorted()
                 let (least, most) = (level.first ?? 0, level.last ?? 0)
                 levels.append(String(format: "%@ %.3f", kind.name, least))
-                // ffmpeg's sine is an eighth of full scale; a gap or another pitch would let it drop.
+                // ffmpeg's sine has an eighth of full scale; a gap or another pitch would lower the level.
                 #expect(least > 0.05 && most < 0.25, "\(kind.name): \(least) to \(most)")
                 #expect(least > 3 * none, "\(kind.name): \(least), beside it \(none)")
             }

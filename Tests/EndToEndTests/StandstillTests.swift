@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("The whole process is suspended for a while")
     struct StandstillTests {
-        /// Longer ones are for a measurement by hand: TANDEM_STANDSTILL=0.5,20.
+        /// Longer durations are a manual measurement: TANDEM_STANDSTILL=0.5,20.
         private static let durations: [Double] =
             ProcessInfo.processInfo.environment["TANDEM_STANDSTILL"]?.split(separator: ",").compactMap { Double($0) }
             ?? [3]
@@ -32,7 +32,7 @@ extension EndToEnd {
             let story = moves.map { "\($0.text("reason") ?? "?") at \(String(format: "%.2f", $0.time - resumed)) s" }
             #expect(try room.end() == 0)
             publisher.stop()
-            // The summary's tick counts are those of the end.
+            // The tick counts in the summary are those at the end.
             let closed = try room.event("room.closed", from: before)
             let ticks = closed.object("summary")["ticks"] as? [String: Any] ?? [:]
             #expect(ticks["lost"] as? Int == 0)

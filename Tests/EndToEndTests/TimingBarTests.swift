@@ -1,6 +1,6 @@
 import Testing
 
-/// Beside ``EndToEnd``: it starts nothing.
+/// Outside of ``EndToEnd``, since it starts no program.
 @Suite("A missed time limit is excused only if the machine was stopped")
 struct TimingBarTests {
     private static let steady = Steadiness(worstPause: StallMeter.limit, stolen: StallMeter.stolenLimit)

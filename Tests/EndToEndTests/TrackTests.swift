@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// Whatever tracks and streams a user sends, each is seen or heard, by its own volume.
+    /// For any tracks and streams of a user each is seen or heard, with its own volume.
     @Suite("Tracks and streams of one user: app and microphone, screen and camera, either without the other")
     struct TrackTests {
-        /// Hertz of each sound, a hundred apart or more.
+        /// Frequency of each tone in hertz, at least a hundred apart.
         private enum Tone {
             static let app = 500, microphone = 700, voiceOver = 900, voice = 1_100, camera = 1_300, screen = 1_500
         }
@@ -81,7 +81,7 @@ extension EndToEnd {
             #expect(zip(lumas, wanted).allSatisfy { abs($0 - $1) <= 4 }, "\(lumas), not \(wanted)")
         }
 
-        /// A second before and a second after the microphone of the first user is turned off.
+        /// A second before and a second after the first user's microphone is switched off.
         private func expectSounds(_ work: WorkDirectory, _ media: Media) throws {
             let tones = try Tones("\(work.path("out"))/audio.m3u8", media)
             let names = [
@@ -89,7 +89,7 @@ extension EndToEnd {
                 (Tone.voice, "voice alone"), (Tone.camera, "camera"), (Tone.screen, "screen"),
             ]
             let levels = names.map { tones.level($0.0) }
-            // The loudest second of the microphone is one in which it was on, and everybody else, too.
+            // The second with the loudest microphone is one in which it was on, and so were all others.
             let microphone = levels[1]
             let on = Array(stride(from: 0, to: microphone.count - 1_000, by: 100)).last { start in
                 microphone[start..<start + 1_000].allSatisfy { $0 > 0.03 }
@@ -111,8 +111,8 @@ extension EndToEnd {
             }
         }
 
-        /// 1001: app and microphone as two tracks. 2002: as two streams, the second without a picture and without a pane on
-        /// the canvas. 3003: camera and screen, each with sound. 4004: pictures alone.
+        /// 1001: app and microphone as two tracks. 2002: as two streams, the second without video and without a pane.
+        /// 3003: camera and screen, each with audio. 4004: video only.
         private static func pipeline(_ directory: String) -> String {
             let panes =
                 [("1001", "main"), ("2002", "main"), ("3003", "main"), ("3003", "sub"), ("4004", "main")]

@@ -4,7 +4,7 @@ import Testing
 extension Unhurried.Doors {
     @Suite("The viewer page")
     struct ViewerPageTests {
-        /// The page as the origin puts it together; its browser opens media sources `delay` milliseconds late.
+        /// The page as the origin builds it; its browser opens media sources `delay` milliseconds late.
         private static func page(delay: Int) throws -> String {
             let folder = "\(EndToEnd.root)/Sources/Origin/Page"
             let late = """
@@ -46,7 +46,8 @@ extension Unhurried.Doors {
                   look();
                 })
                 """)
-            // The numbers below the picture are written twice a second. All times leave a busy machine more than a second.
+            // The numbers below the video are updated twice a second. All times allow a busy machine more than a
+            // second.
             try tab.evaluate(
                 """
                 states = [];
@@ -55,7 +56,7 @@ extension Unhurried.Doors {
                 """)
             #expect(try tab.evaluate("player !== null && player.main === undefined") == "1", "it still opens")
             #expect(browser.errors.isEmpty, "\(browser.errors)")
-            // The media source of the player before opens meanwhile; that of the next one a second after this.
+            // The previous player's media source opens meanwhile; the next one's a second later.
             try tab.evaluate("restart(new Error('a test')); new Promise((done) => setTimeout(done, 3200))")
             #expect(
                 try tab.evaluate("states.includes('failed')") == "0", "the player before has nothing to say any more")
