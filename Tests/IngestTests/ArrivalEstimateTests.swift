@@ -5,7 +5,7 @@ import Testing
 struct ArrivalEstimateTests {
     private static let millisecond: Int64 = 1_000_000
 
-    /// Reads `timestamps` at `now`, in milliseconds, and says when they came.
+    /// Reads `timestamps` at `now`, in milliseconds, and returns the estimated arrivals.
     private func read(_ timestamps: [UInt32], at now: Int64, _ estimate: inout ArrivalEstimate) -> [Int64] {
         let newest = timestamps.dropFirst().reduce(timestamps.first ?? 0, ArrivalEstimate.newer)
         let arrivals = timestamps.map {
@@ -27,7 +27,7 @@ struct ArrivalEstimateTests {
         var estimate = ArrivalEstimate(now: 0)
         _ = self.read([0], at: 100, &estimate)
         estimate.looked(at: 3_000 * Self.millisecond)
-        // Three seconds of media within one turn.
+        // Three seconds of media in one turn.
         let arrivals = self.read([33, 1_000, 2_000, 3_000, 3_010], at: 3_019, &estimate)
         #expect(arrivals == [3_000, 3_000, 3_000, 3_009, 3_019])
     }
@@ -35,7 +35,7 @@ struct ArrivalEstimateTests {
     @Test("tracks with separate timestamps keep their order, and arrival times never go back")
     func tracks() {
         var estimate = ArrivalEstimate(now: 0)
-        // Sound a tenth of a second behind the pictures that it is sent with.
+        // Audio a tenth of a second behind the video that it is sent with.
         #expect(self.read([100, 0, 133, 33, 166, 66], at: 500, &estimate) == [434, 434, 467, 467, 500, 500])
     }
 

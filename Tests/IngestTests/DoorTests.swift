@@ -16,7 +16,7 @@ import Testing
 struct DoorTests {
     static let proxied = Array("PROXY TCP4 192.0.2.7 10.0.0.1 40000 1935\r\n".utf8)
 
-    /// A server with RTMPS beside RTMP, on a certificate of its own.
+    /// A server with RTMPS beside RTMP, with a self-signed certificate.
     static func withTLS(
         _ change: (inout IngestConfiguration) -> Void = { _ in },
         _ body: (TestServer, CertificateStore, TemporaryDirectory) async throws -> Void
@@ -83,7 +83,7 @@ struct DoorTests {
     @Test("a TLS renegotiation is refused")
     func renegotiation() async throws {
         try await Self.withTLS { server, _, folder in
-            // An R at the beginning of a line is openssl's word for it; it says so, fails, and exits by 1.
+            // A line that starts with R is a command of openssl: it requests a renegotiation, fails, and exits with 1.
             let script = """
                 cd '\(folder.path)' && mkfifo keys || exit 9
                 timeout 20 openssl s_client -connect 127.0.0.1:\(server.securePort) -tls1_2 <keys >said 2>&1 &
@@ -186,7 +186,7 @@ struct DoorTests {
                         .connect(host: "127.0.0.1", port: server.port).get())
             }
             await server.events.wait { events in
-                // Asked anew with every event.
+                // Evaluated with every event.
                 guard events.count >= 492 else { return false }
                 let crowded = events.count {
                     if case .refused(_, _, let reason, _) = $0 {

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Takeover limit: two encoders that compete for a key, and one that reconnects")
 struct FlapGuardTests {
-    /// A takeover at `at` from a publisher that was let in at `since` and sent its last packet at `lastPacket`; milliseconds.
+    /// A takeover at `at` from a publisher that was admitted at `since` and sent its last packet at `lastPacket`, in
+    /// milliseconds.
     struct Attempt: Sendable {
         var at: Int64
         var since: Int64

@@ -103,7 +103,8 @@ struct HookTests {
         }
     }
 
-    // In the next two the webhook has all the time there is: were the body waited for, the session's deadline would decide.
+    // In the next two tests the webhook has unlimited time: if the body were waited for, the session's deadline would
+    // decide.
 
     @Test("a refusing status counts although the body never ends, even if webhook failures admit")
     func endlessRefusal() async throws {
@@ -170,7 +171,7 @@ struct HookTests {
                     $0.count { if case .unpublished = $0 { true } else { false } } == index
                 }
             }
-            // Their key is right: all are told, unlike those who guess.
+            // Their key is right: all get an answer, unlike those who guess.
             for _ in 0..<15 {
                 let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
                 #expect(AdmissionOnTheWireTests.status(publisher)?.text == PublishRefusal.undecided.text)
@@ -198,7 +199,7 @@ struct HookTests {
         await hook.stop()
     }
 
-    /// Time stands still.
+    /// A clock that stands still.
     private struct StandingClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
     }

@@ -117,7 +117,7 @@ struct IngestServerTests {
         }
     }
 
-    /// Bytes are handed out as they come, whatever the clock says.
+    /// Bytes are delivered as they arrive, whatever the clock says.
     private static func withoutPacing(_ configuration: inout IngestConfiguration) {
         configuration.readPatience[TestServer.host] = ReadPatience(usual: 0, away: 0)
     }
@@ -152,7 +152,7 @@ struct IngestServerTests {
             let began = TestClock().now()
             for _ in 0..<60 {
                 let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
-                // One that is refused is closed already.
+                // A refused one is already closed.
                 try? await publisher.drop()
             }
             await server.events.wait {
@@ -186,7 +186,7 @@ struct IngestServerTests {
         }
     }
 
-    /// A whole publisher in one piece, and behind its request a chunk that nothing comes before.
+    /// A whole publisher in one piece; right after its request a chunk continues a message that never began.
     private static var unreadableBehindPublish: [UInt8] {
         var bytes: [UInt8] = [3] + [UInt8](repeating: 0, count: 2 * 1536)
         var writer = RTMPChunkWriter()
@@ -216,7 +216,7 @@ struct IngestServerTests {
         }
     }
 
-    /// No budget fills again.
+    /// No budget refills.
     private struct StoppedClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
     }
@@ -304,16 +304,16 @@ struct IngestServerTests {
             let first = try await TestPublisher.publish(server.url(TestServer.hostKey))
             let second = try await TestPublisher.publish(server.url(TestServer.guestKey))
             host.setFull(true, for: token)
-            // When the second one's items are here, the loop has finished, or is in, the turn that began with the pause queued;
-            // it turns to sockets again only behind it.
+            // When the second publisher's items arrive, the loop has finished, or is in, the turn that started with the
+            // pause queued; it handles sockets again only after it.
             try await second.sendMedia()
             await guest.items.wait { $0.count == 5 }
-            // This is in the first one's socket before the second one sends again.
+            // This is in the first publisher's socket before the second one sends again.
             try await first.sendMedia(from: 1)
             try await second.sendMedia(from: 50, configurations: false)
             await guest.items.wait { $0.count == 8 }
             #expect(slow.items.elements.isEmpty)
-            // More than the sockets hold, so that it can only arrive once reading goes on.
+            // More than the sockets can hold, so it can only arrive after reading resumes.
             let large = Tags.unit([0x65]) + [0, 0x0F, 0, 0] + [UInt8](repeating: 0x41, count: 0x0F_0000)
             async let sending: Void = {
                 for index in 0..<40 { try await first.send(Tags.video(1, large, at: UInt32(index))) }

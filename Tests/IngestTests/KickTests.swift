@@ -27,7 +27,7 @@ struct KickTests {
             let again = try await TestPublisher.publish(server.url(TestServer.hostKey))
             await Self.refused(again, with: .kicked)
             #expect(guest.outcomes.elements == [.ready])
-            // A time that has passed lifts it.
+            // An end in the past lifts it.
             server.server.kick(TestServer.host, until: 0)
             let back = try await TestPublisher.publish(server.url(TestServer.hostKey))
             #expect(back.outcomes.elements == [.ready])
@@ -66,7 +66,7 @@ struct KickTests {
                 #expect(ingest.hub(for: third) == nil && ingest.statistics[third] == nil)
                 await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
             }
-            // A key that is still known, of a source that is gone.
+            // A key that is still known, of a removed source.
             ingest.renew(admission(three))
             await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
             ingest.remove(third, .removed)
@@ -110,7 +110,7 @@ struct KickTests {
             for _ in 0..<40 { _ = try await TestPublisher.connect(server.url("wrong")) }
             let host = try await TestPublisher.publish(server.url(TestServer.hostKey))
             #expect(host.outcomes.elements == [.ready])
-            // One a second is answered: on a slow machine the first one may be.
+            // One a second is answered: on a slow machine the first may be.
             var outcomes: [[TestPublisher.Outcome]] = []
             while outcomes.count < 10, outcomes.last != [.closed] {
                 outcomes.append(try await TestPublisher.publish(server.url("wrong")).outcomes.elements)

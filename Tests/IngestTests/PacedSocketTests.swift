@@ -6,10 +6,10 @@ import NIOEmbedded
 import Synchronization
 import Testing
 
-/// Without sockets and without time: what is set on a channel, and when.
+/// Without sockets and real time: which options are set on a channel, and when.
 @Suite("A publisher's socket and the read timer: SO_RCVLOWAT")
 struct PacedSocketTests {
-    /// Time that passes when it is told to, on the event loop as well.
+    /// Time that the test advances, also on the event loop.
     private final class Steps: MonotonicClock {
         private let time = Atomic<Int64>(0)
 
@@ -31,7 +31,7 @@ struct PacedSocketTests {
         PacedReading(channel, number: number, patience: patience, grid: self.grid, clock: self.clock)
     }
 
-    /// The mark that was set last; nil: none was.
+    /// The mark that was set last; nil: none was set.
     private static func mark(_ channel: EmbeddedChannel) -> Int? {
         for (option, value) in channel.options {
             guard let option = option as? ChannelOptions.Types.SocketOption, option.optionName.rawValue == SO_RCVLOWAT
@@ -41,7 +41,7 @@ struct PacedSocketTests {
         return nil
     }
 
-    /// Three seconds at 2 Mbit/s, a picture and its sound at a time.
+    /// Three seconds at 2 Mbit/s, each frame with its audio.
     private func warm(_ reading: PacedReading, isAway: Bool = false) {
         for _ in 0..<75 {
             self.clock.advance(40, self.loop)
@@ -89,7 +89,7 @@ struct PacedSocketTests {
         _ = try channel.finish()
     }
 
-    /// A reader of the source who hears what waits.
+    /// A reader of the source that is told how far it was read.
     private final class Watcher: SourceSubscriber {
         private let state = Mutex(Int64?.none)
 
@@ -140,7 +140,7 @@ struct PacedSocketTests {
         for _ in 0..<52 {
             self.clock.advance(19, self.loop)
             var atOnce = 0
-            // There is no socket to be read: it is told instead.
+            // There is no socket to read: the mark is set instead.
             for (index, channel) in channels.enumerated() where Self.mark(channel) == 1 {
                 readings[index].received(5_000, missing: 77, isAway: true, at: self.clock.now())
                 reads[index] += 1
@@ -169,7 +169,7 @@ struct PacedSocketTests {
     @Test("a socket closed while registered leaves the timer without an error")
     func closed() throws {
         let channel = EmbeddedChannel(loop: self.loop)
-        // As a socket's channel does.
+        // Like a socket's channel.
         channel.allowOptionsWhenClosed = false
         let reading = self.reading(channel)
         self.warm(reading)

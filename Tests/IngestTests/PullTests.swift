@@ -14,7 +14,7 @@ struct PullTests {
         Tags.video(1, Tags.unit([0x41, 4, 5]), at: 1033),
     ]
 
-    /// Fetches from a server with these scripts until `isMet` holds of the events.
+    /// Pulls from a server with these scripts until `isMet` holds for the events.
     static func run(
         _ scripts: [PlayServer.Script], idleTimeout: Int64 = 90_000_000_000, query: String = "t=1",
         until isMet: @escaping @Sendable ([IngestEvent]) -> Bool
@@ -97,7 +97,7 @@ struct PullTests {
         #expect(events.contains(.lost(Self.source, reason: "no media for 200 ms")))
     }
 
-    /// Keeps when it was asked.
+    /// Records when it was read.
     private final class NotingClock: MonotonicClock {
         let times = Recorder<Int64>()
         private let clock = TestClock()

@@ -5,7 +5,7 @@ import Testing
 struct ReadPacerTests {
     private static let millisecond: Int64 = 1_000_000
 
-    /// Two megabits per second: 30 pictures of 8 kB, and sound in between.
+    /// Two megabits per second: 30 frames of 8 kB, with audio between them.
     private func feed(
         _ pacer: inout ReadPacer, from start: Int64, seconds: Int64, isAway: Bool = false
     ) -> [Int] {
@@ -32,7 +32,7 @@ struct ReadPacerTests {
         var pacer = Self.pacer()
         #expect(self.feed(&pacer, from: 0, seconds: 1) == [])
         #expect(pacer.mark == 1)
-        // 245,100 bytes a second in 20 ms are 4,902.
+        // 245,100 bytes a second are 4,902 in 20 ms.
         #expect(self.feed(&pacer, from: 1_000 * Self.millisecond, seconds: 9) == [4_096])
         #expect(pacer.mark == 4_096)
     }
@@ -45,7 +45,7 @@ struct ReadPacerTests {
         #expect(pacer.received(5_000, missing: 3_000, isAway: false, now: now) == 3_000)
         #expect(pacer.received(2_999, missing: 1, isAway: false, now: now) == 1)
         #expect(pacer.received(1, missing: 0, isAway: false, now: now) == 4_096)
-        // So much is missing that the mark comes first.
+        // So much is missing that the mark is reached first.
         #expect(pacer.received(5_000, missing: 900_000, isAway: false, now: now) == nil)
     }
 
@@ -131,12 +131,12 @@ struct ReadPacerTests {
     func rateAway(kilobytes: Int, turns: Int) {
         var pacer = Self.pacer(away: 250)
         let inTurn = kilobytes * 20
-        // Reads of a second, and some of the second window.
+        // Reads during one second, and some of the second window.
         for turn in 1...100 {
             _ = pacer.received(inTurn, missing: 0, isAway: true, now: Int64(turn) * 20 * Self.millisecond)
         }
         let read = (120..<240).filter { pacer.looked(turn: $0, now: 0) == .read }
-        // More than a read takes may have left something.
+        // More than one read can take may have left data.
         let isFull = inTurn >= ReadPacer.readBytes
         #expect(read == stride(from: 120, to: 240, by: isFull ? 1 : turns).map { $0 })
         #expect(inTurn * turns <= ReadPacer.mostBytes || turns == 1)

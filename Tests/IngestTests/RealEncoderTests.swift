@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Real encoders publish", .timeLimit(.minutes(1)), .serialized)
 struct RealEncoderTests {
-    /// Two seconds of picture and sound: 60 pictures, an IDR picture each second.
+    /// Two seconds of video and audio: 60 frames, an IDR frame each second.
     static func ffmpeg(to url: String) -> [String] {
         [
             "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=30", "-f", "lavfi", "-i",
@@ -42,7 +42,7 @@ struct RealEncoderTests {
         return path
     }
 
-    /// Publishes and judges what came.
+    /// Publishes and checks what arrived.
     static func check(_ tool: String, _ arguments: (TestServer) -> [String]) async throws {
         let path = try await Self.publisher(tool)
         try await TestServer.with { server in

@@ -7,7 +7,7 @@ struct RelayLifeTests {
     private static let second: Int64 = 1_000_000_000
     private static let gone = RelayLife.Action.tell(.stopped(reason: "the source is gone"))
 
-    /// One event at a time, in milliseconds, and what follows from it.
+    /// One event at a time, in milliseconds, and the expected actions.
     private struct Step {
         var at: Int64
         var event: RelayLife.Event
@@ -137,7 +137,7 @@ struct RelayLifeTests {
                 .sourceBegan, .sourceEnded, .accepted, .timerFired, Self.refused(random.next()),
             ]
             let event = events.randomElement(using: &random) ?? .timerFired
-            // A handler tells its end once, and not after it was asked to finish.
+            // A handler reports its end once, and not after it was asked to finish.
             if case .disconnected = event { if isConnected { isConnected = false } else { continue } }
             if event == .accepted, !isConnected { continue }
             for action in life.receive(event, now: now) {

@@ -75,7 +75,7 @@ struct RelayQueueTests {
         #expect(queue.isEmpty && queue.dropped == 2 * RelayQueue.keyPatience)
         Self.push("vav", &queue, at: 2 * Self.second)
         #expect(Self.drain(&queue) == "vav")
-        // A key picture in between: it is that which is waited for again after the next gap.
+        // A key frame in between: after the next gap the queue waits for a later one.
         Self.push("Cv", &queue, at: 3 * Self.second)
         Self.push("KvC", &queue, at: 3 * Self.second)
         Self.push(String(repeating: "v", count: RelayQueue.keyPatience), &queue, at: 3 * Self.second)
@@ -85,7 +85,7 @@ struct RelayQueueTests {
     @Test("the queue is bounded in bytes too")
     func bytes() {
         var queue = RelayQueue()
-        // Their blocks are up to a fifth larger.
+        // Their memory blocks are up to a fifth larger.
         Self.push("CKv", &queue, at: 0, bytes: 6 << 20)
         Self.push("v", &queue, at: 1, bytes: 2 << 20)
         #expect(queue.dropped == 0)
@@ -105,7 +105,7 @@ struct RelayQueueTests {
         Self.push("Kv", &queue, at: 3)
         var left = Self.drain(&queue)
         #expect(left.hasSuffix("Kv") && left.hasPrefix("CD") && left.dropFirst().dropLast(2).allSatisfy { $0 == "D" })
-        // Publications without end, nobody takes anything: the last end, and what holds behind it.
+        // Endless publications that are not read: the last end stays, and the configurations after it.
         for _ in 0..<10_000 {
             Self.push("ECDKv", &queue, at: 4)
             #expect(queue.count <= 3 * RelayQueue.maximumMarks)
@@ -150,7 +150,7 @@ struct RelayQueueTests {
                 }
                 #expect(queue.count < 400)
             }
-            // A picture that is no key picture follows another picture of its GOP: never a configuration or a gap.
+            // A frame that is not a key frame follows another frame of its GOP, never a configuration or a gap.
             for publication in sent.split(separator: "E") where publication.contains("C") {
                 let pictures = publication.drop { $0 != "C" }.filter { "CKv".contains($0) }
                 for (before, after) in zip(pictures, pictures.dropFirst()) where after == "v" {

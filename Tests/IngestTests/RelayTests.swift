@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Relay: a source's packets are forwarded unchanged to other rooms", .timeLimit(.minutes(1)), .serialized)
 struct RelayTests {
-    /// A hub with a relay service beside it.
+    /// A hub with a relay service.
     struct Near {
         let hub = SourceHub(source: SourceID(uid: "anna"))
         let events = Recorder<RelayEvent>()
@@ -21,7 +21,7 @@ struct RelayTests {
             self.service = RelayService(clock: TestClock()) { _, _, event in events.append(event) }
         }
 
-        /// `count` pictures with sound from `start` ms on, a key picture first.
+        /// Sends `count` frames with audio from `start` ms on, a key frame first.
         func send(from start: Int64, count: Int = 3, configurations: Bool = true, bytes: Int = 1000) {
             if configurations {
                 self.hub.receive([
@@ -32,7 +32,7 @@ struct RelayTests {
             for items in Self.media(from: start, count: count, bytes: bytes) { self.hub.receive(items) }
         }
 
-        /// What is received at once, one after the other.
+        /// The items of each delivery, one after another.
         static func media(from start: Int64, count: Int, bytes: Int) -> [[SourceItem]] {
             (0..<count).map { index in
                 let time = start + Int64(index) * 33
@@ -63,7 +63,7 @@ struct RelayTests {
         try #require(RTMPURL(server.url(key)))
     }
 
-    /// Payload, times and key flag: what must not change.
+    /// Payload, timestamps and key flag, which must not change.
     static func facts(_ packets: [CodedPacket]) -> [String] {
         packets.map { packet in
             "\(packet.kind) \(packet.pts) \(packet.dts) \(packet.isKey) \(packet.memory.bytes(in: packet.range).hashValue)"
@@ -85,7 +85,7 @@ struct RelayTests {
             near.send(from: 4_294_967_290, count: 40, configurations: false, bytes: 20_000)
             await items.items.wait { $0.count >= 88 }
             #expect(items.configurations == sent.configurations)
-            // RTMP's clock has 32 bits: the far side counts on from the first time it sees.
+            // RTMP's clock has 32 bits: the receiver counts on from the first timestamp it sees.
             let shift = try #require(sent.packets.first).dts - #require(items.packets.first).dts
             #expect(shift % (1 << 32) == 0)
             let expected = sent.packets.map { packet -> CodedPacket in
@@ -130,7 +130,7 @@ struct RelayTests {
             let service = RelayService(egress: gate, clock: TestClock()) { _, _, event in events.append(event)
             }
             hub.receive([.configuration(CodecParameters(codec: .h264, configuration: Tags.record))])
-            // A name, and forms of the address that only the resolver knows.
+            // A name, and forms of the address that only the resolver understands.
             for (id, host) in [("name", "localhost"), ("decimal", "2130706433"), ("hex", "0x7f.1")] {
                 let url = try #require(RTMPURL("rtmp://\(host):\(far.port)/live/\(TestServer.hostKey)"))
                 service.put(hub, id: id, url: url)
@@ -188,7 +188,7 @@ struct RelayTests {
             #expect(!reason.contains("wrong_and_secret") && !reason.isEmpty)
             #expect((500...1000).contains(retryMs))
             #expect(near.service.relays(of: near.hub.source).first?.lastError == reason)
-            // Its second attempt has begun: with the right key it comes to air.
+            // Its second attempt has started: with the right key it goes live.
             near.service.put(near.hub, id: "r1", url: try Self.url(far))
             await near.events.wait { $0.contains(.live) }
             await far.server.stop()
@@ -206,7 +206,7 @@ struct RelayTests {
             near.send(from: 5000)
             near.service.put(near.hub, id: "r1", url: try Self.url(far))
             await items.items.wait { $0.count >= 8 }
-            // No clock moves between these two: no grace of the relay's own.
+            // No clock advances between these two: the relay has no grace of its own.
             near.hub.receive([.end])
             await far.events.wait { $0.contains(.unpublished(TestServer.host, reason: "unpublished by the encoder")) }
             await near.events.wait { $0.contains(.stopped(reason: "the source is gone")) }
@@ -255,7 +255,7 @@ struct RelayTests {
             await near.events.wait { $0.count { $0 == .live } == 2 }
             // 60 MB: more than kernel and queue hold.
             for gop in 1...60 {
-                // A publisher that waited for the far side would wait for ever: it reads nothing.
+                // A publisher that waited for the receiver would wait without end: it reads nothing.
                 for items in Near.media(from: Int64(gop) * 1000, count: 20, bytes: 50_000) { near.hub.receive(items) }
                 await items.items.wait { $0.count >= 8 + gop * 40 }
             }
@@ -268,7 +268,7 @@ struct RelayTests {
     }
 }
 
-/// Lets everybody publish, and reads nothing from then on.
+/// Admits all publishers, and reads nothing from then on.
 private struct StuckServer {
     let channel: any Channel
     var port: Int { self.channel.localAddress?.port ?? 0 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Many refused SRT callers", .timeLimit(.minutes(1)))
 struct SRTCrowdTests {
-    /// A caller up to the answer to its conclusion: libsrt's bytes, but that it wants to play.
+    /// A caller up to the answer to its conclusion: libsrt's bytes, but with a request to play.
     private final class Caller: ChannelInboundHandler {
         typealias InboundIn = AddressedEnvelope<ByteBuffer>
         typealias OutboundOut = AddressedEnvelope<ByteBuffer>
@@ -37,8 +37,8 @@ struct SRTCrowdTests {
             context.writeAndFlush(self.wrapOutboundOut(envelope), promise: nil)
         }
 
-        /// `m=request` in place of `m=publish`: the text begins behind the header and the first extension, in words that are turned
-        /// round.
+        /// `m=request` instead of `m=publish`: the text starts after the header and the first extension, in
+        /// byte-swapped words.
         static let request: [UInt8] = {
             var bytes = SRTCapture.conclusion
             for (index, byte) in zip(22..., "request".utf8) { bytes[84 + index / 4 * 4 + 3 - index % 4] = byte }
@@ -46,7 +46,7 @@ struct SRTCrowdTests {
         }()
     }
 
-    /// Time stands still.
+    /// A clock that stands still.
     private struct StandingClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
     }

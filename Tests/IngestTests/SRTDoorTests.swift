@@ -6,10 +6,10 @@ import RTMP
 import TestSupport
 import Testing
 
-/// What SRT shares with RTMP is judged over SRT, too; ffmpeg is the caller.
+/// Rules that SRT shares with RTMP, tested over SRT with ffmpeg as the caller.
 @Suite("The SRT listener authorizes publishers like the RTMP server", .timeLimit(.minutes(1)), .serialized)
 struct SRTDoorTests {
-    /// The path of an ffmpeg that can publish by SRT. Without it, the current test ends as skipped.
+    /// The path of an ffmpeg that can publish over SRT. Without it, the current test ends as skipped.
     private static func caller() async throws -> String {
         let ffmpeg = try TestTool.require("ffmpeg")
         let script = "'\(ffmpeg)' -hide_banner -protocols 2>/dev/null | grep -qw srt"
@@ -77,7 +77,7 @@ struct SRTDoorTests {
             #expect(right == 0)
             await items.items.wait { if case .end? = $0.last { true } else { false } }
             #expect(Set(items.configurations.map(\.codec)) == [.h264, .aac])
-            // Of three seconds: what is late on a busy machine SRT leaves out.
+            // Of three seconds: SRT drops packets that are late on a busy machine.
             #expect(items.packets.count { $0.kind == .video } > 5)
             let request = try #require(hook.requests.elements.first)
             #expect(request.contains("\"ip\":\"::1\"") && request.contains("srt://"), "\(request)")

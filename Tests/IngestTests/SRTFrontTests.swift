@@ -2,7 +2,8 @@ import Ingest
 import MediaTypes
 import Testing
 
-/// What `ffmpeg -f mpegts 'srt://…?streamid=#!::r=live/mykey123,m=publish&passphrase=…'` (libsrt 1.5.1) says first.
+/// The first packets of `ffmpeg -f mpegts 'srt://…?streamid=#!::r=live/mykey123,m=publish&passphrase=…'` (libsrt
+/// 1.5.1).
 enum SRTCapture {
     static let induction = bytes(
         "80000000000000000000012e0000000000000004000000022a11c452000005dc000020000000000123bc721a00000000"
@@ -27,7 +28,7 @@ struct SRTFrontTests {
 
     static func front(_ peers: Int = 8) -> Front { Front(secret: 7, maximumPeers: peers) }
 
-    /// A listener's induction answer and conclusion answer, as libsrt gives them.
+    /// A listener's induction and conclusion answers, like libsrt's.
     static func listener(_ request: [UInt8], cookie: UInt32) -> [UInt8] {
         SRTHandshake.inductionAnswer(to: request, cookie: cookie)
     }
@@ -46,7 +47,7 @@ struct SRTFrontTests {
 
     struct Unexpected: Error {}
 
-    /// A peer that relays.
+    /// A peer whose packets are relayed.
     static func relaying(_ front: inout Front, _ peer: String) throws -> [UInt8] {
         let conclusion = try self.conclusion(&front, peer)
         _ = front.receive(conclusion, from: peer, now: 0)

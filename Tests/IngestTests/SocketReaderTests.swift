@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A socket read by a timer")
 struct SocketReaderTests {
-    /// Keeps all that is read.
+    /// Stores everything that is read.
     private final class Keeper: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
@@ -66,7 +66,7 @@ struct SocketReaderTests {
         try await client.close()
         try await channel.closeFuture.get()
         let read = try await loop.submit { reader.value.read(socket, of: channel) }.get()
-        // Its socket's number is nobody's or another's.
+        // Its file descriptor is closed, or belongs to another file.
         #expect(read == nil, "the channel has heard of the end by itself")
         try await server.close()
     }

@@ -17,7 +17,7 @@ struct SourceHubTests {
                 timescale: 1000, isKey: isKey))
     }
 
-    /// One letter an item: C and D configurations, K key picture, v picture, a sound, E end.
+    /// One letter per item: C and D configurations, K key frame, v frame, a audio, E end.
     static func letters(_ items: [SourceItem]) -> String {
         items.map { item in
             switch item {
@@ -80,7 +80,7 @@ struct SourceHubTests {
         cache.note(Self.packet(.audio, at: 10_001))
         cache.note(Self.packet(.video, at: 10_002))
         #expect(Self.letters(cache.backlog) == "C", "ten seconds")
-        // Their blocks are up to a fifth larger.
+        // Their memory blocks are up to a fifth larger.
         cache.note(Self.packet(.video, at: 20_000, isKey: true, bytes: 6 << 20))
         cache.note(Self.packet(.video, at: 20_033, bytes: 6 << 20))
         #expect(Self.letters(cache.backlog) == "CKv")
@@ -114,7 +114,7 @@ struct SourceHubTests {
             if index == GOPCache.maximumChanges - 1 { #expect(cache.backlog.count == 34) }
         }
         #expect(Self.letters(cache.backlog) == "CD", "the GOP is gone, what holds is known")
-        // Four of five mebibytes are too much, although no packet is.
+        // Four of five mebibytes exceed the limit, although no single packet does.
         cache.note(Self.packet(.video, at: 33, isKey: true))
         for index in 0..<4 {
             cache.note(

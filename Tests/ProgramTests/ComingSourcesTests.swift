@@ -10,17 +10,17 @@ struct ComingSourcesTests {
     private static let (host, guest) = (Canvases.source(0), Canvases.source(1))
     private static let duo = Canvases.columns("duo", [0, 1])
     private static let solo = Canvases.columns("solo", [0])
-    /// Pairs of a ramp of 20 ms.
+    /// Sample pairs in a ramp of 20 ms.
     private static let ramp: Float = 960
 
-    /// What comes out of a program, and when; touched by its thread alone.
+    /// The output of a program over time; used only by its thread.
     private final class Outcome: @unchecked Sendable {
-        // @unchecked Sendable: the program thread writes it, the test reads it when the program is over.
+        // @unchecked Sendable: the program thread writes it, the test reads it after the program has ended.
         var stage: ProgramStage?
-        /// In the middle of the left and of the right half, by tick.
+        /// Colors in the middle of the left and of the right half, by tick.
         var colors: [(left: CanvasColor, right: CanvasColor)] = []
         var sound: [Float] = []
-        /// Ticks at which sources were let go.
+        /// Ticks at which sources were released.
         var gone: [(source: SourceID, tick: Int)] = []
         var levels: [Set<SourceID>] = []
         var tick: Int { self.colors.count - 1 }
@@ -30,7 +30,7 @@ struct ComingSourcesTests {
         }
     }
 
-    /// A source that is one picture and one constant sound from time 0 on, without an end in what a test looks at.
+    /// A source with one frame and constant audio from time 0 on, longer than any test.
     private static func source(_ id: SourceID, _ color: Int, _ sound: Float) throws -> ProgramStage.Source {
         let buffer = SourceBuffer(source: id, isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -43,9 +43,9 @@ struct ComingSourcesTests {
         return ProgramStage.Source(buffer: buffer, name: id.description, volume: 1, hold: 0, placeholder: nil)
     }
 
-    /// Runs a program that begins with the host alone.
+    /// Runs a program that starts with only the host.
     ///
-    /// - Parameter act: Called behind each tick.
+    /// - Parameter act: Called after each tick.
     private static func run(
         ticks: Int64, levelIntervalMs: Int = 0, _ act: @escaping @Sendable (Outcome, ProgramStage, Int) -> Void
     ) throws -> Outcome {
@@ -117,7 +117,7 @@ struct ComingSourcesTests {
             case 49:
                 #expect(stage.stats.shown[Self.guest] == nil && stage.stats.repeated[Self.guest] == nil)
                 stage.forget(Self.guest)
-                // The same name, and another picture.
+                // The same name, with another frame.
                 #expect(stage.add(Self.guest, again))
                 #expect((try? stage.setScene(Self.duo)) == 50)
             default: break
@@ -129,7 +129,7 @@ struct ComingSourcesTests {
             #expect(Canvases.isNear(colors.left, Canvases.colors[0]), "tick \(tick)")
             #expect(Canvases.isNear(colors.right, Canvases.colors[right]), "tick \(tick)")
         }
-        // Told before the tick it is not part of; a ramp is shorter than a tick.
+        // Reported before the tick that it is no part of; a ramp is shorter than a tick.
         #expect(outcome.gone.map(\.source) == [Self.guest] && (30...33).contains(outcome.gone[0].tick))
         let left = stride(from: 0, to: outcome.sound.count, by: 2).map { outcome.sound[$0] }
         #expect(left[20 * 1_600] == 0.375 && left[40 * 1_600] == 0.125 && left[60 * 1_600] == 0.375)
@@ -164,7 +164,7 @@ struct ComingSourcesTests {
             _ = try? stage.setScene(Self.duo, at: 20)
             outcome.remove(Self.guest)
         }
-        // On air from then on: it goes with the program.
+        // On air from then on: it ends with the program.
         #expect(waits.gone.map(\.source) == [Self.guest] && waits.gone[0].tick == 59)
         #expect(Canvases.isNear(waits.colors[20].right, Canvases.colors[4]))
     }

@@ -13,7 +13,7 @@ import Testing
 
 @Suite("Damage: frames held or concealed, audio decoders reopened")
 struct DamageTests {
-    /// How a picture is damaged on its way.
+    /// How a frame is damaged in transit.
     enum Damage: String, CaseIterable { case cut, changed }
 
     private static func items(damaged: Damage?) throws -> [SourceItem] {
@@ -73,7 +73,7 @@ struct DamageTests {
         #expect(run.stats.damaged > 64, "\(run.stats.damaged)")
     }
 
-    /// A tone as AAC, with `bad` frames in the middle that no decoder takes.
+    /// A tone as AAC, with `bad` frames in the middle that no decoder accepts.
     private func sound(good: Int, bad: Int) throws -> [SourceItem] {
         let encoder = try AudioEncoder.open(sampleRate: 48_000, bitrate: 128_000, place: "test")
         var items = [SourceItem.configuration(CodecParameters(codec: .aac, configuration: encoder.configuration))]
@@ -85,7 +85,7 @@ struct DamageTests {
             try encoder.encode(samples[...], pts: Int64(frame * 1_024)) { made in
                 var packet = made
                 let index = Int(made.pts / 1_024)
-                // An element for a bass loudspeaker that stereo does not have.
+                // An LFE element, which stereo does not have.
                 if (good..<good + bad).contains(index) {
                     packet = Material.packet(packet, [0x6A] + [UInt8](repeating: 0x55, count: 40))
                 }
@@ -119,7 +119,7 @@ struct DamageTests {
     }
 }
 
-/// What publishers write before NAL units.
+/// Bytes that publishers write before NAL units.
 enum FLVBytes {
     static func length(_ count: Int, _ size: Int) -> [UInt8] {
         (0..<size).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }

@@ -9,7 +9,7 @@ import Stages
 import Synchronization
 import Testing
 
-/// A capture of an encoder whose picture turns from 160x90 to 90x160 and whose sound from 44.1 kHz mono to 48 kHz stereo.
+/// A capture of an encoder that changes from 160x90 to 90x160 and from 44.1 kHz mono to 48 kHz stereo.
 @Suite("Format changes in mid-stream")
 struct FormatChangeTests {
     private static func capture() throws -> [SourceItem] {
@@ -55,7 +55,7 @@ struct FormatChangeTests {
     ) -> (log: Log, stats: DecodeStage.Stats, sizes: [Int], sound: Int64) {
         let source = SourceID(uid: "1")
         let buffer = SourceBuffer(source: source, isPaced: true)
-        // Sound that is always short of what is wanted keeps the stage from pausing.
+        // Audio that is always short of what is wanted keeps the stage from pausing.
         buffer.setTracks(video: true, audio: true)
         let log = Log()
         let stage = DecodeStage(
@@ -68,7 +68,7 @@ struct FormatChangeTests {
         let runner = DispatchQueue(label: "decode")
         runner.async { stage.run { .max / 2 } }
         DispatchQueue(label: "read").async { for item in items + [.end] { stage.put(item) } }
-        // Take the pictures as they come, or the stage would wait for room.
+        // Takes frames as they come, or the stage would wait for space.
         while log.done.wait(timeout: .now() + .milliseconds(5)) == .timedOut { self.take(buffer, collected) }
         self.take(buffer, collected)
         let stats = stage.stats
@@ -83,7 +83,7 @@ struct FormatChangeTests {
     private struct Stopped: MonotonicClock { func now() -> Int64 { 0 } }
 
     private func take(_ buffer: SourceBuffer, _ collected: borrowing Mutex<[Int]>) {
-        // One millisecond a step: every picture is the nearest to some step.
+        // One millisecond per step: every frame is the nearest to some step.
         while let selection = buffer.select(at: .max / 4, interval: 1), selection.isFresh {
             collected.withLock { $0.append(selection.picture.format.width) }
         }
@@ -149,7 +149,7 @@ struct FormatChangeTests {
     func unreadableParameterSet() throws {
         let items = try Self.capture().map { item -> SourceItem in
             guard case .configuration(let parameters) = item, parameters.kind == .video else { return item }
-            // The sets move into the record's second place; in front stands one that ends too early.
+            // The parameter sets move to the second position of the record; the first is truncated.
             let old = parameters.configuration
             let record = Array(old[0..<5]) + [0xE2, 0, 4, 0x67, 0x42, 0xC0, 0x1E] + Array(old[6...])
             return .configuration(CodecParameters(codec: .h264, configuration: record))

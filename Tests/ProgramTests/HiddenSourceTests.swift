@@ -26,7 +26,7 @@ struct HiddenSourceTests {
         let plain = StageRun.pictures(items, ticks: Self.count)
         #expect(plain.ticks.map(\.index) == Array(0..<Self.count))
         #expect(plain.stats.undecoded == 0)
-        // Before, at and behind key pictures; short and long.
+        // Before, at and after key frames; short and long.
         let hidden = [5..<20, 29..<31, 40..<90, 95..<119, 130..<151, 170..<285]
         let run = StageRun.pictures(items, ticks: Self.count, hidden: hidden)
         for tick in 0..<Self.count where !hidden.contains(where: { $0.contains(tick) }) {
@@ -47,7 +47,7 @@ struct HiddenSourceTests {
 
     @Test("on an overloaded machine a source returns undamaged, with a key frame at the latest")
     func thrifty() throws {
-        // More pictures in a group than are kept, and as many as would take half a second's work.
+        // More frames in a GOP than are kept, and as many as take half a second to decode.
         for (gop, isThrifty, back) in [(270, true, 270), (270, false, 262), (30, true, 270), (30, false, 262)] {
             let items = try Self.items(gop: gop, bFrames: 0)
             let plain = StageRun.pictures(items, ticks: Self.count)
@@ -57,7 +57,7 @@ struct HiddenSourceTests {
             }
             #expect(run.stats.damaged == 0)
             if gop == 270 { #expect((run.stats.undecoded > 200) == isThrifty, "\(run.stats.undecoded)") }
-            // Not before, or there was nothing to be saved.
+            // Not before, or there was nothing to save.
             if isThrifty { #expect(run.ticks[264].index != 264, "\(run.ticks[264].index)") }
         }
     }

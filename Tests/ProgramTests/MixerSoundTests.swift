@@ -27,7 +27,7 @@ struct MixerSoundTests {
         let mute = 3 * 1_024 + offset
         var heard: [Float] = []
         for block in 0..<8 {
-            // Said in time: before the mixing has come so far.
+            // Set in time, before the mix has reached it.
             if block == 1 { mixer.setGain(0, of: self.anchor, at: mute) }
             heard += mixer.nextBlock { self.value($0, &$2, 0.5) }
         }
@@ -90,7 +90,7 @@ struct MixerSoundTests {
         #expect(Set(left.keys) == [self.anchor])
         let samples = stride(from: 0, to: heard.count, by: 2).map { heard[$0] }
         for (a, b) in zip(samples, samples.dropFirst()) { #expect(abs(a - b) < 0.375 / 960 * 1.01) }
-        // Who comes back begins in silence.
+        // A source that returns starts in silence.
         mixer.add(MixerChannel(self.guest))
         let back = mixer.nextBlock { self.value($0, &$2, $0 == self.guest ? 0.25 : 0.125) }
         #expect(back.allSatisfy { $0 == 0.125 })
@@ -123,7 +123,7 @@ struct MixerSoundTests {
         var mixer = Mixer(start: 0, rampPairs: 1, ducking: ducking)
         mixer.setGain(1, of: self.anchor, at: -10)
         mixer.setGain(1, of: self.guest, at: -10)
-        // 2 s quiet, 2 s of speech, 2 s quiet. A tone is nothing on the average of a block, to 1 %; the guest is constant.
+        // 2 s quiet, 2 s of speech, 2 s quiet. A tone averages to zero over a block, within 1 %; the guest is constant.
         var guest: [Float] = []
         for block in 0..<282 {
             let speaks = (94..<188).contains(block)
@@ -153,7 +153,7 @@ struct MixerSoundTests {
             }
         }
         let starts = read.map(\.lowerBound)
-        // The limiter's look-ahead first; the ramp down ends within its block.
+        // The limiter's look-ahead comes first; the ramp down ends within its block.
         let due: [Int64] = [0] + (0..<6).map { Int64($0) * 1_024 + 256 }
         #expect(zip(due, starts).map { $0 - $1 } == [19_200, 19_200, 19_200, 19_200, 0, 0, 19_200])
         #expect(read.dropFirst().allSatisfy { $0.count == 1_024 })
@@ -170,7 +170,7 @@ struct MixerSoundTests {
             }
         }
         let levels = mixer.levels()
-        // A 1 kHz tone of both channels at −6.02 dB: −6.02 − 3.01 + 3.01 LUFS.
+        // A 1 kHz tone in both channels at −6.02 dB: −6.02 − 3.01 + 3.01 LUFS.
         #expect(abs((levels.sources[self.guest]?.shortTerm ?? 0) + 6_020) < 60)
         #expect(abs((levels.sources[self.guest]?.peak ?? 0) + 6_020) < 20)
         #expect(levels.sources[self.anchor]?.momentary == SoundLevels.Level.floor)
@@ -179,7 +179,7 @@ struct MixerSoundTests {
     }
 }
 
-/// Alone and one after the other: they count what the whole process allocates.
+/// Separate and serialized: they count the allocations of the whole process.
 @Suite("Memory cost of the mixer", .serialized)
 struct MixerCostTests {
     private static let ids = (0..<8).map { SourceID(uid: "u\($0)") }
@@ -213,7 +213,7 @@ struct MixerCostTests {
         }
         run(64)
         #expect(sum.isFinite)
-        // The blocks that come out are the same few in turn.
+        // The output blocks are the same few, reused in turn.
         var addresses: Set<UInt> = []
         for _ in 0..<64 {
             let block = mixer.nextBlock { _, _, _ in 0 }

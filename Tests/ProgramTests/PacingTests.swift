@@ -8,7 +8,7 @@ import Testing
 struct PictureGateTests {
     private func passed(fps: Double, limit: Int, seconds: Int = 10) -> Int {
         var gate = PictureGate(fps: limit)
-        // Whole milliseconds, as RTMP has them.
+        // Whole milliseconds, as in RTMP.
         return (0..<Int(fps * Double(seconds))).count { gate.passes(Int64(Double($0) * 1000 / fps) * 1_000_000) }
     }
 
@@ -67,10 +67,10 @@ struct CatchUpTests {
 
 @Suite("Audio of a program with a low frame rate")
 struct LongTickTests {
-    /// Touched by the program's thread alone, and read when it is over.
+    /// Used only by the program's thread, and read after it has ended.
     private final class Outcome: @unchecked Sendable {
         // @unchecked Sendable: see above; the program's thread is the test's.
-        /// Pairs.
+        /// In sample pairs.
         var mixed: Int64 = 0
         var mixedAtPicture: Int64?
     }
@@ -100,7 +100,7 @@ struct LongTickTests {
         stage.run()
         let ahead = try #require(outcome.mixedAtPicture)
         #expect(ahead <= 48_000 / 20)
-        // What a source's sound has to be ahead by is no less than that.
+        // A source's audio must be at least that far ahead.
         let lead = ProgramStage.soundLead(fps: fps, sampleRate: 48_000)
         #expect(Mixer.wantedUntil(blockEnd: ahead) * TimeMath.nanoseconds / 48_000 <= lead)
         #expect(lead <= 56_000_000)

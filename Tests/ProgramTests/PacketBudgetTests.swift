@@ -22,7 +22,7 @@ struct PacketBudgetTests {
         return .configuration(parameters)
     }
 
-    /// C video's configuration, D and its number sound's, K key picture, v picture, a sound, E end.
+    /// C video configuration, D and its number audio configuration, K key frame, v frame, a audio, E end.
     private static func letters(_ items: [SourceItem]) -> String {
         items.map { item in
             switch item {
@@ -94,7 +94,7 @@ struct PacketBudgetTests {
         budget.release(large)
         budget.release(large)
         #expect(Self.letters(budget.admit([Self.packet(.audio)]).taken) == "a")
-        // Too much again, and then somebody else.
+        // Over the limit again, and then the next publisher.
         #expect(budget.admit([large, large, large]).dropped == 1)
         #expect(Self.letters(budget.admit([Self.sound(5), .end]).taken) == "E")
         #expect(!budget.isOverflowed)

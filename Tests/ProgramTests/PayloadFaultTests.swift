@@ -41,7 +41,7 @@ struct PayloadFaultTests {
         return record
     }
 
-    /// What the decode stage makes of messages, by the demuxer.
+    /// The decode stage's output for messages that pass the demuxer.
     private static func run(_ messages: [(body: [UInt8], time: UInt32)], ticks: Int) -> StageRun {
         var demuxer = FLVDemuxer()
         var items: [SourceItem] = []

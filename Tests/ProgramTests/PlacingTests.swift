@@ -54,7 +54,8 @@ struct PlacingTests {
         }
     }
 
-    /// A decoder that takes 5 ms for a picture of 30 a second, given so many of them at once by a step of the timeline.
+    /// The lateness of a decoder that takes 5 ms per frame at 30 fps, when a step of the timeline makes so many frames
+    /// due at once.
     private static func worst(pictures: Int64, step: Int64, decoding: Int64 = 5_000_000) -> Int64 {
         var placing = Placing()
         var (now, next, worst) = (10 * Self.second, Int64(0), Int64(0))

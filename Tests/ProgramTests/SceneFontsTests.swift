@@ -15,7 +15,7 @@ struct SceneFontsTests {
         }
     }
 
-    /// What a text looks like: the box it is drawn in, sample by sample.
+    /// A rendered text: the box it is drawn in, sample by sample.
     private func look(_ text: String, _ fonts: SceneFonts) throws -> [UInt8] {
         let renderer = TextRenderer(fonts: fonts, canvas: Self.canvas)
         let label = SceneText(id: "t", text: text, x: 0, y: 0, size: 40, color: .white, maxWidth: 100)
@@ -55,7 +55,7 @@ struct SceneFontsTests {
         let fonts = try TestFonts.scripts()
         #expect(fonts.missing(in: "Aé 안녕 中国 あ 🎉👍").isEmpty)
         #expect(self.runs("Hi 안녕 中!🎉 ok", fonts) == ["0:Hi ", "1:안녕 中", "0:!", "2:🎉", "0: ok"])
-        // The pen goes on where the run before has ended: 600 units a character at 40 samples an em.
+        // The pen continues where the previous run ended: 600 units per character at 40 samples per em.
         let renderer = TextRenderer(fonts: fonts, canvas: Self.canvas)
         func width(_ text: String) throws -> Int {
             let label = SceneText(id: "t", text: text, x: 0, y: 0, size: 40, color: .white)

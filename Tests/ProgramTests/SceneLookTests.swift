@@ -212,7 +212,7 @@ struct SceneLookTests {
         director.settle()
         let third = try next()
         #expect(self.ink(third, Rect(x: 320, y: 0, width: 320, height: 80)) > 100, "the graph has grown with it")
-        // Seconds go by.
+        // Seconds pass.
         var counts: [[UInt8]] = []
         while tick < 100 {
             let picture = try next()

@@ -23,7 +23,7 @@ struct ScenePlayerTests {
         director.settle()
     }
 
-    /// Scenes are prepared, and the pictures of their sources foreseen.
+    /// Scenes are prepared, and the formats of their sources expected.
     private func player(
         _ scenes: [Scene], of director: SceneDirector, _ pictures: [SourceID: Picture]
     ) throws -> ScenePlayer {
@@ -102,7 +102,7 @@ struct ScenePlayerTests {
             let composed = player.show(tick, pictures)
             #expect(try self.columns(composed.picture, 2) == [Canvases.colors[0], Canvases.colors[1]])
         }
-        // A phone turns: not foreseen, the very tick it happens.
+        // A phone is rotated: not expected, and shown in the same tick.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[5], width: 360, height: 640)
         let turning = player.show(4, pictures)
         #expect(
@@ -111,7 +111,7 @@ struct ScenePlayerTests {
         director.settle()
         let turned = player.show(5, pictures)
         #expect(try self.columns(turned.picture, 2) == [Canvases.colors[0], Canvases.colors[5]])
-        // And back: that graph is still there.
+        // And back: that graph still exists.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[2])
         let back = player.show(6, pictures)
         #expect(try self.columns(back.picture, 2) == [Canvases.colors[0], Canvases.colors[2]])
@@ -142,7 +142,7 @@ struct ScenePlayerTests {
         #expect(scene.compositions.map(\.formats) == [[wide, wide]])
         try add([first: high, second: wide])
         #expect(scene.compositions.count == 2)
-        // Who has gone is known all the same.
+        // Sources that have gone are still known.
         #expect(scene.wanted([first: wide]).formats == [wide, wide] && !scene.wanted([first: wide]).isGuess)
     }
 
@@ -174,10 +174,10 @@ struct ScenePlayerTests {
         let (even, odd) = (try self.pictures(2), try self.pictures(2))
         self.foresee(even, director)
         var player = ScenePlayer(director: director, machine: SystemClock())
-        // Canvases that wait for encoders, at the beginning alone.
+        // Canvases that wait for encoders, only at the start.
         var waiting: [Picture?] = []
         var wrong = 0
-        // Two looks, a minute apart, and what comes behind them.
+        // Two checks, a minute apart, and what follows them.
         for tick in Int64(0)..<3_620 {
             let composed = player.show(tick, tick % 2 == 0 ? even : odd)
             if tick < 20 { waiting.append(composed.picture) } else { waiting = [] }
@@ -240,7 +240,7 @@ struct ScenePlayerTests {
         #expect(seen[0] == Canvases.colors[0])
         #expect(seen[1] != Canvases.colors[1])
         #expect(seen[1].y < 120, "the dark card: \(seen[1])")
-        // Uncovered with a format no graph is ready for: the card stays until there is one.
+        // Uncovered with a format that no graph is ready for: the card stays until there is one.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
         let unready = player.show(2, pictures)
         #expect(try self.columns(unready.picture, 2)[1] == seen[1])
@@ -260,7 +260,7 @@ struct ScenePlayerTests {
         let left = player.show(1, pictures)
         let card = try self.columns(left.picture, 2)
         #expect(card[0] == Canvases.colors[0] && card[1].y < 120, "the dark card: \(card[1])")
-        // Somebody else, with a format no graph is ready for: the card stays until there is one.
+        // Another publisher, with a format that no graph is ready for: the card stays until there is one.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
         let unready = player.show(2, pictures)
         #expect(try self.columns(unready.picture, 2) == card)
@@ -318,7 +318,7 @@ struct ScenePlayerTests {
         for tick in Int64(0)..<5 {
             _ = player.advance(to: tick)
             let picture = try #require(player.compose(tick: tick, pictures: pictures, covered: []).picture)
-            // How much of the canvas is new, in quarters, and from which side.
+            // How many quarters of the canvas are new, and from which side.
             let part = max(0, min(4, Int(tick)))
             for quarter in 0..<4 {
                 let (x, y) =
@@ -369,7 +369,7 @@ struct ScenePlayerTests {
 }
 
 extension ScenePlayer {
-    /// Goes to the next tick, and composes it.
+    /// Advances to the next tick and composes it.
     fileprivate mutating func show(
         _ tick: Int64, _ pictures: [SourceID: Picture], covered: Set<SourceID> = []
     ) -> Tick {

@@ -3,10 +3,10 @@ import Program
 import Stages
 import Testing
 
-/// What decides whether a source's socket is read at once or four times a second.
+/// Decides whether a source's socket is read at once or four times a second.
 @Suite("Which sources are seen and heard")
 struct ScenePresenceTests {
-    /// One pane for each source: what it is to be seen or heard by.
+    /// One pane for each source, seen or heard as given.
     private func scene(_ id: String, _ panes: [(source: Int, isSeen: Bool, isHeard: Bool)]) -> Scene {
         var scene = Canvases.columns(id, panes.map(\.source))
         for (index, pane) in panes.enumerated() {

@@ -40,7 +40,7 @@ struct SoundFormatTests {
         }
         let left = stride(from: 0, to: heard.count, by: 2).map { heard[$0] }
         #expect(left.count > 20_000 * rates.count)
-        // A 300 Hz tone of 0.6 moves by at most 0.6 × 2π × 300 / 48000 = 0.024 a sample; a step is bent over 240.
+        // A 300 Hz tone of 0.6 changes by at most 0.6 × 2π × 300 / 48000 = 0.024 per sample; a step is spread over 240.
         let steps = zip(left, left.dropFirst()).map { abs($0 - $1) }
         #expect((steps.max() ?? 1) < 0.035, "largest step \(steps.max() ?? 1)")
         // Silence inside: the longest run below −40 dB, after the first encoder's priming.
@@ -52,7 +52,7 @@ struct SoundFormatTests {
         #expect(longest < 2_400, "a gap of \(longest) samples")
     }
 
-    /// What is heard of constant channels, in hundredths: left and right.
+    /// The mix of constant channels, in hundredths: left and right.
     private static func heard(_ channels: [Int16], _ layout: SoundLayout?) throws -> [Int] {
         var parameters = CodecParameters(
             codec: .pcmS16, configuration: [], sampleRate: 48_000, channels: channels.count)
@@ -77,7 +77,7 @@ struct SoundFormatTests {
         #expect(try Self.heard(four, SoundLayout([.backCenter, .sideLeft, nil, .sideRight])) == [19, 33])
         #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontRight, .frontLeft])) == [20, 10])
         #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontLeft, .frontRight])) == [10, 20])
-        // One that has another number of channels is not about this sound.
+        // A layout with another number of channels does not apply to this audio.
         #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontCenter])) == [10, 20])
     }
 

@@ -42,7 +42,7 @@ struct SoundRingTests {
             heard += stride(from: 0, to: target.count, by: 2).map { target[$0] }
         }
         #expect(heard[1_000] == 0.5)
-        // 0.5 in 240 steps: nothing an ear takes for a click.
+        // 0.5 in 240 steps, which is no audible click.
         let steps = zip(heard.dropFirst(300), heard.dropFirst(301)).map { abs($0 - $1) }
         #expect(steps.allSatisfy { $0 <= 0.5 / 239 }, "largest step \(steps.max() ?? 0)")
         #expect(heard.suffix(700).allSatisfy { $0 == 0 })
@@ -70,7 +70,7 @@ struct SoundRingTests {
         _ = ring.take(2_048..<3_072, into: &target)
         ring.write(self.pairs(1_024, 5), at: 1_024, restart: true)
         #expect(self.read(ring, 3_072..<3_074) == [4, 4], "what is too late to be heard takes nothing away")
-        // What follows it is heard, and is what belongs there.
+        // Audio after it is heard, and is right.
         ring.write(self.pairs(1_024, 6), at: 2_048)
         ring.write(self.pairs(1_024, 7), at: 3_072)
         #expect(self.read(ring, 3_076..<3_078) == [7, 7] && ring.end == 4_096)

@@ -31,7 +31,7 @@ struct SourceBufferTests {
         let picture = try self.picture()
         var shown: [Int64] = []
         for tick in 0..<300 {
-            // Six pictures ahead, as a jitter buffer of 200 ms has them.
+            // Six frames ahead, as with a jitter buffer of 200 ms.
             if tick == 0 { for frame in 0..<6 { self.push(frame, phaseMs, picture, buffer) } }
             self.push(tick + 6, phaseMs, picture, buffer)
             if let selection = buffer.select(at: Int64(tick) * self.interval, interval: self.interval),
@@ -55,7 +55,7 @@ struct SourceBufferTests {
         self.push(1, 0, picture, buffer)
         buffer.banish()
         #expect(buffer.select(at: self.interval, interval: self.interval) == nil && buffer.snapshot == nil)
-        // What the decoder was at.
+        // The frame that the decoder was working on.
         self.push(2, 0, picture, buffer)
         #expect(buffer.select(at: 2 * self.interval, interval: self.interval) == nil)
         buffer.setStatus(.lost, at: 3 * self.interval)
@@ -98,7 +98,7 @@ struct SourceBufferTests {
         let picture = try self.picture()
         for frame in 1...3 { self.push(frame, 0, picture, buffer) }
         buffer.push([Float](repeating: 0, count: 2 * 5_000), at: 0, restart: true)
-        /// Looks that it takes the reader to be let go on; it is stopped at the second one.
+        /// The number of checks until the reader may continue; it is stopped at the second one.
         func looks() -> Int {
             var looks = 0
             buffer.waitUntilWanted(
@@ -137,14 +137,14 @@ struct SourceBufferTests {
             }
             isServed.signal()
         }
-        // It looks once more for what had come before.
+        // It checks once more for earlier items.
         for _ in 0..<2 { waits.wait(for: "the program looks") }
         for block in Int64(0)..<400 {
             buffer.push([Float](repeating: 0, count: 2 * 10), at: block * 10, restart: block == 0)
         }
         self.push(1, 0, try self.picture(), buffer)
         isServed.wait(for: "the tick is served")
-        // By itself it looks ten times a second.
+        // Without a wake-up it checks ten times a second.
         let mostLooks = 3 + Int((ContinuousClock.now - start) / .milliseconds(100))
         #expect(looks.withLock { $0 } <= mostLooks)
     }

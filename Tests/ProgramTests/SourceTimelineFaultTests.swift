@@ -2,12 +2,12 @@ import MediaTypes
 import Program
 import Testing
 
-/// A publisher in numbers: what it stamps and when it arrives, in milliseconds, without a clock or a socket.
+/// A simulated publisher: timestamps and arrival times in milliseconds, without a clock or a socket.
 struct SimulatedPublisher {
     var timeline: SourceTimeline
-    /// Program time now, in nanoseconds.
+    /// Current program time in nanoseconds.
     var now: Int64 = 0
-    /// Where the newest packet of each track was placed.
+    /// Mapping of each track's newest packet.
     var placed: [TrackKind: SourceTimeline.Mapped] = [:]
     var seams = 0
 
@@ -25,7 +25,7 @@ struct SimulatedPublisher {
         return mapped.pts / 1_000_000
     }
 
-    /// Sends video every 33 ms and audio every 21 ms for `range` of wall time, each stamped by its own function of it.
+    /// Sends video every 33 ms and audio every 21 ms for `range` of wall time, each with its own timestamp function.
     mutating func run(
         _ range: Range<Int64>, video: ((Int64) -> Int64)?, audio: ((Int64) -> Int64)?,
         delay: (Int64) -> Int64 = { _ in 0 }
@@ -36,7 +36,7 @@ struct SimulatedPublisher {
         }
     }
 
-    /// How long before it is due the newest packet of a track would come if it came now, in milliseconds.
+    /// How long before it is due the newest packet of a track would arrive if it arrived now, in milliseconds.
     func ahead(_ kind: TrackKind, at: Int64) -> Int64 { (self.placed[kind]?.pts ?? 0) / 1_000_000 - at }
 }
 
@@ -57,7 +57,7 @@ struct SourceTimelineFaultTests {
         publisher.run(5_000..<12_000, video: { $0 + 100_000 + jump }, audio: { $0 + 100_000 + jump })
         #expect(publisher.timeline.reanchors == 1)
         let (video, audio) = (publisher.placed[.video]?.pts ?? 0, publisher.placed[.audio]?.pts ?? 0)
-        // The last of each were stamped with the wall time they were sent at: 11,979 and 11,991.
+        // The last packets of the tracks have the wall times 11,979 and 11,991 as timestamps.
         #expect(abs(audio - video - 12_000_000) <= 1_000_000)
         #expect((180...230).contains(publisher.ahead(.video, at: 11_979)))
     }
@@ -126,7 +126,7 @@ struct SourceTimelineFaultTests {
             if at % 33 == 0 { publisher.send(.video, at, at: at) }
             if at % 21 == 0 { publisher.send(.audio, at - start, at: at) }
         }
-        // A sound and a picture that were made at the same moment are shown at the same moment.
+        // Audio and video made at the same moment are shown at the same moment.
         let apart = publisher.ahead(.audio, at: 9_996) - publisher.ahead(.video, at: 9_999)
         #expect(abs(apart) <= 40, "\(apart) ms")
         #expect(publisher.timeline.reanchors <= 1)
@@ -184,11 +184,11 @@ struct SourceTimelineFaultTests {
     func interleavedApart(lead: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(1_000..<12_000, video: { $0 }, audio: { $0 + lead })
-        // What is stamped alike is shown alike: 11,979 was stamped on a picture when it came.
+        // Equal timestamps are shown at the same time: a frame that arrived at 11,979 has that timestamp.
         let video = (publisher.placed[.video]?.pts ?? 0) / 1_000_000 - 11_979
         let audio = (publisher.placed[.audio]?.pts ?? 0) / 1_000_000 - (11_991 + lead)
         #expect(abs(video - audio) <= 1, "\(video) and \(audio) ms")
-        // And the one that comes later is shown in time.
+        // And the track that arrives later is shown in time.
         #expect(min(publisher.ahead(.video, at: 11_979), publisher.ahead(.audio, at: 11_991)) >= 195)
         #expect(publisher.timeline.reanchors <= 1)
     }
@@ -231,7 +231,7 @@ struct SourceTimelineFaultTests {
         var arrived: Int64 = 0
         func run(_ range: Range<Int64>, isBad: Bool) {
             for at in range {
-                // What is held up comes at once.
+                // Delayed packets arrive at once.
                 let isHeld = isBad && at % period < stall
                 arrived = max(arrived, isHeld ? at / period * period + stall : at + at % 7)
                 if at % 21 == 0 { publisher.send(.audio, at, at: arrived) }
@@ -277,7 +277,7 @@ struct SourceTimelineFaultTests {
         publisher.run(0..<2_000, video: nil, audio: { $0 })
         publisher.run(2_000..<120_000, video: nil, audio: { $0 }, delay: { $0 % 2_000 < 100 ? 180 : 0 })
         #expect(publisher.timeline.reanchors == 1 && publisher.timeline.lastReason == .jitter)
-        // 180 and what is mixed ahead, and some to spare.
+        // 180 ms and the mix-ahead, and some margin.
         #expect((230...245).contains(publisher.ahead(.audio, at: 119_994)))
     }
 
@@ -286,7 +286,7 @@ struct SourceTimelineFaultTests {
         var publisher = SimulatedPublisher()
         var late = 0
         for at in stride(from: Int64(0), to: 20_000, by: 21) {
-            // All of a piece comes with its last packet.
+            // All packets of a block arrive with its last one.
             let arrival = at / 252 * 252 + 231
             if publisher.send(.audio, at, at: arrival) < arrival, at > 5_000 { late += 1 }
         }

@@ -44,7 +44,7 @@ struct WakeThriftTests {
             [
                 [self.packet(at: 1)], [self.packet(at: 2)], [format, self.packet(at: 3)], [self.packet(at: 4), format],
                 [.end],
-                // A clock that went back is nothing to count on.
+                // A clock that went back cannot be relied on.
                 [self.packet(at: 1)],
             ])
         #expect(told == [true, false, true, true, true, true])
@@ -57,10 +57,11 @@ struct WakeThriftTests {
         "for a hidden, audible source the wait plus socket wait and mix-ahead fits into the jitter buffer",
         arguments: [80, 100, 110, 125, 150, 187, 200, 400] as [Int64], [21, 33, 40] as [Int64])
     func inTime(jitterBuffer: Int64, distance: Int64) {
-        // The program takes it 39 ms before it is due, and the socket keeps it a fifth of the buffer and a turn of its grid.
+        // The program takes it 39 ms before it is due, and the socket delays it by a fifth of the buffer and one turn
+        // of its timer.
         let spare = jitterBuffer - jitterBuffer / 5 - 19 - 39
         for behind in 1..<distance {
-            // Two packets at a time, so far apart.
+            // Two packets at a time, with this distance.
             var thrift = WakeThrift(jitterBuffer: jitterBuffer * Self.millisecond)
             var waiting: Int64?
             var longest: Int64 = 0

@@ -111,7 +111,7 @@ struct WallAlignmentTests {
         #expect(extras.allSatisfy { (0...1_000).contains($0 ?? 0) })
     }
 
-    /// The rule in so many words: each source's delay against all the others.
+    /// The rule in its plain form: each source's delay against all others.
     private struct Plain {
         var members: [(delay: Int64, held: Int64, reach: Int64, time: Int64)] = []
 
@@ -138,7 +138,7 @@ struct WallAlignmentTests {
     @Test("for any sources, also silent, equal or held ones, the result equals the plain rule", arguments: 0..<300)
     func sameAsPlain(seed: Int) {
         var noise = Noise(state: UInt64(seed + 1))
-        // Few values, so that many are alike.
+        // Few values, so that many are equal.
         let steps: Double = seed % 3 == 0 ? 6 : 3_000
         let ids = (0..<1 + seed % 40).map { SourceID(uid: "\($0)") }
         var alignment = WallAlignment()
@@ -170,18 +170,18 @@ struct WallAlignmentTests {
         #expect(alignment.extra(of: Self.ids[0], at: 4_000_000_000) == nil)
     }
 
-    /// Two publishers of one scene, as their decode threads treat them.
+    /// Two publishers of one scene, handled like by their decode threads.
     private struct Pair {
         var timelines = [SourceTimeline(jitterBuffer: 200_000_000), SourceTimeline(jitterBuffer: 200_000_000)]
         var alignment = WallAlignment()
-        /// Where the picture taken at a moment was shown, by source.
+        /// When the frame taken at a moment was shown, by source.
         var shown: [[Int64: Int64]] = [[:], [:]]
         var bases: [Int64] = [0, 0]
         var ways: [Int64] = [30, 430]
         var noise = Noise(state: 3)
         var worstHold: Int64 = 0
 
-        /// Everything in milliseconds.
+        /// All times in milliseconds.
         mutating func run(_ range: Range<Int64>, stamped: Bool = true) {
             let world: Int64 = 1_790_000_000_000
             for at in range where at % 33 == 0 {
@@ -201,7 +201,7 @@ struct WallAlignmentTests {
                             reach: self.timelines[index].wallReach, at: arrival)
                     }
                     self.timelines[index].follow(self.alignment.extra(of: id, at: arrival), at: arrival)
-                    // Shown a little after it came, as the decode thread does.
+                    // Shown a little after its arrival, like by the decode thread.
                     if at - self.bases[index] > 130 { self.timelines[index].begin() }
                     let time = self.timelines[index].program(of: noted.pts)
                     self.worstHold = max(self.worstHold, time - arrival)
