@@ -44,7 +44,7 @@ struct ClaimedFileTests {
     func steps() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
-        /// What is on disk after a step.
+        /// The files on disk after a step.
         struct Look: Equatable {
             var step: WriteStep
             var content: [UInt8]?

@@ -8,8 +8,8 @@ import Testing
 struct ClosedPartKillTests {
     private static let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
 
-    /// A GOP of 32 pictures in decoding order, counted from its first: so many B-pictures before each P-picture, and a P-picture at
-    /// the end of each part where that `closes`.
+    /// A GOP of 32 frames in decode order, numbered from its first: `bFrames` before each P-frame, and with `closes` a
+    /// P-frame at the end of each part.
     private static func order(bFrames: Int64, closes: Bool) -> [Int64] {
         var order: [Int64] = [0]
         var shown: Int64 = 0
@@ -22,7 +22,7 @@ struct ClosedPartKillTests {
         return order
     }
 
-    /// The picture that is `index`-th in decoding order.
+    /// The packet at position `index` in decode order.
     private static func packet(_ index: Int64, _ order: [Int64]) -> CodedPacket {
         let pts = index / 32 * 32 + order[Int(index % 32)]
         return CodedPacket(
@@ -38,7 +38,7 @@ struct ClosedPartKillTests {
         }
     }
 
-    /// Times at which the listed pictures are shown, in ticks: from `tfdt`, the durations and the composition offsets.
+    /// Presentation times of the listed frames in ticks: from `tfdt`, the durations and the composition offsets.
     private static func shown(_ store: MemoryStore, _ list: String) throws -> [Int64] {
         var times: [Int64] = []
         for uri in ListText(store.text("\(list).m3u8")).uris {
@@ -55,7 +55,7 @@ struct ClosedPartKillTests {
         return times.sorted()
     }
 
-    /// - Returns: Places in the timelines of both renditions where a picture is missing or there twice.
+    /// - Returns: Positions in the timelines of both renditions with a missing or doubled frame.
     private static func faults(killedAfter frames: Int64, bFrames: (Int64, Int64), closes: Bool) throws -> Int {
         let store = MemoryStore()
         let orders = [bFrames.0, bFrames.1].map { Self.order(bFrames: $0, closes: closes) }

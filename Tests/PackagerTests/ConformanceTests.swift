@@ -58,7 +58,7 @@ struct ConformanceTests {
             // A drained room keeps whole segments.
             frames += run == 0 ? 128 : 180
             if run == 0 {
-                // Closed for the judge, who would wait for more otherwise.
+                // Ended for ffmpeg, which would wait for more otherwise.
                 for name in ["180p", "90p", "audio"] {
                     let text = try String(contentsOfFile: "\(directory)/\(name).m3u8", encoding: .utf8)
                     try (text + "#EXT-X-ENDLIST\n").write(

@@ -11,7 +11,7 @@ struct CueTests {
             message: packager.message(number: number, at: frame, payload: ID3Tag.text("t", "event \(number)")))
     }
 
-    /// Numbers of the events in some bytes, in order.
+    /// Numbers of the events in the bytes, in order.
     private static func events(_ bytes: [UInt8]?) -> [String] {
         String(decoding: bytes ?? [], as: UTF8.self).matches(of: /event (\d+)/).map { String($0.output.1) }
     }
@@ -64,7 +64,7 @@ struct CueTests {
             output.packager.show([JSONValue.Member("n", .integer(frame))], from: frame, isScheduled: true)
             output.feed(frame..<frame + 1)
         }
-        // From one key picture to the next, and what H.264 may reorder.
+        // From one key frame to the next, plus what H.264 may reorder.
         let counts = output.tracks.indices.map { output.packager.layoutCount(track: $0) }
         #expect(counts[0] == counts[1] && (2...64).contains(counts[0]) && counts[2] == 0, "\(counts)")
     }

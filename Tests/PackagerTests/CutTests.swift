@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Shortened segments and discontinuities: rfc8216bis §4.4.4.3, §6.2.4")
 struct CutTests {
-    /// Pictures with IDR pictures at these frames alone, as all renditions have them.
+    /// Frames with IDR frames only at these positions, in all renditions.
     private static func feed(_ output: Output, _ frames: Range<Int64>, keys: Set<Int64>) {
         for frame in frames {
             for (index, track) in output.tracks.enumerated() {
@@ -31,7 +31,7 @@ struct CutTests {
             track: 0, parameters: CodecParameters(codec: .h264, configuration: configuration), width: 1280, height: 720)
     }
 
-    /// Where time is broken, in segments, and how many there are.
+    /// Positions of discontinuities, in segments, and the number of segments.
     private static func seams(_ tags: [String]) -> [Int] {
         var count = 0
         var seams: [Int] = []
@@ -88,14 +88,14 @@ struct CutTests {
         _ = output.packager.step()
         Self.feed(output, 128..<160, keys: [128])
         output.packager.cut(at: 160, isBreak: true, recoding: Self.recoding(Output.otherH264))
-        // The smaller rendition and the sound are a part ahead when the other one's configuration comes.
+        // The smaller rendition and the audio are one part ahead when the other rendition's configuration arrives.
         for frame in Int64(160)..<180 {
             var picture = Output.picture(frame)
             picture.isKey = frame == 160
             output.packager.receive(track: 1, picture)
             for pts in Output.sounds(frame) { output.packager.receive(track: 2, Output.sound(pts)) }
         }
-        // Told again with the first packet.
+        // Repeated with the first packet.
         try output.packager.configure(
             track: 0, CodecParameters(codec: .h264, configuration: Output.otherH264), width: 1280, height: 720,
             firstTick: 160)
@@ -116,7 +116,7 @@ struct CutTests {
             #expect(text.split(separator: "\n").count { $0 == "#EXT-X-DISCONTINUITY" } == 1, "\(name)")
         }
         #expect(store.text("720p.m3u8").contains("720p-1-1.mp4"))
-        // The hint of the segment's first part was given under its own map.
+        // The hint of the segment's first part was given with its own map.
         let hinted = viewer.texts("720p.m3u8").filter { text in
             text.contains("#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"720p-1-3.0.m4s\"")
         }

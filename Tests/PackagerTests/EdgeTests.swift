@@ -134,7 +134,7 @@ struct EdgeTests {
         output.feed(0..<640)
         #expect(output.packager.step() == nil)
         store.refuse { $0.hasSuffix(".m4s") }
-        // A part of the next segment: players do not wait for the state file any longer.
+        // A part of the next segment: players no longer wait for the state file.
         output.feed(640..<1_296)
         #expect(output.packager.step() == nil)
         #expect(!output.events.failures.isEmpty)
@@ -162,7 +162,7 @@ struct EdgeTests {
         try ConfigurationChangeTests.changed(output, to: Output.otherH264, height: 360, at: 128)
         feed(128..<480)
         #expect(viewer.object("720p-1.mp4") != nil)
-        // Two slots ahead: what has had the map may be deleted with the one in between.
+        // Two segments ahead: segments with the map may be deleted together with the one in between.
         try ConfigurationChangeTests.changed(output, to: Output.h264, height: 720, at: 576)
         feed(480..<592)
         for track in ["720p", "360p"] {
@@ -182,7 +182,7 @@ struct EdgeTests {
         #expect(Self.tags(viewer.last("360p.m3u8"), "#EXTINF").count == 1)
         #expect(Self.tags(viewer.last("360p.m3u8"), "#EXT-X-PART:").count == 5)
         output.feed(190..<256, only: [0, 2])
-        // Two segments behind: segment 1 of 360p is over, with the one part it had.
+        // Two segments behind: segment 1 of 360p is finished, with the one part it had.
         let gap = viewer.last("360p.m3u8")
         #expect(gap.contains("360p-1-1.0.m4s\",INDEPENDENT=YES\n#EXT-X-GAP\n#EXTINF:2.13334,\n360p-1-1.m4s\n"))
         #expect(gap.contains("TYPE=PART,URI=\"360p-1-2.0.m4s\""))
@@ -275,7 +275,7 @@ struct EdgeTests {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
         output.feed(0..<128)
-        // Sound and one rendition have listed a part of slot 2 when the other says that it has another size there.
+        // Audio and one rendition have listed a part of segment 2 when the other reports a new size there.
         output.feed(128..<150, only: [1, 2])
         try output.packager.configure(
             track: 0, CodecParameters(codec: .h264, configuration: Output.otherH264), width: 640, height: 360,
@@ -311,14 +311,14 @@ struct EdgeTests {
         var frames: [Int64] = [0, 0, 0]
         while (frames.min() ?? 0) < 1_000 {
             let track = Int(next(3))
-            // No track runs further ahead than an encoder's delay: nobody is given up.
+            // No track is further ahead than an encoder's delay, so none is given up.
             guard frames[track] - (frames.min() ?? 0) < 60 else { continue }
             let count = Int64(next(20)) + 1
             output.feed(frames[track]..<frames[track] + count, only: [track])
             frames[track] += count
             if next(9) == 0 { _ = output.packager.step() }
             if next(40) == 0 {
-                // At a slot nobody has reached.
+                // At a segment that no track has reached.
                 let slot = ((frames.max() ?? 0) / 64 + 1) * 64
                 let configuration = next(2) == 0 ? Output.h264 : Output.otherH264
                 if track < 2, frames.allSatisfy({ $0 <= slot }) {

@@ -18,7 +18,7 @@ struct EncryptionTests {
         var vector: [UInt8]
     }
 
-    /// The key in force at each URI of a playlist, parts too.
+    /// The key in force at each URI of a playlist, including parts.
     private static func locks(_ text: String) -> [String: Lock] {
         var locks: [String: Lock] = [:]
         var lock: Lock?
@@ -72,11 +72,11 @@ struct EncryptionTests {
                 #expect(Self.opened(store.read(name), lock, output) == clearStore.read(name), "\(name)")
                 #expect(edge[name]?.uri == lock.uri && edge[name]?.vector == lock.vector)
             }
-            // Two segments a key, the same in every playlist.
+            // Two segments per key, the same in every playlist.
             let text = ListText(store.text(list))
             #expect(text.lines.filter { $0.hasPrefix("#EXT-X-KEY") }.count == 3)
             #expect(text.tags(before: text.uris[2]).contains { $0.contains("-1.key\"") })
-            // Initialization segments stay clear: they stand before any key.
+            // Initialization segments stay in the clear: they precede every key.
             #expect(
                 text.lines.firstIndex { $0.hasPrefix("#EXT-X-MAP") }! < text.lines.firstIndex {
                     $0.hasPrefix("#EXT-X-KEY")
@@ -152,7 +152,7 @@ struct EncryptionTests {
         let (first, before, _) = try EdgeTests.begun(store, settings: try Self.settings(secretless))
         first.feed(0..<176)
         #expect(first.packager.step() == nil)
-        // Killed here: segments 0 and 1 are whole, three parts of the third are out.
+        // Killed here: segments 0 and 1 are complete, three parts of the third are out.
         let known = Self.locks(before.last("720p.m3u8"))
         let bytes = known.keys.map { ($0, before.object($0)) }
         let slate = Slate(

@@ -27,11 +27,11 @@ struct FailureTests {
         #expect(store.files["360p-1-0.m4s"]?.count == output.events.published[0].bytes["360p"])
     }
 
-    /// A store that takes its time to answer who serves the room, on a clock that is set by hand.
+    /// A store that is slow to say who serves the room, with a clock set by the test.
     private final class SlowStore: SegmentStore, MonotonicClock {
         let inner = MemoryStore()
         private let time = Atomic<Int64>(1)
-        /// Nanoseconds.
+        /// In nanoseconds.
         let latency = Atomic<Int64>(0)
         let asked = Atomic<Int>(0)
 
@@ -70,7 +70,7 @@ struct FailureTests {
         }
         #expect(store.asked.load(ordering: .relaxed) - before == 2)
         #expect(packager.step() == nil && store.inner.text("720p.m3u8").contains("720p-1-0.m4s"))
-        // Somebody has come: the answer is another one.
+        // Another worker has taken the room: the answer changes.
         _ = try Output(store.inner, tracks: [Output.video("720p")])
         store.pass(1_000_000_000)
         packager.receive(track: 0, Output.picture(64))
@@ -137,7 +137,7 @@ struct FailureTests {
         #expect(ListText(store.text("720p.m3u8")).uris == ["720p-1-0.m4s"])
     }
 
-    /// What a recording is told.
+    /// Records what a recording receives.
     private final class Keeper: SlotKeeping {
         private let ends = Mutex(0)
 

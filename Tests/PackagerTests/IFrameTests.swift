@@ -78,7 +78,7 @@ struct IFrameTests {
         for number in common { #expect(before[number] == after[number]) }
         #expect(after.values.contains { $0.contains("720p-2-") })
         #expect(store.read("360p-iframes.m3u8") == nil)
-        // Not listed any more, by a worker that has no such lists.
+        // Not listed any more by a worker without I-frame playlists.
         let third = try Output(store, tracks: [Output.video("720p"), Output.audio])
         _ = try third.packager.begin(now: Output.origin + 60_000_000_000)
         #expect(store.read("720p-iframes.m3u8") == nil)
@@ -120,7 +120,8 @@ struct IFrameTests {
             list.uris.count == 20 && list.count("#EXT-X-ENDLIST") == 1 && list.value("EXT-X-PLAYLIST-TYPE") == "EVENT")
     }
 
-    /// As rfc8216bis §6.3.6 has players do: the range widened to whole blocks and the one before, opened with any vector.
+    /// Like a player by rfc8216bis §6.3.6: the range is widened to whole blocks plus the one before, and decrypted with
+    /// any initialization vector.
     private static func opened(_ file: [UInt8], _ range: Range<Int>, key: [UInt8]) -> [UInt8]? {
         let start = range.lowerBound / 16 * 16 - 16
         let end = (range.upperBound + 15) / 16 * 16

@@ -22,7 +22,7 @@ struct JoinedMapTests {
         return both.record
     }
 
-    /// - Returns: The playlists when the first worker was killed, and after its successor.
+    /// - Returns: The playlists at the kill of the first worker, and after its successor.
     private static func succeed(
         _ store: MemoryStore, _ viewer: EdgeViewer, _ configuration: [UInt8], at change: Int64
     ) throws -> [(before: ListText, after: ListText)] {

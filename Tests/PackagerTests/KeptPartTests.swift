@@ -45,7 +45,7 @@ struct KeptPartTests {
         let beginning = try second.packager.begin(
             now: SlateTests.nanoseconds(frames + away), slate: SlateTests.slate())
         self.live(second, beginning.firstTick..<beginning.firstTick + 96)
-        // A long outage leaves every part of before more than three target durations behind.
+        // After a long outage every earlier part is more than three target durations old.
         let faults = viewer.faults.filter { away < 300 || !$0.hasSuffix("is gone from the end") }
         #expect(faults.isEmpty, "\(faults)")
         for (index, list) in EdgeTests.lists.enumerated() {
@@ -54,7 +54,7 @@ struct KeptPartTests {
             let (hints, came) = viewer.seen.withLock { ($0.hints[list] ?? [], $0.removed.union($0.objects.keys)) }
             let next = self.hint(viewer.last(list))
             for hint in hints where hint != next { #expect(came.contains(hint), "\(hint) was hinted and never came") }
-            // The first list of the successor has all that was listed, but for segments that are too far from its end.
+            // The successor's first playlist has everything listed before, except segments too far from its end.
             let after = self.parts(viewer.texts(list)[count[index]])
             let kept = self.parts(before[index])
             let stayed = kept.drop { !after.contains($0) }

@@ -36,7 +36,7 @@ struct MovedPlaceTests {
         ListText(try String(contentsOfFile: "\(path)/\(name).m3u8", encoding: .utf8))
     }
 
-    /// Everything that the playlists name is there.
+    /// Checks that everything named in the playlists exists.
     private static func expectWhole(_ path: String) throws {
         let index = try String(contentsOfFile: "\(path)/index.m3u8", encoding: .utf8)
         for name in Self.names {
@@ -71,7 +71,7 @@ struct MovedPlaceTests {
         try Self.expectWhole(path)
         #expect(try Self.list(path, "audio").uris.count == 7)
         #expect(output.events.restored == [0], "once")
-        // A successor goes on in the new place.
+        // A successor continues in the new directory.
         let second = try Output(
             DirectoryStore(directory: path),
             settings: Output.settings {

@@ -13,7 +13,7 @@ struct OpeningTests {
         }
     }
 
-    /// Frames as the ladder codes them: an IDR frame at the start of each opening segment and of each GOP behind them.
+    /// Frames as the ladder encodes them: an IDR frame at the start of each opening segment and of each later GOP.
     private static func feed(_ output: Output, _ frames: Range<Int64>) {
         for frame in frames {
             for (index, track) in output.tracks.enumerated() {
@@ -68,7 +68,8 @@ struct OpeningTests {
         output.packager.whenShown { shown.add(1, ordering: .relaxed) }
         _ = try output.packager.begin(now: Output.origin)
         Self.feed(output, 0..<40)
-        // The state file does not know the third one: it is listed with the next part, and the multivariant playlist is not there.
+        // The state file does not have the third one: it is listed with the next part, and there is no multivariant
+        // playlist yet.
         store.refuse { $0 == "state.json" }
         Self.feed(output, 40..<49)
         #expect(Self.playlists.allSatisfy { viewer.texts($0).isEmpty })

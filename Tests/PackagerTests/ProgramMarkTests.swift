@@ -81,7 +81,7 @@ struct ProgramMarkTests {
             Self.opening(3, "later", 90),
         ]
         #expect(Self.tags(viewer.last("720p.m3u8")) == expected)
-        // A mark told late is listed at once, with the date of its picture.
+        // A date range reported late is listed at once, with the date of its frame.
         output.packager.mark(Self.mark(nil, 150))
         #expect(EdgeTests.lists.allSatisfy { Self.tags(viewer.last($0)) == expected + [Self.closing(3, 90, 150)] })
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
@@ -109,7 +109,7 @@ struct ProgramMarkTests {
         one.packager.mark(Self.mark("so\\lo", 0))
         one.packager.mark(Self.mark("pk", 100))
         one.feed(0..<192)
-        // Listed at the edge, in no whole segment yet: the state file knows all the same.
+        // Listed at the edge, in no whole segment yet: the state file has it anyway.
         one.packager.mark(Self.mark("guest", 193))
         one.feed(192..<208)
         _ = one.packager.step()
@@ -120,7 +120,7 @@ struct ProgramMarkTests {
             Self.closing(2, 100, 193),
             Self.opening(3, "guest", 193),
         ]
-        // It began behind the last whole segment: it ends with the last part that viewers were shown.
+        // It started after the last whole segment: it ends with the last part that viewers were shown.
         let closed = old + [Self.closing(3, 193, 208)]
         #expect(EdgeTests.lists.allSatisfy { Self.tags(viewer.last($0)).sorted() == closed.sorted() })
         two.packager.mark(Self.mark("guest", begin.firstTick))
@@ -139,7 +139,7 @@ struct ProgramMarkTests {
         output.packager.mark(Self.mark("solo", 0))
         output.feed(0..<64)
         #expect(output.packager.step() == nil)
-        // Its picture is out.
+        // Its frame is out.
         output.packager.mark(Self.mark("pk", 60))
         if isRefused {
             store.refuse { $0 == "state.json" }
@@ -243,7 +243,7 @@ struct ProgramMarkTests {
             _ = try output.packager.begin(now: Output.origin)
             output.feed(0..<64)
             #expect(output.packager.step() == nil)
-            // Pictures that are out: each is listed at once.
+            // Frames that are out: each range is listed at once.
             for number in 0..<count { output.packager.mark(Self.mark("\(number)", 0)) }
             #expect(output.packager.step() == nil)
             #expect(store.text("state.json").contains("[\"scene-1-\(count)\""))

@@ -61,7 +61,7 @@ struct PublishingTests {
             #expect(list.uris == ["\(name)-1-0.m4s", "\(name)-1-1.m4s"])
         }
         #expect(store.text("720p.m3u8").contains("#EXTINF:1.20000,"))
-        // 100 frames are 3.33333 s; the last frame of sound that starts before lies at 156 × 1024.
+        // 100 frames are 3.33333 s; the last audio frame that starts before is at 156 × 1024.
         #expect(store.text("audio.m3u8").contains("#EXTINF:1.21600,"))
         #expect(store.text("state.json").contains("\"ended\": true"))
     }
@@ -85,7 +85,7 @@ struct PublishingTests {
             let store = MemoryStore()
             let output = try Output(store)
             _ = try output.packager.begin(now: Output.origin)
-            // Whatever the pace at which the writer gets its turn.
+            // For any pace of the writer.
             if round == 0 {
                 output.feed(0..<700)
             } else {

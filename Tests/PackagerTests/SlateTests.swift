@@ -8,7 +8,7 @@ import Testing
 struct SlateTests {
     static let lists = ["720p", "360p", "audio"]
 
-    /// A part of pictures with one picture sent ahead, as encoders with B-pictures do, and a frame of silence.
+    /// A video part with one frame sent ahead, as from encoders with B-frames, and an audio frame of silence.
     static func slate(_ tracks: [TrackDescription] = [Output.video("720p"), Output.video("360p"), Output.audio])
         -> Slate
     {
@@ -30,7 +30,7 @@ struct SlateTests {
 
     static func nanoseconds(_ frame: Int64) -> Int64 { Output.origin + frame * 1_000_000_000 / 30 + 1 }
 
-    /// Decode times in a segment, per fragment: start and end, and the number of the fragment.
+    /// Decode times in a segment, per fragment: start and end, and the sequence number of the fragment.
     static func fragments(_ bytes: [UInt8]) -> [(sequence: Int64, start: Int64, end: Int64)] {
         func number(_ at: Int, _ count: Int) -> Int64 {
             bytes[at..<(at + count)].reduce(0) { $0 << 8 | Int64($1) }
@@ -64,7 +64,8 @@ struct SlateTests {
         return found
     }
 
-    /// Every listed segment is there, and decode times and fragment numbers go on through all of them.
+    /// Checks that every listed segment exists, and that decode times and fragment numbers continue through all of
+    /// them.
     static func expectContinuous(_ store: MemoryStore, _ names: [String] = Self.lists) throws {
         for name in names {
             var last: (sequence: Int64, end: Int64)?
@@ -96,7 +97,7 @@ struct SlateTests {
         _ = try Self.firstRun(store, frames: 210)
         let second = try Output(store)
         #expect(second.packager.canContinue(at: Self.nanoseconds(400)))
-        // Frame 400: slots 3, 4 and 5 are over, slot 6 began with 384.
+        // Frame 400: segments 3, 4 and 5 are over, segment 6 started with frame 384.
         let beginning = try second.packager.begin(now: Self.nanoseconds(400), slate: Self.slate())
         #expect(beginning.firstTick == 384)
         #expect(second.events.published.map(\.mediaSequence) == [3, 4, 5], "published when begin returns")
@@ -130,7 +131,7 @@ struct SlateTests {
         try Self.expectContinuous(store)
         let mixed = try #require(store.read("720p-2-4.m4s"))
         #expect(Self.fragments(mixed).count == 4)
-        // Two parts of slate, two of live pictures, which are longer.
+        // Two parts of slate, and two of live frames, which are larger.
         #expect(mixed.count > 16 * 2 * 100 && mixed.count < 64 * 100)
     }
 
@@ -211,7 +212,7 @@ struct SlateTests {
             #expect(store.read("\(name)-2.mp4") == store.read("\(name)-1.mp4"))
         }
         #expect(!second.events.all.contains { if case .slateFilled = $0 { true } else { false } })
-        // A third worker in time goes on with the newer map, and without another break.
+        // A third worker in time continues with the newer map, without another discontinuity.
         let third = try Output(store, settings: Output.settings { $0.windowSeconds = 10 })
         _ = try third.packager.begin(now: Self.nanoseconds(660), slate: Self.slate())
         third.feed(640..<704)

@@ -8,7 +8,7 @@ struct SlateVariantTests {
     private static let tracks = VariantTests.tracks
     private static let names = ["720p", "360p", "hi", "lo"]
 
-    /// As the ladder's encoders code it: the rendition at half the rate counts its own pictures, 15 a second.
+    /// As the ladder's encoders encode it: the rendition at half the rate counts its own frames, 15 a second.
     private static func picture(_ number: Int64, step: Int, isKey: Bool) -> CodedPacket {
         var packet = Output.picture(number)
         packet.timescale = Int32(30 / step)
@@ -66,7 +66,7 @@ struct SlateVariantTests {
             let list = ListText(store.text("\(name).m3u8"))
             #expect(list.uris == (0..<3).map { "\(name)-1-\($0).m4s" } + (3..<8).map { "\(name)-2-\($0).m4s" })
             #expect(list.count("#EXT-X-DISCONTINUITY") == 0 && list.count("#EXT-X-GAP") == 0 && list.maps.count == 1)
-            // Two segments of slate, one of which half is live, and one that is live.
+            // Two segments of slate, half of one of them live, and one live segment.
             for number in 3..<8 {
                 let samples = Self.samples(try #require(store.read("\(name)-2-\(number).m4s")))
                 switch name {

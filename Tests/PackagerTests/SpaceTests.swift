@@ -7,7 +7,7 @@ import Packager
 import Synchronization
 import Testing
 
-/// A store in memory that holds so many bytes, or takes nothing at all for a while.
+/// A store in memory with limited capacity, which can also refuse all writes.
 private final class TightStore: SegmentStore {
     struct Content {
         var files: [String: [UInt8]] = [:]
@@ -73,7 +73,7 @@ struct SpaceTests {
         }
     }
 
-    /// Every listed segment is there, and the lists begin with the same number.
+    /// Checks that every listed segment exists, and that all playlists start with the same number.
     private static func expectWhole(_ store: TightStore) {
         let lists = Self.playlists.map { store.list("\($0).m3u8") }
         #expect(Set(lists.map(\.mediaSequence)).count == 1)
@@ -137,7 +137,7 @@ struct SpaceTests {
         let gone = store.removed.filter { $0.hasPrefix("720p-1-") && $0.split(separator: ".").count == 2 }
             .compactMap { Int64($0.dropFirst(7).prefix { $0.isNumber }) }
         #expect(!gone.isEmpty && gone == gone.sorted(), "the oldest go first: \(gone)")
-        // Whoever watches the live edge is told of nothing that is gone.
+        // Viewers of the live edge see no removed segment.
         let live = viewer.last("720p.m3u8")
         #expect(ListText(live).uris.allSatisfy { store.names.contains($0) || viewer.object($0) != nil })
     }
@@ -159,7 +159,7 @@ struct SpaceTests {
         store.change { $0.isReadOnly = true }
         Self.feed(output, 20..<30)
         #expect(store.names == before)
-        // Parts and segments of the outage are there for those who watch.
+        // Viewers of the live edge have the parts and segments of the outage.
         let live = ListText(viewer.last("720p.m3u8"))
         #expect(live.uris.suffix(3).allSatisfy { viewer.object($0) != nil } && live.count("#EXT-X-GAP") == 0)
         store.change { $0.isReadOnly = false }
@@ -196,7 +196,7 @@ struct SpaceTests {
         #expect(isOver.wait(timeout: .now() + 20) == .success && output.events.isEnded)
         let list = store.list("720p.m3u8")
         #expect(list.uris.count == 80)
-        // What waited beyond a minute is lost in the directory, and says so.
+        // Segments that waited more than a minute are gaps in the directory.
         #expect((40...50).contains(list.count("#EXT-X-GAP")), "\(list.count("#EXT-X-GAP"))")
         #expect(list.uris.suffix(32).allSatisfy { store.names.contains($0) })
     }
@@ -216,7 +216,7 @@ struct SpaceTests {
         #expect((1_000_000...1_200_000).contains(use.used - empty.used))
         #expect(use.volumes.count == 1 && use.volumes.allSatisfy { $0.free > 0 && $0.used == use.used })
         #expect(measure([folder.path + "/nowhere"]) == nil)
-        // What lies deeper counts where somebody says so.
+        // Subdirectories count if requested.
         let deep = other.appendingPathComponent("deep")
         try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
         try Data(repeating: 2, count: 1_000_000).write(to: deep.appendingPathComponent("more"))
@@ -250,12 +250,12 @@ struct SpaceTests {
         let all = use.volumes.map { "\($0.purpose.rawValue) \($0.free)" }
         #expect(all == ["1 500", "2 900"], "what is full for stills alone is nobody's: \(use)")
         #expect((1_300_000...1_350_000).contains(use.volumes[0].used) && use.volumes[1].used == 0)
-        // Between two counts what is free is known all the same.
+        // Between two measurements the free space is still current.
         let fresh = use.refreshed { path in path.hasSuffix("live") ? (1, 20) : nil }
         #expect(fresh.volumes.map(\.free) == [20, 900] && fresh.used == use.used)
         #expect(fresh.volumes.map(\.path) == [folder.path + "/live", folder.path + "/rec"])
         #expect((100_000...120_000).contains(use.used - use.volumes[0].used), "it counts against a limit all the same")
-        // Of a directory of stills alone only those count.
+        // In a directory of stills only the stills count.
         let few = try #require(measure(places))
         #expect((400_000...450_000).contains(few.used) && few.volumes.map(\.free) == [900])
     }
@@ -304,7 +304,7 @@ struct SpaceTests {
     }
 }
 
-/// A store that knows what is durable.
+/// A store that records what is durable.
 private final class LazyStore: SegmentStore {
     struct Content {
         var files: Set<String> = []

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("MPEG-TS segments beside an output: RFC 8216 §4.3.2.4, §5.2, §6.2.1")
 struct TransportOutputTests {
-    /// An output, and the transport streams that are made of it.
+    /// An output, and the MPEG-TS segments made from it.
     private struct Pair {
         let store: MemoryStore
         let streamStore: MemoryStore
@@ -16,7 +16,7 @@ struct TransportOutputTests {
         let streams: TransportStreams
         private let said: Said
 
-        /// Told by the output: a failure, or that all is well again.
+        /// Reports of the output: a failure, or a recovery.
         private final class Said: Sendable {
             let reports = Mutex<[MediaError?]>([])
         }
@@ -42,7 +42,7 @@ struct TransportOutputTests {
 
         func begin(now: Int64 = Output.origin) throws -> Int64 { try self.output.packager.begin(now: now).firstTick }
 
-        /// A segment is 64 frames.
+        /// Feeds segments of 64 frames.
         func feed(_ segments: Range<Int64>) {
             for segment in segments {
                 self.output.feed((segment * 64)..<((segment + 1) * 64))
@@ -57,7 +57,7 @@ struct TransportOutputTests {
 
         var list: ListText { ListText(self.streamStore.text("720p.m3u8")) }
 
-        /// The first packet of each stream in a segment says that time does not go on.
+        /// Whether the first packet of each stream in a segment signals a discontinuity.
         func isMarked(_ name: String) throws -> Bool {
             let bytes = try #require(self.streamStore.read(name))
             var marks: [Int: Bool] = [:]
@@ -100,7 +100,7 @@ struct TransportOutputTests {
             var uris: [String] = []
             for line in ListText(text).lines {
                 if let match = line.firstMatch(of: /#EXT-X-KEY:METHOD=AES-128,URI="([^"]*)",IV=0x([0-9a-f]{32})$/) {
-                    // Viewers find it beside the list that names it.
+                    // Viewers find it beside the playlist that names it.
                     guard
                         case .bytes(let key)? = sealed.streams.object(named: String(match.output.1))?.body
                     else { return #expect(Bool(false), "no key \(line)") }
@@ -120,7 +120,7 @@ struct TransportOutputTests {
                 }
             }
             #expect(opened == 10)
-            // The same keys at the same numbers as the pictures' own list, with vectors of their own.
+            // The same keys at the same numbers as the video's own playlist, with different initialization vectors.
             let fragments = ListText(sealed.store.text("\(name).m3u8")).lines.filter { $0.hasPrefix("#EXT-X-KEY") }
             #expect(fragments.count == 4 && uris == (0..<4).map { "\(name)-\($0).key" })
             for (line, uri) in zip(fragments, uris) {
@@ -159,7 +159,7 @@ struct TransportOutputTests {
         _ = try first.begin()
         first.feed(0..<4)
         first.end(endlist: false)
-        // With a new rendition the lists of both begin where the worker does.
+        // With a new rendition the playlists of both start where the worker does.
         let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
         let second = try Pair(first.store, first.streamStore, waits: false, tracks: tracks)
         let start = try second.begin(now: Output.origin + 9_000_000_000) / 64
@@ -219,10 +219,10 @@ struct TransportOutputTests {
         first.end(endlist: false)
         #expect(first.streamStore.read("720p-9-1.ts") == nil)
         #expect(first.streamStore.read("720p-1-0.ts")?.first == 0x47)
-        // Whoever makes it anew writes other bytes.
+        // A worker that makes it again would write other bytes.
         let kept = try #require(first.streamStore.read("720p-1-0.ts")) + [UInt8](repeating: 0x47, count: 188)
         try first.streamStore.put("720p-1-0.ts", [.init(kept)], durable: false)
-        // A machine that went down has left one of them empty, and of another the beginning.
+        // After a machine crash one of them is empty, and another is truncated.
         let cut = try #require(first.streamStore.read("720p-1-2.ts")).prefix(500)
         try first.streamStore.put("720p-1-1.ts", [], durable: false)
         try first.streamStore.put("720p-1-2.ts", [.init(Array(cut))], durable: false)

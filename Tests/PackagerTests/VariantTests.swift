@@ -148,7 +148,7 @@ struct VariantTests {
         }
     }
 
-    /// Keeps the multivariant playlists it is told.
+    /// Records the multivariant playlists.
     private final class Keeper: SlotKeeping {
         private let texts = Mutex<[String]>([])
 
@@ -179,7 +179,7 @@ struct VariantTests {
         }
         let high = BitRates(bitrate: 4_000_000, maxBitrate: 4_800_000, bufferSize: 4_800_000)
         let low = BitRates(bitrate: 500_000, maxBitrate: 600_000, bufferSize: 600_000)
-        // Before the beginning, as a room that waits for its first publisher is told.
+        // Before the start, as in a room that waits for its first publisher.
         output.packager.declare(BitRates(bitrate: 3_000_000, maxBitrate: 3_600_000, bufferSize: 3_600_000), track: 0)
         _ = try output.packager.begin(now: Output.origin)
         feed(0..<2)
@@ -220,7 +220,7 @@ struct VariantTests {
         #expect(output.packager.step() == .drained)
         let raised = bandwidths(store.text("index.m3u8"))
         #expect(raised[0] > plain[0] + 1_000_000 && raised[1] == plain[1])
-        // Two workers later, which both know of nothing but their own rates.
+        // Two workers later, which know only their own rates.
         var keeper = Keeper()
         for _ in 0..<2 {
             keeper = Keeper()
@@ -237,7 +237,7 @@ struct VariantTests {
         _ = last.packager.step()
         #expect(bandwidths(store.text("index.m3u8")) == plain, "nothing by the higher rates is listed any more")
         #expect(bandwidths(keeper.last) == raised, "a recording has every segment there was")
-        // What stands there in their place is damage.
+        // Other values in their place are damage.
         let state = store.text("state.json")
         #expect(state.contains("\"rates\": [4000000, 4800000, 4800000]"))
         for wrong in ["[1, 2]", "[1, 2, -3]", "7", "[1, 2, \"3\"]"] {

@@ -25,7 +25,7 @@ struct AMF0Tests {
         let bytes = AMF0Writer.bytes(values)
         for end in 0...bytes.count {
             let result = AMF0Reader.values(in: Array(bytes[..<end]))
-            // An object that the end cuts off at a property boundary counts as complete; nothing else does.
+            // An object truncated at a property boundary counts as complete; nothing else does.
             let whole = result.values.prefix { values.contains($0) }
             #expect(whole.count >= result.values.count - 1)
         }

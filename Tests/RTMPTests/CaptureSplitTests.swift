@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Captures of real encoders give the same packets for any split")
 struct CaptureSplitTests {
-    /// What leaves ingest: everything of a packet but where its bytes lie.
+    /// A packet as it leaves ingest, without the location of its bytes.
     struct Packet: Hashable {
         let kind: TrackKind
         let pts: Int64
@@ -24,7 +24,7 @@ struct CaptureSplitTests {
         var sent: [UInt8] = []
     }
 
-    /// A server that lets everybody in, its session and demuxer as ingest has them.
+    /// A server that admits every publisher, with session and demuxer as in ingest.
     static func replay(_ bytes: [UInt8], split: () -> Int) -> Result {
         var session = RTMPServerSession(now: 0, random: [UInt8](repeating: 9, count: 1528))
         var demuxer = FLVDemuxer()

@@ -26,7 +26,7 @@ struct ElementaryDemuxerTests {
         self.picture([sps, self.pps, [0x65, 0x88]], pts: pts, dts: dts)
     }
 
-    /// 48 kHz stereo LC, `count` bytes behind its header.
+    /// 48 kHz stereo LC, `count` bytes after its header.
     static func aac(pts: Int64?, track: UInt8 = 0, count: Int = 10) -> TransportUnit {
         let length = 7 + count
         let header: [UInt8] = [
@@ -157,7 +157,7 @@ struct ElementaryDemuxerTests {
         avc.codec = .hevc
         var opus = Self.aac(pts: 0)
         opus.payload = PacketMemory([0x7F, 0xE0, 3, 0xFC, 1, 2])
-        // Of 260 bytes, the first two and the last two to be left out, with a byte of extension; then another one.
+        // 260 bytes, two to be trimmed at the start and two at the end, with a byte of extension; then another packet.
         let long: [UInt8] = [0x7F, 0xFC, 0xFF, 5, 0, 9, 0, 9, 1, 8] + Array(repeating: 4, count: 260)
         var many = opus
         many.payload = PacketMemory(long + opus.payload.bytes)

@@ -3,7 +3,7 @@ import RTMP
 import TestSupport
 import Testing
 
-/// Enhanced RTMP tag bodies, byte by byte as the specification writes them.
+/// Enhanced RTMP tag bodies, byte by byte from the specification.
 enum EnhancedBytes {
     enum Kind { case video, audio }
 
@@ -11,10 +11,10 @@ enum EnhancedBytes {
 
     static func unsigned24(_ value: Int) -> [UInt8] { [16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
 
-    /// The first byte of a key picture (1 behind the flag), or of sound (format 9): the same bits.
+    /// The first byte of a key frame (1 after the flag), or of audio (format 9): the same bits.
     static func first(_ kind: Kind, _ type: UInt8) -> UInt8 { 0x90 | type }
 
-    /// A message of one track without a number.
+    /// A message of one track without a track id.
     static func single(_ kind: Kind, _ type: UInt8, _ codec: String, _ body: [UInt8]) -> [UInt8] {
         [self.first(kind, type)] + self.letters(codec) + body
     }
@@ -27,7 +27,7 @@ enum EnhancedBytes {
         return coded + data + [type << 4 | next]
     }
 
-    /// A message of several tracks, with a codec for all (`nil`: one each).
+    /// A message of several tracks, with one codec for all (nil: one each).
     static func many(
         _ kind: Kind, _ type: UInt8, _ codec: String?, _ tracks: [(codec: String, track: UInt8, body: [UInt8])]
     ) -> [UInt8] {
@@ -41,17 +41,17 @@ enum EnhancedBytes {
         return bytes
     }
 
-    /// A message that says its track, of one.
+    /// A message of one track with its id.
     static func one(_ kind: Kind, _ type: UInt8, _ codec: String, track: UInt8, _ body: [UInt8]) -> [UInt8] {
         [self.first(kind, kind == .video ? 6 : 5), type] + self.letters(codec) + [track] + body
     }
 
-    /// The beginning of a FLAC stream: 48 kHz, two channels, 16 bits, blocks of 4,608 samples.
+    /// The start of a FLAC stream: 48 kHz, two channels, 16 bits, blocks of 4,608 samples.
     static let flac: [UInt8] =
         Array("fLaC".utf8) + [0x80, 0, 0, 34, 0x12, 0, 0x12, 0, 0, 0, 0, 0, 0, 0, 0x0B, 0xB8, 0x02, 0xF0]
         + [UInt8](repeating: 0, count: 20)
 
-    /// An `HEVCDecoderConfigurationRecord` with one SPS and one PPS, as our own form has it.
+    /// An `HEVCDecoderConfigurationRecord` with one SPS and one PPS, in the form that Tandem writes.
     static let hevc: [UInt8] =
         [1] + [UInt8](repeating: 0, count: 20) + [
             3, 2, 0xA1, 0, 1, 0, 4, 0x42, 1, 1, 1, 0xA2, 0, 1, 0, 3, 0x44, 1, 0xC0,
@@ -151,7 +151,7 @@ struct EnhancedFaultTests {
         "AV1, VP9 and VP8 frames pass unchanged, and their own bits decide about key frames",
         arguments: [
             ("av01", .av1, [0x81, 0, 0x0C, 0], [0x32, 1, 0x10], [0x32, 1, 0x20]),
-            // Behind a delimiter and a sequence header; behind a delimiter, with an extension.
+            // After a delimiter and a sequence header; after a delimiter, with an extension.
             ("av01", .av1, [], [0x12, 0, 0x0A, 2, 0, 0, 0x32, 1, 0x10], [0x12, 0, 0x36, 0, 1, 0x20]),
             // A frame header whose frame follows; a length beyond the end.
             ("av01", .av1, [], [0x1A, 1, 0x10, 0x22, 1, 9], [0x32, 3, 0x10, 1]),
@@ -204,7 +204,8 @@ struct EnhancedFaultTests {
     func flacFaults() {
         var faults = (0..<Bytes.flac.count).map { Array(Bytes.flac.prefix($0)) }
         faults += (1...3).map { Array(Bytes.flac.dropFirst(8 + $0)) } + [Array(Bytes.flac[8...]) + [0]]
-        // Another block first, another length, a wrong mark, no samples a block, fewer at most than at least, no rate.
+        // Another block first, another length, a wrong marker, no samples per block, a maximum below the minimum, no
+        // sample rate.
         for (place, value) in [(4, 0x81), (5, 1), (7, 33), (7, 35), (0, 0x46), (8, 0), (10, 0), (18, 0)]
             as [(Int, UInt8)]
         {

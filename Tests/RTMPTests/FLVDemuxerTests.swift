@@ -19,7 +19,7 @@ struct FLVDemuxerTests {
         units.flatMap { RTMPChunkReaderTests.big(UInt32($0.count)) + $0 }
     }
 
-    /// Feeds tags and keeps what comes.
+    /// Feeds tags and stores the results.
     struct Run {
         var demuxer = FLVDemuxer()
         var items: [SourceItem] = []

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTMP handshakes of particular clients")
 struct HandshakeCaseTests {
-    /// Time and version as ffmpeg sends them, with a digest where scheme A or B has it; or nothing of the kind.
+    /// Time and version as sent by ffmpeg, with a digest where scheme A or B has it; or neither.
     static let firsts: [[UInt8]] = [
         [0, 0, 0, 0, 9, 0, 0x7C, 2] + (8..<1536).map { UInt8(truncatingIfNeeded: $0 &* 13) },
         [1, 2, 3, 4, 0x80, 0, 7, 2] + (8..<1536).map { UInt8(truncatingIfNeeded: $0 &* 29 &+ 5) },
@@ -35,7 +35,7 @@ struct HandshakeCaseTests {
         input = []
         harness.feed([UInt8](repeating: 1, count: 1536))
         #expect(harness.sent.count == 3073)
-        // It sends Set Chunk Size behind `_result`, publishes without transaction, and waits for each answer.
+        // It sends Set Chunk Size after `_result`, publishes without a transaction, and waits for each answer.
         var script = ClientScript(handshake: false)
         script.connect()
         harness.feed(script.take())

@@ -81,12 +81,12 @@ struct MultichannelConfigTests {
         run.audio(EnhancedBytes.single(.audio, 0, "Opus", []))
         run.audio(Self.config([2, 2, 1, 0]))
         #expect(run.configurations.map(\.layout) == [nil, swapped])
-        // A stream that describes itself is believed.
+        // A stream's own description takes precedence.
         run.audio(EnhancedBytes.single(.audio, 0, "mp4a", [0x11, 0x90]))
         run.audio(Self.config([2, 2, 1, 0], codec: "mp4a"))
         #expect(run.configurations.count == 3)
         #expect(run.configurations.last == CodecParameters(codec: .aac, configuration: [0x11, 0x90]))
-        // Family 255: channels without a meaning.
+        // Family 255: channels without a defined position.
         let discrete: [UInt8] =
             Array("OpusHead".utf8) + [1, 2, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 255, 2, 0, 0, 1]
         run.audio(EnhancedBytes.single(.audio, 0, "Opus", discrete))

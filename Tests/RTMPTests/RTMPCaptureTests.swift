@@ -17,7 +17,7 @@ struct RTMPCaptureTests {
         let messages = Self.messages(name)
         let lines = Fixtures.lines(name)
         #expect(lines.count > 10)
-        // Set Chunk Size is numbered in the log, and not delivered here.
+        // Set Chunk Size is numbered in the log, but not delivered here.
         let hidden = lines.filter { $0.type == 1 || $0.type == 2 }
         for line in lines where line.type > 2 {
             let index = line.number - 1 - hidden.count { $0.number < line.number }
@@ -41,7 +41,7 @@ struct RTMPCaptureTests {
         #expect(times("gst_rtmp", 8) == times("gst_rtmp2", 8))
     }
 
-    /// What a server makes of a capture: events, and the bytes it answers.
+    /// A server's result for a capture: events, and its reply bytes.
     static func replay(_ name: String, pieces: [Int]) -> (events: [SessionHarness.Event], sent: [UInt8]) {
         let harness = SessionHarness()
         harness.feed(Fixtures.bytes(name), pieces: pieces)

@@ -22,7 +22,7 @@ struct Received: Hashable {
             payload: message.payload.bytes)
     }
 
-    /// Reads `bytes` in pieces of `step`; what the reader threw, if it did.
+    /// Reads `bytes` in pieces of `step`; also returns the error, if the reader threw one.
     static func read(
         _ bytes: [UInt8], step: Int = .max, limits: RTMPLimits = RTMPLimits()
     ) -> (messages: [Received], failure: RTMPFailure?) {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("RTMP publish session, client side: RTMP 1.0 §7.2")
 struct RTMPClientSessionTests {
-    /// Client and server, wired to each other.
+    /// Client and server, connected to each other.
     final class Pair {
         var client: RTMPClientSession
         let server: SessionHarness
@@ -18,7 +18,7 @@ struct RTMPClientSessionTests {
             self.server = SessionHarness(decision: decision)
         }
 
-        /// Runs until neither has anything to say; `step` cuts what the server sends.
+        /// Runs until neither sends any more; `step` splits the server's bytes.
         func run(step: Int) {
             var toServer = self.client.start(random: [1, 2, 3])
             while !toServer.isEmpty {

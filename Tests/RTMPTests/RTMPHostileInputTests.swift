@@ -6,7 +6,7 @@ import Testing
 
 @Suite("RTMP from hostile peers: nothing traps, a connection closes once")
 struct RTMPHostileInputTests {
-    /// Feeds a session and demuxes what it gives, as a server does.
+    /// Feeds a session and demuxes its output, like a server.
     static func run(_ bytes: [UInt8], random: inout TestRandom) -> SessionHarness {
         let harness = SessionHarness()
         let largest = [1, 50, 5000, 100_000].randomElement(using: &random) ?? 1

@@ -4,7 +4,7 @@ import RTMP
 import TestSupport
 import Testing
 
-/// Writes syntax elements bit by bit, and the result as a NAL unit.
+/// Writes syntax elements bit by bit, and returns a NAL unit.
 private struct BitWriter {
     private(set) var bits: [Bool] = []
 
@@ -17,7 +17,7 @@ private struct BitWriter {
         self.bits(2 * length - 1, value + 1)
     }
 
-    /// Whole bytes behind a stop bit.
+    /// Whole bytes after a stop bit.
     var bytes: [UInt8] {
         var bits = self.bits + [true]
         while !bits.count.isMultiple(of: 8) { bits.append(false) }
@@ -46,7 +46,7 @@ struct SupplementalTimeTests {
     /// 2026-09-21T14:13:20Z.
     private static let micros: UInt64 = 1_790_000_000_123_456
 
-    /// A parameter set of 320x240 whose picture timing messages have time codes at 30 or 60 pictures a second.
+    /// A parameter set of 320x240 whose picture timing messages have time codes at 30 or 60 fps.
     private static func sps(hasModel: Bool, fps: UInt64 = 30) -> [UInt8] {
         var bits = BitWriter()
         bits.bits(8, 66)
@@ -114,7 +114,7 @@ struct SupplementalTimeTests {
         return name + [0x1F] + Self.marked(bytes)
     }
 
-    /// With 0xFF behind every second byte but the last.
+    /// With 0xFF after every second byte but the last.
     private static func marked(_ bytes: [UInt8]) -> [UInt8] {
         var marked: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
@@ -124,7 +124,7 @@ struct SupplementalTimeTests {
         return marked
     }
 
-    /// The time a demuxer finds in a key picture behind these messages.
+    /// The time that a demuxer finds in a key frame after these messages.
     private static func find(_ messages: [UInt8], sps: [UInt8] = FLVDemuxerTests.sps) -> WallClockTime? {
         var run = FLVDemuxerTests.Run()
         run.video([0x17, 0, 0, 0, 0] + FLVDemuxerTests.record(sps: sps))
@@ -143,7 +143,7 @@ struct SupplementalTimeTests {
         ]
         #expect(
             Self.find(Self.message(5, Self.stamp(Self.micros * 1000 + 7, nanos)))?.nanoseconds == zoned.nanoseconds + 7)
-        // Behind what x264 and others say of themselves.
+        // After the encoder's own message, such as x264's.
         let talk = Self.message(5, [UInt8](repeating: 0x41, count: 600))
         #expect(Self.find(talk + Self.message(5, Self.stamp(Self.micros))) == zoned)
         #expect(Self.find(talk) == nil)
@@ -217,7 +217,7 @@ struct SupplementalTimeTests {
         run.video([0x17, 1, 0, 0, 66] + FLVDemuxerTests.avcc([0x65, 1]), at: 1_034)
         run.video([0x27, 1, 0, 0, 0] + FLVDemuxerTests.avcc([0x41, 1]), at: 1_067)
         #expect(run.packets.map { $0.wallClock?.nanoseconds } == [5_100_000_000, nil])
-        // Stamped 0 in the middle of a stream, it is about nothing.
+        // With timestamp 0 in mid-stream it has no meaning.
         run.demuxer.note(WallClockTime(nanoseconds: 5_000_000_000, hasZone: false), at: 0)
         run.video([0x27, 1, 0, 0, 0] + FLVDemuxerTests.avcc([0x41, 1]), at: 90_000)
         #expect(run.packets.last?.wallClock == nil)

@@ -6,7 +6,7 @@ import Upload
 struct SignatureV4Tests {
     private static let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    /// Of "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
+    /// From "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
     private static let s3 = SignatureV4(
         accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", region: "us-east-1",
         service: "s3")

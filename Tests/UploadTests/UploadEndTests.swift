@@ -16,12 +16,12 @@ struct UploadEndTests {
         func record() -> UploadRecord? { UploadRecord(origin: 5, next: 0, leftovers: UploadEndTests.leftovers) }
     }
 
-    /// Time passes with deletions alone.
+    /// A clock that advances only with deletions.
     private final class Deletions: MonotonicClock {
         private let state = Mutex<(names: [String], time: Int64)>(([], 0))
         private let length: Int64
 
-        /// - Parameter length: Nanoseconds each takes.
+        /// - Parameter length: Nanoseconds that each deletion takes.
         init(length: Int64) { self.length = length }
 
         func now() -> Int64 { self.state.withLock(\.time) }
@@ -35,7 +35,7 @@ struct UploadEndTests {
         }
     }
 
-    /// Takes every object, and deletes what it is asked to.
+    /// Accepts every object and deletion.
     private final class Store: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
@@ -58,7 +58,7 @@ struct UploadEndTests {
         }
     }
 
-    /// A room that has ended, sent to a store: what that has deleted then.
+    /// Sends an ended room to a store. Returns the objects it has deleted by then.
     private static func deleted(_ deletions: Deletions) async throws -> Set<String> {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in

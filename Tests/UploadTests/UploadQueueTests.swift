@@ -13,7 +13,7 @@ struct UploadQueueTests {
         return rows.enumerated().filter(\.element.isGap).map { first + Int64($0.offset) }
     }
 
-    /// Numbers that were told as lost.
+    /// Numbers of the segments reported as lost.
     private static func lost(_ origin: SimulatedOrigin) -> [Int64] {
         origin.notices.compactMap { if case .lost(let number, _, _) = $0 { number } else { nil } }
     }
@@ -44,10 +44,10 @@ struct UploadQueueTests {
         origin.run(seconds: seconds, mood)
         #expect(origin.rows("v.m3u8").rows == before.rows, "nothing was taken")
         let back = origin.now
-        // An attempt that is under way ends first.
+        // An attempt in progress ends first.
         let notice = mood == .refusing ? 1.5 : 3.5
         origin.run(seconds: notice)
-        // The newest slot is listed as soon as one that follows it would be.
+        // The newest segment is listed as soon as the one after it would be.
         let newest = origin.now / SimulatedOrigin.slotLength
         let next = origin.sightings.filter { $0.name == "v.m3u8" }.last?.next
         #expect(next.map { $0 >= newest } == true, "the live edge")
@@ -93,7 +93,7 @@ struct UploadQueueTests {
         origin.run(seconds: 5)
         origin.run(seconds: 60, .silent)
         #expect(origin.mostWaiting <= most)
-        // The attempt under way, then everything that waits.
+        // The attempt in progress, then everything queued.
         origin.run(seconds: 6)
         #expect(Self.lost(origin).count >= 30 - most - 2)
         #expect(origin.rows("v.m3u8").first + Int64(origin.rows("v.m3u8").rows.count) >= 34)
@@ -160,7 +160,7 @@ struct UploadQueueTests {
         for row in origin.rows("v.m3u8").rows { #expect(origin.stored[row.uri] != nil) }
     }
 
-    /// Of a room of pictures alone that has another canvas from segment 3 to 8.
+    /// A video-only room with another canvas from segment 3 to 8.
     private static func canvases(_ number: Int64, ticks: Int64 = 2_000) -> OutputListing {
         let segment = Segment(
             mediaSequence: number, uri: "v-1-\(number).m4s", start: number * 2_000,
@@ -204,7 +204,7 @@ struct UploadQueueTests {
         var queue = UploadQueue(rules: UploadRules())
         var stored: Set<String> = []
         var deletion: UploadRequest?
-        // Deletions alone take their time.
+        // Only deletions take time.
         func work() {
             var requests = queue.next(at: 0)
             while !requests.isEmpty {
@@ -271,7 +271,7 @@ struct UploadQueueTests {
     func lastSegments(mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
-        // Away from shortly before the end: number 5 waits.
+        // Down from shortly before the end: number 5 waits.
         origin.run(seconds: 1.5, mood)
         origin.end()
         origin.run(seconds: 20, mood)
@@ -321,7 +321,7 @@ struct UploadQueueTests {
         #expect(read == record && !read.leftovers.isEmpty)
         #expect(read.leftovers.allSatisfy { first.stored[$0] != nil }, "\(read.leftovers)")
         var queue = UploadQueue(rules: UploadRules())
-        // Near the record, or so far behind it that the store's lists begin anew.
+        // Near the record, or so far beyond it that the store's playlists start again.
         let listing = SimulatedOrigin.listing(through: record.next + (isKnown ? 0 : 100), isFirst: true)
         queue.list(listing, record: read, at: 0)
         let passedOn = Set(queue.record?.leftovers ?? [])
@@ -391,7 +391,7 @@ struct UploadQueueTests {
         var queue = UploadQueue(rules: UploadRules())
         queue.list(
             SimulatedOrigin.listing(through: 10, isFirst: true), record: UploadRecord(origin: 6, next: 11), at: 0)
-        // As new: the newest slots, as many as half of those that may wait.
+        // Like a new store: the newest segments, half of the allowed queue.
         #expect(queue.waitingSlots == 8)
     }
 

@@ -9,7 +9,7 @@ struct UploadSpritesTests {
         SpriteUpdate(index: "s.vtt", text: [text], directory: "pictures/", changed: changed, gone: gone, interval: 5)
     }
 
-    /// Takes what is sent now, each time as the store answers, until nothing more is.
+    /// Answers all requests as the store does, until there are no more.
     private static func settle(_ queue: inout UploadQueue) -> [UploadRequest] {
         var all: [UploadRequest] = []
         for _ in 0..<100 {

@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 import Upload
 
-/// Stores behind TLS, with certificates of authorities the system does not know.
+/// Stores with TLS and certificates of authorities that the system does not know.
 @Suite("Uploads over TLS")
 struct UploadTLSTests {
     private struct Running: MonotonicClock {
@@ -28,7 +28,7 @@ struct UploadTLSTests {
         func keep(_ record: UploadRecord, durable: Bool) -> Bool { true }
     }
 
-    /// Takes every PUT, or reads nothing behind the head of the first.
+    /// Accepts every PUT, or reads nothing after the head of the first.
     private final class Origin: ChannelInboundHandler, Sendable {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
@@ -91,7 +91,7 @@ struct UploadTLSTests {
         try await server.close()
     }
 
-    /// A server with the certificate `a` of a directory.
+    /// A server with the certificate `a` in a directory.
     private static func serve(_ origin: Origin, _ folder: String) async throws -> any Channel {
         let tls = try NIOSSLContext(
             configuration: .makeServerConfiguration(

@@ -81,7 +81,7 @@ struct UploaderTests {
         #expect(unreachable == [.unreachable("connection refused")])
     }
 
-    /// A disk that answers nobody who reads until it is let go.
+    /// A disk that blocks readers until it is released.
     private final class Hanging: EmptyFiles {
         let gate = DispatchSemaphore(value: 0)
         private let asked: @Sendable () -> Void
@@ -112,7 +112,7 @@ struct UploaderTests {
         files.gate.signal()
     }
 
-    /// A place that nobody listens at; tells which objects were to go there.
+    /// An address without a listener; reports which objects were to go there.
     private struct Place: UploadTarget {
         let name: String
         let asked: @Sendable (String) -> Void
@@ -144,7 +144,7 @@ struct UploaderTests {
         _ = await uploader.finish(by: 0)
     }
 
-    /// A directory that keeps notes, or does not any more.
+    /// A directory that stores records, until it stops doing so.
     private final class Notes: EmptyFiles {
         private let kept = Mutex<(record: UploadRecord?, isFull: Bool, isDurable: Bool)>((nil, false, false))
 
@@ -168,13 +168,13 @@ struct UploaderTests {
                 files: files, clock: Stopped(), notify: { _ in })
         }
         let files = Notes()
-        // The queue never came to know of it.
+        // The queue never learned of it.
         let late = uploader(files)
         late.list(SimulatedOrigin.listing(through: 7, isFirst: true, isEnded: true))
         #expect(await late.finish(by: 0, isLast: false) == .owed(isNoted: false), "a successor is told everything")
         #expect(await late.finish(by: 0) == .owed(isNoted: true))
         #expect(files.record() == UploadRecord(origin: 5, next: 0) && files.isDurable)
-        // It came to know, and noted it; somebody has taken the note away.
+        // It was queued and recorded; then the record was removed.
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         let known = Uploader(
             outputID: "x", target: HTTPOrigin(url: "http://127.0.0.1:1"), rules: UploadRules(), connections: 2,
