@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Connection limits: which connection is closed")
 struct ConnectionLedgerTests {
-    /// One comes after the other, and everybody before it stands still by then.
+    /// One connection after another; those before it have made no progress since.
     static func time(_ number: Int) -> Int64 { Int64(number) * ConnectionLedger.patience }
 
     static func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
@@ -129,13 +129,13 @@ struct ConnectionLedgerTests {
         var ledger = ConnectionLedger(maximum: 256, maximumPerPlace: 8)
         let address = try Self.address("192.0.2.1")
         var gone: [Int] = []
-        // 2,000 a second, every fourth with a wrong key; then half a second in which nobody comes.
+        // 2,000 a second, every fourth with a wrong key; then half a second without a new connection.
         for number in 0..<4_000 {
             let now = Int64(number) * 500_000
             gone += ledger.opened(number, from: address, now: now)
             if number % 4 == 0 { ledger.denied(number) }
             if number == 2_000 { gone += ledger.opened(10_000, from: address, now: now) }
-            // It gets a step further every 50 ms.
+            // It makes progress every 50 ms.
             if number > 2_000, number % 100 == 0, number <= 2_300 { ledger.advanced(10_000, now: now) }
             if number == 2_300 { ledger.published(10_000) }
         }

@@ -21,7 +21,7 @@ struct ProxyHeaderTests {
         (Array("PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n".utf8), nil, 0),
         (Self.binary(1, 0x11, Self.four), "192.0.2.7", 40_000),
         (Self.binary(1, 0x21, Self.six), "2001:db8::7", 40_000),
-        // With an extension (a TLV) behind the addresses.
+        // With an extension (a TLV) after the addresses.
         (Self.binary(1, 0x11, Self.four + [0x04, 0, 2, 1, 2]), "192.0.2.7", 40_000),
         (Self.binary(0, 0x11, Self.four), nil, 0), (Self.binary(0, 0, []), nil, 0), (Self.binary(1, 0, []), nil, 0),
         (Self.binary(1, 0x31, [UInt8](repeating: 0, count: 216)), nil, 0),
@@ -59,7 +59,7 @@ struct ProxyHeaderTests {
             }
             let answer = ProxyHeader.read(bytes)
             if case .header(let header) = answer { #expect(header.length <= bytes.count && header.length > 12) }
-            // What is malformed or whole at some length stays so with more bytes.
+            // A header that is malformed or complete at some length stays so with more bytes.
             for count in 0..<bytes.count {
                 switch ProxyHeader.read(Array(bytes[..<count])) {
                 case .incomplete: break

@@ -77,7 +77,7 @@ struct ControlServerTests {
         }
         let began = ContinuousClock.now
         let strangers = try await spend("") + spend("Authorization: Bearer wr0ng\n")
-        // What comes again while they are answered is theirs as well.
+        // Budget that refills while they are answered counts too.
         let seconds = began.duration(to: .now) / .seconds(1)
         #expect(Set(strangers) == [401, 429])
         #expect(Double(strangers.count { $0 == 401 }) <= 21 + 20 * seconds, "one budget for all of them")
@@ -121,7 +121,7 @@ struct ControlServerTests {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
         try await withThrowingTaskGroup(of: Int.self) { group in
-            // Half of them send the beginning of a request and no more.
+            // Half of them send the start of a request and no more.
             for index in 0..<(ControlServer.connections + 44) {
                 group.addTask { try await probe.bytesUntilClosed(after: index % 2 == 0 ? "" : "GET /v1/ro") }
             }
@@ -158,7 +158,7 @@ struct ControlServerTests {
             room.eventLog.close()
             try await group.waitForAll()
         }
-        // Whoever has gone has left a place.
+        // A client that has left frees its slot.
         #expect(try await probe.request("GET /v1/events?waitSeconds=1").status == 200)
         await server.stop()
     }
@@ -262,7 +262,7 @@ struct ControlServerTests {
         "a body must be declared as JSON, or have no type that means something else",
         arguments: [
             ("PUT /v1/program", "application/json", 200), ("PUT /v1/program", "Application/JSON; charset=utf-8", 200),
-            // What curl says of any body.
+            // curl's default type for any body.
             ("PUT /v1/program", "application/x-www-form-urlencoded", 200), ("PUT /v1/program", "text/plain", 415),
             ("PUT /v1/program", "multipart/form-data; boundary=a", 415), ("PUT /v1/program", "", 415),
             ("PUT /v1/room", "application/merge-patch+json", 415),
@@ -307,7 +307,7 @@ struct ControlServerTests {
         let media = try await probe.request("GET /media/index.m3u8", ["Authorization: Bearer s3cret"])
         #expect(media.fields["vary"] == "Accept-Encoding, Origin", "a cache tells both apart")
         await server.stop()
-        // Without a token a page that is listed may command, and no other.
+        // Without a token only pages of listed origins may send commands.
         let open = try await ControlServer.start(
             listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: room, doors: doors,
             logger: Logger(label: "test"))

@@ -47,7 +47,7 @@ struct EventRequestTests {
             try await waitUntil("the log has an observer", { room.eventLog.observers }) { $0 > 0 }
             Self.told(room, 1...1)
             #expect(try await one.text.contains(#""events":[{"n":1}]"#))
-            // Of a worker whose journal is lost, numbers begin anew below those that a client knows.
+            // After a worker has lost its journal, numbers start again below those that a client knows.
             async let ahead = probe.request("GET /v1/events?after=99&waitSeconds=20")
             try await waitUntil("the log has an observer", { room.eventLog.observers }) { $0 > 0 }
             Self.told(room, 2...2)

@@ -7,7 +7,8 @@ import Testing
 
 import Control
 
-/// The document is what is served: every route, method, parameter and member of a body must stand in it, and nothing else.
+/// Compares the document with the server: it must list every route, method, parameter and body member, and nothing
+/// else.
 @Suite("The OpenAPI document")
 struct OpenAPITests {
     private typealias Object = [String: Any]
@@ -33,7 +34,7 @@ struct OpenAPITests {
         }
     }
 
-    /// A path with something for each of its parameters.
+    /// A path with a value for each of its parameters.
     private static func filled(_ path: String) -> String { path.replacing(/\{[A-Za-z]+\}/, with: "1001") }
 
     @Test("it describes exactly the routes and their methods")
@@ -68,7 +69,7 @@ struct OpenAPITests {
         #expect(ControlRoute(path: "/v1/sources/\(uid)/relays/r1") == .relay(uid: uid, relayID: "r1"))
     }
 
-    /// The names in quotes of a refusal's remedy.
+    /// The quoted names in the remedy of an error.
     private static func known(_ problem: Object) -> Set<String> {
         let fix = problem["fix"] as? String ?? ""
         let list = fix.components(separatedBy: "known here: ").last ?? ""
@@ -105,7 +106,7 @@ struct OpenAPITests {
             #expect(described.contains("\(status)"), "\(method) \(path): \(status)")
             if described.contains("502") { failing.insert("\(method) \(path)") }
         }
-        // Links that a file system refuses; relays that are gone.
+        // Hard links that a file system refuses; relays that are gone.
         #expect(failing == ["post /v1/clips", "put /v1/sources/{uid}/relays/{id}"])
     }
 
@@ -139,7 +140,7 @@ struct OpenAPITests {
             let body = (paths[path]?[method] as? Object)?["requestBody"] as? Object
             return try #require((body?["content"] as? [String: Object])?["application/json"]?["schema"] as? Object)
         }
-        /// The keys that the refusal of an unknown one names.
+        /// The known keys that the error for an unknown key lists.
         func known(_ refusal: SpecReport.Refusal?) -> Set<String> {
             let fix = refusal?.mistakes.first { $0.what.contains("there is no key") }?.fix ?? ""
             let list = fix.components(separatedBy: "known here: ").last ?? ""

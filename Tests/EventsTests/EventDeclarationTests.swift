@@ -33,9 +33,9 @@ struct EventDeclarationTests {
         }
     }
 
-    /// The arguments of a call: what stands at the top level of its parentheses, split at commas.
+    /// The arguments of a call, split at the commas at the top level of its parentheses.
     ///
-    /// - Parameter text: Begins behind the opening bracket.
+    /// - Parameter text: Starts after the opening parenthesis.
     private static func elements(_ text: Substring) -> [String] {
         var (elements, depth, isText, isEscaped) = ([""], 0, false, false)
         for character in text {
@@ -63,7 +63,7 @@ struct EventDeclarationTests {
     private static let calls: [Call] = Self.sources.flatMap { path, text in
         text.matches(of: /(?:events|self)\.emit\(/).compactMap { match -> Call? in
             let arguments = Self.elements(text[match.range.upperBound...])
-            // `emit(levels:)` and `emit(_:of:)` call the real one.
+            // `emit(levels:)` and `emit(_:of:)` call the actual function.
             guard let first = arguments.first, arguments.count <= 2, !first.hasPrefix("levels:"),
                 !first.hasPrefix("$0"),
                 !first.hasPrefix("notice")
@@ -75,7 +75,7 @@ struct EventDeclarationTests {
         }
     }
 
-    /// Whether these members, in this order, make an event of the type.
+    /// Whether these members, in this order, form an event of the type.
     private static func fits(_ members: [String], _ declaration: EventDeclaration) -> Bool {
         let declared = declaration.members
         return declared.filter { !$0.isOptional }.allSatisfy { members.contains($0.name) }
@@ -92,7 +92,8 @@ struct EventDeclarationTests {
         }
     }
 
-    /// The calls that emit events of a type: those that name it, and those that compute it in a file that names it.
+    /// The calls that emit events of a type: those that name it, and those that compute the type in a file that names
+    /// it.
     private static func calls(of declaration: EventDeclaration) -> [Call] {
         let family = declaration.type.prefix { $0 != "." }
         return Self.calls.filter { call in

@@ -13,7 +13,7 @@ import Events
 
 @Suite("Webhooks over loopback", .timeLimit(.minutes(1)))
 struct EventDeliveryTests {
-    /// A receiver that answers as it is told, request by request, and the last way from then on.
+    /// A receiver with a list of answers, one per request; the last one repeats.
     private final class Receiver: Sendable {
         private struct State {
             var numbers: [String] = []
@@ -25,7 +25,7 @@ struct EventDeliveryTests {
 
         init(_ answers: [HTTPResponse.Status] = [.ok]) { self.state = Mutex(State(answers: answers)) }
 
-        /// Answers have no end, from here on.
+        /// From here on responses have no end.
         let isEndless = Atomic(false)
 
         func start() async throws -> String {
@@ -46,7 +46,7 @@ struct EventDeliveryTests {
             return server.boundAddress
         }
 
-        /// From here on, and what came before is forgotten.
+        /// Sets the answer from here on, and drops the requests before.
         func turn(_ answer: HTTPResponse.Status) { self.state.withLock { $0 = State(answers: [answer]) } }
 
         var received: [String] { self.state.withLock { $0.numbers } }
@@ -64,7 +64,7 @@ struct EventDeliveryTests {
         for number in numbers { log.append(EventRecord(sequence: number, type: type, line: "{}")) }
     }
 
-    /// What a delivery says of its webhooks.
+    /// Reports of a delivery about its webhooks.
     private final class Notices: Sendable {
         private let list = Mutex<[WebhookQueue.Notice]>([])
 
@@ -72,7 +72,7 @@ struct EventDeliveryTests {
         var all: [WebhookQueue.Notice] { self.list.withLock { $0 } }
     }
 
-    /// - Parameter line: Named by the failure.
+    /// - Parameter line: The line that a failure names.
     private static func until(line: Int = #line, _ isMet: () -> Bool) async throws {
         try await waitUntil("the condition in line \(line)") { isMet() }
     }

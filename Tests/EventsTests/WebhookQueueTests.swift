@@ -10,7 +10,7 @@ struct WebhookQueueTests {
             last: numbers.last ?? 0, isClosed: false)
     }
 
-    /// So that what changes it can stand in an expectation.
+    /// A class, so that changes to it can be part of an expectation.
     private final class Shared {
         private var queue: WebhookQueue
 
@@ -59,7 +59,8 @@ struct WebhookQueueTests {
         #expect(queue.due == 22_500_000_000, "asked for by a status that may ask")
     }
 
-    /// A receiver and a room in injected time: what is there by `now`, an attempt when one is due, until all is through.
+    /// A receiver and a room with injected time: events by `now`, an attempt whenever one is due, until all are
+    /// delivered.
     private struct Delivery {
         var taken: [Int64] = []
         var notices: [WebhookQueue.Notice] = []
@@ -67,8 +68,8 @@ struct WebhookQueueTests {
     }
 
     /// - Parameters:
-    ///   - count: Events, one each `interval`.
-    ///   - answer: What the receiver says at a time, and how long it takes to.
+    ///   - count: Number of events, one each `interval`.
+    ///   - answer: The receiver's answer at a time, and how long it takes.
     private static func deliver(
         _ count: Int64, each interval: Int64, capacity: Int = 4096,
         answer: (_ now: Int64) -> (WebhookQueue.Outcome, Int64)

@@ -6,7 +6,7 @@ import Testing
 struct CorpusTests {
     static let names = FuzzCases.all.map(\.name)
 
-    /// Changed inputs of a case; `TANDEM_FUZZ_CASES` asks for more.
+    /// Number of mutated inputs per case; `TANDEM_FUZZ_CASES` sets another.
     static let changes = getenv("TANDEM_FUZZ_CASES").flatMap { Int(String(cString: $0)) } ?? 400
 
     static func entry(_ name: String) throws -> FuzzCase {
@@ -50,12 +50,12 @@ struct CorpusTests {
             let start = Self.processorTime()
             let broken = entry.run(bytes)
             #expect(broken == nil, "\(name), change \(number)")
-            // Hundreds of times what the slowest takes: no input may keep a thread busy.
+            // Hundreds of times the slowest measured: no input may keep a thread busy.
             #expect(Self.processorTime() - start < 2_000_000_000, "\(name), change \(number): slow")
         }
     }
 
-    /// Nanoseconds this thread has computed.
+    /// CPU time of this thread in nanoseconds.
     private static func processorTime() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -44,7 +44,7 @@ struct DamageCheckTests {
         let (record, bytes, samples) = try Self.segment()
         #expect(samples.count == 60)
         #expect(Self.damagedFrames(record, bytes, samples) == 0)
-        // Legal bytes for a NAL unit, so that only decoding tells.
+        // Bytes that are legal in a NAL unit, so that only decoding can tell.
         for frame in [0, 1, 20, 59] {
             let range = samples[frame]
             var damaged = bytes

@@ -54,7 +54,7 @@ struct DirectoryTests {
         let linter = Self.lint("\(folder)/index.m3u8")
         for finding in linter.findings { Issue.record("\(finding.text(since: 0))") }
         #expect(linter.isEnded && linter.playlistCount == 5)
-        // Of the pictures two key frames a segment, too.
+        // Video also has two key frames per segment.
         #expect(linter.segmentCount == (isEvent ? 7 * 15 - 2 : 7 * 6 - 2))
         try FileManager.default.removeItem(atPath: "\(folder)/audio-1-13.m4s")
         #expect(Self.lint("\(folder)/index.m3u8").findings.map(\.rule) == [.resourceMissing])
@@ -83,7 +83,7 @@ struct DirectoryTests {
         }
         packager.finish(endlist: true)
         #expect(packager.step() == .ended)
-        // As a key server has them.
+        // Like a key server.
         for track in ["720p", "360p", "audio"] {
             for period in 0..<4 {
                 let name = "\(track)-\(period).key"
@@ -105,7 +105,7 @@ struct DirectoryTests {
             #expect(Set(linter.findings.map(\.rule)) == [rule], "\(linter.findings.map { $0.text(since: 0) })")
             try text.write(toFile: list, atomically: true, encoding: .utf8)
         }
-        // A byte beside the fragment, and another key's segments.
+        // A byte outside of the fragment, and the segments of another key.
         try expect(.iFrameRange, in: "\(folder)/720p-iframes.m3u8") { text in
             let place = text.firstRange(of: "@")?.upperBound ?? text.startIndex
             return text.replacingCharacters(in: place...place, with: text[place] == "1" ? "2" : "1")

@@ -10,10 +10,10 @@ struct GoodPresentationTests {
         #expect(linter.findingCount == 0)
         #expect(linter.isEnded)
         #expect(linter.playlistCount == 3 + 2)
-        // Each segment of pictures has two key frames, the last one has one.
+        // Each video segment has two key frames, the last one has one.
         #expect(linter.segmentCount == 3 * 38 + 2 * (2 * 38 - 1))
         #expect(linter.partCount > 3 * 130)
-        // The window has 13 segments; those that left wait for the end of their time.
+        // The window has 13 segments; removed ones are kept until their time is over.
         #expect(linter.recordCount < 3 * 38 + 2 * 2 * 38)
     }
 

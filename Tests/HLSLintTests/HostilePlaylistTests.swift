@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Lint: numbers and dates out of range")
 struct HostilePlaylistTests {
-    /// What the linter finds in a playlist, segments not fetched.
+    /// The linter's findings for a playlist, without fetching segments.
     private static func findings(_ list: String) -> [Finding] {
         var linter = Linter(url: "https://example.org/index.m3u8")
         var requests = linter.begin(at: 0)[...]

@@ -5,7 +5,7 @@ import Testing
 struct OutageTests {
     private static let start: Int64 = 40_000_000_000
 
-    /// Nobody is there for so many seconds: what is asked then is refused, what waits is cut off.
+    /// The server is down for so many seconds: new requests are refused, blocked ones are cut off.
     private static func away(_ seconds: Int64) -> Fault {
         Fault(
             rule: nil,
@@ -37,14 +37,14 @@ struct OutageTests {
     func lostParts() throws {
         let end = Self.start + 2_000_000_000
         let away = Self.away(2).reply
-        // What was there before is not there any more, but for whole segments.
+        // Objects from before are gone, except whole segments.
         let fault = Fault(
             rule: nil,
             reply: { path, isListed, reply in
                 let reply = away(path, isListed, reply)
                 let name = path.split(separator: "/").last.map { $0.split(separator: "-").last ?? "" } ?? ""
                 let numbers = name.split(separator: ".").compactMap { Int64($0) }
-                // Of the segment that was in the making, which the same name comes back for, and of those before.
+                // Parts of the incomplete segment, whose names are used again, and of those before.
                 guard numbers.count == 2, numbers[0] <= 18, reply.sentAt >= end, reply.status != 0 else { return reply }
                 return LintReply(status: 404, sentAt: reply.sentAt, receivedAt: reply.receivedAt)
             })

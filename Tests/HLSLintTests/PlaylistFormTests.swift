@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Lint: playlists of other packagers")
 struct PlaylistFormTests {
-    /// What the linter finds in a list of its own, and asks for next.
+    /// The linter's findings for a single playlist, and its next requests.
     private static func read(_ lines: String) -> (rules: Set<Rule>, requests: [LintRequest]) {
         var linter = Linter(url: "https://example.org/v.m3u8")
         let list = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n\(lines)\n"
@@ -57,7 +57,7 @@ struct PlaylistFormTests {
         #expect(Self.read(variants.joined(separator: "\n")).rules.contains(.captionsMixed) == isMixed)
     }
 
-    /// An initialization segment of ours with the sample entry of protected pictures. Spec: ISO/IEC 14496-12 §8.12.
+    /// Tandem's initialization segment with the sample entry of protected video. Spec: ISO/IEC 14496-12 §8.12.
     private static func protected() throws -> [UInt8] {
         var bytes = try InitializationSegmentWriter.bytes(
             for: CodecParameters(codec: .h264, configuration: Script.large), width: 1_280, height: 720,

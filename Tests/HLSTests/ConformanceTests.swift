@@ -51,7 +51,7 @@ struct ConformanceTests {
         #expect(lines.removeLast() == "High|avc1|320|180|1:1|tv|bt709|1/30000")
         let times = lines.compactMap { $0.split(separator: "|").last.flatMap { Int64($0) } }
         #expect(times.count == 150)
-        // The reader moves all times by the smallest composition offset when one is negative; steps are what counts.
+        // The reader shifts all times by the smallest composition offset if one is negative; only the steps count.
         #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 == 1_000 })
         if bFrames == 0 { #expect(times.first == 0) }
     }

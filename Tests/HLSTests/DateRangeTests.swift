@@ -14,12 +14,12 @@ struct DateRangeTests {
             attributes: attributes.map { DateRange.Attribute($0.0, $0.1) })
     }
 
-    /// Segments of 64 frames at 30 a second, and two parts of the next.
+    /// Segments of 64 frames at 30 fps, and two parts of the next.
     static func playlist(_ ranges: DateRangeList, segments: Int64 = 6) throws -> MediaPlaylist {
         try LowLatencyPlaylistTests.playlist(whole: segments, parts: 2, ranges: ranges)
     }
 
-    /// A date in the playlist's time.
+    /// A date on the playlist's timeline.
     static func date(_ seconds: Int64) -> Int64 { LowLatencyPlaylistTests.origin + seconds * self.second }
 
     static func tags(_ text: String) -> [String] {
@@ -139,7 +139,7 @@ struct DateRangeTests {
             list.remove(passed, at: 0, memory: 0)
             #expect(list.ranges.count == count - count / 2 && list.openings.count == list.ranges.count)
             #expect(list.tags.count == 2 * list.ranges.count - 1)
-            // What is left is still found.
+            // The remaining ones are still found.
             list.list(.closed(id: "live.tandem.score-1-\(count - 1)", end: .max / 2), mediaSequence: 0, at: 0)
             #expect(list.ranges.last?.end == .max / 2)
         }

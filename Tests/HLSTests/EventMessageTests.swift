@@ -21,7 +21,7 @@ struct EventMessageTests {
             fps: 30)
     }
 
-    /// A picture of one slice, with a delimiter in front.
+    /// A frame of one slice, with a delimiter before it.
     private static func picture(_ frame: Int64) -> CodedPacket {
         let isKey = frame % 32 == 0
         let bytes: [UInt8] = [0, 0, 0, 2, 9, 0x10, 0, 0, 0, 3, isKey ? 0x65 : 0x41, 0x88, UInt8(frame & 0x7F)]
@@ -41,7 +41,7 @@ struct EventMessageTests {
                 == Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, 16] + Array("TXXX".utf8) + [0, 0, 0, 6, 0, 0]
                 + [3, 0x64, 0, 0x76, 0xC3, 0xA4])
         let long = ID3Tag.text("d", String(repeating: "x", count: 300))
-        // 303 bytes of frame are 2 × 128 + 47.
+        // A frame of 303 bytes: 2 × 128 + 47.
         #expect(long[14...17] == [0, 0, 2, 47] && long.count == 10 + 10 + 303)
         #expect(ID3Tag.text("d", "a\u{0}b").suffix(1) == [0x61])
     }
@@ -78,7 +78,7 @@ struct EventMessageTests {
             return dump.all("emsg").map { dump.u32($0.body.lowerBound + 20) }
         }
         #expect(output.parts.map(ids) == [[15], [16, 17], [40], [20], [], []])
-        // A segment is its parts: nothing is lost in it, nothing is twice.
+        // A segment is its parts: nothing in it is lost or doubled.
         let whole = output.segments.map { segment in
             BoxDump(segment.pieces.flatMap(\.bytes)).all("emsg").count
         }
@@ -115,7 +115,7 @@ struct EventMessageTests {
         let unit: [UInt8] = [6, 1, 2]
         let changed = try #require(PacketInsertion.inserting([unit], into: picture.memory, picture.range))
         #expect(changed.bytes == [0, 0, 0, 2, 9, 0x10, 0, 0, 0, 3, 6, 1, 2] + picture.memory.bytes.dropFirst(6))
-        // No slice, or lengths that lead nowhere: left as it is.
+        // No slice, or invalid lengths: unchanged.
         #expect(PacketInsertion.inserting([unit], into: PacketMemory([0, 0, 0, 1, 9]), 0..<5) == nil)
         #expect(PacketInsertion.inserting([unit], into: PacketMemory([0, 0, 9, 1, 0x65]), 0..<5) == nil)
         #expect(PacketInsertion.inserting([unit], into: PacketMemory([]), 0..<0) == nil)
@@ -136,7 +136,7 @@ struct EventMessageTests {
             for part in output.parts {
                 let dump = BoxDump(part.memory.bytes)
                 #expect(dump.all("BROKEN").isEmpty)
-                // The sizes in the table are the media's.
+                // The sizes in the table match the media.
                 let trun = try #require(dump.all("trun").first).body.lowerBound
                 let sizes = (0..<Int(dump.u32(trun + 4))).reduce(0) { $0 + Int(dump.u32(trun + 12 + 16 * $1 + 4)) }
                 #expect(sizes == dump.all("mdat").first?.body.count)
@@ -176,7 +176,7 @@ struct EventMessageTests {
             let after = cues.carrying(before, fps: 30, step: 1)
             #expect(after.pts == before.pts && after.isKey == before.isKey && after.range == 0..<after.memory.count)
             guard after.memory !== before.memory else { continue }
-            // Behind the delimiter, in front of the slice, with lengths.
+            // After the delimiter, before the slice, with lengths.
             let bytes = after.memory.bytes
             #expect(bytes.prefix(6) == before.memory.bytes.prefix(6) && bytes[10] == 0x06)
             #expect(bytes.suffix(7) == before.memory.bytes.suffix(7))
@@ -184,7 +184,7 @@ struct EventMessageTests {
             said[frame] = text.firstMatch(of: /"app_data":"([^"]*)"/).map { String($0.output.1) }
         }
         #expect(said == [0: "info", 3: "three", 32: "info", 40: "forty"])
-        // A rendition of half the frames: the next picture of its own, and pts in another scale.
+        // A rendition with half the frame rate: its own next frame, and pts in another timescale.
         cues.add(Self.cue(65, "odd"), hasMessages: false)
         var packet = Self.picture(66)
         (packet.pts, packet.dts, packet.timescale) = (66_000, 66_000, 30_000)

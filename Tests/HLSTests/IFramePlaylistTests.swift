@@ -74,7 +74,7 @@ struct IFramePlaylistTests {
         var window = PlaylistWindow(style: .live(windowSeconds: 8), targetDuration: 2, iFrameSequence: 0)
         var known: [Int64: String] = [:]
         for number in Int64(0)..<300 {
-            // Segments of a publisher's own GOPs have one key frame, or none that can be had.
+            // Segments of a publisher's own GOPs have one key frame, or none that can be addressed.
             var segment = Self.segment(number)
             if number % 5 == 3 { segment = segment.with(keyFrames: []) }
             if number % 7 == 2 { segment = segment.with(keyFrames: Array(segment.keyFrames.prefix(1))) }
@@ -134,7 +134,7 @@ struct IFramePlaylistTests {
                 let time = try #require(reader.first(["traf", "tfdt"], in: boxes[0].body))
                 #expect(reader.u64(time.body.lowerBound + 4) == UInt64(frame.start))
             }
-            // Numbers of fragments rise over the key frame and what follows it.
+            // Fragment numbers rise over the key frame and what follows it.
             let reader = BoxReader(bytes: bytes)
             let fragments = try #require(reader.boxes(in: 0..<bytes.count)).filter { $0.type == "moof" }
             #expect(fragments.count == 6, "four parts, two of which begin with a key frame")
@@ -144,7 +144,7 @@ struct IFramePlaylistTests {
                 #expect(number > sequence)
                 sequence = number
             }
-            // As a successor finds them.
+            // Like a successor reads them.
             for part in segment.parts {
                 let again = FinishedPart(
                     number: part.number, start: part.start, duration: part.duration,

@@ -27,7 +27,7 @@ struct LowLatencyPlaylistTests {
             parts: self.parts(sequence, parts), byteCount: 4_000)
     }
 
-    /// The list once `whole` segments and `parts` more parts are there, with what a room does to it on the way.
+    /// The playlist after `whole` segments and `parts` more parts, updated like in a room.
     static func playlist(
         whole: Int64, parts: Int, changeAt: Int64? = nil, gapAt: Int64? = nil, ended: Bool = false,
         ranges: DateRangeList = DateRangeList()
@@ -174,7 +174,7 @@ struct LowLatencyPlaylistTests {
                 #expect(delta.contains("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\n") && skipped > 0)
                 #expect(delta.contains("#EXT-X-VERSION:9\n"))
                 if !known.isEmpty {
-                    // The old list's segments from the new media sequence number on stand in for the skipped ones.
+                    // The old playlist's segments from the new media sequence number on replace the skipped ones.
                     let old = Self.segments(known).suffix(from: Int(list.mediaSequence - Self.first(known)))
                     let merged =
                         old.prefix(skipped).flatMap { $0.filter { !$0.hasPrefix("#EXT-X-PART:") } }
@@ -190,7 +190,7 @@ struct LowLatencyPlaylistTests {
         lines.first { $0.hasPrefix("#EXT-X-MEDIA-SEQUENCE:") }.flatMap { Int64($0.dropFirst(22)) } ?? -1
     }
 
-    /// Everything behind the header tags.
+    /// Everything after the header tags.
     private static func body(_ text: String) -> [String] {
         let header = [
             "#EXTM3U", "#EXT-X-VERSION", "#EXT-X-TARGETDURATION", "#EXT-X-SERVER-CONTROL", "#EXT-X-PART-INF",
@@ -209,6 +209,6 @@ struct LowLatencyPlaylistTests {
         return result.dropLast()
     }
 
-    /// A map is said again where its first segment has left the list: not a matter of deltas.
+    /// A map is repeated when its first segment has left the playlist, which is independent of deltas.
     private static func withoutMaps(_ lines: [String]) -> [String] { lines.filter { !$0.hasPrefix("#EXT-X-MAP") } }
 }

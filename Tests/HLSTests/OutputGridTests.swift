@@ -26,7 +26,7 @@ struct OutputGridTests {
 
     @Test("the target duration covers an audio frame that reaches past the segment's end")
     func overhangIsCovered() throws {
-        // 2.49 s of pictures can hold 117 AAC frames: 2.496 s; 2.4999 s can hold 118: 2.517 s, which rounds to 3.
+        // 2.49 s of video can need 117 AAC frames: 2.496 s; 2.4999 s can need 118: 2.517 s, which rounds to 3.
         #expect(try OutputGrid(fps: 60, gopFrames: 149, segmentGops: 1, partFrames: 149).targetDuration == 2)
         #expect(try OutputGrid(fps: 48, gopFrames: 119, segmentGops: 1, partFrames: 119).targetDuration == 2)
         #expect(try OutputGrid(fps: 12, gopFrames: 29, segmentGops: 1, partFrames: 29).targetDuration == 2)

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Blocking playlist reload: rfc8216bis §6.2.5.2")
 struct PlaylistPositionTests {
-    /// Segments 10 to 20 are whole, 20 with four parts; two parts of 21 are there. Six parts may be asked for ahead.
+    /// Segments 10 to 20 are complete, 20 with four parts; two parts of 21 are there. Requests may be up to six parts
+    /// ahead.
     static let position = PlaylistPosition(nextMediaSequence: 21, partCount: 2, lastPartCount: 4, isEnded: false)
 
     static func decide(_ query: [(name: String, value: String)], _ position: PlaylistPosition = Self.position)

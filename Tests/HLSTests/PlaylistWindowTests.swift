@@ -39,7 +39,7 @@ struct PlaylistWindowTests {
         #expect(window.mediaSequence == 1)
         let after = MediaPlaylist(window).rendered()
         let gone = Set(before.split(separator: "\n")).subtracting(after.split(separator: "\n"))
-        // EXTINF lines repeat, so the first one's is still there by its text.
+        // EXTINF lines repeat, so the first one's text is still there.
         #expect(
             gone == ["v-1-0.m4s", "#EXT-X-MEDIA-SEQUENCE:0", "#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:00.000Z"])
     }
@@ -160,7 +160,7 @@ struct PlaylistWindowTests {
                 Make.segment(index, start: index * 2, ticks: 2, timescale: 1, map: index < 1 ? "a.mp4" : "b.mp4"))
             window.removeFirst(window.removableCount)
         }
-        // Three were listed at most after each cut, four for a moment: 8 s. First listed at 2 s.
+        // At most three were listed after each cut, four for a moment: 8 s. First listed at 2 s.
         #expect(window.retired.map(\.deleteAt) == [(2 + 2 + 8 + 3) * second, (4 + 2 + 8 + 3) * second])
         let names1 = window.takeExpired(at: 15 * second - 1)
         #expect(names1.isEmpty)

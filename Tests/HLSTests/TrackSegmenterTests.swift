@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Track segmenter: the output grid, CMAF ISO/IEC 23000-19 §7.3.2")
 struct TrackSegmenterTests {
-    /// Feeds pictures without reordering: an IDR picture every 32.
+    /// Feeds frames without reordering: an IDR frame every 32.
     private static func run(
         _ frames: [Int64], keys: Int64 = 32, firstTick: Int64 = 0, finish: Bool = true, timescale: Int32 = 30
     ) throws -> [TrackSegmenter.Output] {
@@ -250,8 +250,8 @@ struct TrackSegmenterTests {
         }
     }
 
-    /// Pictures in the decoding order and with the `dts` an encoder gives: groups of B pictures behind their reference,
-    /// closed GOPs of 32 frames, `dts` the sorted times moved back by the delay.
+    /// Frames in decode order with an encoder's `dts`: groups of B-frames after their reference, closed GOPs of 32
+    /// frames, `dts` as the sorted times moved back by the delay.
     private static func reordered(_ frames: [Int64], bFrames: Int) -> [CodedPacket] {
         var order: [Int64] = []
         var group: [Int64] = []

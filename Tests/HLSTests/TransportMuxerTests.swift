@@ -8,7 +8,7 @@ import Testing
 
 @Suite("MPEG-2 transport stream: ISO/IEC 13818-1 §2.4")
 struct TransportMuxerTests {
-    /// The packets of a stream, read back by the standard.
+    /// The packets of a stream, parsed by the standard.
     struct Reading {
         struct Packet {
             let pid: Int
@@ -53,7 +53,7 @@ struct TransportMuxerTests {
             }
         }
 
-        /// Elementary stream packets: header's times and payload.
+        /// PES packets: timestamps and payload.
         func streams(_ pid: Int) throws -> [(id: UInt8, pts: Int64, dts: Int64, payload: [UInt8])] {
             var whole: [[UInt8]] = []
             for packet in self.packets where packet.pid == pid && !packet.payload.isEmpty {
@@ -94,7 +94,7 @@ struct TransportMuxerTests {
         }
     }
 
-    /// Two seconds of pictures of any size, sound and something that happens.
+    /// Two seconds of frames of any size, audio and an event.
     private static func units(
         from start: Int64, fps: Int64 = 30, seconds: Int64 = 2, _ random: inout TestRandom
     ) -> [StreamUnit] {
@@ -131,7 +131,7 @@ struct TransportMuxerTests {
             for table in reading.packets.prefix(2) {
                 let length: Int = Int(table.payload[2] & 0x0F) << 8 | Int(table.payload[3])
                 let section: [UInt8] = Array(table.payload[1..<(4 + length)])
-                // Over a section with its checksum the checksum is 0.
+                // Over a section with its checksum the result is 0.
                 #expect(Self.checksum(section) == 0)
             }
             for packet in reading.packets where !packet.payload.isEmpty {
@@ -170,7 +170,7 @@ struct TransportMuxerTests {
     }
 
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        // Bit by bit, as the annex has it.
+        // Bit by bit, as in the annex.
         var value: UInt32 = 0xFFFF_FFFF
         for byte in bytes {
             for bit in (0..<8).reversed() {
@@ -222,7 +222,7 @@ struct TransportMuxerTests {
         var random = TestRandom(state: 3)
         var muxer = TransportMuxer()
         let parameters = Self.parameters(hasMetadata: true)
-        // Sound leads.
+        // Audio first.
         let units: [StreamUnit] = Self.units(from: 90_000, &random) + [StreamUnit(.sound, [1, 2, 3], pts: 80_000)]
         for isDiscontinuous in [false, true, false] {
             let reading: Reading = try Reading(

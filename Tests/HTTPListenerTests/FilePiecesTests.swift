@@ -11,7 +11,7 @@ struct FilePiecesTests {
 
     private static func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(UInt64(seconds * Self.second)) }
 
-    /// A file of these bytes, which is gone again when this returns.
+    /// A file with this content, which is already deleted when this returns.
     private static func file(_ text: String) throws -> ServedFile {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/a"

@@ -88,8 +88,9 @@ struct HTTPListenerTests {
         try await group.shutdownGracefully()
     }
 
-    /// The file that a killed listener leaves behind, though of a socket that never listened: a test beside this one may be between
-    /// fork and exec of a child, which holds every descriptor open meanwhile, and the kernel takes connections for one that listens.
+    /// The socket file that a killed listener leaves behind, but of a socket that never listened: a concurrent test may
+    /// be between fork and exec of a child, which holds every descriptor open, and the kernel accepts connections for a
+    /// listening socket.
     private static func leaveStaleSocket(_ path: String) throws {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -265,7 +266,7 @@ struct HTTPListenerTests {
         try await waitUntil("a request is held") { held.withLock { $0 != nil } }
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<20 { group.addTask { try await probe.bytesUntilClosed(after: "GET") } }
-            // All have come when as many have gone as are too many.
+            // All have arrived when the excess ones have been closed.
             for _ in 0..<6 { #expect(try await group.next() == 0) }
             for _ in 0..<3 { #expect(try await probe.request("GET /").text == "hello") }
             held.withLock { $0 }?(ListenerReply(.ok, body: .text("late")))

@@ -13,7 +13,7 @@ import HTTPListener
 struct TLSTests {
     private static let large = [UInt8](repeating: 7, count: 4 << 20)
 
-    /// A listener with a certificate of its own; `GET /n` gives n as text, `GET /large` 4 MB.
+    /// A listener with a self-signed certificate; `GET /n` returns n as text, `GET /large` 4 MB.
     private static func withListener(
         _ limits: HTTPListenerLimits = HTTPListenerLimits(connections: 64, bodyBytes: 100),
         _ body: (HTTPListener, CertificateStore, String) async throws -> Void
@@ -104,7 +104,7 @@ struct TLSTests {
         }
     }
 
-    /// Frames that cost the server work and its client nothing.
+    /// Frames that cost the server work and the client nothing.
     enum Flood: String, CaseIterable {
         case rapidReset, ping, emptyData, settings
 
@@ -139,7 +139,7 @@ struct TLSTests {
                     sent += 100
                 }
             } catch {
-                // Closed while we wrote.
+                // Closed during the write.
             }
             if flood != .settings {
                 let received = try await connection.wait { $0.isClosed }
@@ -229,7 +229,7 @@ struct TLSTests {
 
 /// The program curl.
 private enum Curl {
-    /// Body, HTTP version and status; nil: it cannot be started.
+    /// Body, HTTP version and status; nil: curl cannot be started.
     static func get(_ url: String, _ arguments: [String], errors: Bool = false) -> String? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

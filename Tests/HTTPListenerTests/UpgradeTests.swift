@@ -8,9 +8,9 @@ import HTTPListener
 
 @Suite("Upgrade and CONNECT requests: RFC 9110 §7.8 and §9.3.6", .timeLimit(.minutes(1)))
 struct UpgradeTests {
-    /// Bytes: more than sockets of one machine hold on their own.
+    /// In bytes: more than the sockets of one machine hold.
     private static let flood = 48 << 20
-    /// Bytes that two sockets' buffers hold at most (tcp_wmem and tcp_rmem), and some.
+    /// Bytes that two sockets' buffers can hold (tcp_wmem and tcp_rmem), with some margin.
     private static let kernel = 20 << 20
 
     @Test(
@@ -40,8 +40,8 @@ struct UpgradeTests {
         }
     }
 
-    /// Client and server share a thread, and what waits at the server's socket is taken, if it is, before the next byte of the
-    /// reply: enough bytes of it, and all of the flood would have been.
+    /// Client and server share a thread, and data at the server's socket would be read, if at all, before the next byte
+    /// of the reply: after enough reply bytes the whole flood would have been read.
     @Test("data sent after such a request is not read while the reply is sent", arguments: [false, true])
     func flooded(tls: Bool) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -63,7 +63,7 @@ struct UpgradeTests {
                 let unsent = try await channel.channel.getOption(.bufferedWritableBytes).get()
                 #expect(unsent >= Self.flood - Self.kernel, "\(unsent) bytes are left with the client")
             }
-            // That it has gone is noticed all the same.
+            // Its disconnection is still noticed.
             try await waitUntil("the stream is cancelled") {
                 stream.feed([1])
                 return stream.isCancelled

@@ -37,7 +37,7 @@ struct WebSocketTests {
                 #expect(try await talk.next()?.payload == [1, 2, 3])
                 try await talk.send(Probe.frame(9, [5, 6, 7]))
                 #expect(try await talk.next() == Self.pong([5, 6, 7]))
-                // A message in fragments with a ping in its middle, as it may be (§5.4).
+                // A fragmented message with a ping in its middle, as allowed by §5.4.
                 try await talk.send(
                     Probe.frame(1, [65], isFinal: false) + Probe.frame(9) + Probe.frame(0, [66], isFinal: false)
                         + Probe.frame(0, [67]) + Probe.frame(2, [UInt8](repeating: 1, count: 1_024)) + Probe.frame(10))
@@ -93,7 +93,7 @@ struct WebSocketTests {
         }
     }
 
-    /// What a client must not send.
+    /// Frames that a client must not send.
     enum Violation: String, CaseIterable {
         case unmasked, reservedBit, unknownOpcode, fragmentedPing, longPing, large, huge, endless, request
 
@@ -143,7 +143,7 @@ struct WebSocketTests {
             try await Probe(listener.boundAddress).talk("/socket") { talk in
                 stream.feed(.tooSlow)
                 let code = try await talk.next()?.code
-                // A client that keeps its own close frame to itself is not waited for.
+                // A client that does not send its close frame is not waited for.
                 let last = try await talk.next()
                 #expect(code == 1_008 && last == nil)
             }

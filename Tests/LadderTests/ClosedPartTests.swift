@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Every part of a rendition with B-frames is closed")
 struct ClosedPartTests {
-    /// Squares that move: a picture in which B-pictures are worth it.
+    /// Moving squares, for which B-frames are useful.
     private static func picture(_ index: Int) throws -> Picture {
         var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)
         for rect in 0..<40 {
@@ -18,7 +18,7 @@ struct ClosedPartTests {
         return canvas.finish()
     }
 
-    /// Times of a rendition's pictures in decoding order, in ticks of the room.
+    /// Times of a rendition's frames in decode order, in ticks of the room.
     private static func coded(
         preset: String, bFrames: Int, lookahead: Int, fps: Int, step: Int, parts: Int?
     ) throws -> [Int64] {

@@ -37,7 +37,7 @@ struct MeasuredPresetTests {
             var told = Self.words(preset.x264Parameters)
             told["bframes"] = "\(preset.defaultBFrames)"
             told["rc-lookahead"] = "\(preset.defaultLookahead)"
-            // One B-picture or none needs no search for their number.
+            // With at most one B-frame their number needs no search.
             if preset.defaultBFrames <= 1 { told["b-adapt"] = "0" }
             #expect(Self.words(entry.params) == told, "\(preset)")
         }

@@ -95,7 +95,7 @@ struct PassingTests {
                     guard track == 0, packet.isKey else { return }
                     sizes.withLock { $0[packet.pts * 30 / Int64(packet.timescale)] = packet.count }
                 }, finished: { _ in }, failed: { Issue.record($0) }))
-        // What was on air before they came has much to code, what is on air behind them nothing.
+        // The video before passthrough is expensive to encode, the video after it is not.
         var full = try PictureCanvas.open(width: 320, height: 180, fill: .black)
         for rect in 0..<200 {
             full.fill(

@@ -10,8 +10,8 @@ struct PassthroughRoom {
     static let parameters = CodecParameters(codec: .h264, configuration: Self.record(profile: 77, level: 12))
 
     static func record(profile: UInt8, level: UInt8, hasFields: Bool = false) -> [UInt8] {
-        // Behind the level: 4:2:0 of 8 bits where the profile says so, order count type 2, one reference, 20×12
-        // macroblocks, cropped by 12 lines, no VUI. With fields: 20×6 in each.
+        // After the level: 4:2:0 of 8 bits if the profile has it, order count type 2, one reference, 20×12 macroblocks,
+        // cropped by 12 lines, no VUI. With fields: 20×6 in each.
         let data: [UInt8] =
             profile == 100
             ? [0xAC, 0xB4, 0x0A, 0x0C, 0xFC, 0xE8]
@@ -24,13 +24,13 @@ struct PassthroughRoom {
     var tick: Int64 = 0
     var solo: SourceID? = Self.solo
     var isFresh = true
-    /// Packets that went out, by their ticks when shown; a new list after each change.
+    /// Packets sent, by presentation tick; a new list after each change.
     var runs: [[Int64]] = []
     var cuts: [Int64] = []
     var keys: [Int64] = []
     var changes: [(tick: Int64, change: PassthroughGate.Change)] = []
     private var gop: Int64?
-    /// What comes so many ticks before its own.
+    /// Items that arrive so many ticks before their own.
     private var queue: [(due: Int64, item: ProgramItem)] = []
     private static let lead: Int64 = 6
 
@@ -62,12 +62,12 @@ struct PassthroughRoom {
         self.queue.append((due ?? self.queue.last?.due ?? self.tick, item))
     }
 
-    /// A picture at a time in milliseconds, rounded as FLV does.
+    /// A frame at a time in milliseconds, rounded as in FLV.
     mutating func picture(ms: Int64, key: Bool = false, bytes: Int = 1_000) {
         self.send(.picture(Self.packet(key: key, bytes: bytes), pts: ms * 1_000_000), due: ms * 30 / 1_000)
     }
 
-    /// GOPs of so many pictures in decoding order: `order` of each run of pictures behind another, such as 2, 0, 1.
+    /// GOPs in decode order: `order` is that of each run of frames, such as 2, 0, 1.
     mutating func publish(
         _ frames: Range<Int64>, gop: Int64 = 60, offsetMs: Int64 = 0, order: [Int64] = [0], bytes: Int = 1_000,
         fps: Int64 = 30
@@ -88,7 +88,7 @@ struct PassthroughRoom {
         }
     }
 
-    /// Goes to a tick.
+    /// Advances to a tick.
     mutating func run(to end: Int64, isResized: Int64? = nil) {
         while self.tick < end {
             while let first = self.queue.first, first.due <= self.tick + Self.lead {
@@ -344,7 +344,7 @@ struct PassthroughGateTests {
         let end = room.ends.first ?? 0
         #expect(end >= 150 && end <= 160)
         #expect(room.runs.first == Array(60..<150))
-        // Back after two GOPs that keep the rules.
+        // It passes again after two GOPs that keep the rules.
         #expect(room.begins.count == 2 && (room.begins.last ?? 0) > 240)
     }
 
@@ -373,7 +373,7 @@ struct PassthroughGateTests {
         let shown = room.runs.first ?? []
         #expect(zip(shown, shown.dropFirst()).allSatisfy { $1 - $0 == 1 || $1 - $0 == 2 })
         #expect(zip(shown, shown.dropFirst()).contains { $1 - $0 == 2 })
-        // A slot that ends with the held tick is as long as it may be.
+        // A segment that ends with the held tick has the maximum length.
         #expect(zip(room.cuts, room.cuts.dropFirst()).allSatisfy { $1 - $0 <= 64 })
     }
 

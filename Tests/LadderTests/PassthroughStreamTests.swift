@@ -7,7 +7,7 @@ struct PassthroughStreamTests {
     private static let fps: Int64 = 30
 
     private static func send(_ frame: Int64, key: Bool = false, to stream: inout PassthroughStream) {
-        // Whole milliseconds, as FLV has them.
+        // Whole milliseconds, as in FLV.
         let pts = (frame * 1_000 + Self.fps / 2) / Self.fps * 1_000_000
         stream.receive(.picture(PassthroughRoom.packet(key: key, bytes: 16), pts: pts))
     }
@@ -18,7 +18,7 @@ struct PassthroughStreamTests {
         return stream
     }
 
-    /// The most values that any list or set in it holds.
+    /// The size of the largest list or set in it.
     private static func largest(_ value: Any) -> Int {
         let mirror = Mirror(reflecting: value)
         let own =
@@ -44,7 +44,7 @@ struct PassthroughStreamTests {
         }
         #expect(chunks == 3_600 * Self.fps + 1 && stream.trouble == nil)
         #expect(Self.largest(stream) < 64)
-        // What is said twice is found as on the first day.
+        // A doubled frame is detected as on the first day.
         Self.send(3_600 * Self.fps, to: &stream)
         #expect(stream.trouble == .timestamps)
     }
@@ -71,7 +71,7 @@ struct PassthroughStreamTests {
             var stream = Self.stream()
             Self.send(0, key: true, to: &stream)
             Self.send(ahead, to: &stream)
-            // From the first tick that has no picture yet.
+            // From the first tick that has no frame yet.
             #expect(stream.trouble == (ahead - 1 <= 16 ? nil : .gap), "\(ahead)")
         }
     }

@@ -49,7 +49,7 @@ struct PicturePoolTests {
         #expect(!graph.isOversized(), "it was told")
     }
 
-    /// A decoder, and ten packets of one picture each.
+    /// A decoder, and ten packets of one frame each.
     private static func coded() throws -> (decoder: VideoDecoder, packets: [CodedPacket]) {
         let settings = VideoEncoderSettings(
             width: 64, height: 48, fps: 30, preset: "ultrafast", profile: "high", bitrate: 300_000,
@@ -103,7 +103,7 @@ struct PicturePoolTests {
         var kept: [Picture] = []
         var shown = 0, wrong = 0
         let burst = 40
-        // The most that are out at once are so at the beginning; what was idle from the first look to the second goes.
+        // Most frames are referenced at the start; those idle from the first check to the second are freed.
         for number in 0..<(2 * VideoDecoder.lookInterval + burst) {
             let isIntact = decoder.decode(packets[number % packets.count]) { picture in
                 let index = Int((picture.pts ?? 0) / VideoEncoder.ticksPerPicture)

@@ -23,7 +23,7 @@ struct PresetTests {
         return try #require(AVCConfiguration(extradata: encoder.parameterSets)).record
     }
 
-    /// A picture that moves, so that every tool has something to decide.
+    /// A moving image, so that every coding tool has decisions to make.
     private static func picture(_ index: Int) throws -> Picture {
         var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)
         for rect in 0..<40 {
@@ -52,7 +52,7 @@ struct PresetTests {
             try Self.record(Self.settings($0, bFrames: 1))
         }
         #expect(Set(records).count == 1)
-        // What does differ is seen.
+        // A difference is noticed.
         #expect(try Self.record(Self.settings(.ultrafast, bFrames: 1)) != records[0])
         #expect(try Self.record(Self.settings(.veryfast, bFrames: 0)) != records[0])
     }
@@ -65,7 +65,7 @@ struct PresetTests {
         for preset in VideoEncoding.Preset.allCases where preset != .ultrafast {
             for bFrames in profile == "baseline" ? [0] : [0, 1, 3] {
                 var own = Self.settings(preset, profile: profile, bFrames: bFrames)
-                // Of a rendition that publishers' packets may stand for.
+                // For a rendition that allows passthrough.
                 own.parameterSetID = bFrames == 0 ? 31 : 0
                 let sibling = try #require(own.sibling)
                 #expect(try Self.record(own) == Self.record(sibling), "\(preset) \(profile) \(bFrames)")

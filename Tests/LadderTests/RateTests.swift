@@ -10,7 +10,7 @@ struct RateTests {
         width: 320, height: 180, fps: 30, preset: "veryfast", profile: "high", bitrate: 600_000, maxBitrate: 660_000,
         bufferSize: 660_000, bFrames: 2, lookaheadFrames: 5, threads: 1)
 
-    /// A picture that moves, and is never worth less than it may cost.
+    /// A moving image that always needs all of its bit rate.
     private static func picture(_ index: Int) throws -> Picture {
         var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)
         for rect in 0..<160 {
@@ -56,7 +56,7 @@ struct RateTests {
         func bits(_ ticks: Range<Int64>) -> Int {
             packets.filter { ticks.contains($0.pts) }.reduce(0) { $0 + $1.bytes } * 8
         }
-        // A second and a fifteenth each.
+        // One and one fifteenth seconds each.
         let (before, after) = (bits(32..<64), bits(192..<224))
         #expect(before > 400_000 && after < 260_000, "\(before) and \(after) bits")
     }

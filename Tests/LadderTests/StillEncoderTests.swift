@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Stills: JFIF 1.02")
 struct StillEncoderTests {
-    /// Frame header of a baseline file: height and width.
+    /// Height and width in the frame header of a baseline file.
     private static func size(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
         guard let place = bytes.indices.dropLast(8).first(where: { bytes[$0] == 0xff && bytes[$0 + 1] == 0xc0 }) else {
             return nil
@@ -29,7 +29,7 @@ struct StillEncoderTests {
         var canvas = try PictureCanvas.open(width: 64, height: 64, fill: .black)
         canvas.fill(x: 0, y: 0, width: 64, height: 64, CanvasColor(red: 200, green: 30, blue: 60))
         let bytes = try StillEncoder.jpeg(canvas.finish(), width: 64, height: 64)
-        // Full-range BT.601 of the colour: a limited or a BT.709 picture is 10 and more off.
+        // Full-range BT.601 of the color: limited range or BT.709 would be off by 10 and more.
         let decoded = try Self.decoded(bytes)
         let expected = (luma: 84.2, blue: 114.3, red: 210.6)
         let found = [0, 1, 2].map { plane in

@@ -5,7 +5,7 @@ import LibAV
 
 @Suite("gzip: RFC 1952, RFC 1951")
 struct GzipTests {
-    /// What gzip(1) makes of it.
+    /// The output of gzip(1).
     private static func decoded(_ bytes: [UInt8]) throws -> [UInt8] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).gz")
         defer { try? FileManager.default.removeItem(at: file) }

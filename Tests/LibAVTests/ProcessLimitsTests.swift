@@ -8,7 +8,7 @@ struct ProcessLimitsTests {
     func openFiles() {
         let allowed = LibAV.raiseOpenFiles()
         #expect(allowed == sysconf(Int32(_SC_OPEN_MAX)))
-        // What is refused is refused by the hard limit alone: asking again changes nothing.
+        // Only the hard limit can refuse: asking again changes nothing.
         #expect(LibAV.raiseOpenFiles() == allowed)
         var limit = rlimit()
         #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Registered formats of an MPEG-TS stream: ISO/IEC 13818-1 §2.6.8")
 struct RegisteredFormatTests {
-    /// As libavformat reads it.
+    /// Read like libavformat does.
     static func tag(_ text: String) -> UInt32 {
         text.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
@@ -13,7 +13,7 @@ struct RegisteredFormatTests {
         "a stream whose tables name another codec than before has changed",
         arguments: [("Opus", .opus), ("AC-3", .ac3), ("EAC3", .eac3)] as [(String, CodecName)])
     func changed(name: String, codec: CodecName) {
-        // What libavformat shows for AAC that no descriptor registers: the type of stream.
+        // For AAC without a registration descriptor libavformat reports the stream type.
         #expect(RegisteredFormat.change(of: .aac, from: 0x0F, to: Self.tag(name)) == codec)
         #expect(RegisteredFormat.change(of: nil, from: 0x04, to: Self.tag(name)) == codec)
         #expect(RegisteredFormat.change(of: codec, from: 0x06, to: Self.tag(name)) == nil, "said more exactly")

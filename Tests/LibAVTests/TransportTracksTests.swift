@@ -13,7 +13,7 @@ struct TransportTracksTests {
         }
         #expect(number(0, .video) == 0 && number(1, .audio) == 0 && number(2, .audio) == 1)
         named = [3, 4]
-        // What was still on its way before anything of the new ones has come.
+        // Packets still in transit before any of the new streams.
         #expect(number(0, .video) == 0)
         #expect(number(3, .video) == 0 && number(4, .audio) == 0)
         #expect(number(0, .video) == nil && number(1, .audio) == nil && number(2, .audio) == nil)

@@ -26,7 +26,7 @@ struct ManifestTests {
             for place in ["SIGNING", "HOOK_SECRET", "sources-0-streamkeys", "control-tokenfile"] {
                 #expect(all.contains(place), "\(name): \(place)")
             }
-            // Chat services have the secret of a webhook in its path.
+            // Chat services have a webhook's secret in its path.
             #expect(all.contains("TANDEM_CONTROL_EVENTS_0_URL") && !all.contains("hooks.example"), "\(name)")
         }
     }
@@ -70,7 +70,7 @@ struct ManifestTests {
         #expect(small.ingest.rtmp.listen?.description == "0.0.0.0:1935")
         #expect(small.hls?.http.listen?.description == "0.0.0.0:8080")
         #expect(small.control.listen.description == "127.0.0.1:8081")
-        // The port that control usually has is that of whoever names it.
+        // A listener that names the usual control port gets it.
         let other = try portable(
             Rooms.small.replacing(
                 #"{ "path": "out/88231" }"#,
@@ -111,7 +111,7 @@ struct ManifestTests {
         }
         let usual = try manifest("")
         #expect(usual.contains(#"emptyDir: {sizeLimit: "256Mi"}"#) && usual.contains(#""maxDiskBytes": 268435456"#))
-        // An hour of the usual ladder is more than two gigabytes, and twice that has room.
+        // An hour of the usual ladder needs more than two gigabytes; the limit is twice the window.
         let text = Rooms.small.replacing(
             #"{ "path": "out/88231" }"#, with: #"{ "path": "out/88231", "windowSeconds": 3600 }"#)
         let request = try Rooms.request(text)

@@ -12,7 +12,7 @@ struct DechunkTests {
         }
         let chunkSize = Int.random(in: 1...300, using: &random)
         let header: UInt8 = 0xC6
-        // The plain version, backwards: cut and put headers between.
+        // The plain version, reversed: splits and inserts headers.
         var wire: [UInt8] = []
         for start in stride(from: 0, to: message.count, by: chunkSize) {
             if start > 0 { wire.append(header) }
@@ -32,7 +32,7 @@ struct DechunkTests {
             offset += used
             if used == 0 { break }
             if progress.chunkLeft == 0 && progress.messageLeft > 0 && offset < input.count {
-                // The piece ended before the header; the chunk reader takes it there.
+                // The piece ended before the header, where the chunk reader continues.
                 offset += 1
                 progress.chunkLeft = min(chunkSize, progress.messageLeft)
             }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Drift resampler")
 struct DriftResamplerTests {
-    /// What the resampler means: the sound at exact places, by a sinc four times as long, in double precision.
+    /// The resampler's ideal output: the audio at exact positions, by a sinc four times as long, in double precision.
     static func reference(_ input: [Float], partsPerBillion: Int, outputPairs: Int) -> [Double] {
         let (reach, beta) = (48.0, 12.0)
         func bessel(_ x: Double) -> Double {
@@ -88,7 +88,7 @@ struct DriftResamplerTests {
         let exact = (Double(pairs) * Double(1_000_000_000 + ratio) / 1e9).rounded(.up)
         #expect(output.count / 2 == Int(exact))
         let expected = Self.reference(input, partsPerBillion: ratio, outputPairs: output.count / 2)
-        // The beginning and the end are edges in the sound, that a longer sinc rings around longer.
+        // The start and the end are edges in the audio, around which a longer sinc rings longer.
         for index in min(120, output.count)..<max(min(120, output.count), output.count - 120) {
             #expect(abs(Double(output[index]) - expected[index]) < 2e-4, "float \(index) of \(output.count)")
         }

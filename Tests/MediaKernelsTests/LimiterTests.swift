@@ -87,7 +87,7 @@ struct LimiterTests {
         #expect(reading > -4, "\(pitches): \(reading) dBTP is more than limited")
     }
 
-    /// What an AAC encoder leaves of a sound: nothing above 18.5 kHz.
+    /// Audio as an AAC encoder would leave it: nothing above 18.5 kHz.
     private func coded(_ sound: [Double]) -> [Double] {
         let weights = (-63...63).map { tap -> Double in
             let x = Double(tap) * 2 * 18_500 / 48_000
@@ -137,11 +137,11 @@ struct LimiterTests {
         var input = [Float](repeating: 0.25, count: 96_000)
         input[20_000] = 1.8
         let output = self.run(input)
-        // Half way in 60 ms: after 200 ms an eighth of the reduction is left.
+        // Half the reduction is gone in 60 ms: after 200 ms an eighth is left.
         #expect(output[20_000 + 19_200 + 512] > 0.25 * 0.92)
     }
 
-    /// Gains at block ends while a sound passes.
+    /// Gains at block ends while audio passes.
     private func gains(_ sound: [Float]) -> [Double] {
         var limiter = Limiter()
         return stride(from: 0, to: sound.count - 127, by: 128).map { start in
@@ -155,11 +155,11 @@ struct LimiterTests {
     func speechDoesNotPump() {
         let a = SpeechLike.make(seconds: 12, pitch: 118, level: 1, seed: 1)
         let b = SpeechLike.make(seconds: 12, pitch: 207, level: 1, seed: 2)
-        // Behind the first two seconds, in which the average finds its level.
+        // After the first two seconds, in which the average settles.
         let gains = Array(self.gains(zip(a, b).map { $0 + $1 })[1_500...])
         let mean = gains.reduce(0, +) / Double(gains.count)
         let spread = (gains.map { ($0 - mean) * ($0 - mean) }.reduce(0, +) / Double(gains.count)).squareRoot()
-        // 75 blocks are 100 ms: how much the background would swell between two syllables.
+        // 75 blocks are 100 ms: how much the background would rise between two syllables.
         let rises = (0..<gains.count - 75).map { gains[$0 + 75] - gains[$0] }.sorted()
         #expect(mean < -0.1, "the mix must be too loud for the test to say anything: \(mean) dB")
         #expect(spread < 1, "the gain wanders by \(spread) dB")

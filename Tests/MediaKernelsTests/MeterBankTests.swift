@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Meters: ITU-R BS.1770-4")
 struct MeterBankTests {
-    /// Mean square behind the K-weighting, both channels added, in double precision.
+    /// Mean square after the K-weighting, both channels added, in double precision.
     static func reference(_ sound: [Float]) -> Double {
         var total = 0.0
         for channel in 0..<2 {

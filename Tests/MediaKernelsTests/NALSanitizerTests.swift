@@ -4,7 +4,7 @@ import Testing
 
 @Suite("H.264 payload as encoders send it")
 struct NALSanitizerTests {
-    /// Bytes of the outcome; nil for malformed.
+    /// Resulting bytes; nil for malformed input.
     static func sanitized(_ bytes: [UInt8], lengthSize: Int) -> [UInt8]? {
         switch NALSanitizer.sanitize(PacketMemory(bytes), in: 0..<bytes.count, lengthSize: lengthSize) {
         case .unchanged: bytes
@@ -50,7 +50,7 @@ struct NALSanitizerTests {
         }
         var stream: [UInt8] = []
         for unit in units { stream += (Bool.random(using: &random) ? [0, 0, 0, 1] : [0, 0, 1]) + unit }
-        // A stream whose first lengths happen to land is length-prefixed by rule.
+        // A stream whose first lengths happen to fit counts as length-prefixed.
         if LengthPrefixedNALsTests.plainUnits(stream, lengthSize: 4) == nil {
             #expect(Self.sanitized(stream, lengthSize: 4) == wanted)
         }

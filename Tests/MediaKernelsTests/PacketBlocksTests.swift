@@ -17,7 +17,7 @@ struct PacketBlocksTests {
         }
     }
 
-    /// Nothing is kept behind it but what threads of other tests give back meanwhile.
+    /// Frees everything, except blocks that threads of other tests free meanwhile.
     private static func releaseAll() {
         PacketBlocks.releaseUnused()
         PacketBlocks.releaseUnused()
@@ -25,7 +25,7 @@ struct PacketBlocksTests {
 
     @Test("freed blocks are reused, and no more than the limit is kept")
     func reuse() throws {
-        // What other tests have left may be all that is kept.
+        // All kept blocks may be from other tests.
         Self.releaseAll()
         let size = 3 << 20
         let first = try #require(PacketBlocks.allocate(size: size))
@@ -36,7 +36,7 @@ struct PacketBlocksTests {
         let many = try (0..<20).map { _ in try #require(PacketBlocks.allocate(size: size)) }
         let half = (PacketBlocks.usedBytes + PacketBlocks.idleBytes) / 2
         for block in many { PacketBlocks.free(block.base, size: block.size) }
-        // Less or more by what other tests do meanwhile.
+        // Less or more by the activity of other tests.
         #expect(PacketBlocks.idleBytes <= max(PacketBlocks.mostIdle, half) + (4 << 20))
         #expect(PacketBlocks.idleBytes >= PacketBlocks.mostIdle - (4 << 20))
     }
@@ -51,7 +51,7 @@ struct PacketBlocksTests {
         for block in blocks.prefix(blocks.count / 2) { PacketBlocks.free(block.base, size: block.size) }
         let kept = PacketBlocks.idleBytes - before
         #expect(kept > blocks.count / 2 * size - (4 << 20) && kept > most + size)
-        // With what the other tests have in use, as far as it is more than usual.
+        // Includes the use by other tests, if it is higher than usual.
         let half = (PacketBlocks.usedBytes + PacketBlocks.idleBytes) / 2
         for block in blocks.dropFirst(blocks.count / 2) { PacketBlocks.free(block.base, size: block.size) }
         #expect(PacketBlocks.idleBytes <= max(most, half) + (4 << 20), "and no more than as much")
@@ -69,7 +69,7 @@ struct PacketBlocksTests {
         let one = try #require(PacketBlocks.allocate(size: size))
         PacketBlocks.free(one.base, size: one.size)
         PacketBlocks.releaseUnused()
-        // Two blocks, less what other tests may have given back meanwhile.
+        // Two blocks, minus those that other tests may have freed meanwhile.
         #expect(PacketBlocks.idleBytes < before - size)
         let again = try #require(PacketBlocks.allocate(size: size))
         #expect(again.base == one.base)

@@ -8,7 +8,7 @@ struct PacketMemoryTests {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &+ seed &* 17) }
     }
 
-    /// A packet that was gathered in pieces, as they come from a socket.
+    /// A packet collected in pieces, as from a socket.
     private static func packet(_ bytes: [UInt8], expecting: Int) -> PacketMemory {
         var assembler = PacketAssembler(expecting: expecting)
         for start in stride(from: 0, to: bytes.count, by: 65_536) {

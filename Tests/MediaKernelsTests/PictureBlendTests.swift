@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Crossfade kernel against its plain version")
 struct PictureBlendTests {
-    /// What ``PictureBlend/mix(_:_:weight:into:stride:width:height:)`` means, one sample at a time.
+    /// ``PictureBlend/mix(_:_:weight:into:stride:width:height:)`` for one sample.
     static func reference(_ first: UInt8, _ second: UInt8, weight: Int) -> UInt8 {
         UInt8((Int(first) * (256 - weight) + Int(second) * weight + 128) / 256)
     }

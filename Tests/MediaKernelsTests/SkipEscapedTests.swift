@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Skipping escaped bytes: ITU-T H.264 §7.4.1.1")
 struct SkipEscapedTests {
-    /// Offset and zero bytes before it behind `count` bytes that count; nil when there are fewer.
+    /// Offset and number of zero bytes before it, after `count` unescaped bytes; nil if there are fewer.
     private static func plainly(_ bytes: [UInt8], _ count: Int, from start: Int, to end: Int) -> [Int]? {
         var offset = start
         var zeros = 0

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Audio kernels against their plain versions")
 struct SoundMixTests {
-    /// What ``SoundMix/add(_:onto:pairs:from:to:)`` means, one pair at a time.
+    /// ``SoundMix/add(_:onto:pairs:from:to:)``, one pair at a time.
     static func reference(_ source: [Float], onto target: [Float], pairs: Range<Int>, from: Float, to: Float) -> [Float]
     {
         var result = target

@@ -11,7 +11,7 @@ struct ConstantTimeTests {
         for other in [known + known, known + [0], known.reversed(), [UInt8](repeating: 0, count: 6)] {
             #expect(!ConstantTime.isEqual(known, other) && !ConstantTime.isEqual(other, known))
         }
-        // What is missing counts as zero, and as missing.
+        // A missing byte counts as zero, and as missing.
         #expect(!ConstantTime.isEqual([0, 0], [0]) && !ConstantTime.isEqual([0], []) && !ConstantTime.isEqual([], [0]))
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Decoder specific info of an esds box: ISO/IEC 14496-1 §7.2.6")
 struct DecoderSpecificInfoTests {
-    /// A descriptor whose length has as many bytes as are asked for.
+    /// A descriptor with the given number of length bytes.
     private static func descriptor(_ tag: UInt8, _ body: [UInt8], lengthBytes: Int = 1) -> [UInt8] {
         let length = (0..<lengthBytes).reversed().map { index -> UInt8 in
             UInt8(truncatingIfNeeded: body.count >> (7 * index)) & 0x7F | (index > 0 ? 0x80 : 0)
@@ -33,7 +33,7 @@ struct DecoderSpecificInfoTests {
     @Test("a truncated box, or another descriptor, gives nothing and does not trap")
     func hostile() {
         let whole = Self.box([0x11, 0x90], flags: 0xE0, extra: [9, 9, 1, 5, 7, 7])
-        // Behind the information lies what nobody asks for.
+        // After the information come unused bytes.
         for count in 0..<(whole.count - 3) { #expect(DecoderSpecificInfo.read(esds: Array(whole[..<count])) == nil) }
         for place in 4..<whole.count {
             var esds = whole

@@ -37,7 +37,7 @@ struct FontTablesTests {
     @Test("the first face of a collection is used")
     func collection() throws {
         let font = TestFont("A").bytes
-        // Offsets in a collection are those of the file.
+        // Offsets in a collection are relative to the file.
         var file: [UInt8] = Array("ttcf".utf8) + [0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 16] + font
         let count = Int(font[5])
         for table in 0..<count {

@@ -30,7 +30,7 @@ struct OpeningSegmentsTests {
         Case(30, 24, 48, [1], 24, 96),
         Case(24, 48, 240, [1], 12, 240),
         Case(60, 120, 240, [1, 2], 30, 240),
-        // None that is shorter fits: three whole segments.
+        // No shorter length fits: three whole segments.
         Case(30, 15, 15, [1], 15, 45),
         Case(30, 31, 31, [1], 31, 93),
         Case(1, 1, 1, [1], 1, 3),

@@ -18,7 +18,7 @@ struct SupplementalMessagesTests {
             })
     }
 
-    /// A unit of these messages, with the bytes that keep start codes out of it.
+    /// A unit with these messages, with emulation prevention bytes.
     private static func unit(_ messages: [UInt8]) -> [UInt8] {
         var unit: [UInt8] = [6]
         var zeros = 0
@@ -43,7 +43,7 @@ struct SupplementalMessagesTests {
         }
     }
 
-    /// What a reader finds that copies the unit and cleans it first.
+    /// The result of a reader that copies and unescapes the unit first.
     private static func readPlainly(_ unit: [UInt8]) -> [Found] {
         let begin = unit.prefix(SupplementalMessages.unitLimit).dropFirst()
         var rest = SequenceParameterSet.removingEmulationPrevention(begin)[...]
@@ -118,7 +118,7 @@ struct SupplementalMessagesTests {
             let memory = PacketMemory(bytes)
             #expect(SupplementalMessages(memory, in: 0..<bytes.count).map(\.type).isEmpty)
         }
-        // Beyond the memory there is nothing.
+        // Nothing is read beyond the memory.
         let cut = PacketMemory([0, 0, 3, 0x84, 6, 1, 4, 1])
         #expect(SupplementalMessages(cut, in: 0..<1000).map(\.type).isEmpty)
         #expect(SupplementalMessages(whole, in: 0..<1000).map(\.type) == [1])
@@ -143,12 +143,12 @@ struct SupplementalMessagesTests {
         let cases: [([[UInt8]], Bool)] = [
             ([Self.unit(atOnce), slice], true), ([Self.unit(later), slice], false),
             ([[0x09, 0x10], Self.unit([1, 2, 0, 0]), Self.unit(atOnce), slice], true),
-            // Behind a message in which bytes were put in, and behind one without a word.
+            // After a message with emulation prevention bytes, and after an empty one.
             ([Self.unit([5, 6, 0, 0, 0, 0, 1, 0] + atOnce), slice], true),
             ([Self.unit([6, 0] + atOnce), slice], true),
-            // The first one counts, and what follows the picture is about another.
+            // The first one counts, and messages after the slice belong to another frame.
             ([Self.unit(later + atOnce), slice], false), ([slice, Self.unit(atOnce)], false),
-            // Cut off, it says nothing.
+            // A truncated one is ignored.
             ([[6, 6, 2, 0xC4], slice], false), ([slice], false), ([], false),
         ]
         for (units, isAtOnce) in cases {

@@ -59,7 +59,7 @@ struct FLVStreamTests {
             return
         }
         stream.cancel()
-        // An encoder that is not stopped yet.
+        // An encoder that has not stopped yet.
         feed.receive(Self.picture(0))
         #expect(feed.readers == 0)
     }
@@ -83,7 +83,7 @@ struct FLVStreamTests {
                 await outputs.stop(reason: "over")
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            // From the key picture 25 on: 55 pictures with their headers, behind header, script and sequence header.
+            // From key frame 25 on: 55 frames with their headers, after header, script and sequence header.
             let pictures = 55 * (8_000 + 5 + 15)
             #expect(Set(counts).count == 1 && counts.count == 50)
             #expect(counts.allSatisfy { (pictures..<pictures + 2_000).contains($0) }, "\(counts.prefix(3))")
@@ -129,7 +129,7 @@ struct FLVStreamTests {
         let feed = try #require(outputs.feed(named: "180p"))
         let patient = FLVStream(feed)
         #expect(Self.drain(patient) == (1, false), "the file's header")
-        // Three overruns of four seconds each, half a minute apart: two at most in a minute.
+        // Three overruns of four seconds each, half a minute apart: at most two within a minute.
         for round in 0..<3 {
             for number in 0..<100 {
                 patient.receive(

@@ -11,7 +11,7 @@ struct GatedContentTests {
         func now() -> Int64 { self.time.load(ordering: .relaxed) }
     }
 
-    /// Knows every name, and counts the questions.
+    /// Has every name, and counts the requests.
     private final class Content: OriginContent {
         let asked = Atomic<Int>(0)
         var ended: Bool { false }
@@ -72,7 +72,7 @@ struct GatedContentTests {
         async let waiting = Self.ask(content, "a")
         for _ in 0..<100 { await Task.yield() }
         content.expire()
-        // Whenever the question came, it is older than that.
+        // Later than any request's timeout.
         clock.time.store(60_000_000_000, ordering: .relaxed)
         let expiry = Task {
             while !Task.isCancelled {

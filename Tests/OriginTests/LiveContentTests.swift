@@ -32,7 +32,7 @@ struct LiveContentTests {
         }
     }
 
-    /// Starts a request and returns once it waits.
+    /// Starts a request and returns once it is blocked.
     private static func waiting(_ stream: LiveStream, _ path: String) async throws -> Task<ListenerReply, Never> {
         let before = stream.content.waitingCount
         let task = Task { await Self.reply(stream, path) }
@@ -133,7 +133,7 @@ struct LiveContentTests {
         client.leave()
         _ = await task.value
         #expect(stream.content.waitingCount == 0)
-        // And one that has left before it began to wait does not begin.
+        // A client that has left before it blocked does not block.
         _ = await stream.content.answer(
             to: OriginRequest(path: "v.m3u8", directives: ReloadDirectives(query: [("_HLS_msn", "2")]), client: client))
         #expect(stream.content.waitingCount == 0)
@@ -148,7 +148,7 @@ struct LiveContentTests {
         #expect(await Self.reply(stream, "/v.m3u8?_HLS_msn=2").status == .serviceUnavailable)
     }
 
-    // MARK: Forms and fields
+    // MARK: Forms and header fields
 
     @Test("a playlist is rendered once, and all replies share the same buffer")
     func shared() async throws {

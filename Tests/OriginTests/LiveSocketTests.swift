@@ -11,7 +11,7 @@ import Origin
 
 @Suite("Live content over sockets: rfc8216bis §6.2.5, HTTP/1.1 and HTTP/2", .serialized, .timeLimit(.minutes(2)))
 struct LiveSocketTests {
-    /// A server over one whole segment (0) and two parts of the next.
+    /// A server with one whole segment (0) and two parts of the next.
     private static func withServer(
         tls: Bool, _ body: (LiveStream, OriginServer) async throws -> Void
     ) async throws {
@@ -92,7 +92,7 @@ struct LiveSocketTests {
                     }
                     return received
                 }
-                // Others are answered meanwhile: the server has had every opportunity.
+                // Others are answered meanwhile, so the server has had every opportunity.
                 for _ in 0..<20 {
                     #expect(try await HTTPProbe(server.boundAddress).request("GET /v.m3u8").status == 200)
                 }

@@ -71,7 +71,7 @@ struct PlaybackGateTests {
         for index in good.indices {
             var query = good
             query.remove(at: index)
-            // Without its scope it would be good for everything.
+            // Without its scope it would be valid for everything.
             #expect(gate.verdict(path: "/a", query: query) == (good[index].name == "scope" ? .forged : .unsigned))
             #expect(gate.verdict(path: "/a", query: good + [good[index]]) == .unsigned)
         }

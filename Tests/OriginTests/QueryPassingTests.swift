@@ -42,7 +42,7 @@ struct QueryPassingTests {
             ("", ""), ("?_HLS_msn=0&_HLS_skip=YES", ""),
             ("?token=a%22b%0A%23x&flag&_HLS_part=1", "?token=a%22b%0A%23x&flag"),
             ("?t=a+b&u=%C3%A9&v=é", "?t=a+b&u=%C3%A9&v=%C3%A9"),
-            // As CDNs sign it: other escapes would be another token.
+            // As signed by CDNs: other escapes would be another token.
             ("?hdnts=exp=1~acl=/room/*!%2f~hmac=a+/=&e=", "?hdnts=exp=1~acl=/room/*!%2f~hmac=a+/=&e="),
             ("?a=\"<#x>{$y}&%5FHLS_msn=1", "?a=%22%3C%23x%3E%7B$y%7D"),
             ("?CMCD=bl%3D4000%2Csid%3D%22x%22&t=1", "?t=1"), ("?CMCD=bl%3D1", ""),
@@ -115,10 +115,10 @@ struct QueryPassingTests {
         }
         #expect(await Self.reply("/index.m3u8?\(longest)", content).status == .ok)
         #expect(await Self.reply("/index.m3u8?\(longest)x", content).status == .uriTooLong)
-        // Not as it was sent: as it would stand there.
+        // The length counts in its escaped form in the playlist.
         let escaped = String(repeating: "\"", count: 700)
         #expect(await Self.reply("/index.m3u8?\(escaped)", content).status == .uriTooLong)
-        // What names nothing has nowhere to put it.
+        // A resource that names no URIs does not repeat the query.
         #expect(await Self.reply("/v-1-0.m4s?\(longest)x", stream.content).status == .ok)
     }
 

@@ -3,10 +3,10 @@ import Testing
 
 @Suite("Forms of a playlist shared between requests")
 struct SharedFormsTests {
-    /// Who asks for a form and how it is made.
+    /// Requests a form, and makes it.
     private struct Asker {
         var forms = SharedForms<String, String>(most: 3, mostBytes: 10)
-        /// Those that were made while the lock would have been held.
+        /// Forms made while the lock would have been held.
         var made: [String] = []
 
         mutating func ask(_ key: String, bytes: Int = 1, isForAll: Bool = false) -> String? {

@@ -12,7 +12,7 @@ import Origin
 
 @Suite("Renditions over WebSocket-FLV: RFC 6455 §4.2", .timeLimit(.minutes(1)))
 struct WebSocketFLVTests {
-    /// A request for 180p with the fields of RFC 6455 §1.3, each as said here where it is named; an empty one is left out.
+    /// A request for 180p with the fields of RFC 6455 §1.3, with the given ones replaced; an empty one is left out.
     private static func head(
         _ changes: [HTTPField.Name: String] = [:], _ method: HTTPRequest.Method = .get
     ) -> HTTPRequest {

@@ -22,7 +22,7 @@ struct DocumentEditTests {
                 ["sources[3/main]", "sources[1/sub]"]
             ),
             (#"{"outputs":[{"type":"hls"}]}"#, #"{"outputs":[{"type":"hls"},{"outputId":"a"}]}"#, ["outputs[a]"]),
-            // Two of a kind cannot be told apart, and neither can another order.
+            // Two elements of a kind cannot be told apart, nor can a changed order.
             (#"{"outputs":[{"type":"rtmp"}]}"#, #"{"outputs":[{"type":"rtmp"},{"type":"rtmp"}]}"#, ["outputs"]),
             (
                 #"{"scenes":[{"sceneId":"a"},{"sceneId":"b"}]}"#, #"{"scenes":[{"sceneId":"b"},{"sceneId":"a"}]}"#,

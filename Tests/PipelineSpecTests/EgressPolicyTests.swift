@@ -39,23 +39,23 @@ struct EgressPolicyTests {
             (["public"], "cdn.example", 9, "2606:2800::1", true),
             (["public"], "cdn.example", 1935, "127.0.0.1", false), (["public"], "localhost", 1935, "::1", false),
             (["public"], "cdn.example", 1935, "10.0.0.1", false), ([], "cdn.example", 1935, "93.184.216.34", false),
-            // Ranges, at any port; a form that the resolver takes for an address is judged as that address.
+            // Ranges, at any port; a form that the resolver reads as an address is checked as that address.
             (["127.0.0.0/8"], "127.0.0.1", 4000, "127.0.0.1", true), (["127.0.0.0/8"], "localhost", 1, "::1", false),
             (["127.0.0.0/8"], "2130706433", 80, "127.0.0.1", true), (["public"], "0177.0.0.1", 80, "127.0.0.1", false),
             (["127.0.0.0/8", "::1/128"], "localhost", 1, "::1", true), (["10.0.0.0/8"], "a", 1, "10.9.9.9", true),
             (["10.0.0.0/8"], "a", 1, "11.0.0.1", false),
-            // Hosts: without a port the scheme's.
+            // Hosts: without a port the scheme's default.
             (["10.0.0.7"], "10.0.0.7", 1935, "10.0.0.7", true), (["10.0.0.7"], "10.0.0.7", 6379, "10.0.0.7", false),
             (["10.0.0.7:*"], "10.0.0.7", 6379, "10.0.0.7", true), (["10.0.0.7:80"], "x", 80, "10.0.0.7", true),
             (["[fd12::1]:1936"], "fd12::1", 1936, "fd12::1", true),
             (["relay.lan"], "relay.lan", 1935, "10.0.0.7", true),
             (["relay.lan"], "RELAY.lan", 1935, "10.0.0.7", true), (["relay.lan"], "other.lan", 1935, "10.0.0.7", false),
             (["relay.lan:1936"], "relay.lan", 1935, "10.0.0.7", false),
-            // Below a domain others give names.
+            // Names below a domain are controlled by others.
             (["*.cdn.example"], "a.cdn.example", 1935, "93.184.216.34", true),
             (["*.cdn.example"], "a.cdn.example", 1935, "127.0.0.1", false),
             (["*.cdn.example", "127.0.0.0/8"], "a.cdn.example", 1935, "127.0.0.1", true),
-            // Never, whatever the entries.
+            // Never allowed, for any entries.
             (["0.0.0.0/0", "::/0"], "a", 80, "169.254.169.254", false),
             (["169.254.169.254"], "a", 80, "169.254.169.254", false),
             (["::/0"], "a", 80, "fe80::1", false), (["meta.lan"], "meta.lan", 1935, "fd00:ec2::254", false),

@@ -19,7 +19,7 @@ struct NamedResourceTests {
         #expect(members.isSuperset(of: ["path", "placeholderImage", "authorities", "certificate", "key"]))
     }
 
-    /// The members of the schema that end as those do that name files and variables.
+    /// The members of the schema with the endings of those that name files and variables.
     private static func members(of node: JSONNode) -> Set<String> {
         switch node.content {
         case .array(let elements): return elements.reduce(into: []) { $0.formUnion(self.members(of: $1)) }
@@ -73,9 +73,9 @@ struct NamedResourceTests {
                 ["sources[0].onLost.placeholderImage"]
             ),
             (#"{ "canvas": { "fonts": [ "/etc/shadow" ] } }"#, ["canvas.fonts[0]"]),
-            // A scene by itself.
+            // A scene alone.
             (#"{ "images": [ { "path": "x.png" } ], "layout": "auto" }"#, ["images[0].path"]),
-            // Where an output writes is no file that is read, and cannot change; what is free of form is not looked at.
+            // An output's path is not read, and cannot change; free-form values are not checked.
             (#"{ "outputs": [ { "path": "elsewhere" } ], "ext": { "keyFile": "/etc/shadow" } }"#, []),
         ] as [(String, [String])])
     func requests(request: String, paths: [String]) throws {

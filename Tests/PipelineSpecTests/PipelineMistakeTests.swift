@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The pipeline file: all errors at once, with location and remedy")
 struct PipelineMistakeTests {
-    /// `old` in the sound room is replaced by `new`, in which `^` marks where the mistake must be reported.
+    /// Replaces `old` in the valid room by `new`, in which `^` marks where the error must be reported.
     struct Case: Sendable, CustomTestStringConvertible {
         let old: String
         let new: String

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The pipeline file: any bytes give an answer without a trap")
 struct PipelinePropertyTests {
-    /// An answer is a pipeline or at least one mistake, each with a place and a remedy.
+    /// Checks that the answer is a pipeline or at least one error, each with a location and a remedy.
     private func check(_ bytes: [UInt8], _ overrides: [SpecOverride] = []) {
         let report = Pipeline.parse(bytes, overrides: overrides)
         #expect((report.pipeline == nil) == !report.mistakes.isEmpty)

@@ -26,7 +26,7 @@ struct PipelineSchemaTests {
         #expect(visited == Self.properties(schema, ""), "a document must show every key")
     }
 
-    /// Asks the reader for its keys by giving each object one that nobody knows.
+    /// Finds the keys that the reader knows by giving each object an unknown one.
     private func compare(
         _ node: JSONNode, _ schema: JSONNode, at path: String, in text: String, _ visited: inout Set<String>
     ) throws {
@@ -55,7 +55,7 @@ struct PipelineSchemaTests {
         }
     }
 
-    /// The alternative that fits the `type` of the object, where there are several.
+    /// The alternative that matches the `type` of the object, if there are several.
     private static func shape(of node: JSONNode, _ schema: JSONNode) -> JSONNode? {
         guard case .array(let alternatives)? = schema[key: "oneOf"]?.content, schema[key: "properties"] == nil else {
             return schema
@@ -98,7 +98,7 @@ struct PipelineSchemaTests {
         let text = Documents.full[0]
         let root = try #require(JSONParser.parse(Array(text.utf8)).root)
         let whole = try #require(Pipeline.parse(text).pipeline)
-        // These have one value only, or the fixture spells out the default that tells two kinds apart.
+        // These have only one value, or the fixture contains the default that tells two kinds apart.
         let fixed = [
             "$schema", "apiVersion", "clock", "audio.sampleRate", "audio.channels", "sources[0].streamType",
             "sources[0].type",

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Pipeline file: pulled sources, and relays")
 struct RelaySpecTests {
-    /// The second source as `source` says, and a list of allowed hosts.
+    /// The second source with `source`, and a list of allowed hosts.
     static func document(_ source: String, hosts: String = #"["cdn.example:1935", "*.pk.example:*"]"#) -> String {
         Documents.room
             .replacing(#"{ "uid": "2002", "streamKey": "hunter2b" }"#, with: source)

@@ -43,7 +43,7 @@ struct RenditionTests {
             return try RoomDocument.read(Array(text.utf8)).get().document
         }
         func ladder(_ document: RoomDocument) -> [String] { document.pipeline.renditions.map(\.name) }
-        // Begun by a version of the program without the smallest rendition.
+        // Started by a version of the program without the smallest rendition.
         var old = try document()
         old.keepLadder(tracks: Set(names + ["audio"]), hasAudioOnly: false)
         #expect(ladder(old) == names)
@@ -51,7 +51,7 @@ struct RenditionTests {
         #expect(ladder(patched) == names)
         let change = try DocumentChange(from: old, to: patched)
         #expect(change.isChange && change.paths == ["room.title"])
-        // Begun by this version; with other renditions; with a ladder that is written.
+        // Started by this version; with other renditions; with an explicit ladder.
         let present = names + ["240p", "audioOnly"]
         for (tracks, hasAudioOnly) in [(present, true), (names, true), (["1080p"], false)] {
             var other = try document()

@@ -105,7 +105,7 @@ struct RoomDocumentTests {
                 #""bitrate": 2500000"#, #""maxBitrate": 2600000, "bufferSize": 1300000, "bitrate": 2500000"#,
                 ["renditions[0].video.maxBitrate", "renditions[0].video.bufferSize"]
             ),
-            // What is written and is as it comes anyway changes nothing in the room, and is told all the same.
+            // An explicit default changes nothing in the room, but is reported.
             (#""fps": 30 }"#, #""fps": 30, "policy": "fixed" }"#, ["canvas.policy"]),
         ] as [(String, String, [String])])
     func alive(before: String, after: String, paths: [String]) throws {
@@ -185,7 +185,7 @@ struct RoomDocumentTests {
         #expect(mistakes.allSatisfy { !$0.what.isEmpty && !$0.fix.isEmpty })
     }
 
-    /// A room with these sources, in this order, whose one scene shows the first that is asked for.
+    /// A room with these sources, in this order, whose only scene shows the first.
     private static func room(_ sources: [String], limits: String = "", auth: String = "") throws -> RoomDocument {
         try self.read(
             #"""
@@ -231,7 +231,7 @@ struct RoomDocumentTests {
                 [a, b], [b, Self.publisher("a", #", "jitterBufferMs": 400, "name": "A", "volume": 3"#)],
                 [("sources[1].jitterBufferMs", "cannot change"), ("sources[1].name", "cannot change")]
             ),
-            // One by that name of another kind.
+            // One with that name, of another kind.
             (
                 [a, b], [a, #"{ "uid": "b", "type": "file", "path": "f.mp4" }"#],
                 [("sources[1].type", "cannot change"), ("sources[1].path", "cannot change")]
@@ -286,7 +286,7 @@ struct RoomDocumentTests {
         ] {
             #expect(try DocumentChange(from: before, to: after).isChange)
         }
-        // One that there is beside it may stay.
+        // An existing one beside it may stay.
         #expect(try DocumentChange(from: room(whole, plain), to: room(plain)).paths == ["control.events"])
     }
 
@@ -316,7 +316,7 @@ struct RoomDocumentTests {
             ),
             (try room(hls, push("a"), push("b")), ["outputs"]),
             (try room(hls, record, #"{ "type": "raw", "path": "a.y4m" }"#), ["outputs[2]"]),
-            // An id that goes over to another kind of output.
+            // An id that moves to another kind of output.
             (try room(hls, record, #"{ "type": "raw", "outputId": "a", "path": "a.y4m" }"#), ["outputs[2]"]),
         ] as [(RoomDocument, [String])] {
             let refusal = #expect(throws: DocumentChange.Refusal.self) { try DocumentChange(from: first, to: next) }

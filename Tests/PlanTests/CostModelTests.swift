@@ -123,7 +123,7 @@ struct CostModelTests {
         #expect(stored.egressBitsPerSecond / 8 == plain.writtenBytesPerHour / 3600)
         #expect(stored.meanMillicores == plain.meanMillicores)
         let streams = try cost(#", { "type": "hls", "segmentFormat": "ts", "path": "ts" }"#)
-        // Each rendition has the sound in it.
+        // Each rendition contains the audio.
         #expect(streams.writtenBytesPerHour > plain.writtenBytesPerHour * 2)
         #expect(streams.windowBytes > plain.windowBytes * 2 && streams.windowBytes < plain.windowBytes * 5 / 2)
         #expect(streams.egressBitsPerSecond == 0)

@@ -10,7 +10,8 @@ struct FleetTests {
         _ machine: Fleet.Size = Self.machine, rooms: [Fleet.Size] = [Self.room], perHour: Int = 120, minutes: Int = 60
     ) -> Fleet { Fleet(machine: machine, rooms: rooms, roomsPerHour: perHour, minutes: minutes) }
 
-    /// The chance that all of `servers` are busy with an offered load (Erlang's loss formula), which waiting makes no smaller.
+    /// The probability that all `servers` are busy with an offered load (Erlang's loss formula), a lower bound with
+    /// waiting.
     private static func loss(_ servers: Int, load: Double) -> Double {
         (1...servers).reduce(1.0) { loss, n in load * loss / (Double(n) + load * loss) }
     }
@@ -58,7 +59,7 @@ struct FleetTests {
 
     @Test("a fleet between the last doubling and the limit is found, and one beyond it is not")
     func nearTheLimit() throws {
-        // One room a machine: as many machines as rooms, and some more.
+        // One room per machine: as many machines as rooms, and some more.
         let fleet = Self.fleet(rooms: [Fleet.Size(millicores: 16_000, memory: 1, network: 1)], perHour: 90)
         let outcome = try #require(fleet.plan(count: 500))
         let fewest = outcome.machines - outcome.spare

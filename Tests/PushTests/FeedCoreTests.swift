@@ -23,7 +23,7 @@ struct FeedCoreTests {
         return core
     }
 
-    /// In fortieths of a second, as an encoder with two reordered pictures stamps them: thousandths of a picture.
+    /// At 25 fps, stamped like by an encoder with two reordered frames, in thousandths of a frame.
     static func picture(_ number: Int64, dts: Int64? = nil, isKey: Bool = false) -> CodedPacket {
         CodedPacket(
             kind: .video, memory: PacketMemory([0, 0, 0, 1, 0x41]), pts: number * 1_000, dts: (dts ?? number) * 1_000,
@@ -55,7 +55,7 @@ struct FeedCoreTests {
         core.receive(Self.picture(1))
         core.receive(Self.picture(2))
         let tags = core.takeOutput()
-        // A sound every 21 ms, a picture every 40; what lies before the first picture is of no use.
+        // An audio frame every 21 ms, a video frame every 40; audio before the first video frame is dropped.
         #expect(Self.letters(tags) == "Kavaav")
         #expect(tags.map(\.time) == [0, 21, 40, 43, 64, 80])
         core.receive(Self.picture(3))
@@ -136,7 +136,7 @@ struct FeedCoreTests {
     func reordered() {
         var times = TagTimes()
         var last: Int64 = -1
-        // I P B B P B B, decoding times two pictures early.
+        // I P B B P B B, with decode times two frames early.
         for (index, shown) in [0, 3, 1, 2, 6, 4, 5].enumerated() {
             let place = times.place(Self.picture(Int64(shown), dts: Int64(index) - 2))
             #expect(place.dts > last)

@@ -50,7 +50,7 @@ struct PatternInputTests {
             if packet.kind == .video {
                 pictures.append(packet.pts * 30 / Int64(packet.timescale))
             } else {
-                // Sound is sent when its time has come: a picture that stayed in the encoder would be behind it.
+                // Audio is sent at its time: a frame that stayed in the encoder would come after it.
                 #expect(packet.pts * 30 < Int64(pictures.count + 1) * Int64(packet.timescale))
             }
         }

@@ -4,16 +4,16 @@ import Push
 import RTMP
 import Testing
 
-/// An output and a server, wired to each other by hand: what the kernel takes and what the server reads is the test's to say.
+/// An output and a simulated server: the test decides what the kernel accepts and what the server reads.
 private final class Line {
     static let second: Int64 = 1_000_000_000
 
     var core: PushCore
     var server: RTMPServerSession
     var now: Int64 = 0
-    /// The server's program reads what the kernel has taken.
+    /// Whether the server's program reads what the kernel has accepted.
     var reads = true
-    /// The kernel takes what is written.
+    /// Whether the kernel accepts what is written.
     var flushes = true
     var decision = PublishDecision.accept
     private(set) var events: [PushCore.Event] = []
@@ -74,7 +74,7 @@ private final class Line {
         }
     }
 
-    /// The kernel takes some of what it has not.
+    /// The kernel accepts some of what is pending.
     func take(_ count: Int) {
         let count = min(self.unflushed, count)
         self.unflushed -= count
@@ -85,7 +85,7 @@ private final class Line {
 
     func connected() { self.perform(self.core.connected(now: self.now)) }
 
-    /// So many pictures, 40 ms each, a key picture every 25; with a second between ticks of the clock.
+    /// Sends frames of 40 ms, a key frame every 25, with a clock tick each second.
     func pictures(_ range: Range<Int>, bytes: Int = 1_000) {
         for number in range {
             self.now = Int64(number) * Self.second / 25
@@ -110,7 +110,7 @@ private final class Line {
             kind: .video),
     ]
 
-    /// Up to the first pictures.
+    /// Runs up to the first frames.
     func goLive() {
         self.backlog = Self.head
         self.perform(self.core.push(Self.picture(0), now: self.now))
@@ -216,13 +216,13 @@ struct PushCoreTests {
         line.flushes = false
         for number in 25..<500 {
             line.pictures(number..<number + 1, bytes: 8_000)
-            // A third of what comes.
+            // A third of what arrives.
             line.take(2_700)
             #expect(line.core.queued <= 3_100)
         }
         #expect(line.core.state == .live, "\(line.events)")
         #expect(line.core.dropped > 100)
-        // Behind each hole a key picture.
+        // A key frame after each gap.
         let shown = line.received.filter { $0.payload.byte(at: 1) == 1 }
         for (before, after) in zip(shown, shown.dropFirst()) where after.timestamp - before.timestamp != 40 {
             #expect(after.payload.byte(at: 0) == 0x17, "\(before.timestamp) \(after.timestamp)")
@@ -237,7 +237,7 @@ struct PushCoreTests {
         let last = try #require(line.received.last?.timestamp)
         line.perform(line.core.disconnected("reset by peer", now: line.now))
         #expect(line.events.last == .failed(.unreachable, reason: "reset by peer", retryMs: 500))
-        // What the feed holds meanwhile begins with a key picture that was sent before.
+        // The feed's backlog starts with a key frame that was already sent.
         line.backlog = Line.head + (25..<55).map { Line.picture($0) }
         line.now += Self.second / 2
         line.perform(line.core.tick(now: line.now))
@@ -304,7 +304,7 @@ struct PushCoreTests {
         #expect(line.events.last == .failed(.unreachable, reason: "gone", retryMs: 500))
     }
 
-    /// The handshake, and an `_error` or `onStatus` in answer to what the client sends first.
+    /// The handshake, and an `_error` or `onStatus` in answer to the client's first command.
     private static func redirect(_ line: Line, to place: String, name: String = "_error") {
         var writer = RTMPChunkWriter()
         var bytes = [UInt8](repeating: 3, count: 1) + [UInt8](repeating: 0, count: 3072)
@@ -344,7 +344,7 @@ struct PushCoreTests {
         #expect(line.connects.last?.host == "cdn", "after a failure it begins where it was told to")
     }
 
-    /// What a server says that is about to be renewed.
+    /// The message of a server that is about to restart.
     private static func askToReconnect(_ line: Line) {
         var writer = RTMPChunkWriter()
         // As the server has announced.

@@ -22,7 +22,7 @@ struct PushDriverTests {
         }
     }
 
-    /// The machine's, which can be told that time has passed.
+    /// The machine's clock, which the test can set forward.
     private final class LeapingClock: MonotonicClock {
         private let ahead = Mutex<Int64>(0)
 
@@ -30,7 +30,7 @@ struct PushDriverTests {
         func now() -> Int64 { MachineClock().now() + self.ahead.withLock { $0 } }
     }
 
-    /// What the outputs report.
+    /// The outputs' reports.
     private final class Reports: Sendable {
         private let list = Mutex<[PushCore.Event]>([])
 
@@ -41,12 +41,12 @@ struct PushDriverTests {
         }
     }
 
-    /// - Parameter line: Named by the failure.
+    /// - Parameter line: The line that a failure names.
     private static func until(line: Int = #line, _ isMet: () -> Bool) async throws {
         try await waitUntil("the condition in line \(line)") { isMet() }
     }
 
-    /// A server, and outputs that send it pictures, 40 ms of program each time they are asked for more.
+    /// A server, and outputs that are fed one frame, 40 ms of program, per call.
     private final class Bench {
         let server: PushServer
         let outputs: LiveOutputs
@@ -73,13 +73,13 @@ struct PushDriverTests {
             try self.outputs.start([settings]) { [reports] in reports.add($1) }
         }
 
-        /// The next picture; the first of each second is a key picture.
+        /// Sends the next frame; the first of each second is a key frame.
         func send() {
             self.feed.receive(FeedCoreTests.picture(self.next, isKey: self.next % 25 == 0))
             self.next += 1
         }
 
-        /// Sends on until `isMet`.
+        /// Sends until `isMet`.
         func run(line: Int = #line, _ isMet: () -> Bool) async throws {
             try await PushDriverTests.until(line: line) {
                 self.send()
@@ -266,7 +266,7 @@ struct PushDriverTests {
         try await run { two.seen.media.count > 5 }
         #expect(two.seen.media.dropFirst().first?.prefix(2) == [0x17, 1])
         #expect(outputs.statuses.map(\.outputID) == ["two", "one"])
-        // The same server takes the next key once the last one has left.
+        // The same server accepts the next key once the last publisher has left.
         try change(["two"], [settings("two", two, key: "k_new")], ["two", "one"])
         try await run { two.seen.keys.count == 2 }
         #expect(two.seen.keys == ["k_two", "k_new"] && two.seen.unpublished == 1 && two.seen.closed == 1)

@@ -81,7 +81,7 @@ struct EncryptedRoomTests {
                 && FileManager.default.contents(atPath: made.path)?.count == made.byteCount)
         let decoded = try Tool.require("ffmpeg").run(["-v", "error", "-i", made.path, "-f", "null", "-"])
         #expect(decoded.errors == "")
-        // Another room of the directory took the name first.
+        // Another room in the directory took the name first.
         let before = Self.bytes(made.path)
         let taken = #expect(throws: MediaError.self) {
             try writer.write(
@@ -92,7 +92,7 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: clips) == ["clear.mp4"])
         hold.release()
         #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
-        // Asked for too late: nothing is held.
+        // Requested too late: nothing is held.
         let late = #expect(throws: MediaError.self) {
             try writer.hold(ClipWriter.slots(listed, in: range), id: "clip-1-2") { name in
                 store.contains(name) ? store.path(of: name) : nil
@@ -140,7 +140,7 @@ struct EncryptedRoomTests {
         let writer = ClipWriter(
             room: "1", directory: folder.path, holds: folder.path, range: 0..<1,
             movie: RecordingSettings.Movie(video: "v", audio: nil))
-        // A file of another file system has no second name here.
+        // A file on another file system cannot be hard-linked here.
         let other = #expect(throws: MediaError.self) {
             try writer.hold([slot], id: "clip-1-1") { _ in "/proc/self/status" }
         }

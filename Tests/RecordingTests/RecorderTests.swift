@@ -41,7 +41,7 @@ struct RecorderTests {
         // Whole segments of the first run (of 64 frames), all of the second.
         let frames = 256 + 270
         #expect(finished.frames == frames)
-        // What the disk's guard leaves room for is what it takes.
+        // The disk guard reserves exactly the space used.
         let (size, kept) = (Int64(finished.files[0].byteCount), successor.kept)
         #expect(kept.slots == 5 && abs(kept.movieBytes - size) < size / 10, "\(kept.movieBytes) for \(size)")
         let movie = room.recording + "/90p.mp4"
@@ -56,7 +56,7 @@ struct RecorderTests {
         #expect(starts.contains("video,0.000000"), "\(starts)")
         let title = try Self.probe(["-show_entries", "format_tags=title"], movie)
         #expect(title.contains("A & B"), "\(title)")
-        // Boxes in front of the media: a player may begin before it has the rest.
+        // The index boxes precede the media: a player may start before it has the rest.
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: movie)))
         let types = try #require(BoxReader(bytes: bytes).boxes(in: 0..<bytes.count)).map(\.type)
         #expect(types == ["ftyp", "moov", "mdat"])
@@ -64,7 +64,7 @@ struct RecorderTests {
         try Self.expectPlayable(room)
     }
 
-    /// Every file of the manifest is there, with that size and that checksum.
+    /// Checks that every file of the manifest exists, with its size and checksum.
     private static func expectManifest(_ room: RecordedRoom, _ finished: FinishedRecording) throws {
         let data = try Data(contentsOf: URL(fileURLWithPath: room.recording + "/recording.json"))
         let manifest = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -81,7 +81,7 @@ struct RecorderTests {
         #expect(Set(try FileManager.default.contentsOfDirectory(atPath: room.recording)) == names)
     }
 
-    /// The playlists list everything, in order, and the linter finds nothing.
+    /// Checks that the playlists list everything, in order, without a lint finding.
     private static func expectPlayable(_ room: RecordedRoom) throws {
         let text = try String(contentsOfFile: room.recording + "/90p.m3u8", encoding: .utf8)
         #expect(text.contains("#EXT-X-PLAYLIST-TYPE:VOD\n") && text.hasSuffix("#EXT-X-ENDLIST\n"))
@@ -144,12 +144,12 @@ struct RecorderTests {
         let journal = room.recording + "/recording.journal"
         let kept = try Data(contentsOf: URL(fileURLWithPath: journal))
         let first = try RecordingFinisher(room.settings()).run { _, _ in }
-        // As a worker leaves it that is killed before the manifest, over a half-written file.
+        // As left by a worker killed before the manifest, during a write.
         try kept.write(to: URL(fileURLWithPath: journal))
         try FileManager.default.removeItem(atPath: room.recording + "/recording.json")
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: room.recording + "/.90p.mp4.partial"))
         #expect(RecordingFinisher(room.settings()).isDue)
-        // Its time is over in the midst.
+        // Its time ends in the middle.
         let steps = Mutex(0)
         let unfinished = #expect(throws: MediaError.self) {
             try RecordingFinisher(room.settings()).run(until: { steps.withLock { $0 > 7 } }) { _, _ in
@@ -179,7 +179,7 @@ struct RecorderTests {
         let names = try sources()
         let files = try names.map { try Data(contentsOf: URL(fileURLWithPath: "\(room.recording)/\($0)")) }
         let finisher = RecordingFinisher(room.settings(keepsSegments: false))
-        // The manifest cannot be written where it is written first.
+        // The temporary file of the manifest cannot be written.
         let obstacle = room.recording + "/.recording.json.tmp"
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
         #expect(throws: MediaError.self) { try finisher.run { _, _ in } }
@@ -189,7 +189,7 @@ struct RecorderTests {
         let finished = try finisher.run { _, _ in }
         let left = try sources()
         #expect(finished.frames >= 256 && left == [])
-        // As a worker leaves it that is killed behind the manifest.
+        // As left by a worker killed after the manifest.
         for (name, data) in zip(names, files) {
             try data.write(to: URL(fileURLWithPath: "\(room.recording)/\(name)"))
         }
@@ -247,9 +247,9 @@ struct RecorderTests {
             }
         }
         try recorder.begin()
-        // It runs: nothing to be done.
+        // It is running: nothing to do.
         recorder.resume()
-        // Of 9 s a third is missing; the phase lies in it.
+        // A third of 9 s is missing; the phase is in it.
         try room.run(
             recorder, ends: true, at: 0, marks: [(110, "pk"), (150, nil)], stopsAt: packets / 3,
             resumesAt: packets * 2 / 3)
@@ -293,7 +293,7 @@ struct RecorderTests {
         recorder.resume()
         recorder.settle()
         #expect(events.withLock { $0 } == ["stopped", "not resumed", "resumed"])
-        // With its first line, though the directory is another.
+        // With its first line, although in another directory.
         let journal = try String(contentsOfFile: folder.path + "/recording.journal", encoding: .utf8)
         #expect(journal == "recording\t1\t1\nstop\tgone\nclose\tx\t1\n")
         recorder.ended(nextMediaSequence: 0)
@@ -313,7 +313,7 @@ struct RecorderTests {
             let recorder = try Recorder.open(settings, source: { _ in nil }) { _ in }
             let journal = folder.appendingPathComponent(RecordingJournal.name)
             try Data(left.utf8).write(to: journal)
-            // As whoever could not begin it.
+            // Like a recording that could not start.
             recorder.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
             recorder.ended(nextMediaSequence: 5)
             recorder.settle()
@@ -330,7 +330,7 @@ struct RecorderTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let events = Mutex<[String]>([])
         let settings = RecordingSettings(directory: folder.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
-        // Looking for a file holds the recorder's thread, as a slow disk does.
+        // The file lookup blocks the recorder's thread, like a slow disk.
         let (busy, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let recorder = try Recorder.open(
             settings,
@@ -362,7 +362,7 @@ struct RecorderTests {
         recorder.stop(MediaError(.diskFull, "second", at: "recording", fix: "none"))
         goes.signal()
         recorder.settle()
-        // What the slot found, told or not, is a stop before it.
+        // Whatever the segment saw, the stop comes before it.
         #expect(events.withLock { $0.first } == "stopped first" && events.withLock { $0.count } == 2)
         #expect(events.withLock { $0.last?.hasPrefix("not resumed") } == true, "\(events.withLock { $0 })")
         recorder.keep(slot)
@@ -422,7 +422,7 @@ struct RecorderTests {
         try Data("recor".utf8).write(to: journal)
         try recorder.begin()
         #expect(try String(contentsOf: journal, encoding: .utf8) == "recording\t1\t88231\n")
-        // Another worker is at it: looking does not cut its line off.
+        // Another worker is writing: reading does not truncate its line.
         try Data("recording\t1\t88231\nslot\t1".utf8).write(to: journal)
         _ = try Recorder.open(settings, source: { _ in nil }, report: { _ in })
         #expect(try Data(contentsOf: journal).count == 24)

@@ -43,7 +43,7 @@ struct RecordingJournalTests {
         #expect(journal.roomID == "88231" && journal.isEnded && journal.slots == slots)
         #expect(journal.stopReason == "no space left" && journal.endMediaSequence == 5)
         #expect(RecordingCoverage(journal).missing == 2, "one was lost, one not recorded")
-        // As it was written before it said how many there were.
+        // Written before the journal recorded their number.
         #expect(try RecordingJournal(text: RecordingJournal.head(roomID: "1") + "end\n").isEnded)
         let range = try #require(journal.ranges.first)
         #expect(range.attributes == Self.range.attributes && range.end == 1_700_000_004_000_000_000)

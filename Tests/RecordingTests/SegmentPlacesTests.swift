@@ -12,13 +12,13 @@ struct SegmentPlacesTests {
 
     @Test("after a clock was set back, earlier segments do not hide later ones")
     func setBack() {
-        // Set back by 35 behind the fourth.
+        // Set back by 35 after the fourth.
         let dates: [Int64] = [100, 110, 120, 130, 105, 115, 125, 135, 145]
         let places = SegmentPlaces(dates)
         for (index, date) in dates.enumerated().dropFirst(4) {
             #expect(places.last(notAfter: date) == index, "behind the jump each is found by its own date")
         }
-        // Before it, what begins after the smallest date behind is as one with the last before that.
+        // Before it, segments that start after the smallest later date count as the last one before that date.
         #expect(places.last(notAfter: 100) == 0 && places.last(notAfter: 104) == 0 && places.last(notAfter: 99) == nil)
         for date: Int64 in 105..<145 {
             let place = places.last(notAfter: date)

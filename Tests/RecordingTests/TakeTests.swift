@@ -12,7 +12,7 @@ struct TakeGateTests {
         /// At a frame.
         case start(Int64?, TakeGate.Start)
         case stop(Int64?, TakeGate.Stop)
-        /// By number, of 64 frames.
+        /// By number, with 64 frames each.
         case slot(Int64, TakeGate.Action)
     }
 
@@ -39,7 +39,7 @@ struct TakeGateTests {
         #expect(gate.phase == .stopping(at: 100, continues: false))
         Self.go(&gate, .slot(1, .keepLast), .slot(2, .pass), .stop(200, .already))
         #expect(gate.phase == .stopped)
-        // What is listed behind the command may be from before it.
+        // A segment listed after the command may be from before it.
         Self.go(&gate, .start(300, .begins), .slot(3, .pass), .slot(4, .keep), .slot(5, .keep))
     }
 
@@ -127,7 +127,7 @@ struct TakeTests {
         #expect(room.settings().dueTakes(roomHasEnded: false) == rest)
         let second = try RecordingFinisher(try #require(rest.first)).run { _, _ in }
         let begun = try #require(first)
-        // Slots of 64 pictures: the stop is in the second, the start in the third.
+        // Segments of 64 frames: the stop is in the second, the start in the third.
         #expect(begun.frames == 128 && second.frames == 270 - 128)
         #expect(begun.coverage.isComplete && second.coverage.isComplete)
         let seam = RecordedRoom.origin + 128 * 1_000_000_000 / 30
@@ -150,9 +150,9 @@ struct TakeTests {
         #expect(error?.code == .roomExited, "the room is over")
     }
 
-    // MARK: By slots alone
+    // MARK: Segments only
 
-    /// A directory with a live output of some slots of one track.
+    /// A directory with a live output of some segments of one track.
     private struct Slots {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("takes-\(UUID().uuidString)")
         var live: URL { self.folder.appendingPathComponent("live") }
@@ -178,7 +178,7 @@ struct TakeTests {
                 tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
         }
 
-        /// Numbers of the slots a take has.
+        /// Numbers of the segments in a recording.
         func kept(_ take: String = "") throws -> [Int64] {
             let text = try String(contentsOfFile: "\(self.recording)\(take)/recording.journal", encoding: .utf8)
             return try RecordingJournal(text: text).slots.map(\.mediaSequence)
@@ -211,9 +211,9 @@ struct TakeTests {
         for number in Int64(1)...2 { takes.keep(slots.slot(number)) }
         takes.settle()
         #expect(try slots.kept() == [1, 2])
-        // What was told before the take began is told to it.
+        // Calls before the recording starts are passed on to it.
         #expect(try String(contentsOfFile: slots.recording + "/index.m3u8", encoding: .utf8) == "#EXTM3U\n")
-        // The file still says that it waits; the take goes on under the next worker all the same.
+        // The file still says that it waits; the next worker continues the recording anyway.
         let next = try slots.open(isActive: false)
         #expect(next.status == .recording && next.number == 1)
     }
@@ -225,7 +225,7 @@ struct TakeTests {
         let takes = try slots.open()
         for number in Int64(0)...1 { takes.keep(slots.slot(number)) }
         #expect(try takes.stop(at: 130) == slots.recording)
-        // Killed before the slot of the stop is listed.
+        // Killed before the segment of the stop is listed.
         takes.settle()
         let told = Mutex<[Int]>([])
         let next = try slots.open { take in told.withLock { $0.append(take.number) } }
@@ -234,7 +234,7 @@ struct TakeTests {
         #expect(slots.settings.dueTakes(roomHasEnded: true).map(\.directory) == [slots.recording])
         #expect(next.kept.movieBytes == 6, "the disk's guard keeps room for them")
         next.keep(slots.slot(2))
-        // The name is taken: whatever lies there is not touched.
+        // The name is in use: existing files are not touched.
         try FileManager.default.createDirectory(atPath: slots.recording + "/take-2", withIntermediateDirectories: true)
         #expect(try next.start(at: 200) == slots.recording + "/take-3")
         for number in Int64(3)...4 { next.keep(slots.slot(number)) }
@@ -242,7 +242,7 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 1] && slots.kept("/take-3") == [3, 4])
         #expect(try FileManager.default.contentsOfDirectory(atPath: slots.recording + "/take-2").isEmpty)
         #expect(next.directories == ["/take-2", "/take-3"].map { slots.recording + $0 })
-        // Killed again: the take goes on.
+        // Killed again: the recording continues.
         let last = try slots.open()
         last.keep(slots.slot(5))
         last.ended(nextMediaSequence: 6)
@@ -263,7 +263,7 @@ struct TakeTests {
         #expect(try takes.stop(at: 130) == slots.recording)
         takes.settle()
         #expect(!takes.hasFiles)
-        // As whoever makes them ends: with the manifest.
+        // The manifest is the last file that is made.
         try Data([0x7b, 0x7d]).write(to: URL(fileURLWithPath: slots.recording + "/recording.json"))
         let next = try slots.open()
         #expect(next.unfinished.isEmpty && next.hasFiles)
@@ -287,7 +287,7 @@ struct TakeTests {
         takes.keep(slots.slot(2))
         takes.settle()
         #expect(try slots.kept() == [0, 2])
-        // A directory in the place of the line takes no write, whoever runs this.
+        // A directory at the file's path refuses writes, also for root.
         try FileManager.default.createDirectory(
             atPath: slots.recording + "/recording.takes/x", withIntermediateDirectories: true)
         #expect(throws: MediaError.self) { try takes.stop(at: 200) }
@@ -310,7 +310,7 @@ struct TakeTests {
         let folder = RecordingFolder(
             path: slots.recording,
             systemSync: { descriptor in
-                // What is made durable, and what has the name meanwhile.
+                // The file being made durable, and the file with the name at that time.
                 let paths = ["/proc/self/fd/\(descriptor)", path]
                 let texts = paths.map { try? String(contentsOfFile: $0, encoding: .utf8) }
                 seen.withLock { $0.append(texts) }
@@ -335,7 +335,7 @@ struct TakeTests {
         takes.keep(slots.slot(1))
         takes.settle()
         #expect(takes.status == .stopped)
-        // A directory where the line is written first takes no write, whoever runs this.
+        // A directory at the temporary file's path refuses writes, also for root.
         let obstacle = slots.recording + "/.recording.takes.tmp"
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
         for _ in 0..<3 { #expect(throws: MediaError.self) { try takes.start(at: 130) } }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Playlists of a recording: rfc8216bis §6.2.4")
 struct VODPlaylistsTests {
-    /// Two seconds of pictures in each; `360p` has been there since the fourth, for less than a second each.
+    /// Two seconds of video in each; `360p` exists since the fourth, for less than a second each.
     private static func slot(_ number: Int64) -> KeptSlot {
         let incarnation: Int64 = number < 3 ? 1 : 2
         let tracks = (number < 3 ? ["720p"] : ["720p", "360p"]).map { name in
@@ -29,7 +29,7 @@ struct VODPlaylistsTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("vod-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // Between the fifth and the sixth something was not recorded.
+        // Between the fifth and the sixth there is a gap in the recording.
         let slots = [0, 1, 2, 3, 4, 6].map { Self.slot($0) }
         let text = RecordingJournal.head(roomID: "1") + slots.map { RecordingJournal.line($0) }.joined()
         try Data(text.utf8).write(to: folder.appendingPathComponent(RecordingJournal.name))

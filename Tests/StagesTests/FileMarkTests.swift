@@ -12,7 +12,7 @@ struct FileMarkTests {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
-    /// Writes a file until the kernel's clock, which stands still for some milliseconds, has another time for it.
+    /// Writes a file until the kernel's clock, which advances every few milliseconds, has a new time for it.
     private func letTimePass() throws {
         let other = "\(self.path).clock"
         defer { unlink(other) }

@@ -16,7 +16,7 @@ struct GateTests {
         #expect(passed == 1)
     }
 
-    /// Whether what is behind the gate is over.
+    /// Whether the resource behind the gate has ended.
     private final class End: Sendable {
         let hasCome = Atomic<Bool>(false)
     }
@@ -25,7 +25,7 @@ struct GateTests {
     func waits() async {
         let gate = Gate()
         let end = End()
-        // Each of many passes with the end not yet come, or does not pass at all.
+        // Each of many either passes before the end, or does not pass at all.
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<4 {
                 group.addTask {

@@ -6,11 +6,11 @@ import Stages
 
 @Suite("The socket of a service manager: sd_notify(3)")
 struct NotifySocketTests {
-    /// The manager's end.
+    /// The manager's socket.
     private final class Manager {
         private let descriptor: Int32
 
-        /// - Parameter name: As it stands in `sun_path`.
+        /// - Parameter name: Bytes of `sun_path`.
         init(_ name: [UInt8]) throws {
             self.descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
             var address = sockaddr_un()
@@ -25,7 +25,7 @@ struct NotifySocketTests {
 
         deinit { close(self.descriptor) }
 
-        /// `nil`: nothing has come.
+        /// nil: no datagram has arrived.
         var next: String? {
             var bytes = [UInt8](repeating: 0, count: 4_096)
             let count = recv(self.descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))

@@ -7,7 +7,7 @@ import TLSFiles
 
 @Suite("Certificate files: accepted, refused, renewed")
 struct CertificateStoreTests {
-    /// Two pairs in a directory of their own: a.crt, a.key, b.crt, b.key.
+    /// Two pairs in a temporary directory: a.crt, a.key, b.crt, b.key.
     private static func withPairs(_ body: (String) throws -> Void) throws {
         try CertificateMaker.require()
         let holder = try TemporaryDirectory()

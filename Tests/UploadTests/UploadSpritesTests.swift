@@ -9,7 +9,7 @@ struct UploadSpritesTests {
         SpriteUpdate(index: "s.vtt", text: [text], directory: "pictures/", changed: changed, gone: gone, interval: 5)
     }
 
-    /// Answers all requests as the store does, until there are no more.
+    /// Sends all requests, each answered by the store, until there are no more. Returns the requests.
     private static func settle(_ queue: inout UploadQueue) -> [UploadRequest] {
         var all: [UploadRequest] = []
         for _ in 0..<100 {
