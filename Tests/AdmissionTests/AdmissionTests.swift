@@ -48,10 +48,10 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, Self.good) == Self.host)
         #expect(try Self.source(&admission, Self.good.replacing("n1", with: "n2")) == nil)
         #expect(try Self.source(&admission, Self.good, app: "other") == nil)
-        #expect(try Self.source(&admission, "1001") == nil, "a uid alone is no key")
+        #expect(try Self.source(&admission, "1001") == nil, "a uid alone is not a key")
         #expect(try Self.source(&admission, "b?e=1&n=2&s=3") == Self.guest)
         admission.signable = [Self.screen]
-        #expect(try Self.source(&admission, Self.good) == nil, "signed, and not for a source that is here")
+        #expect(try Self.source(&admission, Self.good) == nil, "signed, but for a source of another room")
     }
 
     @Test("sources are added and removed with their keys, of every kind; a used single-use key stays used")
@@ -66,7 +66,7 @@ struct AdmissionTests {
         next.open = [Self.screen]
         admission.renew(from: next)
         #expect(try Self.source(&admission, "c") == third)
-        #expect(try Self.source(&admission, "b") == nil, "it is nobody's key now")
+        #expect(try Self.source(&admission, "b") == nil, "it is no longer the key of any source")
         #expect(try Self.source(&admission, Self.screen.description) == Self.screen)
         #expect(try Self.source(&admission, Self.good) == nil, "it was used before")
         #expect(admission.sources == [third, Self.host, Self.screen])

@@ -45,7 +45,7 @@ struct ConnectionLedgerTests {
             ledger.published(number)
         }
         var left = ledger.opened(4, from: address, now: Self.time(4))
-        #expect(left == [4], "there is nobody else to go")
+        #expect(left == [4], "no other connection can be closed")
         ledger.closed(2)
         left = ledger.opened(5, from: address, now: Self.time(5))
         #expect(left.isEmpty)
@@ -87,7 +87,7 @@ struct ConnectionLedgerTests {
             let place = Int.random(in: 0..<6, using: &random)
             waiting[number] = place
             for gone in ledger.opened(number, from: try Self.address("10.0.0.\(place)"), now: Self.time(number)) {
-                #expect(waiting.removeValue(forKey: gone) != nil, "only who does not publish goes")
+                #expect(waiting.removeValue(forKey: gone) != nil, "only connections that do not publish are closed")
             }
             if Int.random(in: 0..<4, using: &random) == 0, let some = waiting.keys.randomElement(using: &random) {
                 waiting[some] = nil
@@ -114,14 +114,14 @@ struct ConnectionLedgerTests {
         let late = Self.time(1)
         ledger.advanced(1, now: late)
         left = ledger.opened(5, from: address, now: late)
-        #expect(left == [2], "the oldest is on its way")
+        #expect(left == [2], "the oldest is making progress")
         left = ledger.opened(6, from: address, now: late)
-        #expect(left.isEmpty, "4 has come just now")
+        #expect(left.isEmpty, "4 has just connected")
         #expect(ledger.isCrowded)
         left = ledger.sweep(now: late + 1)
         #expect(left == [4] && !ledger.isCrowded)
         left = ledger.sweep(now: 2 * late)
-        #expect(left.isEmpty, "three may stand still")
+        #expect(left.isEmpty, "three may make no progress")
     }
 
     @Test("during a flood from one address an encoder there has the time it needs")

@@ -48,6 +48,6 @@ struct RefusalTests {
         #expect(answer == .explain)
         _ = book.failed(at: known, now: 100 * Self.second)
         let later = book.failed(at: try #require(IPAddress("203.0.113.9")), now: 100 * Self.second)
-        #expect(later == .explain && book.count <= 3, "what is forgiven is forgotten")
+        #expect(later == .explain && book.count <= 3, "entries are removed after their end")
     }
 }

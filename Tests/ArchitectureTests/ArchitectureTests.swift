@@ -23,7 +23,7 @@ struct ArchitectureTests {
                 let words = line.split(separator: " ")
                 guard let word = words.firstIndex(of: "import"), word <= 1, words.count == word + 2 else { continue }
                 guard let imported = floors.firstIndex(of: String(words[word + 1])) else { continue }
-                #expect(imported < own, "\(file.path) imports \(words[word + 1]), which stands above \(file.target)")
+                #expect(imported < own, "\(file.path) imports \(words[word + 1]), which is above \(file.target)")
             }
         }
     }
@@ -43,7 +43,7 @@ struct ArchitectureTests {
             for (number, line) in file.lines.enumerated()
             where !line.trimmingCharacters(in: .whitespaces).hasPrefix("//") {
                 let isTouching = line.contains("Unsafe") || line.contains("Unmanaged") || line.contains("unsafe ")
-                #expect(!isTouching, "\(file.path):\(number + 1) touches raw memory")
+                #expect(!isTouching, "\(file.path):\(number + 1) uses unsafe code")
             }
         }
     }
@@ -96,7 +96,7 @@ struct ArchitectureTests {
         #expect(files.count > 150)
         for file in files {
             for (number, line) in file.lines.enumerated() {
-                #expect(!Self.readsSystemClock(line), "\(file.path):\(number + 1) reads a clock of the system")
+                #expect(!Self.readsSystemClock(line), "\(file.path):\(number + 1) reads a system clock")
             }
         }
     }

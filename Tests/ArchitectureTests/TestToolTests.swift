@@ -10,7 +10,7 @@ struct TestToolTests {
             #expect(!TestTool.isFailure(missing: tool, areRequired: false), "\(tool)")
         }
         #expect(!TestTool.isFailure(missing: "mpv", areRequired: true))
-        #expect(!TestTool.isFailure(missing: "hls.js", areRequired: true), "a package index may be away")
+        #expect(!TestTool.isFailure(missing: "hls.js", areRequired: true), "a package index may be unavailable")
     }
 
     @Test("a program is found by name; an unknown program is not found")

@@ -28,7 +28,7 @@ struct ControlLedgerTests {
         let same = try ledger.carryOut(Self.request()) { Self.reply(changed: false) }
         #expect(same.fields[.eTag] == "\"3.2\"")
         let text = try ledger.carryOut(Self.request()) { Self.reply(#"{"fix":{"changed":false}}"#) }
-        #expect(text.fields[.eTag] == "\"3.3\"", "what the reply's text says does not count")
+        #expect(text.fields[.eTag] == "\"3.3\"", "the text of the reply does not count")
         #expect(throws: ControlFailure.self) {
             try ledger.carryOut(Self.request()) { () throws(ControlFailure) in
                 throw .notFound("no", fix: "")
@@ -148,7 +148,7 @@ struct ControlLedgerTests {
         }
         let first = try ledger.carryOut(Self.request(["Idempotency-Key": "n0"])) { Self.reply() }
         let replayed = HTTPField.Name("Idempotent-Replayed")!
-        #expect(last.fields[replayed] == "true" && first.fields[replayed] == nil, "the oldest key has given way")
+        #expect(last.fields[replayed] == "true" && first.fields[replayed] == nil, "the oldest key was dropped")
     }
 
     @Test("the budget allows a number of requests a second, and again in the next second")
@@ -156,7 +156,7 @@ struct ControlLedgerTests {
         let budget = RequestBudget(perSecond: 10, now: 0)
         #expect((0..<30).filter { _ in budget.take(now: 0) }.count == 10)
         #expect((0..<30).filter { _ in budget.take(now: 500_000_000) }.count == 5)
-        #expect((0..<30).filter { _ in budget.take(now: 90_000_000_000) }.count == 10, "rest is not saved up")
-        #expect(!budget.take(now: 80_000_000_000), "a clock that goes back gives nothing")
+        #expect((0..<30).filter { _ in budget.take(now: 90_000_000_000) }.count == 10, "unused budget does not accumulate")
+        #expect(!budget.take(now: 80_000_000_000), "a clock that goes back adds nothing")
     }
 }

@@ -80,14 +80,14 @@ struct ControlServerTests {
         // Budget that refills while they are answered counts too.
         let seconds = began.duration(to: .now) / .seconds(1)
         #expect(Set(strangers) == [401, 429])
-        #expect(Double(strangers.count { $0 == 401 }) <= 21 + 20 * seconds, "one budget for all of them")
+        #expect(Double(strangers.count { $0 == 401 }) <= 21 + 20 * seconds, "they share one budget")
         let readers = try await spend("Authorization: Bearer r3ader\n")
         #expect(Set(readers) == [200, 429])
         let command = try await probe.request(
             "PUT /v1/program", ["Authorization: Bearer c0mmand"], body: #"{"scene":"pk"}"#)
         #expect(command.status == 200)
         let commanders = try await spend("Authorization: Bearer c0mmand\n")
-        #expect(Set(commanders) == [200, 429], "with one there is a limit, too")
+        #expect(Set(commanders) == [200, 429], "with a token there is a limit, too")
         await server.stop()
     }
 
@@ -237,7 +237,7 @@ struct ControlServerTests {
         #expect(refused.status == 401)
         #expect(refused.fields["www-authenticate"] == "Bearer")
         #expect(refused.fields["content-type"] == "application/problem+json")
-        #expect(try await probe.request("GET /nowhere").status == 401, "what exists is not told either")
+        #expect(try await probe.request("GET /nowhere").status == 401, "the error does not reveal what exists")
         #expect(try await probe.request("GET /livez").status == 200)
         #expect(room.calls.isEmpty)
         #expect(try await probe.request("POST /v1/room:drain", ["Authorization: Bearer s3cret"]).status == 202)
@@ -305,7 +305,7 @@ struct ControlServerTests {
             #expect(reply.fields["access-control-allow-origin"] == "https://console.example")
         }
         let media = try await probe.request("GET /media/index.m3u8", ["Authorization: Bearer s3cret"])
-        #expect(media.fields["vary"] == "Accept-Encoding, Origin", "a cache tells both apart")
+        #expect(media.fields["vary"] == "Accept-Encoding, Origin", "caches keep both apart")
         await server.stop()
         // Without a token only pages of listed origins may send commands.
         let open = try await ControlServer.start(
@@ -350,7 +350,7 @@ struct ControlServerTests {
         #expect(text.contains("text/event-stream") && text.contains(#"data: {"level":"debug"}"#))
         room.eventLog.close()
         let end = try await probe.read(after: request) { _ in false }
-        #expect(count(end) <= 1, "it ends by itself")
+        #expect(count(end) <= 1, "it ends without a request")
         #expect(try await probe.request("GET /v1/stats/stream?level=loud").status == 400)
         await server.stop()
     }
@@ -376,7 +376,7 @@ struct ControlServerTests {
         #expect(try await probe.request("PUT /v1/log-level", body: #"{"level":"loud"}"#).status == 422)
         let set = try await probe.request("PUT /v1/log-level", body: #"{"level":"debug"}"#)
         #expect(set.text == #"{"level":"debug","changed":true}"# + "\n" && book.level == .debug)
-        #expect(applied.withLock { $0 } == [.info, .debug], "libraries that log by themselves are told, too")
+        #expect(applied.withLock { $0 } == [.info, .debug], "libraries with their own loggers are included, too")
         #expect(try await probe.request("GET /version").text == #"{"version":"1.2.3"}"# + "\n")
         await server.stop()
         let plain = try await Self.start("127.0.0.1:0")

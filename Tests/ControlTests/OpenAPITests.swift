@@ -150,7 +150,7 @@ struct OpenAPITests {
         guard case .failure(let program) = ProgramRequest.parse(odd),
             case .failure(let metadata) = MetadataRequest.parse(odd)
         else {
-            Issue.record("an unknown key is taken")
+            Issue.record("an unknown key is accepted")
             return
         }
         #expect(known(program) == Self.members(try schema("/v1/program", "put")))
@@ -189,7 +189,7 @@ struct OpenAPITests {
         for file in ControlPage.File.allCases where file != .player {
             let head = HTTPRequest(method: .get, scheme: "http", authority: "a", path: file.rawValue)
             let reply = responder.reply(to: ListenerRequest(head: head))
-            #expect(reply.status == .ok, "\(file) needs no token: it says nothing of the room")
+            #expect(reply.status == .ok, "\(file) needs no token: it reveals nothing of the room")
             #expect(reply.body.count > 1_000)
             guard case .bytes(let bytes, _) = reply.body else { continue }
             let text = String(decoding: bytes, as: UTF8.self)
@@ -197,7 +197,7 @@ struct OpenAPITests {
             guard file == .html else { continue }
             let policy = reply.fields[.contentSecurityPolicy] ?? ""
             #expect(policy.contains("default-src 'none'") && !policy.contains("unsafe-inline"))
-            #expect(!text.contains(" on") || !text.contains(#/ on[a-z]+=/#), "no handler stands in the document")
+            #expect(!text.contains(" on") || !text.contains(#/ on[a-z]+=/#), "the document contains no event handlers")
             #expect(!text.contains("<script>") && !text.contains("style=\""))
         }
     }

@@ -65,7 +65,7 @@ extension Unhurried.Stores {
                 try room.segments(1)
                 left = try segments().intersection(early)
             }
-            #expect(left.isEmpty, "what no player can need any more is deleted")
+            #expect(left.isEmpty, "objects that no player can need are deleted")
         }
 
         private static func expectAll(
@@ -76,7 +76,7 @@ extension Unhurried.Stores {
             let other = there.objects.filter {
                 $0.isSame == false && !$0.key.hasSuffix(".m3u8") && $0.key != "live/thumb.jpg"
             }
-            #expect(other.isEmpty, "other bytes than the room's: \(other.map(\.key))")
+            #expect(other.isEmpty, "bytes differ from the room's: \(other.map(\.key))")
             #expect(there.playlists.count >= 3 && there.playlists["live/index.m3u8"] != nil, "\(there.playlists.keys)")
             var listed = 0
             for (name, text) in there.playlists where name != "live/index.m3u8" {

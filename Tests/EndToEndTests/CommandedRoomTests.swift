@@ -85,8 +85,8 @@ extension Unhurried.Doors {
                 let told = Double(moment) / 30
                 let before = output.shows(publisher, to: told)
                 let after = output.faults(HiddenSpan(publisher: publisher, start: told))
-                let loud = try #require(before.amplitude, "no sound before")
-                let quiet = try #require(after.amplitude, "no sound after")
+                let loud = try #require(before.amplitude, "no audio before")
+                let quiet = try #require(after.amplitude, "no audio after")
                 let name = "\(publisher.color.rawValue), \(publisher.hertz) Hz"
                 EndToEnd.report(
                     "\(name): \(before.frames) frames before the command, \(after.frames.count) after it; "
@@ -195,7 +195,7 @@ extension Unhurried.Doors {
             }
             #expect(second.events("source.live").allSatisfy { $0.text("uid") != "4004" })
             #expect(try second.end() == 0)
-            #expect(!FileManager.default.fileExists(atPath: path), "nothing of a room that has ended is restored")
+            #expect(!FileManager.default.fileExists(atPath: path), "no state of an ended room is restored")
             for publisher in again + [third] { publisher.stop(SIGKILL) }
             try Self.expectHidden(work.path("out"), moments, media)
         }

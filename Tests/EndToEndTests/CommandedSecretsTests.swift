@@ -175,7 +175,7 @@ extension Unhurried.Doors {
                 served += reply.status == 200 ? 1 : 0
                 #expect(!reply.body.contains("commands.json"), "listed in \(path)")
             }
-            #expect(served >= 8, "a page, three playlists and two segments of each rendition at least")
+            #expect(served >= 8, "at least a page, three playlists and two segments of each rendition")
             for path in Self.hidden {
                 let reply = try HTTPClient.request("GET", viewer, path)
                 #expect(reply.status == 404, "\(path): \(reply.status)")

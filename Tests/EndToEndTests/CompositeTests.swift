@@ -67,9 +67,9 @@ extension Unhurried.Pictures {
                 "-fps_mode", "passthrough",
             ])
             #expect(ours.count == 60)
-            #expect(Set(ours).count > 50, "the pictures move")
+            #expect(Set(ours).count > 50, "the frames change")
             let equal = zip(ours, theirs).count { $0 == $1 }
-            #expect(ours == theirs, "\(equal) of \(ours.count) pictures are equal")
+            #expect(ours == theirs, "\(equal) of \(ours.count) frames are equal")
         }
     }
 }

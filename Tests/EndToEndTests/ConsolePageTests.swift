@@ -226,7 +226,7 @@ extension Unhurried.Doors {
             while try tab.evaluate("(\(condition)) ? 'yes' : 'no'") != "yes" {
                 guard Date() < deadline else {
                     let text = try tab.evaluate("document.body.innerText")
-                    throw Missing("the page has not come to: \(what); it says: \(text.prefix(600))")
+                    throw Missing("the page has not reached: \(what); it shows: \(text.prefix(600))")
                 }
                 usleep(100_000)
             }

@@ -36,7 +36,7 @@ extension EndToEnd {
             let before = try Self.lastNumber(viewer)
             Thread.sleep(forTimeInterval: Self.outage)
             let during = try Self.lastNumber(viewer)
-            #expect(during > before, "the live playlist stands still")
+            #expect(during > before, "the live playlist stopped")
             try disk.remount("rw")
             try room.event("output.stalled", from: from, timeout: 15) { $0.text("state") == "cleared" }
             try room.event("alarm.cleared", from: from, timeout: 10) { $0.text("id") == alarm.text("id") }

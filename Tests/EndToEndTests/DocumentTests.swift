@@ -74,7 +74,7 @@ extension EndToEnd {
                     answers.insert(["what", "fix"].map { error?[$0] as? String ?? "?" }.joined(separator: "; "))
                 }
             }
-            #expect(answers.count == 1, "one answer for files that there are and for others: \(answers)")
+            #expect(answers.count == 1, "the same answer for existing and missing files: \(answers)")
             let file = #"{"type":"rtmp","outputId":"first","url":"\#(one.rtmp)/live","keyFile":"\#(given)/key"}"#
             #expect(try Self.patch(room, Self.list(work.path("out"), [file]), dryRun: true)["dryRun"] as? Bool == true)
             let metadata = try Self.patch(
@@ -93,7 +93,7 @@ extension EndToEnd {
             try two.event("source.live", uid: "1001", timeout: 10)
             let shown = try Self.outputs(of: room)
             #expect(shown.compactMap { $0["outputId"] as? String } == ["hls", "second", "first"])
-            #expect(room.events("output.connecting").count == 2, "the dry run met nobody")
+            #expect(room.events("output.connecting").count == 2, "the dry run disconnected nobody")
 
             // The same server with another key: the old publication ends, then the new one starts.
             let other = push("second", two, "b")
@@ -176,7 +176,7 @@ extension EndToEnd {
 
             _ = try hooks([first])
             sees(one, "room.changed")
-            #expect(Self.taken(one).first?.type == "room.changed", "nothing from before it was named")
+            #expect(Self.taken(one).first?.type == "room.changed", "no event before it was delivered")
             _ = FileManager.default.createFile(atPath: work.path("two.refuse"), contents: nil)
             _ = try hooks([first, second])
             try room.event("webhook.failing")
@@ -195,12 +195,12 @@ extension EndToEnd {
             _ = try Self.patch(
                 room, #"{"scenes":[{"sceneId":"solo","layout":"solo","uids":["1001"],"revision":5}]}"#)
             sees(one, "scene.changed")
-            #expect(Self.taken(two).isEmpty, "what it did not take stays untaken")
+            #expect(Self.taken(two).isEmpty, "undelivered events stay undelivered")
             let start = room.now
             _ = try hooks([second, first])
             let told = try #require(try room.event("room.changed", from: start).integer("sequence"))
             sees(two, "room.changed")
-            #expect(Self.taken(two).first?.number == told, "it is a new one")
+            #expect(Self.taken(two).first?.number == told, "it counts as a new webhook")
             try Self.expectAllOnTime(room)
             #expect(try room.end() == 0)
             sees(one, "room.closed")

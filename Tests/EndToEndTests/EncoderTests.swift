@@ -14,7 +14,7 @@ extension Unhurried.Doors {
             let code = try wrong.child.wait(timeout: 5)
             #expect(code != 0 && code < 128, "ffmpeg exits \(code)")
             let refused = try room.event("ingest.refused")
-            #expect(!refused.line.contains("\"wrong\""), "a key is never told whole")
+            #expect(!refused.line.contains("\"wrong\""), "a key is never printed in full")
             #expect(refused.text("code") == "authDenied")
             #expect(try room.state()["state"] as? String == "waiting")
             let right = try Publisher.ffmpeg(media.ffmpeg, to: room.url("a"), size: "320x180")

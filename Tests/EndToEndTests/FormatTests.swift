@@ -74,8 +74,8 @@ extension Unhurried.Pictures {
                 let last = try #require(pictures.last)
                 self.expect(self.corners(last, inset: inset), [235, 150, 16, 70], "\(size) \(sar)")
                 guard inset > 0 else { continue }
-                #expect(last.luma(inset - 4, 90) <= 20, "\(size): the background shows beside it")
-                #expect(last.luma(inset + 4, 90) >= 200, "\(size): and the picture begins where it should")
+                #expect(last.luma(inset - 4, 90) <= 20, "\(size): the background is visible beside it")
+                #expect(last.luma(inset + 4, 90) >= 200, "\(size): the video starts at the right position")
             }
         }
 
@@ -94,7 +94,7 @@ extension Unhurried.Pictures {
             let (before, after) = (Self.combs(raw[10]), Self.combs(pictures[10]))
             EndToEnd.report("combs before \(before), after \(after)")
             #expect(before > 5 && after < before / 4)
-            #expect(Set(pictures.map { $0.bytes[100_000..<101_000].hashValue }).count > 4, "the picture moves")
+            #expect(Set(pictures.map { $0.bytes[100_000..<101_000].hashValue }).count > 4, "the video changes")
         }
 
         /// Mean deviation of each row from its two neighbors.
@@ -144,7 +144,7 @@ extension Unhurried.Pictures {
             if leaves {
                 #expect(lumas.allSatisfy { abs(Int($0) - 16) <= 1 }, "only the background")
             } else {
-                #expect(Set(lumas).count > 1, "a name is written")
+                #expect(Set(lumas).count > 1, "a name is drawn")
             }
         }
 

@@ -86,7 +86,7 @@ extension EndToEnd {
                 try Self.publish(media, "lime", hertz: 700, to: room.url("b")),
             ]
             for uid in ["1001", "2002"] { try room.event("source.live", uid: uid) }
-            #expect(try Self.isRefused("c", by: room), "nobody knows the guest yet")
+            #expect(try Self.isRefused("c", by: room), "the guest is not known yet")
             try room.segments(1)
             let watch = PlaylistWatch(viewer, ["/180p.m3u8"])
 
@@ -132,7 +132,7 @@ extension EndToEnd {
             #expect(lost.text("reason")?.contains("NetStream.Publish.Denied") == true, "\(lost.line)")
             let removed = try room.event("source.removed", uid: "3003")
             #expect(removed.line.contains(#""wasPublishing":true"#))
-            #expect(try third.child.wait(timeout: 10) != 0, "its encoder sees it")
+            #expect(try third.child.wait(timeout: 10) != 0, "its encoder notices")
             #expect(try Self.isRefused("c", by: room))
             try room.event("ingest.refused", from: 0) { $0.text("reason")?.contains("an unknown key") == true }
             // As a label value: another number may contain these digits.

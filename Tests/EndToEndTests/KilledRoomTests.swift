@@ -131,7 +131,7 @@ extension Unhurried.Pictures {
                 before = max(before, number)
                 Thread.sleep(forTimeInterval: 0.004)
             }
-            throw Missing("\(list) never had part \(part)")
+            throw Missing("\(list) never got part \(part)")
         }
 
         /// Presentation times of the frames of a playlist, in ticks.

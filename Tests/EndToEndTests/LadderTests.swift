@@ -33,9 +33,9 @@ extension Unhurried.Pictures {
                 try media.packets("\(out)/full.m3u8", "v:0"), try media.packets("\(out)/half.m3u8", "v:0")
             )
             #expect(
-                half.map(\.time) == full.indices.filter { $0 % 2 == 0 }.map { full[$0].time }, "every second picture")
+                half.map(\.time) == full.indices.filter { $0 % 2 == 0 }.map { full[$0].time }, "every second frame")
             #expect(
-                half.filter(\.isKey).map(\.time) == full.filter(\.isKey).map(\.time), "IDR pictures at the same times")
+                half.filter(\.isKey).map(\.time) == full.filter(\.isKey).map(\.time), "IDR frames at the same times")
             #expect(full.count(where: \.isKey) == 6)
             let lists = try Playlist.all(in: out)
             #expect(lists.map(\.name) == ["full.m3u8", "half.m3u8", "hi.m3u8", "lo.m3u8"])

@@ -9,7 +9,7 @@ extension EndToEnd {
             EndToEnd.report("lip-sync \(name): \(result) (bar: mean ±8, each ±40)")
             print("  each, in ms: \(result.offsets.map { String(format: "%.1f", $0) }.joined(separator: " "))")
             #expect(result.offsets.count >= events, "\(name)")
-            expectTiming(abs(result.mean), atMost: mean, "ms of lip-sync \(name) on the mean")
+            expectTiming(abs(result.mean), atMost: mean, "ms of lip-sync \(name) on average")
             expectTiming(result.offsets.map { abs($0) }.max() ?? 0, atMost: 40, "ms of lip-sync \(name) at worst")
         }
 

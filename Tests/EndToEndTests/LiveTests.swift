@@ -48,14 +48,14 @@ extension EndToEnd {
                 #expect(playlist.segments.count == segments.count, "\(name)")
                 #expect(try media.complaints("\(directory)/\(name)") == "", "\(name)")
                 guard name != "audio.m3u8" else { continue }
-                #expect(try media.frameCount("\(directory)/\(name)") == ticks, "\(name): a picture is lost")
+                #expect(try media.frameCount("\(directory)/\(name)") == ticks, "\(name): a frame is lost")
             }
             let summary = try #require(room.events("room.closed").first).object("summary")
             let counts = summary["ticks"] as? [String: Any] ?? [:]
             expectOnTime(counts, isLateAllowed: true)
             // The scene changed twice.
             let swap = try #require(counts["longestSwapUs"] as? Int)
-            expectTiming(swap, atMost: 2_000, "µs of the longest change of scenes")
+            expectTiming(swap, atMost: 2_000, "µs of the longest scene change")
             EndToEnd.report(
                 "live room: \(ticks) frames, late \(counts["late"] ?? "?"), lost \(counts["lost"] ?? "?"), longest change of "
                     + "scenes \(swap) µs")

@@ -113,7 +113,7 @@ extension EndToEnd {
                 "\(delays.count) returns: on air \(Self.text(mean)) s after the key frame, at most \(Self.text(worst)) "
                     + "(bar: 1)")
             #expect(delays.count == returns)
-            expectTiming(worst, atMost: 1, "seconds from a key frame to its being on air")
+            expectTiming(worst, atMost: 1, "seconds from a key frame until it is on air")
         }
     }
 }

@@ -27,7 +27,7 @@ extension Unhurried.Doors {
                     let reply = try HTTPClient.request("GET", viewer, path)
                     #expect(reply.status == 200)
                     let name = "\(list.dropLast(5))-1-\(number).\(part).m4s"
-                    #expect(reply.body.contains("URI=\"\(name)\""), "\(path) is answered with what it asked for")
+                    #expect(reply.body.contains("URI=\"\(name)\""), "\(path) is answered with what was requested")
                     #expect(try HTTPClient.request("GET", viewer, "/\(name)").status == 200)
                     seen[list, default: []].append(name)
                 }
@@ -36,7 +36,7 @@ extension Unhurried.Doors {
             let text = try HTTPClient.request("GET", viewer, "/180p.m3u8").body
             #expect(text.contains("CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.61,CAN-SKIP-UNTIL=12.0"))
             #expect(text.contains("#EXT-X-RENDITION-REPORT:URI=\"audio.m3u8\""))
-            #expect(try !Files.text("\(directory)/180p.m3u8").contains("PART"), "the directory stays plain")
+            #expect(try !Files.text("\(directory)/180p.m3u8").contains("PART"), "the directory has no parts")
             #expect(try HTTPClient.request("GET", viewer, "/180p.m3u8?_HLS_msn=9999").status == 400)
             #expect(try reader.wait(timeout: 20) == 0)
             // It reads the map again with each playlist, and logs that.

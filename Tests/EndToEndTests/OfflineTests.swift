@@ -109,7 +109,7 @@ extension Unhurried.Pictures {
         private func expectSameTree(_ one: String, _ two: String, suffix: String = ".m4s") throws {
             let names = try Files.names(in: one)
             #expect(try names == Files.names(in: two))
-            #expect(names.count { $0.hasSuffix(suffix) } >= 9, "three renditions and the sound, three segments each")
+            #expect(names.count { $0.hasSuffix(suffix) } >= 9, "three renditions and the audio, three segments each")
             for name in names {
                 var isDirectory: ObjCBool = false
                 _ = FileManager.default.fileExists(atPath: "\(one)/\(name)", isDirectory: &isDirectory)
@@ -144,7 +144,7 @@ extension Unhurried.Pictures {
         private func expectIFrames(_ directory: String, _ media: Media) throws {
             for name in ["240p", "360p", "480p", "720p"] {
                 let path = "\(directory)/\(name)-iframes.m3u8"
-                #expect(try Playlist(contentsOf: path).segments.count == 6, "a GOP is 32 of 180 pictures")
+                #expect(try Playlist(contentsOf: path).segments.count == 6, "a GOP has 32 of 180 frames")
                 #expect(try media.frameCount(path) == 6 && media.complaints(path) == "", "\(name)")
                 #expect(try media.packets(path, "v:0").allSatisfy(\.isKey))
             }
@@ -174,7 +174,7 @@ extension Unhurried.Pictures {
             #expect(keys == Array(stride(from: 0, to: Int(Self.seconds * 30), by: 32)), "\(path)")
             var start = 0.0
             for segment in playlist.segments {
-                #expect(keys.contains(Int((start * 30).rounded())), "\(segment.uri) does not start with a key picture")
+                #expect(keys.contains(Int((start * 30).rounded())), "\(segment.uri) does not start with a key frame")
                 start += segment.duration
             }
         }

@@ -55,7 +55,7 @@ extension Unhurried.Doors {
 
             let second = try RunningRoom(pipeline, environment: environment)
             let kept = try HTTPClient.request("GET", second.control, "/v1/events?after=0")
-            #expect(kept.body.contains("room.draining"), "what the worker before told can still be asked for")
+            #expect(kept.body.contains("room.draining"), "events of the worker before can still be read")
             try FileManager.default.removeItem(atPath: refuse)
             let again = try Publisher.pattern("ANNA", to: second.url("a"), size: "320x180")
             try second.event("source.live")
@@ -63,7 +63,7 @@ extension Unhurried.Doors {
             try self.rewrite(second)
             second.child.signal(SIGHUP)
             let reloading = try #require(
-                receiver.line(from: 0, timeout: 10) { $0 == "notify RELOADING=1" }, "told of the reload")
+                receiver.line(from: 0, timeout: 10) { $0 == "notify RELOADING=1" }, "the start of the reload was reported")
             #expect(
                 receiver.line(from: reloading.next, timeout: 10) { $0 == "notify READY=1" } != nil, "and of its end")
             let logs = try HTTPClient.request("GET", second.control, "/v1/logs?tail=20").body
@@ -108,10 +108,10 @@ extension Unhurried.Doors {
             let health = try Command.run(EndToEnd.binary, ["healthcheck", room.control], timeout: 10)
             #expect(health.code == 0 && health.output.contains("pass"), "\(health.output)\(health.errors)")
             for name in try Self.watchedMetrics() {
-                #expect(metrics.contains("\n\(name)"), "deploy/ asks for \(name), which the room does not tell")
+                #expect(metrics.contains("\n\(name)"), "deploy/ uses \(name), which the room does not export")
             }
             #expect(
-                follower.line(from: 0, timeout: 10) { $0.contains("program.scene") } != nil, "events go on as they come"
+                follower.line(from: 0, timeout: 10) { $0.contains("program.scene") } != nil, "the event stream continues"
             )
             follower.stop(SIGTERM)
         }
@@ -165,7 +165,7 @@ extension Unhurried.Doors {
                 "patch",
                 #"{"room":{"title":"two"},"scenes":[{"sceneId":"solo","layout":"solo","uids":["1001"]}],"program":null}"#,
             ])
-            #expect(onAir["changed"] as? Bool == true, "the first scene is the program's again: \(onAir)")
+            #expect(onAir["changed"] as? Bool == true, "the first scene belongs to the program again: \(onAir)")
             #expect((try room.state()["program"] as? [String: Any])?["scene"] as? String == "solo")
             let gone = try ctl(
                 [
@@ -187,7 +187,7 @@ extension Unhurried.Doors {
                 (applied["errors"] as? [[String: Any]])?.contains {
                     ($0["path"] as? String)?.hasPrefix("control.events") == true
                 } == true,
-                "a webhook's URL is shown without what it may hide, and that does not pass for the whole: \(applied)")
+                "a webhook's URL is shown without possible secrets, and this form is not taken for the whole URL: \(applied)")
             let keys =
                 #"{"revision":9,"sources":[{"uid":"1001","streamKey":"\#(room.key("another-5ecret"))"},{"uid":"2002","streamKey":"\#(room.key("b"))"}]}"#
             #expect(try ctl(["patch", keys])["revision"] as? Int == 9)
@@ -255,7 +255,7 @@ extension Unhurried.Doors {
                         let words = line.split(separator: " ")
                         return words.first == "event" && words.count == 4 && (Int(words[1]) ?? 0) >= last
                     } != nil,
-                    "\(name): event \(last) does not come; \(Self.events(child).last.map { "\($0)" } ?? "none")")
+                    "\(name): event \(last) does not arrive; \(Self.events(child).last.map { "\($0)" } ?? "none")")
                 let numbers = Self.events(child).map(\.number)
                 #expect(numbers == Array(1..<((numbers.last ?? 0) + 1)), "\(name): every event, in order, once")
             }

@@ -17,7 +17,7 @@ extension Unhurried.Doors {
                 var yes: Int32 = 1
                 setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
                 let bound = LoopbackAddress.withAddress(port: 0) { bind(file, $0, $1) }
-                guard bound == 0, listen(file, 8) == 0 else { throw Missing("no port to hang at") }
+                guard bound == 0, listen(file, 8) == 0 else { throw Missing("no port for the hanging server") }
                 var address = sockaddr_in()
                 var length = socklen_t(MemoryLayout<sockaddr_in>.size)
                 let named = withUnsafeMutablePointer(to: &address) { pointer in
@@ -146,8 +146,8 @@ extension Unhurried.Doors {
                 let sounds = try media.packets(work.path(name), "a:0")
                 let (first, start) = try (#require(pictures.first), #require(sounds.first))
                 let (last, end) = try (#require(pictures.last), #require(sounds.last))
-                #expect(first.isKey, "\(name) begins with a key picture")
-                #expect(abs(first.time - start.time) < 0.1 && abs(last.time - end.time) < 0.2, "\(name) in step")
+                #expect(first.isKey, "\(name) starts with a key frame")
+                #expect(abs(first.time - start.time) < 0.1 && abs(last.time - end.time) < 0.2, "\(name) in sync")
                 #expect(pictures.count >= 25)
                 for (one, next) in zip(pictures, pictures.dropFirst()) {
                     #expect((0.02...0.1).contains(next.time - one.time))
@@ -158,7 +158,7 @@ extension Unhurried.Doors {
                 String(decoding: try Files.bytes(work.path(name)), as: UTF8.self).contains(text)
             }
             #expect(try holds("hung.flv", #"\"id\":\"rose-1\""#) && holds("hung.flv", "in each IDR"))
-            #expect(try holds("viewer.flv", "in each IDR"), "who comes later gets the pictures as they went out")
+            #expect(try holds("viewer.flv", "in each IDR"), "a later viewer gets the frames as they were sent")
 
             let good = try Self.output("good", of: near)
             #expect(good["state"] as? String == "live", "\(good)")
@@ -171,7 +171,7 @@ extension Unhurried.Doors {
             #expect(try near.end() == 0)
             #expect(near.events("output.stopped").count == 2)
             let gone = try far.event("source.lost", uid: "1001", timeout: 5)
-            #expect(gone.type == "source.lost", "taken leave of at once")
+            #expect(gone.type == "source.lost", "ended at once")
             #expect(try far.end() == 0)
         }
     }

@@ -55,7 +55,7 @@ extension EndToEnd {
             #expect(
                 ofMachine.count <= 2 && ofMachine.allSatisfy { $0.line.contains("this machine cannot keep up") },
                 "\(alarms.map(\.line))")
-            #expect(!steps.isEmpty, "\(load.count) busy processes were no overload")
+            #expect(!steps.isEmpty, "\(load.count) busy processes caused no overload")
             // Stills are paused in the second step.
             if steps.contains(where: { $0.integer("steps") ?? 0 > 1 }) {
                 #expect(steps.contains { $0.text("step") == "outputs" })

@@ -71,7 +71,7 @@ extension EndToEnd {
                 tab.tell(report, way)
                 #expect(report.faults.isEmpty, "\(way.rawValue)")
                 report.expectNoStall(way.rawValue)
-                expectTiming(report.longestStandstill, atMost: 700, "ms that \(way.rawValue) stood still")
+                expectTiming(report.longestStandstill, atMost: 700, "ms for which \(way.rawValue) stalled")
                 expectTiming(report.time, atLeast: 4, "seconds that \(way.rawValue) played")
             }
             if let outcome = mpv?.stop() {

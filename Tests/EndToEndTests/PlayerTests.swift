@@ -50,7 +50,7 @@ extension EndToEnd {
                 tab.tell(report, way)
                 #expect(report.faults.isEmpty, "\(way.rawValue)")
                 report.expectNoStall(way.rawValue)
-                expectTiming(report.longestStandstill, atMost: 500, "ms that \(way.rawValue) stood still")
+                expectTiming(report.longestStandstill, atMost: 500, "ms for which \(way.rawValue) stalled")
                 expectTiming(report.time, atLeast: Self.seconds - 4, "seconds that \(way.rawValue) played")
                 #expect(report.corrupted == 0)
                 let first = try #require(report.firstPicture, "\(way.rawValue) showed nothing")
@@ -121,7 +121,7 @@ extension EndToEnd {
                         + "\(PlayerReport.spread(report.latency)), target \(report.target ?? 0); \(report.summary)")
                 #expect(
                     report.clock.count > 25,
-                    "the clock was read in \(report.clock.count) pictures, not in \(report.unread)")
+                    "the clock was read in \(report.clock.count) frames, not in \(report.unread)")
                 #expect(report.faults.isEmpty, "\(report.errors)")
                 report.expectNoStall(name)
             }

@@ -48,8 +48,8 @@ extension EndToEnd {
                             format:
                                 "poison, worker %d: viewers go on %.2f s after it, the honest one is back after %.2f s",
                             run, back, live))
-                    expectTiming(back, atMost: 2, "seconds until viewers go on")
-                    expectTiming(live, atMost: 2, "seconds until the honest publisher is back")
+                    expectTiming(back, atMost: 2, "seconds until viewers continue")
+                    expectTiming(live, atMost: 2, "seconds until the good publisher is back")
                 } else {
                     // Before the first segment there is nothing to continue.
                     try room.segments(1)
@@ -58,7 +58,7 @@ extension EndToEnd {
                 if run < 3 {
                     #expect(room.events("source.quarantined").isEmpty)
                     #expect(try room.child.wait(timeout: 20) == 128 + SIGSEGV, "\(room.child.errors.suffix(300))")
-                    #expect(room.child.errors.contains(#""codec":"h264""#), "the last words say whose fault it was")
+                    #expect(room.child.errors.contains(#""codec":"h264""#), "the last log lines named the source")
                     fatal = try room.event("ingest.publishing", uid: "2002").time
                     for publisher in [honest, poisoned] { publisher.stop() }
                     continue
@@ -74,7 +74,7 @@ extension EndToEnd {
                 #expect(sources.first?["state"] as? String == "live" && sources.first?["refused"] is NSNull)
                 let kicked = try HTTPClient.request(
                     "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":1}"#)
-                #expect(kicked.body.contains(#""reason":"quarantined""#), "no kick shortens it: \(kicked.body)")
+                #expect(kicked.body.contains(#""reason":"quarantined""#), "a kick does not shorten it: \(kicked.body)")
                 // The operator may lift the quarantine.
                 let lifted = try HTTPClient.request(
                     "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":0}"#)

@@ -21,7 +21,7 @@ extension Unhurried.Doors {
                     format: "%d publishers, %.1f Mbit/s in all: %.3f cores in the network's threads (bar: %.3f)", count,
                     outcome.megabits, outcome.cores, 0.04 * Double(count) / 100))
             expectTiming(outcome.megabits, atLeast: Double(count) * 3 / 2, "Mbit/s sent")
-            if Self.isFull { expectTiming(outcome.cores, atMost: 0.04, "cores of the network's threads") }
+            if Self.isFull { expectTiming(outcome.cores, atMost: 0.04, "cores of the network threads") }
         }
 
         @Test(
@@ -97,7 +97,7 @@ extension Unhurried.Doors {
                     self.program,
                     [port, file, "publisher_", "publishers=\(count)", "addresses=20", "seconds=\(seconds)"])
                 guard load.line(from: 0, timeout: 30, matches: { $0.contains("afterSeconds") }) != nil else {
-                    throw Missing("the publishers were not let in: \(load.errors) \(load.outputLines)")
+                    throw Missing("the publishers were not admitted: \(load.errors) \(load.outputLines)")
                 }
                 // The first frames of all publishers at once are not part of the measurement.
                 Thread.sleep(forTimeInterval: 1)
@@ -113,7 +113,7 @@ extension Unhurried.Doors {
                 #expect(room.events("ingest.publishing").count == count)
                 #expect(lost == 0, "while they publish")
                 expectTiming(
-                    complaints.count, atMost: 0, "complaints about the publishers' network: \(complaints.map(\.line))")
+                    complaints.count, atMost: 0, "alerts about the publishers' network: \(complaints.map(\.line))")
                 #expect(try room.end() == 0)
                 return Outcome(
                     megabits: Self.number(said, "megabitPerSecond"), cores: cores,

@@ -51,7 +51,7 @@ extension EndToEnd {
                 start + 15 < all.count && (start..<start + 15).allSatisfy { all[$0 + 1] == all[$0] &+ 1 }
             }
             var counters = Array(all.dropFirst(begin ?? 0))
-            #expect(begin.map { $0 < 8 * 30 } == true, "its beginning: \(begin ?? -1) pictures")
+            #expect(begin.map { $0 < 8 * 30 } == true, "its start: \(begin ?? -1) frames")
             while counters.count > 1, counters[counters.count - 2] == counters[counters.count - 1] {
                 counters.removeLast()
             }
@@ -69,7 +69,7 @@ extension EndToEnd {
             expectTiming(took, atLeast: Double(Self.seconds) - 12, "seconds in which the file was read")
             // The whole file is 144 MB.
             #expect(largest - memory < 90)
-            #expect(shown > (Self.seconds - 15) * 30, "its beginning is over when it is known for what it is")
+            #expect(shown > (Self.seconds - 15) * 30, "its start ends when it is detected")
             // From then on it runs in real time.
             expectTiming(Double(good), atLeast: 0.98 * Double(shown), "steps in which the counter advances")
             #expect(others > 20 * 30)

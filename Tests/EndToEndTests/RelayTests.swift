@@ -86,7 +86,7 @@ extension EndToEnd {
             expectTiming(good, atLeast: steps - steps / 50, "steps of \(steps) in which the own counter advances")
             let both = decoded.panes[1].count { $0.counter != nil }
             EndToEnd.report("own pane \(good) of \(steps) steps by one; the far anchor in \(both) pictures")
-            #expect(both >= 90, "the far anchor is on the right")
+            #expect(both >= 90, "the remote host is on the right")
             // The killed room's playlist has no end, and a player would wait for more.
             let left = try Files.text(work.path("two/720p.m3u8"))
             _ = try work.write(left + "#EXT-X-ENDLIST\n", to: "two/720p.m3u8")

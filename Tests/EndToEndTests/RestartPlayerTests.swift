@@ -93,7 +93,7 @@ extension EndToEnd {
                     report.time - before, atLeast: 2.4, "seconds that \(way.rawValue) played in the last 3 s")
                 if way == .hlsJS {
                     expectTiming(report.stalls.max() ?? 0, atMost: 2, "seconds of the longest stall: \(report.waits)")
-                    expectTiming(report.longestStandstill, atMost: 2_000, "ms that hls.js stood still")
+                    expectTiming(report.longestStandstill, atMost: 2_000, "ms for which hls.js stalled")
                 }
             }
             for (play, before) in zip(plays, positions) {
@@ -104,7 +104,7 @@ extension EndToEnd {
                 #expect(play.isRunning, "\(play.player.rawValue) stopped")
                 expectTiming(
                     play.position - before, atLeast: 2.4, "seconds that \(play.player.rawValue) played in the last 3 s")
-                expectTiming(standstill, atMost: 2, "seconds that \(play.player.rawValue) stood still")
+                expectTiming(standstill, atMost: 2, "seconds for which \(play.player.rawValue) stalled")
                 play.stop()
             }
             watch.stop()
@@ -127,7 +127,7 @@ extension EndToEnd {
             for (number, incarnation) in liveSegments {
                 for name in ["360p", "180p"] {
                     let slice = try Self.firstSlice("\(directory)/\(name)-\(incarnation)-\(number).m4s")
-                    #expect(slice == 5, "\(name) \(number) does not begin with an IDR picture")
+                    #expect(slice == 5, "\(name) \(number) does not start with an IDR frame")
                 }
             }
             let after = try Command.tandem(["lint-hls", "\(directory)/index.m3u8"])

@@ -41,7 +41,7 @@ extension EndToEnd {
             #expect(moves.count <= 1, "\(story)")
             let decoded = try Decoded("\(directory)/720p.m3u8", [.solo], media)
             let steps = zip(decoded.times, decoded.times.dropFirst()).map { $1 - $0 }
-            #expect(steps.allSatisfy { abs($0 - 1 / 30.0) < 0.002 }, "a tick without a picture")
+            #expect(steps.allSatisfy { abs($0 - 1 / 30.0) < 0.002 }, "a tick without a frame")
             #expect(decoded.times.count == ticks["frames"] as? Int)
             let beeps = try Beeps.onsets("\(directory)/audio.m3u8", media)
             let after = (playlist.segments.first?.date).map { resumed - $0 + 1 } ?? 0
@@ -49,7 +49,7 @@ extension EndToEnd {
             let lips = LipSyncResult(flashes: decoded.flashes(0).filter { $0 - first > after }, beeps: beeps)
             EndToEnd.report("stopped \(seconds) s: lips \(lips), re-anchored \(story) (bar: mean ±20, each ±40)")
             #expect(lips.offsets.count >= 3)
-            expectTiming(abs(lips.mean), atMost: 20, "ms of lip-sync on the mean")
+            expectTiming(abs(lips.mean), atMost: 20, "ms of lip-sync on average")
             expectTiming(lips.offsets.map { abs($0) }.max() ?? 0, atMost: 40, "ms of lip-sync at worst")
         }
     }

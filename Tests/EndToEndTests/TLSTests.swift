@@ -63,7 +63,7 @@ extension Unhurried.Doors {
             _ = try renewed(from: start)
             #expect(try get("index.m3u8", certificate).output.hasSuffix("\n2 200\n"))
             let refused = try get("index.m3u8", old)
-            #expect(refused.code == 60, "the old certificate is not shown any more: \(refused)")
+            #expect(refused.code == 60, "the old certificate is no longer used: \(refused)")
             #expect(try waiting.wait(timeout: 10) == 0)
             #expect(waiting.outputLines.contains { $0.hasPrefix("180p-1-\(next).m4s") }, "\(waiting.outputLines)")
 

@@ -140,7 +140,7 @@ extension EndToEnd {
                     expectTiming(Date().timeIntervalSince(began), atMost: 3, "seconds until the panes are aligned")
                     return
                 }
-                guard Date() < deadline else { throw Missing("1001 waits \(wait) ms for the other's longer way") }
+                guard Date() < deadline else { throw Missing("1001 waits \(wait) ms for the other's longer path") }
                 Thread.sleep(forTimeInterval: 0.05)
             }
         }

@@ -107,7 +107,7 @@ extension EndToEnd {
             let end = microphone.count - 2_500
             #expect(median(microphone, end) < 0.05 * whole, "volume 0 of its track, by command")
             for (index, level) in levels.enumerated() where index != 1 {
-                #expect(abs(median(level, end) / whole - 1) < 0.1, "\(names[index].1) goes on")
+                #expect(abs(median(level, end) / whole - 1) < 0.1, "\(names[index].1) continues")
             }
         }
 

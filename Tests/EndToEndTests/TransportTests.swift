@@ -56,7 +56,7 @@ extension Unhurried.Pictures {
             let last = try #require(room.events("segment.published").last)
             let ticks = try #require(last.integer("firstTick")) + #require(last.integer("ticks")) - start
             #expect(fragments.count == ticks && pictures == fragments)
-            #expect(Set(pictures).count > ticks / 2, "the pattern moves")
+            #expect(Set(pictures).count > ticks / 2, "the pattern changes")
 
             let sounds = [("\(directory)/audio.m3u8", directory), ("\(streams)/180p.m3u8", streams)]
             let beeps = try sounds.map { path, directory in

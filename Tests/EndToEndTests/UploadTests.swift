@@ -57,7 +57,7 @@ extension EndToEnd {
                     let words = $0.split(separator: " ")
                     return words.first == "playlist" && words[1] == "180p.m3u8"
                         && Int(words[2]).map { $0 > newest } == true
-                } != nil, "the live edge comes back")
+                } != nil, "the live edge recovers")
             let ticks = try #require(try room.state()["ticks"] as? [String: Any])
             expectOnTime(ticks)
             #expect(
@@ -132,7 +132,7 @@ extension EndToEnd {
             try #require(code == 0, "the worker does not start: \(stopped.errors)")
             stopped.signal(SIGTERM)
             #expect(try stopped.wait(timeout: 20) == 143)
-            #expect(stopped.errors.contains("the worker ends"), "obeyed, and not killed: \(stopped.errors)")
+            #expect(stopped.errors.contains("the worker ends"), "it obeyed, and was not killed: \(stopped.errors)")
             // It runs no room, and an orchestrator must not take it for a dead one.
             let (socket, control) = (work.path("notify"), "unix:\(work.path("control"))")
             let manager = try Child(
@@ -160,7 +160,7 @@ extension EndToEnd {
             try FileManager.default.removeItem(atPath: away)
             let third = try run(["NOTIFY_SOCKET": socket])
             #expect(third.code == 0 && third.events.suffix(2) == ["output.finished", "room.settled"], "\(third)")
-            #expect(third.incarnations == [1], "it speaks for the worker whose debts it pays: \(third)")
+            #expect(third.incarnations == [1], "it reports for the worker whose uploads it finishes: \(third)")
             #expect(!third.events.contains("room.ready"))
             // A service that is never ready has failed to start, whatever its exit code.
             let ready = try #require(manager.line(from: 0, timeout: 10) { $0 == "notify READY=1" })

@@ -54,12 +54,12 @@ extension Unhurried.Doors {
                 new MutationObserver(() => states.push($("state").dataset.state)).observe($("state"), { attributes: true });
                 new Promise((done) => setTimeout(done, 1200))
                 """)
-            #expect(try tab.evaluate("player !== null && player.main === undefined") == "1", "it still opens")
+            #expect(try tab.evaluate("player !== null && player.main === undefined") == "1", "it is still opening")
             #expect(browser.errors.isEmpty, "\(browser.errors)")
             // The previous player's media source opens meanwhile; the next one's a second later.
             try tab.evaluate("restart(new Error('a test')); new Promise((done) => setTimeout(done, 3200))")
             #expect(
-                try tab.evaluate("states.includes('failed')") == "0", "the player before has nothing to say any more")
+                try tab.evaluate("states.includes('failed')") == "0", "the previous player reports nothing more")
             #expect(browser.errors.isEmpty, "\(browser.errors)")
         }
     }

@@ -119,7 +119,7 @@ struct EventDeliveryTests {
         log.close()
         await delivery.finish(within: .seconds(20))
         #expect(receiver.received == ["r-1", "r-1", "r-2"])
-        #expect(delivery.tallies.first?.tally.refused == 1, "a redirection is a refusal")
+        #expect(delivery.tallies.first?.tally.refused == 1, "a redirect is a refusal")
         await receiver.stop()
     }
 
@@ -195,7 +195,7 @@ struct EventDeliveryTests {
         Self.tell(next, 4...4)
         next.close()
         await second.finish(within: .seconds(20))
-        #expect(receiver.received == ["r-2", "r-3", "r-4"], "not the first: nobody had begun to send then")
+        #expect(receiver.received == ["r-2", "r-3", "r-4"], "not the first: sending had not started then")
         await receiver.stop()
         directory.remove()
     }
@@ -263,7 +263,7 @@ struct EventDeliveryTests {
         #expect(two.received == [3, 4, 5, 6].map { "r-\($0)" })
         #expect(notices.all == [.removed(undelivered: 0)])
         delivery.replace([Webhook(url: second)])
-        #expect(log.observers == 0, "nothing begins behind the end")
+        #expect(log.observers == 0, "nothing starts after the end")
         await one.stop()
         await two.stop()
     }

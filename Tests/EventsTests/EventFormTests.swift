@@ -24,7 +24,7 @@ struct EventFormTests {
         let line =
             #"{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":42,"roomId":"a.b-1","incarnation":3,"uid":"1001","x":[1]}"#
         let event = CloudEvent(EventRecord(sequence: 42, type: "source.live", line: line), roomID: "a.b-1")
-        #expect(event.id == "a_b-1-3-42-20261120T221218136Z", "a full stop would part what is signed")
+        #expect(event.id == "a_b-1-3-42-20261120T221218136Z", "a full stop would separate the signed fields")
         #expect(
             String(decoding: event.body, as: UTF8.self)
                 == #"{"specversion":"1.0","id":"a_b-1-3-42-20261120T221218136Z","source":"/tandem/rooms/a.b-1/incarnations/3","#
@@ -57,7 +57,7 @@ struct EventFormTests {
             return CloudEvent(EventRecord(sequence: sequence, type: "a.b", line: line), roomID: "r").id
         }
         #expect(Set([id(1, 1, 0), id(2, 1, 0), id(1, 2, 0), id(1, 1, 1)]).count == 4)
-        #expect(id(1, 1, 0) == id(1, 1, 0), "the same at every attempt, whoever makes it")
+        #expect(id(1, 1, 0) == id(1, 1, 0), "the same at every attempt, from any worker")
     }
 
     @Test("a webhook is shown by scheme and host, without anything that could be secret")

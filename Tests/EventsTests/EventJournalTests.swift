@@ -37,7 +37,7 @@ struct EventJournalTests {
         #expect(EventJournal.read(directory: path) == events + [Self.event(6)])
         var facts = stat()
         #expect(stat(path + "/" + EventJournal.name, &facts) == 0)
-        #expect(facts.st_mode & 0o777 == 0o600, "it says where publishers are")
+        #expect(facts.st_mode & 0o777 == 0o600, "it contains publishers' addresses")
         directory.remove()
     }
 

@@ -16,9 +16,9 @@ struct EventLogTests {
         #expect(log.page(after: 0).missed == 6)
         #expect(log.page(after: 8).missed == 0)
         log.append(Self.event(11, String(repeating: "x", count: 99)))
-        #expect(log.page(after: 0).events.map(\.sequence) == [11], "98 bytes of it leave no room for others")
+        #expect(log.page(after: 0).events.map(\.sequence) == [11], "its 98 bytes leave no space for others")
         log.append(Self.event(12, String(repeating: "x", count: 500)))
-        #expect(log.page(after: 0).events.map(\.sequence) == [12], "the latest stays whatever its size")
+        #expect(log.page(after: 0).events.map(\.sequence) == [12], "the latest stays, whatever its size")
     }
 
     @Test("numbers continue those of earlier workers, and out-of-order events are refused")

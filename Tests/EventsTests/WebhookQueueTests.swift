@@ -54,9 +54,9 @@ struct WebhookQueueTests {
         _ = queue.attempted(event, .status(503, retryAfter: 90), now: 7, jitter: 0)
         #expect(queue.due == 7 + 90 * Self.second)
         _ = queue.attempted(event, .status(503, retryAfter: Int.max), now: 0, jitter: 999)
-        #expect(queue.due == 3600 * Self.second, "an hour is the most that is believed")
+        #expect(queue.due == 3600 * Self.second, "at most an hour is accepted")
         _ = queue.attempted(event, .status(404, retryAfter: 90), now: 0, jitter: 0)
-        #expect(queue.due == 22_500_000_000, "asked for by a status that may ask")
+        #expect(queue.due == 22_500_000_000, "requested with a status that allows it")
     }
 
     /// A receiver and a room with injected time: events by `now`, an attempt whenever one is due, until all are
@@ -119,12 +119,12 @@ struct WebhookQueueTests {
             away.contains(now) ? (wrong, 3 * Self.second) : (.status(204), Self.second / 50)
         }
         #expect(delivery.taken == Array(1...1_200))
-        #expect(delivery.notices.count == 2, "told when it failed, and when it took events again")
+        #expect(delivery.notices.count == 2, "reported when it failed, and when it accepted events again")
         guard case .failing = delivery.notices.first, case .restored(let failures) = delivery.notices.last else {
             Issue.record("\(delivery.notices)")
             return
         }
-        #expect((2...12).contains(failures), "asked again, and not all the time")
+        #expect((2...12).contains(failures), "retried, but not all the time")
         #expect(delivery.end < 125 * Self.second, "it has caught up before the two minutes are over: \(delivery.end)")
     }
 
@@ -136,7 +136,7 @@ struct WebhookQueueTests {
         let lost = Self.deliver(600, each: Self.second / 2, capacity: 64) { _ in (.status(204), Self.second) }
         #expect(lost.taken == lost.taken.sorted() && Set(lost.taken).count == lost.taken.count)
         let missing = lost.notices.reduce(into: Int64(0)) { if case .lost(let count) = $1 { $0 += count } }
-        #expect(missing > 0 && Int64(lost.taken.count) + missing == 600, "what is lost is told to the last one")
+        #expect(missing > 0 && Int64(lost.taken.count) + missing == 600, "every lost event is reported")
         #expect(lost.taken.last == 600)
     }
 
@@ -158,7 +158,7 @@ struct WebhookQueueTests {
     func kinds(types: [String], type: String, isWanted: Bool) {
         let queue = Shared(types: types, delivered: 0)
         #expect((queue.next(in: Self.page([1, 2], type: type)) != nil) == isWanted)
-        #expect(queue.delivered == (isWanted ? 0 : 2), "what is not wanted counts as done")
+        #expect(queue.delivered == (isWanted ? 0 : 2), "unwanted events count as delivered")
     }
 
     @Test("events dropped by the log are reported and skipped")

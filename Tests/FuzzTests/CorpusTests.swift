@@ -22,7 +22,7 @@ struct CorpusTests {
     func corpus(name: String) throws {
         let entry = try Self.entry(name)
         let inputs = Self.corpus(name)
-        #expect(inputs.count >= 10, "the corpus of \(name) is gone")
+        #expect(inputs.count >= 10, "the corpus of \(name) is missing")
         for input in inputs {
             let broken = entry.run(input.bytes)
             #expect(broken == nil, "\(name)/\(input.name)")

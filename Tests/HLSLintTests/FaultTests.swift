@@ -13,7 +13,7 @@ struct FaultTests {
         for finding in linter.findings where finding.rule == rule {
             #expect(!finding.what.isEmpty && finding.playlist.hasPrefix(ScriptServer.base))
         }
-        #expect(linter.findings.count < 12 * found.count * 4, "what repeats itself is counted, not kept")
+        #expect(linter.findings.count < 12 * found.count * 4, "repeated findings are counted, not stored")
     }
 
     @Test("every rule has a fault that breaks it, a clause, a remedy and a unique id")

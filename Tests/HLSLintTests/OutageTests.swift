@@ -29,7 +29,7 @@ struct OutageTests {
         #expect(outage.text(since: 10_000_000_000).hasPrefix("no answer for 2."))
         #expect(linter.report.text.contains("\"outages\":[{\"atSeconds\":30"))
         let whole = ScriptServer(script: try Script.shared.get(), fault: Fault(rule: nil)).run()
-        #expect(linter.segmentCount == whole.segmentCount, "what was listed meanwhile is fetched all the same")
+        #expect(linter.segmentCount == whole.segmentCount, "segments listed meanwhile are fetched")
         #expect(whole.outages.isEmpty)
     }
 

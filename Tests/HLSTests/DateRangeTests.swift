@@ -41,7 +41,7 @@ struct DateRangeTests {
             ])
         list.list(.closed(id: "scene-1-1", end: 5 * Self.second), mediaSequence: 5, at: 0)
         list.list(.opened(Self.range("scene-1-1", at: 8)), mediaSequence: 5, at: 0)
-        #expect(Self.tags(try Self.playlist(list).rendered()) == tags, "an ID is used once, an end is said once")
+        #expect(Self.tags(try Self.playlist(list).rendered()) == tags, "an ID is used once, and an end is written once")
     }
 
     @Test("user text can neither end a tag nor form an attribute name")
@@ -98,7 +98,7 @@ struct DateRangeTests {
         let playlist = try Self.playlist(list, segments: 12)
         let segmentsOnly = playlist.rendered(skipping: true)
         #expect(segmentsOnly.contains("#EXT-X-VERSION:9\n") && !segmentsOnly.contains("RECENTLY"))
-        #expect(Self.tags(segmentsOnly) == Self.tags(playlist.rendered()), "v1 skips segments alone")
+        #expect(Self.tags(segmentsOnly) == Self.tags(playlist.rendered()), "v1 skips only segments")
         let both = playlist.rendered(skipping: true, skippingDateRanges: true)
         #expect(both.contains("#EXT-X-VERSION:10\n") && both.contains(",RECENTLY-REMOVED-DATERANGES=\"\"\n"))
         #expect(Self.tags(both).allSatisfy { !$0.contains("\"old\"") } && Self.tags(both).count == 3)
@@ -108,7 +108,7 @@ struct DateRangeTests {
         let short = try Self.playlist(list, segments: 3)
         #expect(
             short.rendered(skipping: true, skippingDateRanges: true) == short.rendered(),
-            "nothing to skip: the whole list")
+            "nothing to skip: the full playlist")
     }
 
     @Test("a playlist without a date has no date range")

@@ -137,7 +137,7 @@ struct LibavformatTests {
     /// Where both start a fragment, the distance from the first sample is the same.
     private static func compareTimes(_ ours: Reading, _ theirs: Reading) {
         let shared = Set(ours.times.keys).intersection(theirs.times.keys)
-        #expect(shared.count >= 5, "fragments begin with each IDR picture in both")
+        #expect(shared.count >= 5, "fragments start with each IDR frame in both")
         for index in shared {
             let one = Int64(bitPattern: ours.times[index] ?? 0) - Int64(bitPattern: ours.times[0] ?? 0)
             let other = Int64(bitPattern: theirs.times[index] ?? 0) - Int64(bitPattern: theirs.times[0] ?? 0)

@@ -159,7 +159,7 @@ struct TrackSegmenterTests {
             #expect(table.allSatisfy { $0.duration >= 1 })
             #expect(
                 table.dropFirst().allSatisfy { $0.flags == FragmentWriter.dependentSample },
-                "an IDR picture starts a part")
+                "an IDR frame starts a part")
         }
     }
 

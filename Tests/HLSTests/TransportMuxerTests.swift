@@ -310,7 +310,7 @@ struct TransportMuxerTests {
         for (pictures, sound) in zip(tracks[0], tracks[1]) {
             let bytes = pictures.pieces.flatMap(\.bytes)
             reorder = max(reorder, TransportReading.reorder(of: bytes))
-            #expect(reorder >= 1_000, "pictures are reordered")
+            #expect(reorder >= 1_000, "frames are reordered")
             let shown = TransportReading.units(bytes, kind: .video, timescale: 30_000, reorder: reorder)
             let heard = TransportReading.units(
                 sound.pieces.flatMap(\.bytes), kind: .audio, timescale: 48_000)

@@ -76,7 +76,7 @@ struct FilePiecesTests {
         }
         #expect(files.take())
         #expect(files.opened(path + "/nothing") == nil)
-        #expect(files.take(), "what is not there takes no place")
+        #expect(files.take(), "a missing file uses no slot")
     }
 
     @Test("an unused file is closed after two generations, without another request")
@@ -92,11 +92,11 @@ struct FilePiecesTests {
         #expect(pieces.file(path, size: 0, now: Self.at(10)) == nil)
         do {
             let file = try #require(files.opened(path))
-            #expect(pieces.opened(file, path: path), "nobody tidies yet")
+            #expect(pieces.opened(file, path: path), "no cleanup yet")
             #expect(!pieces.opened(file, path: path))
         }
         #expect(pieces.tidy(now: Self.at(11)))
-        #expect(!files.take(), "it may be asked for again")
+        #expect(!files.take(), "it may be requested again")
         #expect(!pieces.tidy(now: Self.at(12)))
         #expect(files.take(), "closed")
     }

@@ -179,7 +179,7 @@ struct HTTPListenerTests {
         } catch let failure as HTTPProbe.Failure {
             #expect(failure == .closed(received: 0))
         }
-        #expect(try await probe.request("GET /").status == 200, "others are served all the same")
+        #expect(try await probe.request("GET /").status == 200, "others are still served")
         await listener.stop()
     }
 

@@ -56,7 +56,7 @@ struct TLSTests {
                 (0..<50).allSatisfy { received.replies[UInt32(2 * $0 + 1)]?.text == "/\($0)" },
                 "\(received.replies.count) replies")
             #expect(received.settings[3] == 100, "SETTINGS_MAX_CONCURRENT_STREAMS")
-            #expect(listener.connectionCount == 1, "a stream is no connection")
+            #expect(listener.connectionCount == 1, "a stream is not a connection")
             await connection.close()
         }
     }
@@ -219,7 +219,7 @@ struct TLSTests {
             #expect(Curl.get(url, ["--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0"]) == " 0 000")
             try CertificateMaker.make(certificate: directory + "/a.crt", key: directory + "/a.key", name: "renewed")
             guard case .renewed = store.look() else {
-                Issue.record("the new files were not taken")
+                Issue.record("the new files were not used")
                 return
             }
             #expect(Curl.get(url, ["--http2", "-v"], errors: true)?.contains("CN=renewed") == true)

@@ -50,7 +50,7 @@ struct AdmissionOnTheWireTests {
             #expect(Self.status(third)?.code == "NetStream.Publish.Denied")
             let fourth = try await TestPublisher.publish(server.url("a_new_key_of_guest"))
             #expect(fourth.outcomes.elements == [.ready])
-            #expect(publisher.outcomes.elements == [.ready], "who publishes goes on")
+            #expect(publisher.outcomes.elements == [.ready], "current publishers continue")
             let told = await server.events.wait { $0.count { if case .refused = $0 { true } else { false } } == 2 }
             let all = "\(told) \(server.log.elements)"
             #expect(!all.contains(signature) && !all.contains("new_key") && !all.contains("secret"))

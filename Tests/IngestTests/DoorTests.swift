@@ -56,7 +56,7 @@ struct DoorTests {
             await plain.outcomes.wait { $0.last == .closed }
             #expect(!plain.outcomes.elements.contains(.ready))
             let guest = try await TestPublisher.publish(server.url(TestServer.guestKey))
-            #expect(guest.outcomes.elements == [.ready], "the plain port is there beside it")
+            #expect(guest.outcomes.elements == [.ready], "the plain port is also open")
         }
     }
 
@@ -198,7 +198,7 @@ struct DoorTests {
                 return crowded == 492
             }
             let guest = try await TestPublisher.publish(server.url(TestServer.guestKey))
-            #expect(guest.outcomes.elements == [.ready], "who comes during it is let in")
+            #expect(guest.outcomes.elements == [.ready], "a client that connects meanwhile is admitted")
             try await publisher.sendMedia()
             await items.items.wait { $0.count == 5 }
             #expect(publisher.outcomes.elements == [.ready])

@@ -32,7 +32,7 @@ struct HookTests {
             #expect(request.contains(TestServer.hostKey) && request.contains("room=5") && request.contains("127.0.0.1"))
             let other = try await TestPublisher.publish(server.url("wrong_key"))
             #expect(AdmissionOnTheWireTests.status(other)?.code == "NetStream.Publish.Denied")
-            #expect(hook.requests.elements.count == 1, "nobody is asked about a wrong key")
+            #expect(hook.requests.elements.count == 1, "no request for a wrong key")
             #expect(!"\(server.events.elements) \(server.log.elements)".contains("secret"))
         }
     }

@@ -87,7 +87,7 @@ struct IngestServerTests {
             await older.outcomes.wait { $0 == [.ready, .failed(.rejected(status)), .closed] }
             try await newer.sendMedia(from: 9000)
             await items.items.wait { $0.count == 11 }
-            #expect(items.ends == 1, "the older publication ends before the newer one begins")
+            #expect(items.ends == 1, "the older publication ends before the newer one starts")
             #expect(items.configurations.count == 4)
             #expect(items.packets.last?.dts == 9033)
             #expect(server.server.statistics[TestServer.host]?.isPublishing == true)
@@ -109,7 +109,7 @@ struct IngestServerTests {
             }
             let fourth = try await TestPublisher.publish(server.url(TestServer.hostKey))
             guard case .failed(.rejected(let status))? = fourth.outcomes.elements.first else {
-                Issue.record("was let in")
+                Issue.record("was admitted")
                 return
             }
             #expect(status.code == "NetStream.Publish.BadName")
@@ -172,7 +172,7 @@ struct IngestServerTests {
             let older = try await TestPublisher.publish(server.url(TestServer.hostKey))
             let newer = try await TestPublisher.publish(server.url(TestServer.hostKey))
             guard case .failed(.rejected(let status))? = newer.outcomes.elements.first else {
-                Issue.record("was let in")
+                Issue.record("was admitted")
                 return
             }
             #expect(status.code == "NetStream.Publish.BadName")

@@ -23,7 +23,7 @@ struct KickTests {
             server.server.kick(TestServer.host, until: .max)
             await Self.refused(host, with: .kicked)
             await items.items.wait { if case .end? = $0.last { true } else { false } }
-            #expect(items.cuts == 1, "what waits of it is not to be seen")
+            #expect(items.cuts == 1, "its queued packets must not be shown")
             let again = try await TestPublisher.publish(server.url(TestServer.hostKey))
             await Self.refused(again, with: .kicked)
             #expect(guest.outcomes.elements == [.ready])
@@ -62,7 +62,7 @@ struct KickTests {
                 ingest.remove(third, .removed)
                 await Self.refused(guest, with: .removed)
                 await items.items.wait { if case .end? = $0.last { true } else { false } }
-                #expect(items.cuts == 0, "nothing of it is seen any more by then")
+                #expect(items.cuts == 0, "nothing of it is shown any more")
                 #expect(ingest.hub(for: third) == nil && ingest.statistics[third] == nil)
                 await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
             }
@@ -70,7 +70,7 @@ struct KickTests {
             ingest.renew(admission(three))
             await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
             ingest.remove(third, .removed)
-            #expect(host.outcomes.elements == [.ready], "the others go on")
+            #expect(host.outcomes.elements == [.ready], "the others continue")
         }
     }
 

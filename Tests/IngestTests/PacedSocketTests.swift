@@ -64,7 +64,7 @@ struct PacedSocketTests {
         #expect(turns.count == 3)
         self.grid.join(3, on: self.loop) { turns.append($0) }
         self.clock.advance(20, self.loop)
-        #expect(turns.count == 4, "it begins again")
+        #expect(turns.count == 4, "it starts again")
     }
 
     @Test("bytes wait for the patience and one turn at most, and the end of the publication resets the mark")
@@ -77,7 +77,7 @@ struct PacedSocketTests {
         self.clock.advance(39, self.loop)
         #expect(Self.mark(channel) == 4_096)
         self.clock.advance(21, self.loop)
-        #expect(Self.mark(channel) == 1, "what is there has waited")
+        #expect(Self.mark(channel) == 1, "the data has waited")
         reading.received(200, missing: 0, isAway: false, at: self.clock.now())
         #expect(Self.mark(channel) == 4_096)
         reading.end()
@@ -85,7 +85,7 @@ struct PacedSocketTests {
         #expect(!self.grid.isRunning)
         self.clock.advance(100, self.loop)
         reading.received(10_000, missing: 0, isAway: false, at: self.clock.now())
-        #expect(Self.mark(channel) == 1, "it is over")
+        #expect(Self.mark(channel) == 1, "it has ended")
         _ = try channel.finish()
     }
 
@@ -121,7 +121,7 @@ struct PacedSocketTests {
         reading.received(10_000, missing: 0, isAway: true, at: self.clock.now())
         #expect(watcher.readUntil == self.clock.now())
         reading.isPaused = true
-        #expect(watcher.readUntil == nil, "a pause is no reading")
+        #expect(watcher.readUntil == nil, "a pause is not a read")
         reading.received(10_000, missing: 0, isAway: true, at: self.clock.now())
         reading.end()
         #expect(watcher.readUntil == nil)

@@ -114,7 +114,7 @@ struct ReadPacerTests {
     @Test("a new hidden source is read at every turn for a second, so that its timeline learns its jitter")
     func newAndAway() {
         var pacer = Self.pacer()
-        #expect(pacer.looked(turn: 3, now: 0) == .nothing, "nobody has said that it is away")
+        #expect(pacer.looked(turn: 3, now: 0) == .nothing, "it is not marked as hidden")
         #expect(pacer.received(200, missing: 0, isAway: true, now: 0) == ReadPacer.distantBytes)
         for turn in 1...50 {
             let now = Int64(turn) * 20 * Self.millisecond
@@ -172,11 +172,11 @@ struct ReadPacerTests {
         let now = 3_000 * Self.millisecond
         #expect(pacer.received(24_500, missing: 0, isAway: false, now: now) == 4_096)
         #expect(!pacer.isAway)
-        #expect(pacer.looked(turn: 5, now: now + 39 * Self.millisecond) == .nothing, "by its own patience")
+        #expect(pacer.looked(turn: 5, now: now + 39 * Self.millisecond) == .nothing, "with its own patience")
         #expect(pacer.received(8_000, missing: 0, isAway: true, now: now + 40 * Self.millisecond) ?? 1 > 40_000)
         #expect(pacer.cameBack() == 1)
         #expect(!pacer.isAway)
-        #expect(pacer.looked(turn: 5, now: now + 80 * Self.millisecond) == .nothing, "it is told of everything")
+        #expect(pacer.looked(turn: 5, now: now + 80 * Self.millisecond) == .nothing, "every byte wakes it")
     }
 
     @Test(

@@ -49,10 +49,10 @@ struct RealEncoderTests {
             let items = ItemRecorder()
             _ = server.server.hub(for: TestServer.host)?.subscribe(items)
             let status = await Tool.run(path, arguments(server))
-            try #require(status == 0, "\(tool) failed: nothing more will come")
+            try #require(status == 0, "\(tool) failed: no more packets will arrive")
             await items.items.wait { if case .end? = $0.last { true } else { false } }
             #expect(Set(items.configurations.map(\.codec)) == [.h264, .aac])
-            #expect(items.configurations.count == 2, "one configuration a track")
+            #expect(items.configurations.count == 2, "one configuration per track")
             let video = items.packets.filter { $0.kind == .video }
             let audio = items.packets.filter { $0.kind == .audio }
             #expect(video.count == 60)
@@ -62,7 +62,7 @@ struct RealEncoderTests {
             #expect(video.allSatisfy { $0.pts >= $0.dts - 1 })
             let last = try #require(video.map(\.pts).max())
             let first = try #require(video.map(\.pts).min())
-            #expect(abs(last - first - 1967) <= 2, "59 pictures of 33⅓ ms")
+            #expect(abs(last - first - 1967) <= 2, "59 frames of 33⅓ ms")
             #expect(server.server.statistics[TestServer.host]?.demuxed.malformed == 0)
         }
     }

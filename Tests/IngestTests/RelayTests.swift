@@ -146,7 +146,7 @@ struct RelayTests {
                     "\(reason)")
             }
             let seen = far.events.elements.filter { if case .listening = $0 { false } else { true } }
-            #expect(seen.isEmpty, "nobody has come")
+            #expect(seen.isEmpty, "no client has connected")
             for id in ["decimal", "hex"] { _ = service.remove(hub.source, id: id) }
             gate.policy = EgressPolicy(allowed: ["127.0.0.0/8", "::1/128"].compactMap { EgressEntry($0) })
             await events.wait { $0.contains(.live) }
@@ -210,12 +210,12 @@ struct RelayTests {
             near.hub.receive([.end])
             await far.events.wait { $0.contains(.unpublished(TestServer.host, reason: "unpublished by the encoder")) }
             await near.events.wait { $0.contains(.stopped(reason: "the source is gone")) }
-            #expect(items.packets.count == 6 && items.ends == 1, "everything that came before the end")
+            #expect(items.packets.count == 6 && items.ends == 1, "everything that arrived before the end")
             near.hub.receive([.configuration(CodecParameters(codec: .h264, configuration: Tags.record))])
             near.hub.receive([Near.packet(.video, at: 10, isKey: false, bytes: 100)])
             near.send(from: 43)
             await items.items.wait { $0.count >= 17 }
-            #expect(items.packets.dropFirst(6).first?.isKey == true, "nothing that cannot be decoded")
+            #expect(items.packets.dropFirst(6).first?.isKey == true, "everything sent can be decoded")
             let relay = try #require(near.service.relays(of: near.hub.source).first)
             #expect(relay.state == .live && relay.retries == 0 && relay.lastError == nil)
             near.hub.receive([.end])

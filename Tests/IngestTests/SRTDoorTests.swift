@@ -72,7 +72,7 @@ struct SRTDoorTests {
                 ffmpeg, Self.arguments(to: url, streamID: String(key.dropLast()) + "J", seconds: 2))
             #expect(wrong != 0)
             #expect(Self.refusals(server) == ["a wrong signature"])
-            #expect(hook.requests.elements.isEmpty, "nobody is asked about a wrong key")
+            #expect(hook.requests.elements.isEmpty, "no request for a wrong key")
             let right = await Tool.run(ffmpeg, Self.arguments(to: url, streamID: "live/" + key, seconds: 3))
             #expect(right == 0)
             await items.items.wait { if case .end? = $0.last { true } else { false } }
@@ -111,7 +111,7 @@ struct SRTDoorTests {
             await items.items.wait { $0.count > 2 }
             #expect(await Tool.run(ffmpeg, Self.arguments(to: url, streamID: TestServer.hostKey, seconds: 2)) != 0)
             #expect(Self.refusals(server).count == 1)
-            #expect(items.ends == 0, "the first one goes on")
+            #expect(items.ends == 0, "the first one continues")
             #expect(await first == 0)
             await items.items.wait { if case .end? = $0.last { true } else { false } }
             #expect(server.server.statistics[TestServer.host]?.publications == 1)

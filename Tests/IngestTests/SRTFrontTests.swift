@@ -112,7 +112,7 @@ struct SRTFrontTests {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
         guard case .decide = front.receive(conclusion, from: "a", now: 0) else { throw Unexpected() }
-        #expect(front.receive(conclusion, from: "a", now: 0) == .drop, "it repeats itself")
+        #expect(front.receive(conclusion, from: "a", now: 0) == .drop, "it repeats the request")
         guard case .ask(let induction) = front.admit("a") else { throw Unexpected() }
         #expect(SRTHandshake(induction)?.type == SRTHandshake.induction && induction.count == 64)
         #expect(front.retry("a") == .ask(induction))
@@ -121,9 +121,9 @@ struct SRTFrontTests {
         #expect(front.retry("a") == asked)
         #expect(front.receive(Self.agreement(99), fromListenerOf: "a", now: 0) == .established)
         #expect(front.retry("a") == .drop)
-        #expect(front.receive(conclusion, from: "a", now: 0) == asked, "the answer was lost on the way")
+        #expect(front.receive(conclusion, from: "a", now: 0) == asked, "the answer was lost in transit")
         let (data, control) = (front.passes(0x12, from: "a", now: 0), front.passes(0x80, from: "a", now: 0))
-        #expect(data && !control, "a control packet is looked at")
+        #expect(data && !control, "a control packet is checked")
         #expect(front.receive([0x80, 0, 0, 2] + [UInt8](repeating: 0, count: 40), from: "a", now: 0) == .forward)
         #expect(front.receive([0x12] + [UInt8](repeating: 0, count: 40), fromListenerOf: "a", now: 0) == .forward)
         #expect(front.receive([0x80, 5] + [UInt8](repeating: 0, count: 18), from: "a", now: 0) == .left)
@@ -139,7 +139,7 @@ struct SRTFrontTests {
         #expect(front.receive(conclusion, from: "a", now: Self.second) == .answer(answer))
         let passes = front.passes(0x12, from: "a", now: 0)
         #expect(!passes)
-        #expect(front.admit("a") == .drop, "what is refused is not let in")
+        #expect(front.admit("a") == .drop, "a refused caller is not admitted")
         #expect(front.sweep(now: 4 * Self.second) == [])
         #expect(front.count == 0)
     }
@@ -161,7 +161,7 @@ struct SRTFrontTests {
         let last = SRTHandshake.conclusion(SRTCapture.conclusion, cookie: 5)
         #expect(front.receive(last, from: "r1999", now: 3_000) == .answer(SRTHandshake.refusal(of: last, code: 1403)))
         let passes = front.passes(0x12, from: "a", now: 3_000)
-        #expect(passes, "who publishes has noticed nothing")
+        #expect(passes, "current publishers are not affected")
     }
 
     @Test("a refusal by the listener, such as a wrong passphrase, is passed on with its code")

@@ -53,7 +53,7 @@ struct SocketReaderTests {
             }.get()
         }
         let none = try await step()
-        #expect(none.bytes == 0 && none.reads.isEmpty && none.completions == 0, "nothing is there")
+        #expect(none.bytes == 0 && none.reads.isEmpty && none.completions == 0, "there is no data")
         var seen = none
         for text in ["first", "second", "longer than sixteen bytes"] {
             try await client.writeAndFlush(ByteBuffer(string: text))
@@ -67,7 +67,7 @@ struct SocketReaderTests {
         try await channel.closeFuture.get()
         let read = try await loop.submit { reader.value.read(socket, of: channel) }.get()
         // Its file descriptor is closed, or belongs to another file.
-        #expect(read == nil, "the channel has heard of the end by itself")
+        #expect(read == nil, "the channel has noticed the end itself")
         try await server.close()
     }
 

@@ -113,7 +113,7 @@ struct SourceHubTests {
             cache.note(.configuration(CodecParameters(codec: .aac, configuration: [UInt8(index & 1)])))
             if index == GOPCache.maximumChanges - 1 { #expect(cache.backlog.count == 34) }
         }
-        #expect(Self.letters(cache.backlog) == "CD", "the GOP is gone, what holds is known")
+        #expect(Self.letters(cache.backlog) == "CD", "the GOP is dropped, configurations are kept")
         // Four of five mebibytes exceed the limit, although no single packet does.
         cache.note(Self.packet(.video, at: 33, isKey: true))
         for index in 0..<4 {
@@ -137,7 +137,7 @@ struct SourceHubTests {
         hub.setFull(false, for: first)
         #expect(hub.isFull)
         hub.unsubscribe(second)
-        #expect(!hub.isFull, "who has left holds nobody")
+        #expect(!hub.isFull, "a reader that has left pauses nothing")
     }
 }
 
@@ -177,9 +177,9 @@ struct KeyTableTests {
     @Test("a source is read late only if all its readers allow it")
     func patient() {
         let hub = SourceHub(source: SourceID(uid: "u"))
-        #expect(hub.isPatient, "nobody reads it")
+        #expect(hub.isPatient, "it has no readers")
         let decoder = hub.subscribe(ItemRecorder())
-        #expect(!hub.isPatient, "it has not said so")
+        #expect(!hub.isPatient, "it has not allowed it")
         hub.setPatient(true, for: decoder)
         hub.setPatient(true, for: decoder)
         #expect(hub.isPatient)
@@ -189,11 +189,11 @@ struct KeyTableTests {
         #expect(hub.isPatient)
         hub.setPatient(false, for: relay)
         hub.setPatient(true, for: relay)
-        #expect(hub.isPatient, "it is gone, whatever it says")
+        #expect(hub.isPatient, "it has left, whatever it sets")
         hub.setPatient(false, for: decoder)
         #expect(!hub.isPatient)
         hub.setPatient(true, for: decoder)
         hub.unsubscribe(decoder)
-        #expect(hub.isPatient, "nobody reads it")
+        #expect(hub.isPatient, "it has no readers")
     }
 }

@@ -61,7 +61,7 @@ struct ClosedPartTests {
             let times = try Self.coded(
                 preset: preset, bFrames: bFrames, lookahead: lookahead, fps: 30, step: step, parts: part)
             #expect(times.sorted() == Array(stride(from: Int64(0), to: 128, by: Int64.Stride(step))))
-            #expect(times != times.sorted(), "it has B-pictures")
+            #expect(times != times.sorted(), "it has B-frames")
             #expect(openParts(times, part) == 0, "\(times)")
         }
     }

@@ -200,9 +200,9 @@ struct PassthroughGateTests {
         let isGone = room.gate.forget(Room.solo)
         #expect(room.causes == [.scene] && isGone)
         room.solo = Room.solo
-        #expect(room.gate.reason(0) == .scene, "nobody is on air yet")
+        #expect(room.gate.reason(0) == .scene, "no source is on air yet")
         room.run(to: 212)
-        #expect(room.gate.reason(0) != nil, "what it sends is that of a stranger: it has shown no parameters")
+        #expect(room.gate.reason(0) != nil, "it sends without known parameters")
         room.run(to: 390)
         #expect(room.begins == [60])
     }
@@ -445,7 +445,7 @@ struct PassthroughGateTests {
         #expect(gate.foreseen(0) == Room.parameters && gate.foreseen(1) == nil)
         let solo = CodecParameters(codec: .h264, configuration: Room.record(profile: 100, level: 12))
         gate.receive(SourceID(uid: "c"), .configuration(solo))
-        #expect(gate.foreseen(0) == Room.parameters, "by name while nobody is on air alone")
+        #expect(gate.foreseen(0) == Room.parameters, "by name while no source is alone on air")
         _ = gate.step(0, PassthroughGate.Facts(solo: SourceID(uid: "c")))
         #expect(gate.foreseen(0) == solo)
         gate.receive(SourceID(uid: "c"), .end)

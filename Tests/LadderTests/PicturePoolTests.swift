@@ -38,15 +38,15 @@ struct PicturePoolTests {
         let input = try PictureCanvas.open(width: 32, height: 32, fill: .black).finish()
         var kept: [Picture] = []
         for tick in 0..<10 { kept += try graph.run([input], pts: Int64(tick)) }
-        #expect(!graph.isOversized(), "all of them are out")
+        #expect(!graph.isOversized(), "all of them are referenced")
         #expect(kept.count == 10)
         kept = []
         _ = try graph.run([input], pts: 10)
-        #expect(!graph.isOversized(), "all of them were out since")
+        #expect(!graph.isOversized(), "all of them were referenced since")
         for tick in 11..<20 { _ = try graph.run([input], pts: Int64(tick)) }
         #expect(graph.isOversized())
         for tick in 20..<30 { _ = try graph.run([input], pts: Int64(tick)) }
-        #expect(!graph.isOversized(), "it was told")
+        #expect(!graph.isOversized(), "it was reported")
     }
 
     /// A decoder, and ten packets of one frame each.

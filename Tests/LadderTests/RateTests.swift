@@ -71,7 +71,7 @@ struct RateTests {
             output: LadderStage.Output(packet: { _, _ in }, finished: { _ in }, failed: { Issue.record($0) }))
         let high = BitRates(bitrate: 8_000_000, maxBitrate: 9_000_000, bufferSize: 9_000_000)
         #expect(try !ladder.takes(high, track: 0))
-        #expect(try !ladder.takes(Self.settings.rates, track: 1), "that is the sound")
+        #expect(try !ladder.takes(Self.settings.rates, track: 1), "that is the audio")
         #expect(try ladder.takes(Self.settings.rates, track: 0))
         ladder.finish()
     }

@@ -16,7 +16,7 @@ struct RegisteredFormatTests {
         // For AAC without a registration descriptor libavformat reports the stream type.
         #expect(RegisteredFormat.change(of: .aac, from: 0x0F, to: Self.tag(name)) == codec)
         #expect(RegisteredFormat.change(of: nil, from: 0x04, to: Self.tag(name)) == codec)
-        #expect(RegisteredFormat.change(of: codec, from: 0x06, to: Self.tag(name)) == nil, "said more exactly")
+        #expect(RegisteredFormat.change(of: codec, from: 0x06, to: Self.tag(name)) == nil, "described more exactly")
         #expect(RegisteredFormat.change(of: .aac, from: Self.tag(name), to: Self.tag(name)) == nil, "always so")
     }
 

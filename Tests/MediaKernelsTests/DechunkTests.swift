@@ -37,7 +37,7 @@ struct DechunkTests {
                 progress.chunkLeft = min(chunkSize, progress.messageLeft)
             }
         }
-        #expect(offset == wire.count, "not one byte behind the message is touched")
+        #expect(offset == wire.count, "no byte after the message is changed")
         #expect(progress == ChunkProgress(chunkLeft: 0, messageLeft: 0))
         #expect(assembler.finish().bytes == message)
     }

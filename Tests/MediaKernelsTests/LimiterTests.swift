@@ -68,7 +68,7 @@ struct LimiterTests {
         input.removeLast(input.count % 128)
         let output = self.run(input)
         #expect(output.map { abs($0) }.max() ?? 0 <= 0.9001)
-        #expect(output.map { abs($0) }.max() ?? 0 > 0.4, "a limiter that mutes would pass too")
+        #expect(output.map { abs($0) }.max() ?? 0 > 0.4, "a limiter that mutes would also pass")
     }
 
     @Test("the sum of two full-scale tones stays below −1 dBTP by sixteen-fold oversampling", arguments: 0..<24)
@@ -161,9 +161,9 @@ struct LimiterTests {
         let spread = (gains.map { ($0 - mean) * ($0 - mean) }.reduce(0, +) / Double(gains.count)).squareRoot()
         // 75 blocks are 100 ms: how much the background would rise between two syllables.
         let rises = (0..<gains.count - 75).map { gains[$0 + 75] - gains[$0] }.sorted()
-        #expect(mean < -0.1, "the mix must be too loud for the test to say anything: \(mean) dB")
-        #expect(spread < 1, "the gain wanders by \(spread) dB")
-        #expect(rises[rises.count * 99 / 100] < 1.5, "swells by \(rises[rises.count * 99 / 100]) dB in 100 ms")
+        #expect(mean < -0.1, "the mix must be loud enough for the test to mean anything: \(mean) dB")
+        #expect(spread < 1, "the gain varies by \(spread) dB")
+        #expect(rises[rises.count * 99 / 100] < 1.5, "rises by \(rises[rises.count * 99 / 100]) dB in 100 ms")
     }
 
     @Test("any grouping into blocks gives the same output")

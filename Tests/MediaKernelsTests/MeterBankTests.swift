@@ -48,7 +48,7 @@ struct MeterBankTests {
         }
         let peak = bank.takePeak(0)
         #expect(peak > 0.99 && peak <= 1)
-        #expect(bank.takePeak(0) == 0, "a peak is told once")
+        #expect(bank.takePeak(0) == 0, "a peak is reported once")
     }
 
     @Test("two channels at once measure the same as the plain filters", arguments: 0..<10)
@@ -83,7 +83,7 @@ struct MeterBankTests {
         bank.insert(at: -4)
         #expect(bank.count == 3)
         #expect(bank.power(5, blocks: 3) == 0 && bank.power(0, blocks: -1) >= 0)
-        #expect(bank.takePeak(1) == 1, "the meter moved up by the one put before it")
+        #expect(bank.takePeak(1) == 1, "the meter took the position of the removed one")
     }
 
     @Test("silence after audio costs no more than audio: no denormal numbers remain")

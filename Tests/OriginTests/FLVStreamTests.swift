@@ -55,7 +55,7 @@ struct FLVStreamTests {
         stream.whenMore { told.add(1, ordering: .relaxed) }
         #expect(told.load(ordering: .relaxed) == 1)
         guard case .end = stream.next() else {
-            Issue.record("it goes on")
+            Issue.record("it continues")
             return
         }
         stream.cancel()
@@ -141,8 +141,8 @@ struct FLVStreamTests {
         }
         let hopeless = FLVStream(feed)
         for number in 0..<500 { hopeless.receive([Self.tag(number)], now: Int64(number) * Self.second / 25) }
-        #expect(Self.drain(hopeless) == (1, true), "nothing is kept for it")
-        guard case .tooSlow = hopeless.next() else { return #expect(Bool(false), "it is not told why") }
+        #expect(Self.drain(hopeless) == (1, true), "nothing is queued for it")
+        guard case .tooSlow = hopeless.next() else { return #expect(Bool(false), "it gets no reason") }
         await outputs.stop(reason: "over")
     }
 

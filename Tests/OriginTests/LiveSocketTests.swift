@@ -69,7 +69,7 @@ struct LiveSocketTests {
             let task = Task { try await Self.get(server, "/v.m3u8?_HLS_msn=1&_HLS_part=2", tls: tls) }
             try await waitUntil("a request waits", { stream.content.waitingCount }) { $0 > 0 }
             try stream.next()
-            #expect(stream.content.waitingCount == 0, "the part itself wakes it, and no look at the clock")
+            #expect(stream.content.waitingCount == 0, "the part itself wakes it, not a timer")
             let (status, body) = try await task.value
             #expect(status == 200 && String(decoding: body, as: UTF8.self).contains("v-1-1.2.m4s"))
         }

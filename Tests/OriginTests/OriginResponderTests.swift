@@ -66,7 +66,7 @@ struct OriginResponderTests {
         #expect(none.status == .rangeNotSatisfiable)
         #expect(none.fields[.contentRange] == "bytes */10")
         let head = await Self.reply(.head, "/index.m3u8", content: content, fields: [.range: "bytes=2-4"])
-        #expect(head.status == .ok && head.body.count == 10, "RFC 9110 §14.2: a range is GET's alone")
+        #expect(head.status == .ok && head.body.count == 10, "RFC 9110 §14.2: ranges are defined only for GET")
         #expect(head.fields[.contentRange] == nil)
     }
 

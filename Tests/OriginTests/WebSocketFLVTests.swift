@@ -151,7 +151,7 @@ struct WebSocketFLVTests {
                     let size = frame.payload[1...3].reduce(0) { $0 << 8 | Int($1) }
                     #expect(frame.payload.count == 11 + size + 4)
                 }
-                #expect((55...60).contains(tags), "from the key picture 25 on: \(tags) tags")
+                #expect((55...60).contains(tags), "from key frame 25 on: \(tags) tags")
             }
             try await waitUntil("the feed has no reader", { feed.readers }) { $0 == 0 }
         }

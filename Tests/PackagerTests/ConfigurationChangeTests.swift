@@ -67,7 +67,7 @@ struct ConfigurationChangeTests {
         for track in ["720p", "360p"] {
             #expect(ListText(store.text("\(track).m3u8")).maps.last == "#EXT-X-MAP:URI=\"\(track)-1.mp4\"")
             #expect(store.files["\(track)-1.mp4"] != nil)
-            #expect(store.files["\(track)-1-0.m4s"] == nil, "what nobody needs went")
+            #expect(store.files["\(track)-1-0.m4s"] == nil, "unneeded files were deleted")
         }
     }
 

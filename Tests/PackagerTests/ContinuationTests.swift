@@ -211,7 +211,7 @@ struct ContinuationTests {
         let list = ListText(store.text("540p.m3u8"))
         #expect(list.mediaSequence == 3)
         #expect(list.uris.first == "540p-2-3.m4s")
-        #expect(store.files["360p-1-2.m4s"] != nil, "somebody may still be fetching it")
+        #expect(store.files["360p-1-2.m4s"] != nil, "a client may still be fetching it")
         second.feed((256 + 64 * 3)..<(256 + 64 * 20))
         _ = second.packager.step()
         #expect(store.files.keys.filter { $0.hasPrefix("360p") }.isEmpty)

@@ -53,7 +53,7 @@ struct EdgeTests {
         _ = output.packager.step()
         for list in Self.lists { #expect(!viewer.last(list).contains("-1-2.m4s\n")) }
         output.feed(192..<208)
-        for list in Self.lists { #expect(viewer.last(list).contains("-1-2.m4s\n"), "no player waits for a disk") }
+        for list in Self.lists { #expect(viewer.last(list).contains("-1-2.m4s\n"), "no player waits for the disk") }
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
@@ -248,7 +248,7 @@ struct EdgeTests {
         output.feed(0..<128)
         try ConfigurationChangeTests.changed(output, to: Output.otherH264, height: 360, at: 128)
         #expect(viewer.last("720p.m3u8").contains("#EXT-X-PRELOAD-HINT:TYPE=MAP,URI=\"720p-1-1.mp4\"\n"))
-        #expect(viewer.object("720p-1-1.mp4") != nil, "what is hinted is there")
+        #expect(viewer.object("720p-1-1.mp4") != nil, "hinted parts exist")
         output.feed(128..<150)
         for list in Self.lists {
             let isSound = list == "audio.m3u8"
@@ -285,7 +285,7 @@ struct EdgeTests {
         #expect(output.packager.step() == nil)
         for (list, names) in [("720p.m3u8", "720p-1-3"), ("360p.m3u8", "360p-1-3"), ("audio.m3u8", "audio-1-3")] {
             for text in [viewer.last(list), store.text(list)] {
-                #expect(Self.tags(text, "#EXT-X-DISCONTINUITY").count == 2, "the sequence number and one seam")
+                #expect(Self.tags(text, "#EXT-X-DISCONTINUITY").count == 2, "the sequence number and one discontinuity")
                 let lines = text.split(separator: "\n")
                 let seam = try #require(lines.firstIndex(of: "#EXT-X-DISCONTINUITY"))
                 #expect(lines[seam...].first { !$0.hasPrefix("#") } == "\(names).m4s")
@@ -332,7 +332,7 @@ struct EdgeTests {
         for list in Self.lists {
             let current = Self.tags(viewer.last(list), "#EXT-X-PRELOAD-HINT:TYPE=PART")
             for hint in hints[list] ?? [] where !names.contains(hint) && !removed.contains(hint) {
-                #expect(current == ["#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"\(hint)\""], "\(hint) never came")
+                #expect(current == ["#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"\(hint)\""], "\(hint) was never published")
             }
             #expect((hints[list]?.count ?? 0) > 50)
         }

@@ -100,7 +100,7 @@ struct IFrameTests {
         output.packager.finish(endlist: true)
         _ = output.packager.step()
         let lists = seen.withLock { $0 }
-        #expect(lists.count >= 10 && lists.count <= 13, "once a segment, not once a part")
+        #expect(lists.count >= 10 && lists.count <= 13, "once per segment, not once per part")
         for (one, next) in zip(lists, lists.dropFirst()) {
             #expect(next.position.nextMediaSequence >= one.position.nextMediaSequence)
         }
@@ -167,7 +167,7 @@ struct IFrameTests {
                     opened += 1
                 }
             }
-            #expect(keys == 4 && opened == 20, "ten segments, three a key, two key frames each")
+            #expect(keys == 4 && opened == 20, "ten segments, three per key, two key frames each")
             let plain = ListText(clearStore.text("\(name)-iframes.m3u8")).lines
             #expect(list.lines.filter { !$0.hasPrefix("#EXT-X-KEY") } == plain)
         }

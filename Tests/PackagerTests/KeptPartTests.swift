@@ -53,7 +53,7 @@ struct KeptPartTests {
             #expect(viewer.object(hint) != nil || viewer.seen.withLock { $0.removed.contains(hint) }, "\(hint)")
             let (hints, came) = viewer.seen.withLock { ($0.hints[list] ?? [], $0.removed.union($0.objects.keys)) }
             let next = self.hint(viewer.last(list))
-            for hint in hints where hint != next { #expect(came.contains(hint), "\(hint) was hinted and never came") }
+            for hint in hints where hint != next { #expect(came.contains(hint), "\(hint) was hinted and never published") }
             // The successor's first playlist has everything listed before, except segments too far from its end.
             let after = self.parts(viewer.texts(list)[count[index]])
             let kept = self.parts(before[index])
@@ -62,7 +62,7 @@ struct KeptPartTests {
             #expect((kept.count - stayed.count).isMultiple(of: 4) || away == 300)
             #expect(stayed.count >= 4 || away == 300)
             for name in kept where viewer.object(name) == nil {
-                #expect(viewer.seen.withLock { $0.removed.contains(name) }, "\(name) is gone before its time")
+                #expect(viewer.seen.withLock { $0.removed.contains(name) }, "\(name) was removed too early")
             }
         }
         try SlateTests.expectContinuous(store)
@@ -173,6 +173,6 @@ struct KeptPartTests {
         for _ in 0..<8 { gate.signal() }
         output.packager.finish(endlist: false)
         #expect(output.packager.step() == .drained)
-        #expect(store.contains("720p-1-3.1.m4s"), "what is late is kept all the same")
+        #expect(store.contains("720p-1-3.1.m4s"), "late parts are kept, too")
     }
 }

@@ -141,7 +141,7 @@ struct KillTests {
         let listed = Set(SlateTests.lists.flatMap { ListText(store.text("\($0).m3u8")).uris })
         let state = store.text("state.json") + store.text("edge.json")
         for name in store.files.keys where name.hasSuffix(".m4s") {
-            #expect(listed.contains(name) || state.contains("\"\(name)\""), "\(name) is left over for ever")
+            #expect(listed.contains(name) || state.contains("\"\(name)\""), "\(name) is never removed")
         }
     }
 }

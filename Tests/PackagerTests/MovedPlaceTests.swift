@@ -43,11 +43,11 @@ struct MovedPlaceTests {
             #expect(index.contains("\(name).m3u8"))
             let list = try Self.list(path, name)
             for uri in list.uris where !list.tags(before: uri).contains("#EXT-X-GAP") {
-                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed and not there")
+                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed but missing")
             }
             for map in list.maps {
                 let uri = map.split(separator: "\"")[1]
-                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed and not there")
+                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed but missing")
             }
         }
         #expect(FileManager.default.fileExists(atPath: "\(path)/state.json"))

@@ -58,7 +58,7 @@ struct ProgramMarkTests {
         for list in EdgeTests.lists {
             #expect(Self.tags(viewer.last(list)) == expected, "\(list)")
             for text in viewer.texts(list) where Self.tags(text).count == 3 {
-                #expect(text.contains("-1-1.m4s\n"), "\(list): the range is there before its segment")
+                #expect(text.contains("-1-1.m4s\n"), "\(list): the range is listed before its segment")
             }
         }
         #expect(EdgeTests.lists.allSatisfy { Self.tags(store.text($0)) == expected }, "the directory")
@@ -224,9 +224,9 @@ struct ProgramMarkTests {
                     let end = index + 1 < truth.count ? ProgramDate.parse(Self.date(truth[index + 1].tick)) ?? 0 : .max
                     let isListed = text.contains("X-SCENE=\"\(mark.scene)\"")
                     if end > first + 40_000_000, start < certain {
-                        #expect(isListed, "\(list): \(mark.scene) is not there")
+                        #expect(isListed, "\(list): \(mark.scene) is missing")
                     }
-                    if isListed, !isWhole { #expect(start < last, "\(list): \(mark.scene) begins in the open segment") }
+                    if isListed, !isWhole { #expect(start < last, "\(list): \(mark.scene) starts in the open segment") }
                 }
             }
         }

@@ -70,7 +70,7 @@ struct SlateTests {
         for name in names {
             var last: (sequence: Int64, end: Int64)?
             for uri in ListText(store.text("\(name).m3u8")).uris {
-                let bytes = try #require(store.read(uri), "\(uri) is listed and not there")
+                let bytes = try #require(store.read(uri), "\(uri) is listed but missing")
                 for fragment in Self.fragments(bytes) {
                     if let last {
                         #expect(fragment.start == last.end, "\(uri)")
@@ -145,7 +145,7 @@ struct SlateTests {
         let other = try #require(store.read("720p-2-4.m4s"))
         #expect(Self.fragments(bytes).map(\.start) == [192_000, 208_000, 224_000, 240_000])
         #expect(Self.fragments(bytes).map(\.sequence) == [13, 14, 15, 16])
-        #expect(zip(bytes, other).count { $0 != $1 } <= 4 * 12, "numbers and times apart, the same bytes")
+        #expect(zip(bytes, other).count { $0 != $1 } <= 4 * 12, "except numbers and times, the same bytes")
     }
 
     @Test("the live edge lists the slate with its parts, and the parts of the current segment")

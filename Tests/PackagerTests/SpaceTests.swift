@@ -136,7 +136,7 @@ struct SpaceTests {
         #expect(output.events.failures.contains { $0.code == .diskFull })
         let gone = store.removed.filter { $0.hasPrefix("720p-1-") && $0.split(separator: ".").count == 2 }
             .compactMap { Int64($0.dropFirst(7).prefix { $0.isNumber }) }
-        #expect(!gone.isEmpty && gone == gone.sorted(), "the oldest go first: \(gone)")
+        #expect(!gone.isEmpty && gone == gone.sorted(), "the oldest are removed first: \(gone)")
         // Viewers of the live edge see no removed segment.
         let live = viewer.last("720p.m3u8")
         #expect(ListText(live).uris.allSatisfy { store.names.contains($0) || viewer.object($0) != nil })
@@ -172,7 +172,7 @@ struct SpaceTests {
         Self.expectWhole(store)
         #expect(store.list("720p.m3u8").count("#EXT-X-GAP") == 0)
         let files = store.names.filter { $0.hasPrefix("720p-1-") && $0.hasSuffix(".m4s") }
-        #expect(files.count < 24, "nothing stays behind: \(files.sorted())")
+        #expect(files.count < 24, "nothing is left behind: \(files.sorted())")
         #expect(output.events.published.map(\.mediaSequence) == Array(0..<50))
     }
 
@@ -248,13 +248,13 @@ struct SpaceTests {
         }
         let use = try #require(measure([DiskUse.Place(folder.path + "/live", .live)] + places))
         let all = use.volumes.map { "\($0.purpose.rawValue) \($0.free)" }
-        #expect(all == ["1 500", "2 900"], "what is full for stills alone is nobody's: \(use)")
+        #expect(all == ["1 500", "2 900"], "a file system with only stills is not reported: \(use)")
         #expect((1_300_000...1_350_000).contains(use.volumes[0].used) && use.volumes[1].used == 0)
         // Between two measurements the free space is still current.
         let fresh = use.refreshed { path in path.hasSuffix("live") ? (1, 20) : nil }
         #expect(fresh.volumes.map(\.free) == [20, 900] && fresh.used == use.used)
         #expect(fresh.volumes.map(\.path) == [folder.path + "/live", folder.path + "/rec"])
-        #expect((100_000...120_000).contains(use.used - use.volumes[0].used), "it counts against a limit all the same")
+        #expect((100_000...120_000).contains(use.used - use.volumes[0].used), "it still counts against a limit")
         // In a directory of stills only the stills count.
         let few = try #require(measure(places))
         #expect((400_000...450_000).contains(few.used) && few.volumes.map(\.free) == [900])
@@ -280,7 +280,7 @@ struct SpaceTests {
         }
         #expect(names("") == ["still.jpg", "still-1.jpg", "other", ".still", "still-d/"])
         #expect(names("still-") == ["still-1.jpg", "still-d/"] && names("x").isEmpty && names(".") == [".still"])
-        #expect(!DiskUse.forEachEntry(of: folder.path + "/nowhere") { _ in Issue.record("nothing is there") })
+        #expect(!DiskUse.forEachEntry(of: folder.path + "/nowhere") { _ in Issue.record("the directory is missing") })
     }
 
     @Test("a directory is recognized inside another, however the paths are written")
@@ -354,6 +354,6 @@ struct DurableEndTests {
         }
         packager.finish(endlist: true)
         #expect(packager.step() == .ended)
-        #expect(told.withLock { $0 } == [], "not durable when the end was told")
+        #expect(told.withLock { $0 } == [], "not durable when the end was announced")
     }
 }

@@ -51,7 +51,7 @@ struct SpriteIndexTests {
         for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }
         var second = Self.index(incarnation: 2, kept: first.text)
         #expect(second.text == first.text)
-        #expect(second.add(at: 36_000) == nil, "that time has a picture")
+        #expect(second.add(at: 36_000) == nil, "that time has a still")
         let place = second.add(at: 40_000)
         #expect(place?.sheet == "thumb-2-1.jpg" && place?.cell == 2)
         #expect(second.sheets == ["thumb-1-0.jpg", "thumb-1-1.jpg", "thumb-2-1.jpg"])
@@ -75,7 +75,7 @@ struct SpriteIndexTests {
         #expect(place?.sheet == "thumb-2-0.jpg" && place?.cell == 0)
         #expect(second.add(at: 5_100)?.cell == 1)
         #expect(second.sheets == ["thumb-2-0.jpg"])
-        #expect(second.add(at: 4_900) == nil, "nor do its own give way to an earlier time")
+        #expect(second.add(at: 4_900) == nil, "nor do its own stills make way for an earlier time")
     }
 
     @Test("a room of a week keeps a file of bounded size")

@@ -55,7 +55,7 @@ struct VariantTests {
         #expect(variants.allSatisfy { $0.contains("CLOSED-CAPTIONS=NONE") }, "on all or on none")
         func bandwidth(_ line: String) -> Int { Int(line.split(separator: "BANDWIDTH=")[1].prefix { $0 != "," }) ?? 0 }
         #expect(
-            bandwidth(variants[0]) - bandwidth(variants[1]) == 81_600, "the sounds differ by 80,000, declared with 2 %")
+            bandwidth(variants[0]) - bandwidth(variants[1]) == 81_600, "the audio tracks differ by 80,000, declared with 2 %")
         #expect(bandwidth(variants[3]) < 60_000)
     }
 
@@ -84,7 +84,7 @@ struct VariantTests {
         func parts(_ list: String) -> [Substring] {
             EdgeTests.tags(viewer.last(list), "#EXT-X-PART:").map { $0.prefix { $0 != "," } }
         }
-        #expect(parts("360p.m3u8").count == 5, "its last picture of the part is the one before")
+        #expect(parts("360p.m3u8").count == 5, "its last frame of the part is the one before")
         Self.feed(output, 79..<200)
         _ = output.packager.step()
         func lengths(_ list: String) -> [String] { EdgeTests.tags(viewer.last(list), "#EXTINF") }
@@ -192,12 +192,12 @@ struct VariantTests {
         #expect(told.withLock { $0.last } == high)
         output.packager.declare(low, track: 0)
         feed(2..<4)
-        #expect(bandwidths() == raised, "what is listed was coded by more")
+        #expect(bandwidths() == raised, "the listed segments have a higher rate")
         feed(4..<40)
         let lowered = bandwidths()
         #expect(lowered[0] < lowered[1] && lowered[1] == first[1], "\(lowered)")
         #expect(told.withLock { $0.last } == low)
-        #expect(bandwidths(keeper.last) == raised, "a recording has every segment there was")
+        #expect(bandwidths(keeper.last) == raised, "a recording has every segment")
         #expect(output.events.failures.isEmpty && !store.text("720p.m3u8").contains("EXT-X-DISCONTINUITY\n"))
     }
 
@@ -235,8 +235,8 @@ struct VariantTests {
         let first = try last.packager.begin(now: Output.origin).firstTick
         last.feed(first..<first + 64 * 20)
         _ = last.packager.step()
-        #expect(bandwidths(store.text("index.m3u8")) == plain, "nothing by the higher rates is listed any more")
-        #expect(bandwidths(keeper.last) == raised, "a recording has every segment there was")
+        #expect(bandwidths(store.text("index.m3u8")) == plain, "no segment with the higher rates is listed any more")
+        #expect(bandwidths(keeper.last) == raised, "a recording has every segment")
         // Other values in their place are damage.
         let state = store.text("state.json")
         #expect(state.contains("\"rates\": [4000000, 4800000, 4800000]"))

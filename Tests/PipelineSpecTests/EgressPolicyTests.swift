@@ -66,7 +66,7 @@ struct EgressPolicyTests {
         let resolved = try #require(IPAddress(address))
         let refusal = policy.refusal(of: Self.target(host, port), at: resolved)
         #expect((refusal == nil) == isAllowed, "\(String(describing: refusal))")
-        #expect(refusal.map { !"\($0)".contains(address) || host == address } ?? true, "no refusal tells an address")
+        #expect(refusal.map { !"\($0)".contains(address) || host == address } ?? true, "no refusal reveals an address")
     }
 
     @Test("servers named in the pipeline file are allowed, except names that resolve to link-local addresses")
@@ -82,7 +82,7 @@ struct EgressPolicyTests {
         #expect(try refusal("127.0.0.1", 4000, "127.0.0.1") == nil)
         #expect(try refusal("127.0.0.1", 4001, "127.0.0.1") != nil)
         #expect(try refusal("relay.lan", 1936, "169.254.169.254") == .linkLocal("relay.lan:1936"))
-        #expect(try refusal("169.254.1.1", 80, "169.254.1.1") == nil, "the operator has written the address itself")
+        #expect(try refusal("169.254.1.1", 80, "169.254.1.1") == nil, "the operator has written the address")
     }
 
     @Test("hosts that no address could make valid are refused before the name is resolved")

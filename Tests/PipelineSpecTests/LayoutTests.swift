@@ -93,7 +93,7 @@ struct LayoutTests {
                     let apart =
                         cell[0] >= other[0] + other[2] || other[0] >= cell[0] + cell[2]
                         || cell[1] >= other[1] + other[3]
-                    #expect(apart, "\(cell) lies on \(other)")
+                    #expect(apart, "\(cell) overlaps \(other)")
                 }
             }
         }

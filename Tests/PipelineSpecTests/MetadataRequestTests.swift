@@ -29,7 +29,7 @@ struct MetadataRequestTests {
             (#"{"type":"gift","text":"b","id":"a/b"}"#, "id", "does not fit"), ("[]", "", "not an object"),
         ])
     func refused(body: String, path: String, what: String) {
-        guard case .failure(let refusal) = Self.parse(body) else { return #expect(Bool(false), "\(body) was taken") }
+        guard case .failure(let refusal) = Self.parse(body) else { return #expect(Bool(false), "\(body) was accepted") }
         #expect(
             refusal.mistakes.contains { $0.path == path && $0.what.contains(what) && !$0.fix.isEmpty }, "\(refusal)")
     }

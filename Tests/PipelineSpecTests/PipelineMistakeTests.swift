@@ -299,7 +299,7 @@ struct PipelineMistakeTests {
         })
     func placeAndRemedy(of example: Case) throws {
         let marked = Documents.room.replacing(example.old, with: example.new)
-        try #require(marked != Documents.room, "the room holds no \(example.old)")
+        try #require(marked != Documents.room, "the room does not contain \(example.old)")
         let text = marked.replacing("^", with: "")
         let report = Pipeline.parse(text)
         #expect(report.pipeline == nil)

@@ -114,7 +114,7 @@ struct PipelineSchemaTests {
             Self.remove(path, "", &copy)
             if Pipeline.parse(copy.text()).pipeline == whole { silent.append(path) }
         }
-        #expect(Set(silent).subtracting(Set(fixed).union(["audio"])) == [], "these keys change nothing")
+        #expect(Set(silent).subtracting(Set(fixed).union(["audio"])) == [], "these keys have no effect")
     }
 
     private static func keys(_ node: JSONNode, _ path: String) -> [String] {

@@ -363,7 +363,7 @@ struct RoomDocumentTests {
             (#"{"canvas":{"widht":3}}"#, "canvas.widht"), ("[]", ""), ("{", ""), (#"{"sources":null}"#, "sources"),
         ] {
             guard case .failure(let refusal) = first.patched(Array(patch.utf8)) else {
-                Issue.record("\(patch) is taken")
+                Issue.record("\(patch) is accepted")
                 continue
             }
             #expect(refusal.mistakes.contains { $0.path == path }, "\(patch): \(refusal.mistakes)")

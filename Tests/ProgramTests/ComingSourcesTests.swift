@@ -98,7 +98,7 @@ struct ComingSourcesTests {
         let first = try stage.setScene(scene)
         #expect(first == 4 && !buffer.need.isAway, "a tenth of a second")
         let again = try stage.setScene(scene)
-        #expect(again == 1, "nothing waits there any more")
+        #expect(again == 1, "no data waits there any more")
     }
 
     @Test("an added source is seen at the tick of its scene; a removed one is released when its audio has faded")
@@ -108,12 +108,12 @@ struct ComingSourcesTests {
         let outcome = try Self.run(ticks: 70, levelIntervalMs: 100) { outcome, stage, tick in
             switch tick {
             case 9:
-                #expect(stage.add(Self.guest, guest) && !stage.add(Self.guest, guest), "an id is taken once")
+                #expect(stage.add(Self.guest, guest) && !stage.add(Self.guest, guest), "an id can be used only once")
                 #expect((try? stage.setScene(Self.duo)) == 10)
             case 29:
                 #expect((try? stage.setScene(Self.solo)) == 30)
                 outcome.remove(Self.guest)
-            case 30: #expect(outcome.gone.isEmpty, "it still fades")
+            case 30: #expect(outcome.gone.isEmpty, "it is still fading")
             case 49:
                 #expect(stage.stats.shown[Self.guest] == nil && stage.stats.repeated[Self.guest] == nil)
                 stage.forget(Self.guest)
@@ -157,7 +157,7 @@ struct ComingSourcesTests {
         }
         let gone = try #require(outcome.gone.first).tick
         #expect((19...22).contains(gone), "\(gone)")
-        #expect(!Canvases.isNear(outcome.colors[14].right, Canvases.colors[0], by: 8), "it is seen on its way out")
+        #expect(!Canvases.isNear(outcome.colors[14].right, Canvases.colors[0], by: 8), "it is visible on its way out")
         let waits = try Self.run(ticks: 60) { outcome, stage, tick in
             guard tick == 4 else { return }
             if let source = try? Self.source(Self.guest, 4, 0.25) { stage.add(Self.guest, source) }

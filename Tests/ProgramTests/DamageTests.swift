@@ -107,7 +107,7 @@ struct DamageTests {
             left[Int(from * 48_000)..<Int(to * 48_000)].map { abs($0) }.max() ?? 0
         }
         #expect(level(0.7, 1.1) > 0.55 && level(4.2, 4.8) > 0.55)
-        #expect(level(1.8, 3.4) == 0, "what is damaged is silence, not noise")
+        #expect(level(1.8, 3.4) == 0, "damage is silence, not noise")
         let steps = zip(left, left.dropFirst()).map { abs($0 - $1) }
         #expect((steps.max() ?? 1) < 0.035, "largest step \(steps.max() ?? 1)")
     }

@@ -113,7 +113,7 @@ struct HiddenSourceTests {
         #expect(beginning([[0x65, 1]], isKey: false) == .no)
         #expect(beginning([[0x09, 0xF0], [0x67, 1], [0x68, 1], [0x06, 5, 1], [0x65, 1]]) == .yes)
         #expect(beginning([]) == .no)
-        #expect(beginning([[], [0x65, 1]]) == .no, "nothing is behind an empty unit")
+        #expect(beginning([[], [0x65, 1]]) == .no, "nothing follows an empty unit")
     }
 
     @Test("the packets kept are limited to what a tenth of a second can decode")

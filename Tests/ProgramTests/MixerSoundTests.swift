@@ -83,9 +83,9 @@ struct MixerSoundTests {
             let one = alone.nextBlock { self.value($0, &$2, 0.125) }
             if block > 6 { #expect(both == one) }
         }
-        #expect(gone == 5, "a ramp of 20 ms lies in the block before")
+        #expect(gone == 5, "a ramp of 20 ms is in the block before")
         let isGone = mixer.remove(self.guest)
-        #expect(isGone, "nobody of that name")
+        #expect(isGone, "no source has that name")
         let left = mixer.levels().sources
         #expect(Set(left.keys) == [self.anchor])
         let samples = stride(from: 0, to: heard.count, by: 2).map { heard[$0] }

@@ -30,7 +30,7 @@ struct OfflineRateTests {
     @Test("the job ends, each tick shows the frame of its time, and no audio is missing", arguments: Self.jobs)
     func ends(_ job: Job) throws {
         let run = try Self.run(job, ticks: nil)
-        try #require(run.hasEnded, "nothing moves any more")
+        try #require(run.hasEnded, "no more progress")
         let (ticks, spacing) = (run.shades.count, 1 / Double(job.source))
         // The last frame of a slower source lasts one tick.
         let missing = job.source >= job.canvas ? 0 : job.canvas / job.source

@@ -62,9 +62,9 @@ struct PacketBudgetTests {
         #expect(admit([.configuration(Self.video), Self.sound(1), large, large, large]) == "CD1vvv 0")
         #expect(admit([large, Self.packet(.audio), Self.sound(2), Self.sound(7, track: 1), Self.sound(3)]) == " 2")
         #expect(budget.isOverflowed)
-        #expect(admit([Self.packet(.video, isKey: true)]) == " 1", "there is no room for what follows it")
+        #expect(admit([Self.packet(.video, isKey: true)]) == " 1", "there is no space for what follows it")
         for item in waiting.prefix(4) { budget.release(item) }
-        #expect(admit([Self.packet(.video), Self.packet(.audio)]) == " 2", "only a key picture begins anew")
+        #expect(admit([Self.packet(.video), Self.packet(.audio)]) == " 2", "it restarts only at a key frame")
         #expect(admit([Self.packet(.video, isKey: true), Self.packet(.audio)]) == "D7D3Ka 0")
         #expect(!budget.isOverflowed)
         for item in waiting.dropFirst(4) { budget.release(item) }
@@ -106,9 +106,9 @@ struct PacketBudgetTests {
         budget.allow(offset: 10_000_000_000)
         #expect(budget.allowance == 25_000_000)
         budget.allow(offset: -10_000_000_000)
-        #expect(budget.allowance == 25_000_000, "what waits already stays")
+        #expect(budget.allowance == 25_000_000, "packets already queued stay")
         budget.allow(offset: .max)
-        #expect(budget.allowance == 25_000_000, "there is a bound")
+        #expect(budget.allowance == 25_000_000, "there is a limit")
         let large = Self.packet(.video, bytes: 8 << 20)
         let taken = (0..<10).count { _ in !budget.admit([large]).taken.isEmpty }
         #expect(taken == 5, "three without an offset; the block of each is a quarter larger")
@@ -120,7 +120,7 @@ struct PacketBudgetTests {
         let usual = StageRun.idle(offset: 0)
         usual.setOffset(milliseconds: 2_000)
         for _ in 0..<20 { usual.offer(Self.packet(.video, bytes: 250_000)) }
-        #expect(usual.crowdingBytes < 1_000_000, "a new offset counts from now on")
+        #expect(usual.crowdingBytes < 1_000_000, "a new offset applies from now on")
     }
 
     @Test("packets waiting from a kicked publisher are dropped up to its end; the next publisher's are not")

@@ -41,7 +41,7 @@ struct PlacingTests {
     func moved() {
         var placing = Placing()
         placing.note(isSettling: true, reanchors: 0, offset: 0, at: Self.second)
-        #expect(placing.lateness(due: 0, arrival: 0, now: Self.second) == Self.second, "nothing has moved")
+        #expect(placing.lateness(due: 0, arrival: 0, now: Self.second) == Self.second, "the timeline has not moved")
         let changes: [(isSettling: Bool, reanchors: Int, offset: Int64)] = [
             (false, 0, 0), (false, 1, 0), (false, 1, 7), (true, 1, 7),
         ]

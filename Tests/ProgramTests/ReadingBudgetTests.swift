@@ -9,7 +9,7 @@ struct ReadingBudgetTests {
         {
             var budget = ReadingBudget()
             for index in 1...Int64(100_000) where !budget.noted(unit: unit, total: index * sent, settlesAll: false) {
-                Issue.record("\(unit) bytes in \(sent): given up after \(index) units")
+                Issue.record("\(unit) bytes in \(sent): ended after \(index) units")
                 return
             }
         }

@@ -107,7 +107,7 @@ struct ScenePlayerTests {
         let turning = player.show(4, pictures)
         #expect(
             try self.columns(turning.picture, 2) == [Canvases.colors[0], Canvases.colors[1]],
-            "the last picture of the old format")
+            "the last frame of the old format")
         director.settle()
         let turned = player.show(5, pictures)
         #expect(try self.columns(turned.picture, 2) == [Canvases.colors[0], Canvases.colors[5]])
@@ -222,7 +222,7 @@ struct ScenePlayerTests {
         _ = show(tick)
         director.settle()
         #expect(director.onAirCompositions.last !== old.composition)
-        #expect(old.composition != nil, "this tick has let go of it")
+        #expect(old.composition != nil, "this tick has released it")
         _ = show(tick + 1)
         director.settle()
         #expect(old.composition == nil)
@@ -341,7 +341,7 @@ struct ScenePlayerTests {
         #expect(try director.setScene(scenes[3], at: 20) == 20)
         #expect(try director.setScene(scenes[1], at: 15) == 15)
         #expect(try director.setScene(scenes[2], at: 15) == 15)
-        #expect(try director.setScene(scenes[1], at: 4) == 11, "a tick that has passed is the next one")
+        #expect(try director.setScene(scenes[1], at: 4) == 11, "a tick in the past means the next one")
         #expect(director.pendingScenes.map(\.tick) == [11, 15, 20])
         var seen: [String] = []
         for tick in Int64(11)...21 {

@@ -69,7 +69,7 @@ struct SoundRingTests {
         var target = [Float](repeating: 9, count: 2_048)
         _ = ring.take(2_048..<3_072, into: &target)
         ring.write(self.pairs(1_024, 5), at: 1_024, restart: true)
-        #expect(self.read(ring, 3_072..<3_074) == [4, 4], "what is too late to be heard takes nothing away")
+        #expect(self.read(ring, 3_072..<3_074) == [4, 4], "audio that is too late removes nothing")
         // Audio after it is heard, and is right.
         ring.write(self.pairs(1_024, 6), at: 2_048)
         ring.write(self.pairs(1_024, 7), at: 3_072)
@@ -141,7 +141,7 @@ struct MixerTests {
         #expect(heard() == [self.a])
         mixer.setGain(0, of: self.a, at: 0)
         for _ in 0..<3 { _ = mixer.nextBlock { _, _, _ in 0 } }
-        #expect(heard() == [self.a], "it is on its way to silence")
+        #expect(heard() == [self.a], "it is fading out")
         for _ in 0..<2 { _ = mixer.nextBlock { _, _, _ in 0 } }
         #expect(heard().isEmpty)
     }

@@ -41,7 +41,7 @@ struct SourceBufferTests {
             }
         }
         let steps = zip(shown, shown.dropFirst()).map { $1 - $0 }
-        #expect(steps.allSatisfy { $0 >= 33_000_000 && $0 <= 34_000_000 }, "a picture was skipped")
+        #expect(steps.allSatisfy { $0 >= 33_000_000 && $0 <= 34_000_000 }, "a frame was skipped")
         #expect(shown.count >= 299)
     }
 
@@ -79,12 +79,12 @@ struct SourceBufferTests {
         func isStale(at time: Int64) throws -> Bool {
             source.isStale(try #require(buffer.select(at: time, interval: self.interval)), at: time)
         }
-        #expect(try !isStale(at: 9 * second), "it sends sound")
+        #expect(try !isStale(at: 9 * second), "it sends audio")
         buffer.setSilent(since: 9 * second)
         #expect(try !isStale(at: 10 * second))
         #expect(try isStale(at: 10 * second + 1))
         buffer.setStatus(.lost, at: 11 * second)
-        #expect(try isStale(at: 11 * second + 1), "the hold of a lost publisher does not begin anew")
+        #expect(try isStale(at: 11 * second + 1), "the hold of a lost publisher does not restart")
         buffer.push(try self.picture(), time: 12 * second, arrival: nil)
         #expect(try !isStale(at: 12 * second))
         #expect(try !isStale(at: 12 * second + second / 2))
@@ -108,7 +108,7 @@ struct SourceBufferTests {
                 }, soundWantedUntil: { 0 })
             return looks
         }
-        #expect(looks() == 2, "it is as far ahead as it may be")
+        #expect(looks() == 2, "it is as far ahead as allowed")
         buffer.waitUntilReady(for: 0, soundPosition: 6_000) { true }
         #expect(looks() == 1)
         buffer.push([Float](repeating: 0, count: 2 * 1_000), at: 5_000, restart: false)
@@ -138,7 +138,7 @@ struct SourceBufferTests {
             isServed.signal()
         }
         // It checks once more for earlier items.
-        for _ in 0..<2 { waits.wait(for: "the program looks") }
+        for _ in 0..<2 { waits.wait(for: "the program checks") }
         for block in Int64(0)..<400 {
             buffer.push([Float](repeating: 0, count: 2 * 10), at: block * 10, restart: block == 0)
         }

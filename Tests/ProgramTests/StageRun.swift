@@ -239,7 +239,7 @@ struct StageRun {
             kind: .audio, memory: PacketMemory([0]), pts: 0, dts: 0, timescale: 1_000, isKey: true)
         for item in [SourceItem.packet(packet), .end] { stage.offer(item) }
         self.start(stage)
-        for _ in 0..<looks { looked.wait(for: "the stage looks for packets") }
+        for _ in 0..<looks { looked.wait(for: "the stage checks for packets") }
         stage.stop()
         return Array(seen.withLock { $0 }.prefix(looks))
     }

@@ -87,7 +87,7 @@ struct FeedCoreTests {
         #expect(Self.letters(core.backlog) == "MCDKvvvv")
         #expect(core.backlog.allSatisfy { $0.time >= 1_000 })
         core.configure(Self.record, size: (640, 360))
-        #expect(Self.letters(core.backlog) == "MCD", "what is kept is coded in another way")
+        #expect(Self.letters(core.backlog) == "MCD", "the cached packets have another configuration")
         #expect(Self.letters(core.takeOutput()).hasSuffix("MC"))
     }
 
@@ -101,7 +101,7 @@ struct FeedCoreTests {
         #expect(Self.letters(core.backlog) == "MCD")
         core.receive(Self.picture(40))
         core.receive(Self.sound(70))
-        #expect(Self.letters(core.takeOutput()) == "", "no decoder can begin there")
+        #expect(Self.letters(core.takeOutput()) == "", "no decoder can start there")
         core.receive(Self.picture(50, isKey: true))
         core.receive(Self.sound(95))
         core.receive(Self.picture(51))

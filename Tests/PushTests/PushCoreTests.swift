@@ -131,8 +131,8 @@ struct PushCoreTests {
         line.pictures(10..<60)
         #expect(line.events == [.connecting, .live])
         #expect(line.received.first?.payload.byte(at: 1) == 0, "the sequence header is first")
-        #expect(line.received.dropFirst().first?.payload.byte(at: 0) == 0x17, "then a key picture")
-        #expect(line.received.count == 1 + 35, "pictures 25 to 59")
+        #expect(line.received.dropFirst().first?.payload.byte(at: 0) == 0x17, "then a key frame")
+        #expect(line.received.count == 1 + 35, "frames 25 to 59")
         let times = line.received.map(\.timestamp)
         #expect(times == times.sorted() && times.last == 59 * 40)
         #expect(line.core.dropped == 15)
@@ -160,7 +160,7 @@ struct PushCoreTests {
         line.perform(line.core.tick(now: line.now))
         #expect(line.connects.count == 2)
         line.connected()
-        #expect(line.core.state == .live && line.core.retries == 1, "it recovers by itself")
+        #expect(line.core.state == .live && line.core.retries == 1, "it recovers without help")
     }
 
     @Test(
@@ -200,12 +200,12 @@ struct PushCoreTests {
             number += 1
         }
         #expect(line.now - stuck <= 5 * Self.second)
-        #expect(line.unflushed <= 64 << 10 + 1_100, "the rest waits where it can be dropped")
+        #expect(line.unflushed <= 64 << 10 + 1_100, "the rest is queued where it can be dropped")
         guard case .failed(.wedged, "the server reads no data", _)? = line.events.last else {
             Issue.record("\(line.events)")
             return
         }
-        #expect(line.core.queued == 0 && line.core.dropped > 0, "nothing waits for a server that is not there")
+        #expect(line.core.queued == 0 && line.core.dropped > 0, "nothing is queued for a server that is down")
     }
 
     @Test("a slow server loses whole GOPs, stays connected, and queues at most three seconds")
@@ -341,7 +341,7 @@ struct PushCoreTests {
         #expect(!reason.contains("s3cretkey"))
         line.now += Self.second
         line.perform(line.core.tick(now: line.now))
-        #expect(line.connects.last?.host == "cdn", "after a failure it begins where it was told to")
+        #expect(line.connects.last?.host == "cdn", "after a failure it starts at the redirect target")
     }
 
     /// The message of a server that is about to restart.
@@ -427,7 +427,7 @@ struct PushCoreTests {
         #expect(line.events.last == .stopped(reason: "over"))
         line.perform(line.core.stop(reason: "again", now: line.now))
         line.perform(line.core.push(Line.picture(50), now: line.now))
-        #expect(line.events.count == 3, "nothing behind the end")
+        #expect(line.events.count == 3, "nothing after the end")
     }
 
     @Test("a server that does not speak RTMP is an error, not a trap")

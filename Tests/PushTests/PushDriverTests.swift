@@ -118,7 +118,7 @@ struct PushDriverTests {
         #expect(seen.properties.contains { $0.name == "width" && $0.value == .number(320) })
         #expect(seen.media.first == [0x17, 0, 0, 0, 0] + FeedCoreTests.record.configuration)
         #expect(seen.media.contains([0xAF, 0, 0x11, 0x90]))
-        #expect(seen.media.dropFirst(2).first?.prefix(2) == [0x17, 1], "the first picture is a key picture")
+        #expect(seen.media.dropFirst(2).first?.prefix(2) == [0x17, 1], "the first frame is a key frame")
 
         bench.server.dropAll()
         try await bench.run { bench.server.seen.keys.count == 2 && bench.status?.state == .live }
@@ -256,11 +256,11 @@ struct PushDriverTests {
             }
         }
         for _ in 0..<30 { send() }
-        #expect(!feed.isAwake, "nobody wants them")
+        #expect(!feed.isAwake, "no output needs them")
         try change([], [settings("one", one, key: "k_one")], ["one"])
         #expect(feed.isAwake)
         try await run { one.seen.media.count > 5 }
-        #expect(one.seen.media.dropFirst().first?.prefix(2) == [0x17, 1], "not where it was when it was asked for")
+        #expect(one.seen.media.dropFirst().first?.prefix(2) == [0x17, 1], "not its timestamp at the request")
 
         try change([], [settings("two", two, key: "k_two")], ["two", "one"])
         try await run { two.seen.media.count > 5 }
@@ -286,7 +286,7 @@ struct PushDriverTests {
         #expect(reports.reasons.isEmpty)
         await outputs.stop(reason: "the room has ended")
         try change([], [settings("late", one, key: "k_late")], ["late"])
-        #expect(outputs.statuses.isEmpty && !feed.isAwake, "nothing begins behind the end")
+        #expect(outputs.statuses.isEmpty && !feed.isAwake, "nothing starts after the end")
         await one.stop()
         await two.stop()
     }

@@ -33,7 +33,7 @@ struct RTMPPublisherTests {
         let publisher = RTMPPublisher()
         publisher.stop()
         let hasFailed = await Self.hasFailed(publisher, url) { Nothing() }
-        #expect(!hasFailed, "whoever stops it knows")
+        #expect(!hasFailed, "the caller that stops it knows")
         await server.stop()
     }
 

@@ -138,7 +138,7 @@ struct ElementaryDemuxerTests {
             ], &demuxer)
         #expect(packets.map(\.pts) == [7_200, 7_200, 14_400, 14_400])
         #expect(packets.map(\.dts) == [3_600, 3_600, 7_200, 7_200])
-        #expect(demuxer.counters.malformed == 1, "before the first time there is none")
+        #expect(demuxer.counters.malformed == 1, "before the first timestamp there is none")
     }
 
     private static let hevcSPS: [UInt8] = [
@@ -214,7 +214,7 @@ struct ElementaryDemuxerTests {
         rest.payload = PacketMemory(bytes)
         let after = Self.items([rest, Self.aac(pts: 3_000)], &demuxer)
         #expect(demuxer.changedCodec == nil && demuxer.counters.malformed == 1)
-        #expect(after.packets.count == 1, "the next frame is heard")
+        #expect(after.packets.count == 1, "the next frame is decoded")
     }
 
     @Test("units that are not listed, too large or without a header are dropped and named, and the rest continues")

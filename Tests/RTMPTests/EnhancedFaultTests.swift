@@ -102,7 +102,7 @@ struct EnhancedFaultTests {
         run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
         tag(FLVDemuxerTests.avcc([0x46, 1, 0x50]), at: 10)
         tag(FLVDemuxerTests.avcc([0x50, 1, 0x80]), at: 10)
-        #expect(run.demuxer.counters.empty == 2, "a delimiter, and SEI behind a picture that is gone")
+        #expect(run.demuxer.counters.empty == 2, "a delimiter, and SEI after a frame that is gone")
         tag(sets, at: 20)
         tag(sei, at: 20)
         #expect(run.packets.isEmpty)
@@ -312,8 +312,8 @@ struct EnhancedFaultTests {
         #expect(run.payloads == [Self.idr] && run.demuxer.counters.extraTracks == 2)
         for track in UInt8(0)..<6 { run.audio(Bytes.one(.audio, 1, "Opus", track: track, [track]), at: 9) }
         #expect(run.packets.filter { $0.kind == .audio }.map(\.track) == [0, 1, 2, 3])
-        #expect(run.demuxer.unsupportedCodec == "hvc1 as video track 1", "what was left out first")
-        #expect(run.demuxer.unsupportedVideo == nil, "the publisher may stay")
+        #expect(run.demuxer.unsupportedCodec == "hvc1 as video track 1", "the first that was dropped")
+        #expect(run.demuxer.unsupportedVideo == nil, "the publisher is kept")
     }
 
     @Test("a further track written by Tandem's client is read back unchanged")

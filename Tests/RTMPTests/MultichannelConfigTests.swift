@@ -54,10 +54,10 @@ struct MultichannelConfigTests {
         #expect(
             last.configuration
                 == Array("OpusHead".utf8) + [1, 6, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 1, 4, 2, 0, 4, 1, 2, 3, 5])
-        #expect(last.layout == nil, "the head says it")
+        #expect(last.layout == nil, "the head has it")
         run.audio(Self.config([1, 6, 0, 0, 0, 0x3F]))
         run.audio(EnhancedBytes.single(.audio, 0, "Opus", []))
-        #expect(run.configurations.count == (isFirst ? 1 : 2), "once more the same is nothing new")
+        #expect(run.configurations.count == (isFirst ? 1 : 2), "repeating it changes nothing")
         run.audio(Self.config([0, 2]))
         #expect(run.configurations.last == CodecParameters(codec: .opus, configuration: []))
     }

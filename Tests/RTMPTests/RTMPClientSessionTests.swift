@@ -72,7 +72,7 @@ struct RTMPClientSessionTests {
         let events = Array(pair.server.events.dropFirst())
         #expect(events == [.metadata([AMF0Property("width", .number(16))])] + sent + [.unpublished(.client)])
         let late = RTMPMediaMessage(kind: .audio, timestamp: 0, payload: PacketMemory([1]))
-        #expect(pair.client.bytes(for: late).isEmpty, "nothing behind the end")
+        #expect(pair.client.bytes(for: late).isEmpty, "nothing after the end")
     }
 
     @Test(

@@ -31,7 +31,7 @@ struct RTMPHandshakeTests {
         script.connect()
         let harness = SessionHarness()
         harness.feed(script.take())
-        #expect(harness.writes.count == 1, "one write a burst")
+        #expect(harness.writes.count == 1, "one write for all replies")
         #expect(harness.commands().map { $0.values.first?.string } == ["_result"])
     }
 
@@ -47,7 +47,7 @@ struct RTMPHandshakeTests {
         #expect(harness.events == [.close(.version(fault))])
         #expect(harness.sent.isEmpty)
         harness.feed([3] + Self.c1)
-        #expect(harness.sent.isEmpty, "a closed session drops what comes")
+        #expect(harness.sent.isEmpty, "a closed session drops its input")
     }
 
     @Test("a handshake that arrives byte by byte has five seconds in all, not five after each byte")

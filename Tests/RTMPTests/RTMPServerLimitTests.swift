@@ -69,7 +69,7 @@ struct RTMPServerLimitTests {
         harness.deadlineReached()
         #expect(harness.statusCodes() == ["NetStream.Publish.Denied"])
         harness.decide(.accept, on: 1)
-        #expect(!harness.isPublishing, "a decision behind the end changes nothing")
+        #expect(!harness.isPublishing, "a decision after the end changes nothing")
     }
 
     @Test("a connection has ten seconds to publish; unpublish gives ten more")

@@ -15,7 +15,7 @@ struct RTMPServerMediaTests {
         harness.feed(script.take())
         #expect(harness.events.count == 1)
         harness.decide(.accept, on: 99)
-        #expect(harness.events.count == 1, "a decision on another request means nothing")
+        #expect(harness.events.count == 1, "a decision on another request has no effect")
         harness.decide(.accept, on: 1)
         #expect(
             harness.events.dropFirst() == [

@@ -269,7 +269,7 @@ struct RTMPServerSessionTests {
         let harness = SessionHarness()
         harness.feed(script.take())
         #expect(harness.closeReason == nil)
-        #expect(harness.commands().last?.values.last?.number == 9, "an id is not given out again")
+        #expect(harness.commands().last?.values.last?.number == 9, "an id is not reused")
         script.command("createStream", 11, [.null])
         harness.feed(script.take())
         #expect(harness.closeReason == .limit(.createdStreams))

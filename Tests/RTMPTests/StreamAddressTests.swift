@@ -88,7 +88,7 @@ struct RTMPURLTests {
         #expect((url.port, url.app, url.streamName, url.tcURL) == (port, app, name, tcURL))
         #expect(url.isSecure == text.lowercased().hasPrefix("rtmps"))
         #expect(!url.redacted.contains("key"))
-        #expect((RTMPURL(text, key: key) == nil) == url.isSecure, "not by who speaks plain RTMP alone")
+        #expect((RTMPURL(text, key: key) == nil) == url.isSecure, "not without TLS support")
     }
 
     @Test(

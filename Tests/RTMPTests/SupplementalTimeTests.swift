@@ -182,7 +182,7 @@ struct SupplementalTimeTests {
         let expected: Int64 = ((14 * 60 + 13) * 60 + 20) * 1_000_000_000 + 500_000_000
         let found = Self.find(Self.message(1, code), sps: Self.sps(hasModel: hasModel))
         #expect(found == WallClockTime(nanoseconds: expected, hasZone: false))
-        #expect(Self.find(Self.message(1, code)) == nil, "without rules nothing can be read")
+        #expect(Self.find(Self.message(1, code)) == nil, "without parameter sets nothing can be read")
         let both = Self.message(1, code) + Self.message(5, Self.stamp(Self.micros))
         #expect(Self.find(both, sps: Self.sps(hasModel: hasModel))?.hasZone == true, "a date is better than none")
     }

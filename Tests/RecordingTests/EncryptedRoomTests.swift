@@ -71,7 +71,7 @@ struct EncryptedRoomTests {
                 })
         }
         #expect(stopped?.code == .diskFull && looks.withLock { $0 } == 3)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: clips).isEmpty, "it takes its file with it")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: clips).isEmpty, "it removes its file")
         let made = try writer.write(
             "clear", id: "clip-1-1", of: listed, from: hold,
             opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) })
@@ -120,7 +120,7 @@ struct EncryptedRoomTests {
         }
         let directories = [".clip-3-1", ".clip-3-2", ".other", "clip-3-1"]
         ClipWriter.removeLeftovers(of: "88231", in: folder.path, hasHolds: false)
-        #expect(try left() == Set(others + directories), "other rooms' stay, and so do holds where they are others'")
+        #expect(try left() == Set(others + directories), "other rooms' files stay, and so do holds outside of it")
         ClipWriter.removeLeftovers(of: "88231", in: folder.path, hasHolds: true)
         ClipWriter.removeLeftovers(of: "88231", in: folder.path + "/nowhere", hasHolds: true)
         #expect(try left() == Set(others + [".other", "clip-3-1"]))

@@ -130,7 +130,7 @@ struct RecorderTests {
         let finisher = RecordingFinisher(room.settings())
         #expect(!finisher.isDue && finisher.isDue(roomHasEnded: true))
         let other = RecordingFinisher(room.settings(roomID: "88232"))
-        #expect(!other.isDue(roomHasEnded: true), "it is another room's, which may be live")
+        #expect(!other.isDue(roomHasEnded: true), "it belongs to another room, which may be live")
         let finished = try finisher.run { _, _ in }
         #expect(finished.frames == 256 && !finisher.isDue(roomHasEnded: true))
     }
@@ -195,7 +195,7 @@ struct RecorderTests {
         }
         RecordingFinisher(room.settings(keepsSegments: false, roomID: "88232")).removeLeftovers()
         let others = try sources()
-        #expect(others == names, "they are another room's")
+        #expect(others == names, "they belong to another room")
         finisher.removeLeftovers()
         let end = try FileManager.default.contentsOfDirectory(atPath: room.recording).sorted()
         #expect(end == ["90p.mp4", "recording.json"])
@@ -300,7 +300,7 @@ struct RecorderTests {
         recorder.stop(MediaError(.outputLost, "gone", at: "recording", fix: "none"))
         recorder.resume()
         recorder.settle()
-        #expect(events.withLock { $0.last } == "stopped", "the room is over")
+        #expect(events.withLock { $0.last } == "stopped", "the room has ended")
     }
 
     @Test("lines written after one that the disk refused, the first or another, can be read")
@@ -367,7 +367,7 @@ struct RecorderTests {
         #expect(events.withLock { $0.last?.hasPrefix("not resumed") } == true, "\(events.withLock { $0 })")
         recorder.keep(slot)
         recorder.settle()
-        #expect(busy.wait(timeout: .now()) == .timedOut, "it stands still")
+        #expect(busy.wait(timeout: .now()) == .timedOut, "it is stopped")
         recorder.resume()
         recorder.settle()
         #expect(events.withLock { $0.last } == "resumed")

@@ -16,7 +16,7 @@ struct SegmentPlacesTests {
         let dates: [Int64] = [100, 110, 120, 130, 105, 115, 125, 135, 145]
         let places = SegmentPlaces(dates)
         for (index, date) in dates.enumerated().dropFirst(4) {
-            #expect(places.last(notAfter: date) == index, "behind the jump each is found by its own date")
+            #expect(places.last(notAfter: date) == index, "after the jump each is found by its own date")
         }
         // Before it, segments that start after the smallest later date count as the last one before that date.
         #expect(places.last(notAfter: 100) == 0 && places.last(notAfter: 104) == 0 && places.last(notAfter: 99) == nil)

@@ -107,14 +107,14 @@ struct TakeTests {
             nil, ends: true, at: 0, marks: [(90, "pk")], keeper: takes,
             commands: [
                 100: { () throws in #expect(try takes.stop(at: 100) == room.recording && takes.status == .stopping) },
-                110: { () throws in #expect(try takes.stop(at: 110) == nil, "it stops already") },
+                110: { () throws in #expect(try takes.stop(at: 110) == nil, "it is already stopping") },
                 150: { () throws in #expect(try takes.start(at: 150) == "\(room.recording)/take-2") },
                 200: { () throws in
                     #expect(takes.status == .recording && takes.number == 2)
                     let take = try #require(over.withLock { $0.first })
                     #expect(take.settings == room.settings() && takes.unfinished.count == 2)
                     take.recorder.settle()
-                    #expect(room.settings().dueTakes(roomHasEnded: false).isEmpty, "the room is on air")
+                    #expect(room.settings().dueTakes(roomHasEnded: false).isEmpty, "the room is live")
                     first = try RecordingFinisher(take.settings).run { _, _ in }
                     takes.finished(take.settings)
                 },
@@ -147,7 +147,7 @@ struct TakeTests {
         let error = #expect(throws: MediaError.self) {
             try TakeRecorder.open(room.settings(), source: { _ in nil }, report: { _ in }, over: { _ in })
         }
-        #expect(error?.code == .roomExited, "the room is over")
+        #expect(error?.code == .roomExited, "the room has ended")
     }
 
     // MARK: Segments only
@@ -230,9 +230,9 @@ struct TakeTests {
         let told = Mutex<[Int]>([])
         let next = try slots.open { take in told.withLock { $0.append(take.number) } }
         #expect(next.status == .stopped && told.withLock { $0 } == [1])
-        #expect(slots.settings.dueTakes(roomHasEnded: false).isEmpty, "the room is on air")
+        #expect(slots.settings.dueTakes(roomHasEnded: false).isEmpty, "the room is live")
         #expect(slots.settings.dueTakes(roomHasEnded: true).map(\.directory) == [slots.recording])
-        #expect(next.kept.movieBytes == 6, "the disk's guard keeps room for them")
+        #expect(next.kept.movieBytes == 6, "the disk guard reserves space for them")
         next.keep(slots.slot(2))
         // The name is in use: existing files are not touched.
         try FileManager.default.createDirectory(atPath: slots.recording + "/take-2", withIntermediateDirectories: true)
@@ -248,7 +248,7 @@ struct TakeTests {
         last.ended(nextMediaSequence: 6)
         last.settle()
         let due = [slots.recording, slots.recording + "/take-3"]
-        #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due, "its end says so")
+        #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due, "its end is recorded")
         last.close()
         #expect(try slots.kept("/take-3") == [3, 4, 5])
         #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due)

@@ -47,7 +47,7 @@ struct VODPlaylistsTests {
         let (first, later) = try (lines("720p.m3u8"), lines("360p.m3u8"))
         #expect(first.contains("#EXT-X-DISCONTINUITY-SEQUENCE:0") && later.contains("#EXT-X-DISCONTINUITY-SEQUENCE:2"))
         #expect(first.count { $0 == "#EXT-X-DISCONTINUITY" } == 3)
-        #expect(later.count { $0 == "#EXT-X-DISCONTINUITY" } == 1, "the hole that both have")
+        #expect(later.count { $0 == "#EXT-X-DISCONTINUITY" } == 1, "the gap that both have")
         for list in [first, later] {
             #expect(list.contains("#EXT-X-TARGETDURATION:2") && list.last == "#EXT-X-ENDLIST")
         }

@@ -147,7 +147,7 @@ struct CommandedStateTests {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
         let later = Self.grown(state.json).bare
-        #expect(later.text().split(separator: #""later":"#).count >= 17, "the test has put them everywhere")
+        #expect(later.text().split(separator: #""later":"#).count >= 17, "the test has added them everywhere")
         let reading = try #require(CommandedState.read(Array(later.text().utf8)))
         #expect(reading.problems.isEmpty)
         #expect(reading.state.json.canonical.text() == later.canonical.text())

@@ -26,7 +26,7 @@ struct CrashBookTests {
                 .init(source: Self.a, codec: "aac", at: Self.now - 5),
                 .init(source: Self.b, codec: "aac", at: Self.now - 5),
             ])
-        #expect(CrashBook(Array(book.text.utf8), modified: 1, now: Self.now) == book, "the times stay")
+        #expect(CrashBook(Array(book.text.utf8), modified: 1, now: Self.now) == book, "the times are kept")
         let next = CrashBook(
             Array((book.text + CrashBook.mark(Self.b, .h264).text + "\n").utf8), modified: Self.now + 900,
             now: Self.now + 1000)
@@ -95,6 +95,6 @@ struct RefusalReportsTests {
         #expect(told.count == 23 && told.reduce(0, +) + told.count > 1_400)
         #expect(reports.tell("[2001:db8::1]:5", now: 4_000_000_000) == 0)
         for index in 0..<10_000 { _ = reports.tell("10.0.\(index >> 8).\(index & 255):1", now: 4_000_000_000) }
-        #expect(reports.tell("192.0.2.1:1", now: 5_000_000_000) != nil, "those who are known are told apart still")
+        #expect(reports.tell("192.0.2.1:1", now: 5_000_000_000) != nil, "known sources are still told apart")
     }
 }

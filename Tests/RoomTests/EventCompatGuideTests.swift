@@ -57,7 +57,7 @@ struct EventCompatGuideTests {
                                 || !own.values.isEmpty && own.values.isSubset(of: condition.values))
                     }
                 }
-                #expect(!isCovered, "\(Self.written(row)) is never said, because of \(Self.written(before))")
+                #expect(!isCovered, "\(Self.written(row)) never matches, because of \(Self.written(before))")
             }
         }
     }

@@ -12,7 +12,7 @@ struct EventThrottleTests {
         #expect(told.count == 3 + 7)
         let left = throttle.due(now: 9 * second)
         #expect(told.reduce(0, +) + (left ?? 0) == 1_920, "none is lost")
-        #expect(throttle.due(now: 20 * second) == nil, "nothing is held")
+        #expect(throttle.due(now: 20 * second) == nil, "nothing is pending")
         #expect(throttle.happened(now: 20 * second) == 1)
     }
 }

@@ -38,7 +38,7 @@ struct OperatorDirectoryTests {
         }
         #expect(OperatorDirectory.isReadable("\(given)/key", in: given + "/"))
         #expect(!OperatorDirectory.isReadable("\(given)/key", in: nil))
-        #expect(!OperatorDirectory.isReadable("\(given)-other/key", in: given), "the name goes on")
+        #expect(!OperatorDirectory.isReadable("\(given)-other/key", in: given), "the name is longer")
         #expect(!OperatorDirectory.isReadable("\(base)/alias/key", in: given), "as the pipeline file writes it")
         #expect(OperatorDirectory.isReadable("\(base)/alias/key", in: "\(base)/alias"))
         #expect(!OperatorDirectory.isReadable("key", in: given))

@@ -42,6 +42,6 @@ struct PKLifeTests {
         #expect(throws: PKLife.Refusal.self) { try life.punish(lasting: nil, now: 1) }
         #expect(life == before)
         #expect(life.end(.sourceGone("2002"), now: 2).map(\.reason) == [.sourceGone("2002")])
-        #expect(try life.start(Self.plan, now: 3).count == 1, "a new PK can begin")
+        #expect(try life.start(Self.plan, now: 3).count == 1, "a new PK can start")
     }
 }

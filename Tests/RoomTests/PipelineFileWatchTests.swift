@@ -172,7 +172,7 @@ struct PipelineFileWatchTests {
         watch.look()
         watch.look()
         #expect(taker.attempts == before + 3)
-        #expect(taker.reports == ["early", "early"], "told once, and when somebody asks")
+        #expect(taker.reports == ["early", "early"], "reported once, and on request")
     }
 }
 

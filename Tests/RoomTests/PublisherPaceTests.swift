@@ -111,12 +111,12 @@ struct PublisherPaceTests {
             if sender.pace.isHeld { now += 100_000_000 }
         }
         guard let (began, time) = racingSince else {
-            Issue.record("it was never noticed")
+            Issue.record("it was never detected")
             return
         }
         let ahead = (sender.time - time) * 1_000_000 - (now - began)
         #expect(ahead > 0 && ahead < 3 * Self.second, "\(ahead / 1_000_000) ms ahead")
-        #expect(time < (percent < 200 ? 30_000 : 9_000), "noticed after \(time) ms of it")
+        #expect(time < (percent < 200 ? 30_000 : 9_000), "detected after \(time) ms of it")
         // The spread comes only from the drift that the timeline follows.
         let spread = (sender.delays.max() ?? 0) - (sender.delays.min() ?? 0)
         #expect(spread < 60_000_000, "\(spread / 1_000_000) ms")
@@ -166,7 +166,7 @@ struct PublisherPaceTests {
         pace.end()
         #expect(pace.isHeld)
         let isChanged = pace.look(at: 1_000, waiting: 0)
-        #expect(isChanged && !pace.isHeld, "the next publication is another one")
+        #expect(isChanged && !pace.isHeld, "the next publication starts anew")
     }
 
     @Test("a publisher that sends too many bytes is paused until a good part is decoded, whatever the timestamps")

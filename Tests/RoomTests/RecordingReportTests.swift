@@ -120,7 +120,7 @@ struct RecordingReportTests {
             #expect(report.finish() == nil)
             let last = try #require(try lines.all().last)
             #expect(last["type"] as? String == "recording.ready" && last["onAir"] as? Bool == true)
-            #expect(last["path"] as? String == settings.directory && last["compat"] == nil, "the room is on air")
+            #expect(last["path"] as? String == settings.directory && last["compat"] == nil, "the room is live")
         }
     }
 
@@ -156,7 +156,7 @@ struct RecordingReportTests {
             let next = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
             var steps = 0
             #expect(next.finish(by: Int64(Self.steps + 1) * 1_000_000, advanced: { steps += 1 }) == nil)
-            #expect(steps == Self.steps, "whoever watches it sees each of them")
+            #expect(steps == Self.steps, "a client sees each of them")
             let last = try lines.all().last
             #expect(last?["type"] as? String == "recording.ready" && last?["onAir"] as? Bool == false)
             #expect(!RecordingFinisher(settings).isDue)

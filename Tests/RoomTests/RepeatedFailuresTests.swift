@@ -12,6 +12,6 @@ struct RepeatedFailuresTests {
         for index in Int64(1)...9 { #expect(failures.tells(.diskFull, at: 5 + index * second) == nil) }
         #expect(failures.tells(.rejected, at: 6 * second) == 0, "another kind")
         #expect(failures.tells(.diskFull, at: 5 + RepeatedFailures.interval) == 9)
-        #expect(failures.tells(.diskFull, at: 6 + 2 * RepeatedFailures.interval) == 0, "none lay between")
+        #expect(failures.tells(.diskFull, at: 6 + 2 * RepeatedFailures.interval) == 0, "none was suppressed")
     }
 }

@@ -77,7 +77,7 @@ extension InProcess {
             }
             let phases = of("live.tandem.pk")
             #expect(phases.map { $0.attributes["X-TANDEM-PHASE"] } == ["pk", "punish"])
-            #expect(phases.map(\.start) == [scenes[3].start, scenes[4].start], "a phase begins with its frame")
+            #expect(phases.map(\.start) == [scenes[3].start, scenes[4].start], "a phase starts with its frame")
             #expect(phases.map(\.end) == [scenes[4].start, scenes[5].start])
             #expect(phases.first?.attributes["PLANNED-DURATION"] == "2.000")
             directory.lint()

@@ -10,7 +10,7 @@ struct RoomIdleTests {
     func nobodyCame() {
         var idle = RoomIdle(hasHadSource: false)
         #expect(
-            idle.noted(isAnybodyThere: false, Self.rules, now: 5 * Self.second) == nil, "it counts from the first look")
+            idle.noted(isAnybodyThere: false, Self.rules, now: 5 * Self.second) == nil, "it counts from the first poll")
         #expect(idle.noted(isAnybodyThere: false, Self.rules, now: 65 * Self.second - 1) == nil)
         #expect(idle.noted(isAnybodyThere: false, Self.rules, now: 65 * Self.second) == .nobodyCame(60 * Self.second))
         #expect(idle.noted(isAnybodyThere: false, Self.rules, now: 99 * Self.second) == nil, "told once")

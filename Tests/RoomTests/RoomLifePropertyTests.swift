@@ -19,7 +19,7 @@ struct RoomLifePropertyTests {
             witness.now += Int64.random(in: 0...3 * Kit.second, using: &random)
             witness.step(&random)
         }
-        #expect(witness.starts > 20 && witness.automaticEnds > 3 && witness.returns > 50, "the steps went everywhere")
+        #expect(witness.starts > 20 && witness.automaticEnds > 3 && witness.returns > 50, "the steps reached every state")
         try witness.everybodyComesBack()
     }
 }
@@ -75,7 +75,7 @@ private struct Witness {
         for action in actions {
             switch action {
             case .tell(let source, let change):
-                #expect(change.from == self.states[source] && change.to != change.from, "exactly one event a change")
+                #expect(change.from == self.states[source] && change.to != change.from, "exactly one event per change")
                 if change.from == .reconnecting, change.to == .live { self.returns += 1 }
                 self.states[source] = change.to
             case .pkReady:
@@ -86,13 +86,13 @@ private struct Witness {
                 self.shown = show
             }
         }
-        #expect(self.shown.text == self.room.onAir.text, "what was last told is what is on air")
+        #expect(self.shown.text == self.room.onAir.text, "the scene reported last is on air")
         #expect(self.room.phases.phase == self.phase)
         #expect(self.room.sources.allSatisfy { $0.value.state == self.states[$0.key] })
         self.expectSomebody(isCommand)
         if self.room.phases.isRunning {
-            #expect(!self.states.values.contains(.gone), "a PK with a source that is finally lost has ended")
-            #expect(!self.room.sources.values.contains { $0.isGivenUp }, "and so has one with a source that is silent")
+            #expect(!self.states.values.contains(.gone), "a PK with a finally lost source has ended")
+            #expect(!self.room.sources.values.contains { $0.isGivenUp }, "and so has one with a silent source")
         }
     }
 

@@ -10,7 +10,7 @@ struct RoomLifeTests {
     func leavePane() {
         var room = Kit.room((.placeholder, .leavePane), first: "pk")
         room.everybodyComes(now: 0)
-        #expect(room.loses(Kit.b, now: 0).shows.isEmpty, "its last picture is held")
+        #expect(room.loses(Kit.b, now: 0).shows.isEmpty, "its last frame is held")
         #expect(room.passes(to: 2 * Self.second - 1).shows.isEmpty)
         #expect(room.passes(to: 2 * Self.second).shows == ["pk-2002"])
         #expect(room.passes(to: 9 * Self.second).shows.isEmpty)
@@ -71,7 +71,7 @@ struct RoomLifeTests {
         var room = Kit.room(first: "pk")
         room.everybodyComes(now: 0)
         let early = room.receive(.source(Self.c, .published), now: 0)
-        #expect(early.isEmpty, "nobody knows it")
+        #expect(early.isEmpty, "it is unknown")
         room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
         let trio = RoomLife.Scene(id: "trio", sources: [Kit.a, Kit.b, Self.c])
         room.replace(trio)
@@ -94,12 +94,12 @@ struct RoomLifeTests {
         room.replace(RoomLife.Scene(id: "pk", sources: [Kit.a]))
         for scene in ["guest", "punish"] { room.remove(scene) }
         room.remove(Kit.b)
-        #expect(room.passes(to: 3 * Self.second).shows == ["pk"], "what was asked for is on air again")
+        #expect(room.passes(to: 3 * Self.second).shows == ["pk"], "the commanded scene is on air again")
         let stale = room.loses(Kit.b, now: 4 * Self.second) + room.comes(Kit.b, now: 5 * Self.second)
         #expect(stale.isEmpty)
-        #expect(room.deadline(after: 3 * Self.second) == nil, "nobody is waited for")
+        #expect(room.deadline(after: 3 * Self.second) == nil, "no source is waited for")
         room.add(RoomLife.Source(id: Kit.b, rules: Kit.rules, absence: .placeholder))
-        #expect(room.sources[Kit.b]?.state == .idle, "who comes back under its name begins anew")
+        #expect(room.sources[Kit.b]?.state == .idle, "a new source with its name starts anew")
     }
 
     @Test("a thousand sources that come and go leave no state behind")
@@ -122,7 +122,7 @@ struct RoomLifeTests {
         _ = room.loses(Kit.b, now: 0)
         #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
         room.remove("pk")
-        #expect(room.comes(Kit.b, now: 5 * Self.second).shows.isEmpty, "what is on air is what is wanted now")
+        #expect(room.comes(Kit.b, now: 5 * Self.second).shows.isEmpty, "the scene on air is now the wanted one")
         #expect(room.wanted == Kit.solo && room.scene("pk") == nil)
 
         var other = Kit.room(first: "punish")
@@ -131,7 +131,7 @@ struct RoomLifeTests {
         #expect(other.onAir.scene == Kit.duel)
         other.remove("solo")
         let end = try other.endPK(now: 2 * Self.second)
-        #expect(end.shows == ["guest"], "the PK's end scene is gone")
+        #expect(end.shows == ["guest"], "the PK's end scene was removed")
     }
 
     @Test("a PK whose scene was removed does not start, and starts when the scene is back")
@@ -154,7 +154,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
         _ = room.loses(Kit.a, now: 3 * Self.second)
         _ = room.receive(.source(Kit.b, .published), now: 16 * Self.second)
-        #expect(room.passes(to: 20 * Self.second).shows == ["pk"], "b is coming, a is gone")
+        #expect(room.passes(to: 20 * Self.second).shows == ["pk"], "b is connecting, a is gone")
     }
 
     @Test("a PK by timer: each phase shows its scene")

@@ -57,7 +57,7 @@ extension InProcess {
             }
             let last = try #require(room.segments.last)
             let end = try #require(last.integer("firstTick")) + #require(last.integer("ticks"))
-            #expect(room.publishedTicks == end - start, "no frame is lost over two seams")
+            #expect(room.publishedTicks == end - start, "no frame is lost over two discontinuities")
             directory.lint()
         }
 
@@ -96,7 +96,7 @@ extension InProcess {
             let low = try await set(100_000)
             #expect(low.body.contains(#""applied":["renditions[0].video.bitrate"]"#), "\(low.body)")
             let after = try await measured()
-            #expect(try bandwidth() == declared, "segments by the higher rate are listed")
+            #expect(try bandwidth() == declared, "segments with the higher rate are listed")
             _ = try await set(600_000)
             #expect(try await rendition("bitrate") == 600_000)
             let (high, raised) = (try await measured(), try bandwidth())

@@ -22,7 +22,7 @@ extension InProcess {
             #expect(room.events.all("encoder.overload_step").isEmpty)
             try await offPool { try room.events.wait("segment.published") }
             guard case .ended = try await room.end() else {
-                Issue.record("the room has not ended as it was told to")
+                Issue.record("the room has not ended as requested")
                 return
             }
             #expect(room.events.types().last == "room.closed")

@@ -37,7 +37,7 @@ extension InProcess {
             #expect(try await output(first)[key: "state"]?.string == "recording")
             #expect(try await output(first)[key: "take"]?.integer == 1)
             let started = try await first.command(.post, "/v1/outputs/record:start", status: 202)
-            #expect(started.member("state")?.string == "recording", "it records already")
+            #expect(started.member("state")?.string == "recording", "it is already recording")
             for _ in 0..<2 { try await first.command(.post, "/v1/outputs/record:stop", status: 202) }
             try await first.publish(seconds: 3)
             let ready = try await first.told("recording.ready")
@@ -79,7 +79,7 @@ extension InProcess {
                     $0.integer("ticks")
                 }
                 #expect(listed.indices.contains { listed[...$0].reduce(0, +) == frames }, "\(frames) of \(listed)")
-                #expect(tick > end || end == 0, "what was on air between the two is in neither")
+                #expect(tick > end || end == 0, "frames between the two are in neither")
                 end = tick + frames
                 if take.path != record { #expect(listed.reduce(0, +) == frames, "to the end of the room") }
             }

@@ -166,8 +166,8 @@ extension InProcess {
             let start = try #require(room.events.all("program.started").first?.integer("firstTick"))
             let frames = try CanvasFrames(directory, firstTick: start)
             let (both, one) = (try #require(joined.integer("tick")), try #require(left.integer("tick")))
-            #expect(frames.goesOn(at: both, intoLeftHalf: true), "1001 goes on in its pane at \(both)")
-            #expect(frames.goesOn(at: one, intoLeftHalf: false), "1001 goes on alone at \(one)")
+            #expect(frames.goesOn(at: both, intoLeftHalf: true), "1001 continues in its pane at \(both)")
+            #expect(frames.goesOn(at: one, intoLeftHalf: false), "1001 continues alone at \(one)")
             #expect(frames.views(both - 5..<both).allSatisfy { $0 == .dark })
             // Media from the second source is shown after its jitter buffer.
             #expect(frames.views(both + 15..<dropped).allSatisfy { $0 == .darkLeftLightRight })

@@ -46,7 +46,7 @@ struct RoomSecretFilesTests {
         for (name, use) in names {
             try self.write("second", name)
             #expect(changed() == [use], "\(name)")
-            #expect(changed().isEmpty, "\(name) is told once")
+            #expect(changed().isEmpty, "\(name) is reported once")
         }
     }
 

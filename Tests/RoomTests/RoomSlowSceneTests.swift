@@ -30,7 +30,7 @@ extension InProcess {
                 return seen
             }
             #expect(seen == [200, 200, 200, 200])
-            #expect(late.reply == nil, "the scene was built meanwhile: nothing was shown to go on beside it")
+            #expect(late.reply == nil, "the scene was built too early: nothing was observed during the build")
             gate.signal()
             let answer = try await offPool { try late.wait() }
             #expect(answer.status == 200, "\(answer.body)")

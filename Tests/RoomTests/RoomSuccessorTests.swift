@@ -121,7 +121,7 @@ extension InProcess {
             try await first.command(.post, "/v1/room:end", status: 202)
             let second = try await Self.successor(of: first, pipeline, after: 2, .over)
             guard case .ended = try await second.finish() else {
-                Issue.record("the room goes on")
+                Issue.record("the room continues")
                 return
             }
             #expect(second.events.all("room.closed").map { $0.text("outcome") } == ["ended"])
@@ -180,7 +180,7 @@ extension InProcess {
             #expect(try await guest(fifth).member("videoPush")?.content == .boolean(true))
             #expect(fifth.events.all("room.resumed").isEmpty)
             try await fifth.end()
-            #expect(!directory.exists("commands.json.aside"), "it may have keys")
+            #expect(!directory.exists("commands.json.aside"), "it may contain keys")
         }
 
         @Test("a changed pipeline file wins for the members it changes, and undoes no cover")

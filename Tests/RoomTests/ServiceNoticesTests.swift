@@ -67,7 +67,7 @@ struct ServiceNoticesTests {
         let stopping = Self.view(.stopping(until: 3 * Self.second + 1))
         let told = notices.looks(600, at: stopping)
         let asked = told.filter { $0.datagram.contains("EXTEND_TIMEOUT_USEC=5000000") }.map(\.tenth)
-        #expect(asked == [0, 10, 20, 30], "a worker that hangs in its end is left to the manager")
+        #expect(asked == [0, 10, 20, 30], "a worker stuck at its end is left to the manager")
     }
 
     @Test("a recovering worker is not ready; it requests more time while it progresses, and not when it is stuck")
@@ -81,7 +81,7 @@ struct ServiceNoticesTests {
         let hanging = Self.view(.settling, "finishing the recording", isAlive: false)
         #expect(notices.looks(100, at: hanging, from: 25).isEmpty)
         let done = notices.next(Self.view(.over, "finishing the recording"), now: 20 * Self.second)
-        #expect(done == ["READY=1", "STOPPING=1"], "when it has settled it has started, and is over")
+        #expect(done == ["READY=1", "STOPPING=1"], "after the recovery it has started, and ends")
     }
 
     @Test("WATCHDOG is sent twice per interval while the loops progress")
@@ -107,10 +107,10 @@ struct ServiceNoticesTests {
         #expect(next(1, 0, at: 1) == ["READY=1\nSTATUS=s"], "once it is ready itself")
         #expect(next(1, 0, at: 2) == ["RELOADING=1\nMONOTONIC_USEC=2000000"])
         #expect(next(1, 0, at: 3).isEmpty)
-        #expect(next(2, 1, at: 4) == ["READY=1"], "asked again meanwhile, which is a reload of its own")
+        #expect(next(2, 1, at: 4) == ["READY=1"], "requested again meanwhile, which is another reload")
         #expect(next(2, 1, at: 5) == ["RELOADING=1\nMONOTONIC_USEC=5000000"])
         #expect(next(2, 2, at: 6) == ["READY=1"])
-        #expect(next(3, 3, at: 7) == ["RELOADING=1\nMONOTONIC_USEC=7000000", "READY=1"], "between two looks")
-        #expect(next(4, 3, at: 8, phase: .over) == ["STOPPING=1"], "there is nothing to be read for")
+        #expect(next(3, 3, at: 7) == ["RELOADING=1\nMONOTONIC_USEC=7000000", "READY=1"], "between two polls")
+        #expect(next(4, 3, at: 8, phase: .over) == ["STOPPING=1"], "there is no file to read")
     }
 }

@@ -19,7 +19,7 @@ struct ServiceOutboxTests {
                 return false
             }
         }
-        #expect(looks == 1_000, "one attempt a look")
+        #expect(looks == 1_000, "one attempt per poll")
         var taken: [String] = []
         outbox.deliver(Self.view(.stopping(until: 2_000 * Self.second), "draining"), now: 1_000 * Self.second) {
             taken.append($0)

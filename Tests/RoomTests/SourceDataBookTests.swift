@@ -17,7 +17,7 @@ struct SourceDataBookTests {
         book.note(Kit.b, isTaken: false)
         #expect(book.count(of: Kit.b).taken == 1 && book.count(of: Kit.b).dropped == 1)
         book.forget(Kit.a)
-        #expect(book.sources == [Kit.b], "who is gone leaves nothing behind")
+        #expect(book.sources == [Kit.b], "a removed source leaves nothing behind")
         #expect(book.take(Kit.a, now: 10 * second) && book.count(of: Kit.a).dropped == 0)
     }
 }

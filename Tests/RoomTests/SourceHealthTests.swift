@@ -108,7 +108,7 @@ struct SourceHealthTests {
         #expect(feed.health.level == .alert3)
         feed.run(10)
         #expect(feed.health.level == .normal && feed.health.causes.isEmpty)
-        #expect(feed.now - bad >= 15 * Self.second, "five of the window and ten of patience")
+        #expect(feed.now - bad >= 15 * Self.second, "five of the window and ten of hysteresis")
         #expect(feed.levels.first == .alert3 && feed.levels.last == .normal)
     }
 
@@ -200,7 +200,7 @@ struct SourceHealthTests {
     func skew(late: Int64, level: SourceHealth.Level) {
         var feed = Feed()
         feed.run(10, late: 300)
-        #expect(feed.changes.isEmpty, "a publisher that always sends its sound late is in order")
+        #expect(feed.changes.isEmpty, "a publisher that always sends its audio late is normal")
         feed.run(10, late: 300 + late)
         #expect(feed.health.level == level, "\(feed.health.figures)")
         if level > .normal { #expect(feed.health.causes == [.skew]) }

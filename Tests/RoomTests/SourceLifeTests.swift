@@ -52,7 +52,7 @@ struct SourceLifeTests {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
         #expect(source.deadline(after: 0) == 15 * Self.second, "the end of the grace")
-        #expect(!source.isAway(now: 10 * Self.second), "ten seconds of it are still to be seen")
+        #expect(!source.isAway(now: 10 * Self.second), "ten seconds of it are still to be shown")
         _ = source.receive(.drained, now: 10 * Self.second)
         #expect(source.deadline(after: 10 * Self.second) == 12 * Self.second)
         #expect(!source.isAway(now: 12 * Self.second - 1) && source.isAway(now: 12 * Self.second))
@@ -72,7 +72,7 @@ struct SourceLifeTests {
         #expect(source.deadline(after: 15 * Self.second) == 47 * Self.second)
         #expect(!source.isAway(now: 47 * Self.second - 1) && source.isAway(now: 47 * Self.second))
         _ = source.receive(.drained, now: 60 * Self.second)
-        #expect(source.isAway(now: 60 * Self.second), "its pane does not come back for what nobody waited for")
+        #expect(source.isAway(now: 60 * Self.second), "its pane does not return for media that was not waited for")
     }
 
     @Test("if the decoder finishes before the connection's end is reported, the hold starts at that report")
@@ -102,7 +102,7 @@ struct SourceLifeTests {
         let changes = source.receive(.left(reason: "again"), now: 601 * Self.second)
         #expect(changes.map(\.to) == [.lost, .reconnecting])
         #expect(source.graceUntil == 616 * Self.second)
-        #expect(source.isAway(now: 601 * Self.second), "its last picture is not held anew")
+        #expect(source.isAway(now: 601 * Self.second), "its last frame is not held again")
         #expect(source.poll(now: 616 * Self.second - 1, arrivals: .init()).isEmpty)
         #expect(source.poll(now: 616 * Self.second, arrivals: .init()).map(\.to) == [.gone])
     }
@@ -112,7 +112,7 @@ struct SourceLifeTests {
         var source = Self.live()
         #expect(source.receive(.takenOver, now: 1).map(\.to) == [.reconnecting])
         _ = source.receive(.published, now: 1)
-        #expect(source.receive(.pictured, now: 2).isEmpty, "the older connection's, still in the decoder")
+        #expect(source.receive(.pictured, now: 2).isEmpty, "the older connection's end, still in the decoder")
         _ = source.receive(.drained, now: 3)
         #expect(source.receive(.pictured, now: 4).map(\.to) == [.live])
     }
@@ -181,7 +181,7 @@ struct SourceLifeTests {
         #expect(open.isGivenUp && open.isAbsent && !open.isPresent && open.state == .stalled)
         // It ends after the grace: there is no second grace.
         #expect(open.receive(.left(reason: "idle"), now: 90 * Self.second).map(\.to) == [.lost, .reconnecting])
-        #expect(open.isAway(now: 90 * Self.second) && open.isAbsent, "its last picture is not held again")
+        #expect(open.isAway(now: 90 * Self.second) && open.isAbsent, "its last frame is not held again")
         #expect(open.poll(now: 90 * Self.second, arrivals: .init()).map(\.to) == [.gone])
         // It ends within the grace.
         var ended = Self.live()
@@ -220,7 +220,7 @@ struct SourceLifeTests {
             if now < 3_250_000_000 { #expect(changes.isEmpty) }
         }
         #expect(changes.map(\.to) == [.stalled])
-        #expect(SourceLife.Arrivals(readUntil: 7).known(at: 5) == 5, "nobody has read the future")
+        #expect(SourceLife.Arrivals(readUntil: 7).known(at: 5) == 5, "reads cannot be in the future")
     }
 
     @Test("a still screen with a frame every five seconds is live while audio arrives")

@@ -30,7 +30,7 @@ struct UploadDebtTests {
         (image.sprites, absent.sprites) = (sprites, sprites)
         let updates = UploadDebt.sheets(of: [plain, image, absent])
         #expect(updates.count == 1 && updates.first?.index == "still.vtt")
-        #expect(updates.first?.changed == ["still-1-0.jpg", "still-2-2.jpg"], "one that has gone is named no file")
+        #expect(updates.first?.changed == ["still-1-0.jpg", "still-2-2.jpg"], "a missing file is not named")
         #expect(updates.first?.text == Array(text.utf8) && updates.first?.directory == folder.path + "/")
     }
 }

@@ -60,7 +60,7 @@ struct NotifySocketTests {
             #expect(NotifySocket(name) == nil, "\(name)")
         }
         #expect(NotifySocket("@" + String(repeating: "n", count: 107)) != nil)
-        #expect(NotifySocket("/" + String(repeating: "n", count: 107)) == nil, "there is no room for its NUL")
+        #expect(NotifySocket("/" + String(repeating: "n", count: 107)) == nil, "there is no space for a NUL")
         let socket = try #require(NotifySocket("@\(self.unique)"))
         #expect(!socket.send("READY=1"))
     }

@@ -61,15 +61,15 @@ struct CertificateStoreTests {
         try Self.withPairs { directory in
             let store = try CertificateStore(Self.files(directory), place: "viewer")
             rename("\(directory)/b.crt", "\(directory)/a.crt")
-            #expect(store.look() == .unchanged, "the key may be on its way")
+            #expect(store.look() == .unchanged, "the key may still be written")
             guard case .refused(let error) = store.look() else {
-                Issue.record("a pair that does not match was taken")
+                Issue.record("a pair that does not match was accepted")
                 return
             }
             #expect(error.what.contains("does not belong to"))
             #expect(store.look() == .unchanged, "told once")
             guard case .refused = store.reload() else {
-                Issue.record("a reload on demand says what it found each time")
+                Issue.record("a reload on request reports its result each time")
                 return
             }
             rename("\(directory)/b.key", "\(directory)/a.key")
@@ -78,7 +78,7 @@ struct CertificateStoreTests {
             unlink("\(directory)/a.key")
             #expect(store.look() == .unchanged)
             guard case .refused(let missing) = store.look() else {
-                Issue.record("a missing key was not told")
+                Issue.record("a missing key was not reported")
                 return
             }
             #expect(missing.code == .notReadable)

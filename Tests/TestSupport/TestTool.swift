@@ -54,7 +54,7 @@ package enum TestTool {
         FileHandle.standardOutput.write(Data("SKIPPED [\(tool)] in \(test): \(reason)\n".utf8))
         guard self.isFailure(missing: tool, areRequired: self.areRequired) else { return }
         Issue.record(
-            "\(tool) is missing, and this machine must have it: run .ci/deps",
+            "\(tool) is missing, and is required on this machine: run .ci/deps",
             sourceLocation: sourceLocation)
     }
 

@@ -157,12 +157,12 @@ struct SimulatedOrigin {
     private mutating func look(at name: String) {
         let (first, rows, _) = self.rows(name)
         for row in rows where !row.isGap {
-            #expect(self.stored[row.uri] != nil, "\(name) names \(row.uri) before it is there")
+            #expect(self.stored[row.uri] != nil, "\(name) names \(row.uri) before it exists")
         }
         let text = String(decoding: self.stored[name] ?? [], as: UTF8.self)
         let isHere = rows.contains { !$0.isGap }
         for line in text.split(separator: "\n") where isHere && line.hasPrefix("#EXT-X-MAP") {
-            #expect(self.stored["\(name.prefix(1))-1.mp4"] != nil, "\(line) is not there")
+            #expect(self.stored["\(name.prefix(1))-1.mp4"] != nil, "\(line) does not exist")
         }
         let next = first + Int64(rows.count)
         if let last = self.sightings.last(where: { $0.name == name }) {

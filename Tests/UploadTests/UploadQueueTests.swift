@@ -28,10 +28,10 @@ struct UploadQueueTests {
         let documents = origin.order.filter { $0.hasSuffix(".m3u8") }
         #expect(
             Array(documents.prefix(4)) == ["a.m3u8", "v.m3u8", "v-iframes.m3u8", "index.m3u8"],
-            "sound, pictures, then the whole")
+            "audio, video, then the multivariant playlist")
         #expect(documents.count(where: { $0 == "index.m3u8" }) == 1, "once: it does not change")
         #expect(origin.mostWaiting == 1)
-        #expect(origin.mostInFlight <= 2, "one request a track")
+        #expect(origin.mostInFlight <= 2, "one request per track")
     }
 
     @Test(
@@ -42,7 +42,7 @@ struct UploadQueueTests {
         origin.run(seconds: 11)
         let before = origin.rows("v.m3u8")
         origin.run(seconds: seconds, mood)
-        #expect(origin.rows("v.m3u8").rows == before.rows, "nothing was taken")
+        #expect(origin.rows("v.m3u8").rows == before.rows, "nothing was accepted")
         let back = origin.now
         // An attempt in progress ends first.
         let notice = mood == .refusing ? 1.5 : 3.5
@@ -52,13 +52,13 @@ struct UploadQueueTests {
         let next = origin.sightings.filter { $0.name == "v.m3u8" }.last?.next
         #expect(next.map { $0 >= newest } == true, "the live edge")
         let first = origin.sightings.first { $0.time > back && $0.name == "v.m3u8" }
-        #expect(first != nil, "it is noticed within its longest wait")
+        #expect(first != nil, "it is detected within its longest wait")
         let lost = Self.lost(origin)
         #expect(lost == Array(Set(lost)).sorted() && !lost.isEmpty)
-        #expect(lost.count <= Int(seconds / 2) + 2, "no more than it was away for: \(lost)")
+        #expect(lost.count <= Int(seconds / 2) + 2, "no more than during the outage: \(lost)")
         let (start, rows, _) = origin.rows("v.m3u8")
         #expect(Self.gaps(origin) == lost.filter { $0 >= start && $0 < start + Int64(rows.count) })
-        #expect(origin.mostWaiting <= 2, "slots are given up as fast as they come")
+        #expect(origin.mostWaiting <= 2, "segments are dropped as fast as they are added")
         #expect(origin.mostInFlight <= 4)
         let states = origin.notices.filter { if case .lost = $0 { false } else { true } }
         guard states.count == 2, case .unreachable = states.first, case .restored(_, let time) = states.last else {
@@ -67,7 +67,7 @@ struct UploadQueueTests {
         }
         #expect(time >= Int64(seconds - 4) * Self.second)
         origin.run(seconds: 40)
-        #expect(Self.gaps(origin).isEmpty, "what was lost has left the window")
+        #expect(Self.gaps(origin).isEmpty, "lost segments have left the window")
     }
 
     @Test("with more patience than the outage is long nothing is lost, and queued segments arrive in order")
@@ -115,7 +115,7 @@ struct UploadQueueTests {
         let notices = origin.notices.filter { if case .lost(_, _, true) = $0 { true } else { false } }
         #expect(notices.count == slates.count)
         origin.run(seconds: 60)
-        #expect(!origin.stored.keys.contains { $0.hasSuffix("-slate.m4s") }, "and it is deleted in its time")
+        #expect(!origin.stored.keys.contains { $0.hasSuffix("-slate.m4s") }, "and it is deleted in time")
     }
 
     @Test("a missing file becomes a gap, and is not waited for")
@@ -184,7 +184,7 @@ struct UploadQueueTests {
             let requests = queue.next(at: now)
             #expect(requests.map(\.name) == [name] && requests.allSatisfy { $0.timeout > 300_000_000 })
             now += 300_000_000
-            #expect(queue.next(at: now).isEmpty, "nothing is given up")
+            #expect(queue.next(at: now).isEmpty, "nothing is dropped")
             for request in requests { queue.answered(request.id, .done, at: now, jitter: 0) }
         }
         let playlist = queue.next(at: now).first { $0.name == "v.m3u8" }
@@ -277,7 +277,7 @@ struct UploadQueueTests {
         origin.run(seconds: 20, mood)
         #expect(origin.queue.waitingSlots == 1 && !origin.queue.isSettled)
         let (number, record) = (Int64(5), origin.queue.record)
-        #expect(record?.next == number, "a worker that is started again begins with it")
+        #expect(record?.next == number, "a restarted worker starts with it")
         origin.run(seconds: 8)
         #expect(origin.queue.isSettled && origin.rows("v.m3u8").isEnded)
         #expect(Self.gaps(origin).isEmpty && Self.gaps(origin, "a.m3u8").isEmpty && Self.lost(origin).isEmpty)
@@ -296,7 +296,7 @@ struct UploadQueueTests {
         second.list(
             SimulatedOrigin.listing(through: 10, isFirst: true), record: read, at: 0)
         var requests = second.next(at: 0)
-        #expect(requests.map(\.name).sorted() == ["a-1.mp4", "a.m3u8", "v-1.mp4"], "number 10 alone is news")
+        #expect(requests.map(\.name).sorted() == ["a-1.mp4", "a.m3u8", "v-1.mp4"], "only number 10 is new")
         for request in requests { second.answered(request.id, .done, at: 0, jitter: 0) }
         requests = second.next(at: 0)
         #expect(Set(requests.map(\.name)) == ["a-1-10.m4s", "v-1-10.m4s", "v.m3u8"])
@@ -325,7 +325,7 @@ struct UploadQueueTests {
         let listing = SimulatedOrigin.listing(through: record.next + (isKnown ? 0 : 100), isFirst: true)
         queue.list(listing, record: read, at: 0)
         let passedOn = Set(queue.record?.leftovers ?? [])
-        #expect(passedOn.isSuperset(of: read.leftovers), "of a second kill, too")
+        #expect(passedOn.isSuperset(of: read.leftovers), "also after a second kill")
         var taken: Set<String> = []
         var deleted: [String] = []
         for round in 0..<200 {
@@ -364,7 +364,7 @@ struct UploadQueueTests {
             }
         }
         #expect(asked == 1 && !queue.isDeleting && queue.isWhole)
-        #expect(queue.record?.leftovers == ["old.m4s"], "it is tried again")
+        #expect(queue.record?.leftovers == ["old.m4s"], "it is retried")
     }
 
     @Test("leftovers are names beside the playlists, limited in number, and none if objects stay")
@@ -405,7 +405,7 @@ struct UploadQueueTests {
         queue.list(listing, at: 0)
         #expect(queue.waitingSlots == SimulatedOrigin.window + 1 && rules.patience == 30 * Self.second)
         #expect(queue.next(at: 0).allSatisfy { $0.name.hasSuffix("-1.mp4") })
-        #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is given up")
+        #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is dropped")
     }
 
     @Test("unexpected and repeated answers change nothing")
@@ -417,7 +417,7 @@ struct UploadQueueTests {
         queue.answered(request.id, .failed("x"), at: 0, jitter: 0)
         queue.answered(request.id, .done, at: 0, jitter: 0)
         #expect(queue.isFailing && queue.taken == 0)
-        #expect(queue.next(at: 0).isEmpty, "it waits before it tries again")
+        #expect(queue.next(at: 0).isEmpty, "it waits before it retries")
     }
 
     @Test("only the newest still is sent, one at a time, and nothing waits for it")

@@ -85,7 +85,7 @@ struct UploadTLSTests {
             #expect(end == (isKnown ? .whole : .owed(isNoted: true)))
             let names = origin.taken.withLock { $0 }
             #expect(names.contains("PUT /live/index.m3u8") && names.contains("PUT /live/v-1-0.m4s"))
-            #expect(names.count == 8, "\(names): nothing beside the first room's")
+            #expect(names.count == 8, "\(names): nothing but the first room's")
             #expect(notices.withLock { $0 }.isEmpty == isKnown)
         }
         try await server.close()

@@ -23,7 +23,7 @@ struct UploaderTests {
     func unused() async {
         _ = Self.uploader()
         let second = Self.uploader()
-        #expect(await second.finish(by: 0) == .whole, "nothing was listed, so all of it is there")
+        #expect(await second.finish(by: 0) == .whole, "nothing was listed, so everything is there")
         second.list(SimulatedOrigin.listing(through: 0, isFirst: true))
         #expect(second.statistics.waitingSlots == 1)
         #expect(await second.finish(by: 0) == .owed(isNoted: false))
@@ -108,7 +108,7 @@ struct UploaderTests {
         for await _ in told { break }
         #expect(await uploader.finish(by: 0) == .owed(isNoted: false))
         #expect(uploader.statistics.lost == 0 && uploader.statistics.waitingSlots == 1)
-        #expect(uploader.statistics.failed == 0 && !uploader.statistics.isFailing, "it is no failure of the store")
+        #expect(uploader.statistics.failed == 0 && !uploader.statistics.isFailing, "it is not a failure of the store")
         files.gate.signal()
     }
 
@@ -171,7 +171,7 @@ struct UploaderTests {
         // The queue never learned of it.
         let late = uploader(files)
         late.list(SimulatedOrigin.listing(through: 7, isFirst: true, isEnded: true))
-        #expect(await late.finish(by: 0, isLast: false) == .owed(isNoted: false), "a successor is told everything")
+        #expect(await late.finish(by: 0, isLast: false) == .owed(isNoted: false), "a successor gets everything")
         #expect(await late.finish(by: 0) == .owed(isNoted: true))
         #expect(files.record() == UploadRecord(origin: 5, next: 0) && files.isDurable)
         // It was queued and recorded; then the record was removed.
@@ -186,9 +186,9 @@ struct UploaderTests {
         let note = files.record()
         files.forget()
         #expect(await known.finish(by: 0) == .owed(isNoted: true) && files.record() == note && note != nil)
-        #expect(files.isDurable, "nobody would find it out again")
+        #expect(files.isDurable, "it could not be found out again")
         files.fill()
-        #expect(await late.finish(by: 0) == .owed(isNoted: true), "an older note is a note")
+        #expect(await late.finish(by: 0) == .owed(isNoted: true), "an older record still counts")
         files.forget()
         #expect(await late.finish(by: 0) == .owed(isNoted: false))
     }

@@ -113,7 +113,7 @@ final class Browser: @unchecked Sendable {
         defer { self.condition.unlock() }
         while self.answers[id] == nil {
             guard self.isOpen, self.condition.wait(until: deadline) else {
-                throw Missing("no answer of the browser to \(method); it said: \(self.child.errors.suffix(800))")
+                throw Missing("the browser did not answer \(method); its output: \(self.child.errors.suffix(800))")
             }
         }
         let answer = self.answers.removeValue(forKey: id) ?? [:]

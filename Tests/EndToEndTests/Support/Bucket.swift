@@ -44,7 +44,7 @@ struct Bucket {
         let words = child.line(from: 0, timeout: 30) { _ in true }?.line.split(separator: " ").map(String.init) ?? []
         guard words.count == 4 else {
             child.stop(SIGKILL)
-            throw Missing("\(service.rawValue) does not start; it said: \(child.errors.suffix(2000))")
+            throw Missing("\(service.rawValue) does not start; its output: \(child.errors.suffix(2000))")
         }
         return Bucket(
             child: child, url: words[0], region: words[1],
@@ -70,7 +70,7 @@ struct Bucket {
         guard let line = self.child.line(from: from, timeout: 20, matches: { _ in true })?.line,
             let answer = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
             let rows = answer["objects"] as? [[String: Any]]
-        else { throw Missing("the bucket cannot be looked at; it said: \(self.child.errors.suffix(2000))") }
+        else { throw Missing("the bucket cannot be read; the service's output: \(self.child.errors.suffix(2000))") }
         let objects = rows.map { row in
             Object(
                 key: row["key"] as? String ?? "", type: row["type"] as? String, caching: row["cache"] as? String,

@@ -122,7 +122,7 @@ final class Child: @unchecked Sendable {
         self.condition.unlock()
         guard let status, !isOpen else {
             self.signal(SIGKILL)
-            throw Missing("\(self.name) still runs after \(timeout) s; it said: \(self.errors.suffix(2000))")
+            throw Missing("\(self.name) still runs after \(timeout) s; its output: \(self.errors.suffix(2000))")
         }
         return status
     }

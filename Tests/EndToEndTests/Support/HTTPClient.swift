@@ -74,7 +74,7 @@ enum LoopbackAddress {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(socket) }
         guard self.withAddress(port: 0, { bind(socket, $0, $1) }) == 0, listen(socket, 1) == 0 else {
-            throw Missing("no port to take")
+            throw Missing("no free port")
         }
         var bound = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)

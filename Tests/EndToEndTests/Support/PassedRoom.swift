@@ -53,8 +53,8 @@ enum PassedRoom {
             #expect(try media.frameCount(path) == samples.count)
             let own = samples.compactMap { numbers[$0.payload] }
             guard !own.isEmpty else { continue }
-            #expect(own.count == samples.count, "a publisher's run holds nothing else")
-            #expect(zip(own, own.dropFirst()).allSatisfy { $1 == $0 + 1 }, "run \(index): lost or doubled pictures")
+            #expect(own.count == samples.count, "a publisher's run contains nothing else")
+            #expect(zip(own, own.dropFirst()).allSatisfy { $1 == $0 + 1 }, "run \(index): lost or doubled frames")
             passed += own.count
         }
         shown.sort()

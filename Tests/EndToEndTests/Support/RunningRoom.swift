@@ -36,7 +36,7 @@ final class RunningRoom: Sendable {
         self.secrets = SecretWatch(text, environment: environment)
         guard let (line, _) = child.line(from: 0, timeout: 15, matches: { _ in true }), let ready = Event(line) else {
             child.stop(SIGKILL)
-            throw Missing("the room said nothing; it said: \(child.errors)")
+            throw Missing("the room emitted no event; its output: \(child.errors)")
         }
         #expect(ready.type == "room.ready", "the first event is room.ready")
         self.child = child

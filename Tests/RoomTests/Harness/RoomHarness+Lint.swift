@@ -21,7 +21,7 @@ extension RoomDirectory {
             if linter.isEnded { requests.removeAll { $0.isPoll } }
         }
         linter.finish(at: now)
-        #expect(linter.isEnded && linter.segmentCount > 0, "\(name) is not whole", sourceLocation: sourceLocation)
+        #expect(linter.isEnded && linter.segmentCount > 0, "\(name) is incomplete", sourceLocation: sourceLocation)
         for finding in linter.findings {
             Issue.record("\(finding.text(since: 0))", sourceLocation: sourceLocation)
         }

@@ -75,7 +75,7 @@ extension InProcess {
             #expect(late.count <= 10, "\(late)")
             try Self.judge(log.looks, states, pipeline)
             guard case .ended = try await room.finish() else {
-                Issue.record("the room goes on")
+                Issue.record("the room continues")
                 return
             }
             #expect(log.content == nil)
@@ -106,7 +106,7 @@ extension InProcess {
                 let state = Self.commanded(resumption)
                 let isOld = look.sent > 0 && state == known[look.sent - 1]
                 #expect(isOld || state == known[look.sent], "\(place): \(String(decoding: state.bytes, as: UTF8.self))")
-                #expect(state.revision > Int64(look.durable), "\(place): what was answered as durable is there")
+                #expect(state.revision > Int64(look.durable), "\(place): everything answered as durable is there")
                 if look.step == .directorySynchronized { isSafe = Int(state.revision) - 1 }
                 #expect(look.durable <= isSafe, "\(place): nothing was answered as durable before the disk had it")
                 #expect(look.names.allSatisfy { ["commands.json", ".commands.json.1.tmp"].contains($0) })
@@ -182,7 +182,7 @@ extension InProcess {
                 let before = try await Self.told(room)
                 stop.arm(step)
                 let isDurable = try await Self.send(last, to: room, facts, settles: false)
-                #expect(!isDurable && stop.hasStopped, "\(last.name): the writer was stopped behind \(step)")
+                #expect(!isDurable && stop.hasStopped, "\(last.name): the writer was stopped after \(step)")
                 let isWritten = step == .renamed || step == .directorySynchronized
                 let expected = isWritten && !isEnd ? try await Self.told(room, settles: false) : before
                 room.kill()
@@ -197,13 +197,13 @@ extension InProcess {
                 #expect(resumed.line.contains(#""notRestored":[]"#), "\(resumed)")
                 let told = try await Self.told(room)
                 for (member, value) in expected {
-                    #expect(told[member] == value, "\(member), killed behind \(step) of \(last.name)")
+                    #expect(told[member] == value, "\(member), killed after \(step) of \(last.name)")
                 }
                 try await room.goLive(HarnessRooms.first, HarnessRooms.second)
                 if !isWritten { try await Self.send(last, to: room, facts) }
             }
             guard case .ended = try await room.finish() else {
-                Issue.record("the room goes on in its last worker, though the one before was told to end it")
+                Issue.record("the room continues in its last worker, although the one before was asked to end it")
                 return
             }
             #expect(room.events.all("room.closed").map { $0.text("outcome") } == ["ended"])
