@@ -108,7 +108,10 @@ struct FaultTableTests {
         ("ReplayKit 9", .reason("clips are cut from stored segments, which is not a matter of ingest")),
         ("ReplayKit 10", .reason("no media: the tests of the control API cover the state of a source")),
         // A PK of two rooms.
-        ("NetEase 1", .reason("the room listens only once its pipeline is complete, so no publisher can connect before")),
+        (
+            "NetEase 1",
+            .reason("the room listens only once its pipeline is complete, so no publisher can connect before")
+        ),
         ("NetEase 2", .tests(["RoomSceneTests.documents"])), ("NetEase 3", .tests(["RelayTests.crossRoomPK"])),
         ("NetEase 4", .tests(["RoomPKTests.phases"])),
         ("NetEase 5", .tests(["RoomPKTests.phases", "RoomDateRangeTests.inStep"])),

@@ -156,7 +156,8 @@ struct ControlLedgerTests {
         let budget = RequestBudget(perSecond: 10, now: 0)
         #expect((0..<30).filter { _ in budget.take(now: 0) }.count == 10)
         #expect((0..<30).filter { _ in budget.take(now: 500_000_000) }.count == 5)
-        #expect((0..<30).filter { _ in budget.take(now: 90_000_000_000) }.count == 10, "unused budget does not accumulate")
+        #expect(
+            (0..<30).filter { _ in budget.take(now: 90_000_000_000) }.count == 10, "unused budget does not accumulate")
         #expect(!budget.take(now: 80_000_000_000), "a clock that goes back adds nothing")
     }
 }

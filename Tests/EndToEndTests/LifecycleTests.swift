@@ -97,7 +97,8 @@ extension Unhurried.Doors {
             #expect(result.errors.contains("canvs") && result.errors.contains("\"canvas\""), "\(result.errors)")
             #expect(
                 result.errors.contains("scenes[2].layout") && result.errors.contains("sideBySide"), "\(result.errors)")
-            #expect(!FileManager.default.fileExists(atPath: work.path("out")), "nothing is created for a broken pipeline")
+            #expect(
+                !FileManager.default.fileExists(atPath: work.path("out")), "nothing is created for a broken pipeline")
             #expect(result.errors.contains("[configInvalid]") == (command == "run"), "\(result.errors)")
         }
 

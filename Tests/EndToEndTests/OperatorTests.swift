@@ -63,7 +63,8 @@ extension Unhurried.Doors {
             try self.rewrite(second)
             second.child.signal(SIGHUP)
             let reloading = try #require(
-                receiver.line(from: 0, timeout: 10) { $0 == "notify RELOADING=1" }, "the start of the reload was reported")
+                receiver.line(from: 0, timeout: 10) { $0 == "notify RELOADING=1" },
+                "the start of the reload was reported")
             #expect(
                 receiver.line(from: reloading.next, timeout: 10) { $0 == "notify READY=1" } != nil, "and of its end")
             let logs = try HTTPClient.request("GET", second.control, "/v1/logs?tail=20").body
@@ -111,7 +112,8 @@ extension Unhurried.Doors {
                 #expect(metrics.contains("\n\(name)"), "deploy/ uses \(name), which the room does not export")
             }
             #expect(
-                follower.line(from: 0, timeout: 10) { $0.contains("program.scene") } != nil, "the event stream continues"
+                follower.line(from: 0, timeout: 10) { $0.contains("program.scene") } != nil,
+                "the event stream continues"
             )
             follower.stop(SIGTERM)
         }
@@ -187,7 +189,8 @@ extension Unhurried.Doors {
                 (applied["errors"] as? [[String: Any]])?.contains {
                     ($0["path"] as? String)?.hasPrefix("control.events") == true
                 } == true,
-                "a webhook's URL is shown without possible secrets, and this form is not taken for the whole URL: \(applied)")
+                "a webhook's URL is shown without possible secrets, and this form is not taken for the whole URL: \(applied)"
+            )
             let keys =
                 #"{"revision":9,"sources":[{"uid":"1001","streamKey":"\#(room.key("another-5ecret"))"},{"uid":"2002","streamKey":"\#(room.key("b"))"}]}"#
             #expect(try ctl(["patch", keys])["revision"] as? Int == 9)

@@ -53,7 +53,9 @@ struct KeptPartTests {
             #expect(viewer.object(hint) != nil || viewer.seen.withLock { $0.removed.contains(hint) }, "\(hint)")
             let (hints, came) = viewer.seen.withLock { ($0.hints[list] ?? [], $0.removed.union($0.objects.keys)) }
             let next = self.hint(viewer.last(list))
-            for hint in hints where hint != next { #expect(came.contains(hint), "\(hint) was hinted and never published") }
+            for hint in hints where hint != next {
+                #expect(came.contains(hint), "\(hint) was hinted and never published")
+            }
             // The successor's first playlist has everything listed before, except segments too far from its end.
             let after = self.parts(viewer.texts(list)[count[index]])
             let kept = self.parts(before[index])

@@ -55,7 +55,8 @@ struct VariantTests {
         #expect(variants.allSatisfy { $0.contains("CLOSED-CAPTIONS=NONE") }, "on all or on none")
         func bandwidth(_ line: String) -> Int { Int(line.split(separator: "BANDWIDTH=")[1].prefix { $0 != "," }) ?? 0 }
         #expect(
-            bandwidth(variants[0]) - bandwidth(variants[1]) == 81_600, "the audio tracks differ by 80,000, declared with 2 %")
+            bandwidth(variants[0]) - bandwidth(variants[1]) == 81_600,
+            "the audio tracks differ by 80,000, declared with 2 %")
         #expect(bandwidth(variants[3]) < 60_000)
     }
 

@@ -19,7 +19,8 @@ struct RoomLifePropertyTests {
             witness.now += Int64.random(in: 0...3 * Kit.second, using: &random)
             witness.step(&random)
         }
-        #expect(witness.starts > 20 && witness.automaticEnds > 3 && witness.returns > 50, "the steps reached every state")
+        #expect(
+            witness.starts > 20 && witness.automaticEnds > 3 && witness.returns > 50, "the steps reached every state")
         try witness.everybodyComesBack()
     }
 }
