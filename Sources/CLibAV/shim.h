@@ -1,5 +1,5 @@
-// What of libav the project uses, and its macros as constants, because Swift does not import macros with casts. After a change here
-// touch Sources/LibAV/*.swift: SwiftPM does not look at the headers of a system library.
+// The libav headers that the project uses, and their macros as constants, because Swift does not import macros with
+// casts. After a change here, touch Sources/LibAV/*.swift: SwiftPM does not check the headers of a system library.
 #ifndef TANDEM_CLIBAV_SHIM_H
 #define TANDEM_CLIBAV_SHIM_H
 
@@ -54,18 +54,19 @@ static const int CLIBAV_FORMAT_NO_FILL_IN = AVFMT_FLAG_NOFILLIN;
 static const int CLIBAV_LOG_ERROR = AV_LOG_ERROR;
 static const int CLIBAV_LOG_QUIET = AV_LOG_QUIET;
 
-// The version strings of the libraries that are really loaded, for `tandem --version` and problem reports.
+// The version of the loaded libraries, for `tandem --version` and problem reports.
 static inline const char *clibav_version(void) { return av_version_info(); }
 
-// glibc gives every thread a heap of its own; pictures are freed by other threads than made them, so that memory
-// would pile up in heaps nobody allocates from.
+// By default, glibc gives every thread its own heap. Frames are freed by other threads than those that allocated them,
+// so memory would pile up in heaps from which nothing is allocated.
 static inline void clibav_limit_heaps(int heaps) {
 #ifdef __GLIBC__
     mallopt(M_ARENA_MAX, heaps);
-    // Fixed, or glibc raises it with the first freed picture and keeps later ones in heaps that only grow.
+    // A fixed value; otherwise glibc raises it with the first freed frame, and keeps later frames in heaps that only
+    // grow.
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
-    // What the codecs take and give back with each picture lies at the ends of the heaps: returned at once it would be taken anew page
-    // by page. See clibav_trim_heaps.
+    // The memory that codecs allocate and free for each frame lies at the ends of the heaps. If it were returned at
+    // once, it would have to be obtained again page by page. See clibav_trim_heaps.
     mallopt(M_TRIM_THRESHOLD, 8 << 20);
     mallopt(M_TOP_PAD, 1 << 20);
 #else
@@ -73,16 +74,16 @@ static inline void clibav_limit_heaps(int heaps) {
 #endif
 }
 
-// Gives whole pages of freed memory back to the system wherever they lie in the heaps (malloc_trim(3)). By itself the C library does so
-// with what lies at their ends.
+// Returns whole pages of freed memory to the system, wherever they are in the heaps (malloc_trim(3)). The C library
+// itself returns only memory at the ends of the heaps.
 static inline void clibav_trim_heaps(void) {
 #ifdef __GLIBC__
     malloc_trim(256 << 10);
 #endif
 }
 
-// The soft limit of open files is low for the sake of programs that use select(2), which a room does not. Returns the limit that
-// holds now, or -1.
+// Raises the soft limit of open files, which is low for programs that use select(2); a room does not. Returns the limit
+// now in force, or -1.
 static inline long clibav_raise_open_files(long most) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
@@ -95,7 +96,8 @@ static inline long clibav_raise_open_files(long most) {
     return limit.rlim_cur > (rlim_t)LONG_MAX ? LONG_MAX : (long)limit.rlim_cur;
 }
 
-// No core file when the process dies of a signal. The hard limit stays, so that prlimit(1) can ask for one later.
+// Prevents core files if the process is killed by a signal. The hard limit stays, so that prlimit(1) can enable them
+// later.
 static inline int clibav_disable_core_dumps(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_CORE, &limit) != 0) return -1;
@@ -104,7 +106,7 @@ static inline int clibav_disable_core_dumps(void) {
 }
 
 #ifdef __linux__
-// The head of `struct dl_phdr_info`, dl_iterate_phdr(3), which the C library shows to GNU programs alone.
+// The beginning of `struct dl_phdr_info`, dl_iterate_phdr(3), which the C library declares only for GNU programs.
 typedef struct {
     ElfW(Addr) dlpi_addr;
     const char *dlpi_name;
@@ -112,14 +114,14 @@ typedef struct {
     ElfW(Half) dlpi_phnum;
 } clibav_loaded_file;
 
-// One loaded file's pages that nobody has written to: they are read from the file again when they are wanted.
+// Releases the unmodified pages of one loaded file; they are read from the file again when they are accessed.
 static inline int clibav_let_go_of_file(clibav_loaded_file *file, size_t size, void *context) {
     (void)size;
     (void)context;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
     for (int i = 0; i < file->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &file->dlpi_phdr[i];
-        // A file whose code was relocated has pages of its own in it.
+        // A file whose code was relocated has modified pages in its code.
         if (part->p_type == PT_DYNAMIC) {
             const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(file->dlpi_addr + part->p_vaddr);
             for (; entry->d_tag != DT_NULL; entry++)
@@ -137,8 +139,8 @@ static inline int clibav_let_go_of_file(clibav_loaded_file *file, size_t size, v
 }
 #endif
 
-// Lets go of the program's and its libraries' pages that only loading and starting needed. Nothing is lost: they lie in the
-// kernel's cache of the files, and come back 16 at a time when they are touched.
+// Releases the pages of the program and its libraries that only loading and starting needed. Nothing is lost: they are
+// in the kernel's page cache, and are mapped again, 16 at a time, when they are accessed.
 static inline void clibav_let_go_of_files(void) {
 #ifdef __linux__
     typedef int (*visitor)(clibav_loaded_file *, size_t, void *);
@@ -147,21 +149,22 @@ static inline void clibav_let_go_of_files(void) {
 #endif
 }
 
-// Bytes of a stream behind the last frame that could be made of it: what libavformat's parser puts together, or cannot.
+// Number of bytes of a stream after the last complete frame, which libavformat's parser has collected.
 static inline int64_t clibav_open_bytes(const AVStream *stream) {
     const AVCodecParserContext *parser = av_stream_get_parser(stream);
     return parser ? parser->cur_offset - parser->next_frame_offset : 0;
 }
 
-// libsrt writes what peers do wrong on standard error by itself, stream ids included. It comes with libavformat and has no
-// header here.
+// Turns off libsrt's own messages on standard error, which report faults of peers with their stream ids. libsrt is
+// loaded by libavformat and has no header here.
 static inline void clibav_quiet_srt(void) {
     void (*set_level)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "srt_setloglevel");
     if (set_level) set_level(0);
 }
 
-// Asks the kernel to let the calling thread run this long before others of its kind take their turn (sched_setattr(2),
-// `sched_runtime` of SCHED_OTHER, Linux 6.12). Everything else about the thread stays; an older kernel ignores it.
+// Requests that the calling thread may run for this long before other threads of its class get their turn
+// (sched_setattr(2), `sched_runtime` of SCHED_OTHER, Linux 6.12). Nothing else about the thread changes; older kernels
+// ignore it.
 static inline void clibav_request_slice(int milliseconds) {
 #if defined(__linux__) && defined(SYS_sched_setattr) && defined(SYS_sched_getattr)
     struct {
@@ -181,9 +184,10 @@ static inline void clibav_request_slice(int milliseconds) {
 #endif
 }
 
-// libavcodec keeps memory for as many pictures as were ever out at once, in a pool that lasts until pictures have another size. So,
-// where that is asked for, the next picture is a little higher, and the one behind it is not: each begins a pool. What was idle
-// goes back to the system at once, what is out when nobody has it any more.
+// Allocates the buffer of a frame. libavcodec keeps memory for as many frames as were ever in use at once, in a pool
+// that exists until the frame size changes. So if a renewal was requested, the next frame is allocated slightly higher
+// and the one after it is not: each change creates a new pool. Unused memory is returned to the system at once, the
+// rest when it is not referenced any more.
 static inline int clibav_get_picture(AVCodecContext *context, AVFrame *frame, int flags) {
     if (!context->opaque || context->codec_type != AVMEDIA_TYPE_VIDEO)
         return avcodec_default_get_buffer2(context, frame, flags);
@@ -194,16 +198,16 @@ static inline int clibav_get_picture(AVCodecContext *context, AVFrame *frame, in
     return status;
 }
 
-// Before a decoder is opened: its pictures' memory can be renewed. `opaque` is not for anybody else then.
+// Enables renewing a decoder's frame memory. Call it before the decoder is opened; `opaque` must not be used otherwise.
 static inline void clibav_watch_pictures(AVCodecContext *context) { context->get_buffer2 = clibav_get_picture; }
 
-// On the decoder's thread: with its next picture.
+// Renews the frame memory with the next frame. Call it on the decoder's thread.
 static inline void clibav_renew_pictures(AVCodecContext *context) { context->opaque = context; }
 
-// The highest number of a signal that a fault raises.
+// The highest signal number that a fault raises.
 static const int CLIBAV_LAST_FAULT = 31;
 
-// Calls `handler` on the faulting thread; `before` has room for every number up to CLIBAV_LAST_FAULT.
+// Makes `handler` be called on the faulting thread; `before` must have space for every number up to CLIBAV_LAST_FAULT.
 static inline void clibav_catch_faults(void (*handler)(int), struct sigaction *before) {
     const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -216,13 +220,13 @@ static inline void clibav_catch_faults(void (*handler)(int), struct sigaction *b
     }
 }
 
-// The signal does again what it did before, or what it does by default where that is null.
+// Restores the previous action of a signal, or the default action if `before` is null.
 static inline void clibav_restore_fault(int number, const struct sigaction *before) {
     if (before && number > 0 && number <= CLIBAV_LAST_FAULT) sigaction(number, &before[number], NULL);
     else signal(number, SIG_DFL);
 }
 
-// Signals that faults raise on this thread use `memory`, or its own stack again where that is null.
+// Makes signal handlers on this thread use `memory` as their stack, or the thread's own stack if it is null.
 static inline void clibav_use_fault_stack(void *memory, size_t size) {
     stack_t stack;
     memset(&stack, 0, sizeof stack);

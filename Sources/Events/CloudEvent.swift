@@ -1,21 +1,20 @@
 package import MediaTypes
 
-/// An event in the envelope that webhooks get.
+/// An event in the envelope that webhooks receive.
 ///
 /// Spec: CloudEvents 1.0.2, JSON format, structured content mode of the HTTP binding.
 package struct CloudEvent: Sendable, Hashable {
     package static let contentType = "application/cloudevents+json; charset=utf-8"
 
-    /// The same at every attempt: what a receiver tells repetitions by. Without a full stop, which parts what is signed.
+    /// Identical for every attempt, so that a receiver can detect repetitions. Contains no full stop, because the
+    /// signed text uses it as a separator.
     package let id: String
     package let body: [UInt8]
 
-    /// - Parameters:
-    ///   - time: As the event bears it, RFC 3339.
-    ///   - subject: What it is about, such as `sources/1001`.
+    /// Creates the envelope of an event.
     package init(_ event: EventRecord, roomID: String) {
         let facts = EventFacts(event.line)
-        // Numbers begin anew where the journal and the state are lost, and both count from 1: the time tells those apart.
+        // If journal and state are lost, both numbers start at 1 again; the time distinguishes those events.
         let parts = [
             Self.plain(roomID), facts.incarnation.map { "\($0)" }, "\(event.sequence)",
             facts.time.map { time in time.filter { $0.isASCII && ($0.isNumber || $0.isLetter) } },
@@ -30,7 +29,7 @@ package struct CloudEvent: Sendable, Hashable {
         if let uid = facts.uid { members.append(.init("subject", .string("sources/\(uid)"))) }
         if let time = facts.time { members.append(.init("time", .string(time))) }
         members.append(.init("datacontenttype", "application/json"))
-        // Spec: extension "sequence": order is that of the texts.
+        // Spec: extension "sequence": ordered by string comparison.
         let digits = "\(event.sequence)"
         members.append(
             .init("sequence", .string(String(repeating: "0", count: max(0, 12 - digits.count)) + digits)))
@@ -38,7 +37,7 @@ package struct CloudEvent: Sendable, Hashable {
         self.body = Array("\(envelope.dropLast()),\"data\":\(event.line)}".utf8)
     }
 
-    /// The name of the schema of any event.
+    /// Name of the schema of any event.
     package static let dataName = "AnyEvent"
 
     /// The envelope with its event.
@@ -57,11 +56,11 @@ package struct CloudEvent: Sendable, Hashable {
     }
 }
 
-/// What of an event's line stands in its envelope.
+/// The members of an event's line that the envelope contains.
 struct EventFacts {
     private(set) var uid: String?
     private(set) var time: String?
-    /// Which worker of the room told it.
+    /// The worker of the room that emitted the event.
     private(set) var incarnation: Int64?
 
     init(_ line: String) {
@@ -70,8 +69,8 @@ struct EventFacts {
         self.incarnation = EventLine.number(after: Array(#","incarnation":"#.utf8), in: Array(line.utf8)[...])
     }
 
-    /// The value of the line's own member `name` when it is a string without escapes, as ids and times are. Objects in it have
-    /// members of that name, too: the levels of all sources name each of them.
+    /// The value of the line's top-level member `name` if it is a string without escapes, as ids and times are. Nested
+    /// objects may have members of the same name: audio levels contain the uid of each source.
     private static func text(of name: String, in line: String) -> String? {
         let bytes = Array(line.utf8)
         let key = Array("\"\(name)\":\"".utf8)

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Events of what the room publishes: segments, outputs, the disk and recordings.
+/// Events about segments, outputs, the disk and recordings.
 extension EventDeclaration {
     static let outputs: [EventDeclaration] = Self.segments + Self.disk + Self.destinations
 
@@ -10,26 +10,26 @@ extension EventDeclaration {
             "segment.published", "A segment of every rendition is in the playlists.",
             [
                 Self.mediaSequence, JSONField("firstTick", .integer, "Its first frame.", example: 2520),
-                JSONField("ticks", .count, "Its frames.", example: 60),
+                JSONField("ticks", .count, "Number of its frames.", example: 60),
                 JSONField("bytes", .map(.count), "Its size in bytes, by rendition.", example: ["720p": 611_204]),
                 Self.slate,
             ]),
         EventDeclaration(
-            "segment.lost", "A segment could not be written and is a gap.",
+            "segment.lost", "A segment could not be written; the playlists mark it as a gap.",
             [Self.mediaSequence, Self.tracks, Self.reason("no space left on device")]),
         EventDeclaration("playlist.ended", "The playlists are closed."),
         EventDeclaration(
-            "output.filled", "A successor has filled the time since the worker before it.",
+            "output.filled", "A successor has filled the gap since the previous worker.",
             [
                 JSONField("reason", .words(["restart"])), Self.mediaSequence,
                 JSONField("segments", .count, "Segments that were filled."),
                 JSONField("firstTick", .integer, "The first frame.", example: 2520),
-                JSONField("ticks", .integer, "Frames.", example: 60),
+                JSONField("ticks", .integer, "Number of frames.", example: 60),
                 JSONField("durationMs", .integer, "Milliseconds.", example: 2000),
                 JSONField("discontinuity", .boolean, "Whether a discontinuity follows.", example: false),
             ]),
         EventDeclaration(
-            "output.bandwidth", "A rendition is above the bit rate that its playlist declares.",
+            "output.bandwidth", "A rendition exceeds the bit rate that its playlist declares.",
             [
                 JSONField("track", .string, "The track.", example: "720p"),
                 JSONField("measured", .integer, "Bit/s.", example: 3_100_000),
@@ -41,12 +41,12 @@ extension EventDeclaration {
 
     private static let disk: [EventDeclaration] = [
         EventDeclaration(
-            "output.disk_low", "A disk has reached 80 or 95 %, or has room again.",
+            "output.disk_low", "A disk is 80 or 95 % full, or has free space again.",
             [
                 JSONField("level", .words(Self.levels), "The level now.", example: "alert_2"),
                 JSONField("was", .words(Self.levels), "The level before."), Self.state,
                 JSONField("percent", .integer, "How full it is.", example: 81),
-                JSONField("threshold", .integer, "The percentage that counts.", example: 80),
+                JSONField("threshold", .integer, "The threshold in percent.", example: 80),
                 JSONField("usedBytes", .integer, example: 81_000_000_000),
                 JSONField("maxBytes", .integer, example: 100_000_000_000),
                 JSONField("path", .orNull(.string), "A directory on the disk.", example: "/var/lib/tandem"),
@@ -55,11 +55,11 @@ extension EventDeclaration {
                 Self.reason("/var/lib/tandem: 19000000000 bytes are free of 100000000000"),
             ]),
         EventDeclaration(
-            "output.stalled", "The disk takes no segments, or takes them again.",
+            "output.stalled", "Writing segments to the disk hangs, or works again.",
             [JSONField("level", .words(["normal", "alert_2"])), Self.state, Self.reason("a write takes 12 s")]),
         EventDeclaration(
-            "output.window", "The window of segments on a full disk is limited, or no longer.",
-            [JSONField("segments", .orNull(.integer), "How many are kept; null: all of the window.", example: 6)]),
+            "output.window", "The number of segments kept on a full disk was limited, or is no longer limited.",
+            [JSONField("segments", .orNull(.integer), "Number of segments kept; null: the whole window.", example: 6)]),
     ]
 
     private static let destinations: [EventDeclaration] = [
@@ -72,7 +72,7 @@ extension EventDeclaration {
                 JSONField("path", .string, "The directory of the recording.").optional, Self.reason("removed"),
             ]),
         EventDeclaration(
-            "output.failed", "An output could not be written, and is tried again. An RTMP output has url.",
+            "output.failed", "An output has failed and is retried. An RTMP output has url.",
             [
                 Self.outputID.optional, Self.url.optional, Self.rendition.optional,
                 JSONField("level", .words(["alert_2"])).optional,
@@ -85,20 +85,20 @@ extension EventDeclaration {
             "output.started", "An operator has started a recording.",
             [Self.outputID, JSONField("path", .string, "Its directory.", example: "/rec/88231.2")]),
         EventDeclaration(
-            "output.unreachable", "An origin or bucket takes nothing, or takes files again.",
+            "output.unreachable", "An origin or bucket accepts no files, or accepts them again.",
             [
                 Self.outputID, JSONField("level", .words(["normal", "alert_2"]), example: "alert_2"), Self.state,
                 JSONField("code", .words(["outputUnreachable"]), "Error code.").optional,
                 Self.reason("status 503").optional,
                 JSONField("failures", .count, "Attempts that have failed.").optional,
-                JSONField("durationMs", .count, "How long nothing was taken, in ms.").optional,
+                JSONField("durationMs", .count, "How long no file was accepted, in ms.").optional,
             ]),
         EventDeclaration(
             "output.lost", "A segment did not reach an origin or bucket.",
             [Self.outputID, Self.mediaSequence, Self.tracks, JSONField("listedAs", .words(["gap", "slate"]))]),
-        EventDeclaration("output.finished", "An origin or bucket has everything.", [Self.outputID]),
+        EventDeclaration("output.finished", "An origin or bucket has received all files.", [Self.outputID]),
         EventDeclaration(
-            "output.unfinished", "An origin or bucket lacks files, and a later worker sends them.",
+            "output.unfinished", "An origin or bucket is missing files; a later worker sends them.",
             [Self.outputID, Self.reason("the store did not take all of it in time")]),
         EventDeclaration(
             "output.secretsRenewed", "The credentials of an origin or bucket were read again.", [Self.outputID]),
@@ -114,26 +114,29 @@ extension EventDeclaration {
     private static let path = JSONField("path", .string, "Directory of the recording.", example: "/rec/88231")
 
     static let recordings: [EventDeclaration] = [
-        EventDeclaration("recording.finishing", "The files of a recording are made.", [Self.path, Self.onAir]),
         EventDeclaration(
-            "recording.progress", "How far the files of a recording are.",
+            "recording.finishing", "The files of a recording are being created.", [Self.path, Self.onAir]),
+        EventDeclaration(
+            "recording.progress", "Progress of creating the files of a recording.",
             [
-                JSONField("bytes", .integer, "Bytes that are done.", example: 48_155_520),
-                JSONField("of", .integer, "Bytes in all.", example: 96_311_040),
+                JSONField("bytes", .integer, "Bytes written.", example: 48_155_520),
+                JSONField("of", .integer, "Total bytes.", example: 96_311_040),
             ]),
         EventDeclaration(
             "recording.ready", "The files of a recording are complete.",
             [Self.path, Self.onAir, JSONField("recording", .named("Recording"), "The files.")]),
         EventDeclaration(
-            "recording.failed", "The files of a recording cannot be made.",
+            "recording.failed", "The files of a recording cannot be created.",
             [Self.path, Self.onAir, Self.reason("no space left on device")]),
         EventDeclaration(
-            "recording.unfinished", "A later worker makes the files of a recording.",
+            "recording.unfinished", "A later worker will create the files of a recording.",
             [Self.path.optional, Self.onAir.optional, Self.reason("the worker had to stop")]),
         EventDeclaration(
-            "recording.stopped", "The disk has stopped the recording.", [Self.reason("the disk is full")]),
-        EventDeclaration("recording.resumed", "The disk has room again, and the recording goes on."),
+            "recording.stopped", "The recording was stopped because the disk is full.",
+            [Self.reason("the disk is full")]),
+        EventDeclaration("recording.resumed", "The disk has free space again, and the recording continues."),
         EventDeclaration("clip.ready", "A clip is ready.", [JSONField("clip", .named("Clip"), "The clip.")]),
-        EventDeclaration("clip.failed", "A clip could not be made.", [JSONField("clip", .named("Clip"), "The clip.")]),
+        EventDeclaration(
+            "clip.failed", "A clip could not be created.", [JSONField("clip", .named("Clip"), "The clip.")]),
     ]
 }

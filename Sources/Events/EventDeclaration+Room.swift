@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Events of the room, its document, its program and its PK.
+/// Events about the room, its document, its program and its PK.
 extension EventDeclaration {
     private static let states = [
         "starting", "waiting", "preparing", "live", "recovering", "degraded", "ending", "draining", "failed", "closed",
@@ -32,7 +32,7 @@ extension EventDeclaration {
                 JSONField("reason", .orNull(.string), "Why it has failed.", example: .null),
             ]),
         EventDeclaration(
-            "room.resumed", "This worker continues with what was commanded to the worker before it.",
+            "room.resumed", "This worker continues with the commands given to the previous worker.",
             [
                 JSONField("restored", .list(.string), "What was restored.", example: ["sources.1001.volume"]),
                 JSONField(
@@ -43,36 +43,36 @@ extension EventDeclaration {
                             JSONField("reason", .string, example: "the scene shows a source that the room has not"),
                         ])), "What was not restored, and why."),
                 JSONField(
-                    "reduced", .boolean, "Whether no more than covers, mutes, kicks, document and PK are restored.",
+                    "reduced", .boolean, "Whether only covers, mutes, kicks, the document and the PK are restored.",
                     example: false),
             ]),
         EventDeclaration(
-            "room.changed", "The room runs by another version of its document.",
+            "room.changed", "The room uses another version of its document.",
             [
                 JSONField("revision", .integer, "The document's revision.", example: 8),
                 JSONField("applied", .list(.string), "JSON paths that have changed.", example: ["watermarks"]),
             ]),
-        Self.end("room.ending", "The room ends: viewers get the end of the playlists."),
+        Self.end("room.ending", "The room is ending: viewers get the end of the playlists."),
         Self.end("room.draining", "This worker stops, and the playlists stay open for a successor."),
         EventDeclaration("room.superseded", "A newer worker serves the room; this one stops."),
         EventDeclaration(
-            "room.closed", "The room is closed, and everything but the deliveries of webhooks is done.",
+            "room.closed", "The room is closed; only webhook deliveries may still be in progress.",
             [
                 JSONField("outcome", .words(["ended", "damaged", "drained", "superseded", "failed"])),
                 JSONField("reason", .orNull(.string), "Why the room failed.", example: .null),
                 JSONField("code", .orNull(.string), "Error code.", example: .null),
                 Self.played,
                 JSONField(
-                    "recording", .orNull(.words(["ready", "unfinished", "failed"])), "What became of the recording."
+                    "recording", .orNull(.words(["ready", "unfinished", "failed"])), "Result of the recording."
                 ).optional,
                 JSONField("unfinished", .orNull(.string), "What another worker has to finish.").optional,
                 JSONField("lostSegments", .count, "Segments that could not be written.").optional,
                 JSONField("damage", .list(.string), "What else was lost, as sentences.").optional,
-                JSONField("summary", .named("Summary"), "What the room did.").optional,
+                JSONField("summary", .named("Summary"), "Statistics of the room.").optional,
             ]),
         EventDeclaration(
             "room.settled",
-            "Another worker has finished what the closed room left. The incarnation is that of the worker that closed it.",
+            "Another worker has finished the remaining work. The incarnation is that of the worker that closed the room.",
             [JSONField("outcome", .words(["ended"]))]),
     ]
 
@@ -86,7 +86,7 @@ extension EventDeclaration {
 
     static let program: [EventDeclaration] = [
         EventDeclaration(
-            "program.started", "The first media that can be decoded has come.",
+            "program.started", "The first decodable media has arrived.",
             [
                 JSONField("origin", .date, "Program time zero."),
                 JSONField("firstTick", .integer, "The first frame of this worker.", example: 0),
@@ -99,11 +99,11 @@ extension EventDeclaration {
                 JSONField(
                     "reason", .string, "What put it on air: command, another event's type, or start.",
                     example: "command"),
-                JSONField("without", .list(.string), "Sources of the scene that it does not show.", example: []),
+                JSONField("without", .list(.string), "Sources of the scene that are not shown.", example: []),
             ]),
         EventDeclaration(
             "program.failed",
-            "A scene that the loss of a source or a phase of the PK asks for cannot be composed; the one before stays.",
+            "A scene requested by the loss of a source or a PK phase cannot be composed; the previous one stays.",
             [Self.scene, Self.reason("the image is missing. Write it there again")]),
         EventDeclaration(
             "scene.changed", "A scene was added or replaced.",
@@ -120,17 +120,17 @@ extension EventDeclaration {
             [JSONField("scene", .orNull(.string), "The scene of the PK.", example: "pk")]),
         Self.phase("pk.countdown", "The countdown before a PK has begun."),
         Self.phase("pk.started", "The PK has begun."),
-        Self.phase("pk.punish", "The PK is over, and its punishment has begun."),
-        Self.phase("pk.ended", "The PK and its punishment are over."),
+        Self.phase("pk.punish", "The PK has ended, and its punishment phase has begun."),
+        Self.phase("pk.ended", "The PK and its punishment phase have ended."),
         EventDeclaration(
-            "metadata.taken", "An event for viewers has got its frame.",
+            "metadata.taken", "An event for viewers was assigned to a frame.",
             [
                 JSONField("id", .string, "The event's id.", example: "gift-17"),
                 JSONField("kind", .string, "The event's type.", example: "gift"), Self.tick,
-                JSONField("state", .boolean, "Whether it holds until another of its type.", example: false),
+                JSONField("state", .boolean, "Whether it applies until another event of its type.", example: false),
             ]),
         EventDeclaration(
-            "audio.levels", "How loud the program and each source are, every audio.levelIntervalMs.",
+            "audio.levels", "Audio levels of the program and each source, every audio.levelIntervalMs.",
             [
                 JSONField("program", .named("SoundLevel"), "The program."),
                 JSONField("sources", .list(.object([Self.uid] + Self.soundLevel)), "Each source, before its volume."),
@@ -145,7 +145,8 @@ extension EventDeclaration {
                 JSONField("phase", phases, "The phase now.", example: "pk"),
                 JSONField("from", phases, "The phase before.", example: "countdown"),
                 JSONField("at", .orNull(.date), "Program time of the change."),
-                JSONField("endsAt", .orNull(.date), "Program time at which the phase ends; null: by a command."),
+                JSONField(
+                    "endsAt", .orNull(.date), "Program time at which the phase ends; null: it ends by a command."),
                 JSONField("reason", .orNull(.words(["timer", "command", "sourceLost"])), "Why the phase ended."),
                 JSONField("uid", .orNull(.string), "The source that was lost.", example: .null),
             ])

@@ -1,6 +1,6 @@
 package import MediaTypes
 
-/// What several events have in common: members, and the objects in them.
+/// Members that several events share, and the objects in them.
 extension EventDeclaration {
     static let uid = JSONField(
         "uid", .string, "The source: its uid, with the stream type if that is not main.", example: "1001")
@@ -10,12 +10,12 @@ extension EventDeclaration {
     static let rendition = JSONField("rendition", .string, "The rendition.", example: "720p")
     static let scene = JSONField("scene", .string, "The scene.", example: "pk")
     static let tick = JSONField("tick", .integer, "Frame of the program, counted from its origin.", example: 126)
-    static let level = JSONField("level", .words(Self.levels), "How severe it is; normal: it is over.")
+    static let level = JSONField("level", .words(Self.levels), "Severity; normal: it has ended.")
     static let slate = JSONField("slate", .boolean, "Whether the segment shows the slate.", example: false)
     static let played = JSONField(
         "played", .boolean, "Whether viewers could play the room, also while an earlier worker served it.")
-    static let onAir = JSONField("onAir", .boolean, "Whether the room goes on, so that another recording may follow.")
-    static let state = JSONField("state", .words(["set", "cleared"]), "Whether it has begun or is over.")
+    static let onAir = JSONField("onAir", .boolean, "Whether the room continues, so that another recording may follow.")
+    static let state = JSONField("state", .words(["set", "cleared"]), "Whether it has begun or ended.")
     static let mediaSequence = JSONField(
         "mediaSequence", .integer, "The segment's number in the playlists.", example: 42)
     static let fix = JSONField("fix", .string, "What to do.", example: "write the file again")
@@ -32,10 +32,10 @@ extension EventDeclaration {
         JSONField("code", .string, "Error code: the guide on errors lists them.", example: example)
     }
 
-    /// Levels of alarms and of sources' health, the least first.
+    /// Levels of alarms and of sources' health, the lowest first.
     package static let levels = ["normal", "alert_1", "alert_2", "alert_3"]
 
-    /// The objects that events and replies of the API share, by the names of their schemas.
+    /// Objects that events and API responses share, with the names of their schemas.
     package static let shapes: [(name: String, shape: JSONShape)] = [
         ("Alarm", Self.alarm), ("Clip", Self.clip), ("Figures", Self.figures), ("Finding", Self.finding),
         ("SoundLevel", .object(Self.soundLevel)), ("Ticks", Self.ticks), ("Recording", Self.recording),
@@ -44,7 +44,7 @@ extension EventDeclaration {
 
     private static let alarm = JSONShape.object([
         JSONField(
-            "id", .string, "of no other alarm of the room; events alarm.set and alarm.cleared bear it", example: "1-3"),
+            "id", .string, "unique in the room; also in the events alarm.set and alarm.cleared", example: "1-3"),
         JSONField("type", .string, "dotted, such as source.lost", example: "source.lost"),
         JSONField("severity", .words(Array(Self.levels.dropFirst()))),
         JSONField("state", .words(["set", "cleared"])),
@@ -56,13 +56,13 @@ extension EventDeclaration {
             ])),
         JSONField("message", .string, example: "Anna: no data for 4 s"),
         JSONField("setAt", .date, "when it began"),
-        JSONField("clearedAt", .orNull(.date), "when it was over", example: .null),
+        JSONField("clearedAt", .orNull(.date), "when it ended", example: .null),
     ])
 
     private static let clip = JSONShape.object([
         JSONField("id", .string, example: "clip-1-1"), JSONField("name", .string, example: "goal"),
         JSONField("state", .words(["pending", "working", "ready", "failed"])),
-        JSONField("rendition", .string, example: "720p"), JSONField("from", .date, "first picture"),
+        JSONField("rendition", .string, example: "720p"), JSONField("from", .date, "first frame"),
         JSONField("to", .date, "end"), JSONField("path", .orNull(.string), example: "clips/goal.mp4"),
         JSONField("bytes", .orNull(.integer), example: 4_812_331), JSONField("sha256", .orNull(.string)),
         JSONField("durationMs", .orNull(.integer), example: 30_000),
@@ -71,10 +71,10 @@ extension EventDeclaration {
     ])
 
     private static let figures = JSONShape.object([
-        JSONField("fps", .number, "pictures a second", example: .thousandths(30_000)),
+        JSONField("fps", .number, "frames per second", example: .thousandths(30_000)),
         JSONField("videoBitrate", .integer, "bit/s", example: 2_480_000),
         JSONField("gapMs", .integer, "longest time without a packet", example: 42),
-        JSONField("skewMs", .integer, "sound against picture since the publication began", example: -3),
+        JSONField("skewMs", .integer, "offset between audio and video since the publication began", example: -3),
         JSONField("keyIntervalMs", .integer, example: 2000), JSONField("damaged", .integer, "packets", example: 0),
         JSONField(
             "sentFps", .orNull(.number), "frames per second of the publisher's own timestamps: what its encoder makes",
@@ -89,20 +89,20 @@ extension EventDeclaration {
         JSONField("message", .string, example: "12 frames a second instead of 30"),
     ])
 
-    /// Why a source is not healthy.
+    /// Causes of bad source health.
     package static let causes = [
         "fps", "gap", "network", "bitrate", "skew", "keyInterval", "jitterBuffer", "decodeErrors", "workerLag",
         "absent",
     ]
 
     static let soundLevel = [
-        JSONField("peakDb", .number, "largest sample, dBFS", example: .thousandths(-6_100)),
+        JSONField("peakDb", .number, "sample peak, dBFS", example: .thousandths(-6_100)),
         JSONField("loudness", .number, "of the last 3 s, LUFS", example: .thousandths(-18_400)),
         JSONField("momentary", .number, "of the last 0.4 s, LUFS", example: .thousandths(-17_900)),
     ]
 
     private static let ticks = JSONShape.object([
-        JSONField("frames", .integer, "pictures made", example: 9000), JSONField("late", .integer, example: 0),
+        JSONField("frames", .integer, "frames composed", example: 9000), JSONField("late", .integer, example: 0),
         JSONField("lost", .integer, example: 0),
         JSONField("longestSwapUs", .integer, "of a scene switch", example: 310),
         JSONField("repeated", .map(.integer), "by source"),

@@ -1,16 +1,16 @@
 import MediaTypes
 
-/// Events of sources: publishers, pulled streams, files and relays.
+/// Events about sources: publishers, pulled streams, files and relays.
 extension EventDeclaration {
     static let sources: [EventDeclaration] = Self.sourceStates + Self.sourceMedia + Self.ingest + Self.connections
 
     private static let sourceStates: [EventDeclaration] = [
         Self.state("source.connected", "A publisher has connected."),
-        Self.state("source.publishing", "A publisher may publish, and no frame was decoded yet."),
+        Self.state("source.publishing", "A publisher was accepted; no frame is decoded yet."),
         Self.state("source.live", "A source is live: its media is decoded."),
         Self.state("source.stalled", "A publisher that is still connected sends nothing."),
-        Self.state("source.lost", "A publisher is gone, and the room does not wait for it."),
-        Self.state("source.reconnecting", "A publisher is gone, and has until graceUntil to return."),
+        Self.state("source.lost", "A publisher has disconnected, and the room does not wait for it."),
+        Self.state("source.reconnecting", "A publisher has disconnected and may return until graceUntil."),
         Self.state("source.lost_final", "The room no longer waits for a publisher."),
         Self.state("source.ended", "A file source has reached its end."),
     ]
@@ -33,7 +33,7 @@ extension EventDeclaration {
                     "graceUntil", .orNull(.date), "Program time until which the room waits for the publisher.",
                     example: name == "reconnecting" ? nil : .null),
                 JSONField(
-                    "playable", .orNull(.boolean), "Of a source that is live: whether viewers can play the room.",
+                    "playable", .orNull(.boolean), "For a live source: whether viewers can play the room.",
                     example: name == "live" ? true : .null),
             ])
     }
@@ -48,13 +48,13 @@ extension EventDeclaration {
                 ),
             ]),
         EventDeclaration("source.sound", "The first audio of a publication was decoded.", [Self.uid]),
-        EventDeclaration("source.format", "A source has another frame size or rate.", [Self.uid, Self.picture]),
+        EventDeclaration("source.format", "The frame size or rate of a source has changed.", [Self.uid, Self.picture]),
         EventDeclaration(
             "source.reanchored",
-            "The timestamps of a source have jumped. At most three events at once, then one a second.",
+            "The timestamps of a source have jumped. At most three events at once, then one per second.",
             [
                 Self.uid, JSONField("reason", .orNull(.string), "What jumped.", example: "gap"),
-                JSONField("count", .count, "Jumps since the event before."),
+                JSONField("count", .count, "Jumps since the previous event."),
             ]),
         EventDeclaration(
             "source.undecodable", "The media of a source cannot be decoded.",
@@ -62,7 +62,7 @@ extension EventDeclaration {
         EventDeclaration(
             "source.failed", "A file source cannot be read.", [Self.uid, Self.reason("no such file")]),
         EventDeclaration(
-            "source.health", "The health of a source has another level or other causes.",
+            "source.health", "The health level of a source, or its causes, have changed.",
             [
                 Self.uid, JSONField("level", .words(Self.levels), "The level now.", example: "alert_1"),
                 JSONField("was", .words(Self.levels), "The level before."),
@@ -72,21 +72,21 @@ extension EventDeclaration {
                 JSONField("figures", .named("Figures"), "What was measured."),
             ]),
         EventDeclaration(
-            "source.added", "A source has joined the running room, and may be published.",
+            "source.added", "A source was added to the running room and can be published.",
             [Self.uid, Self.streamType, JSONField("name", .orNull(.string), "Its name.", example: "Anna")]),
         EventDeclaration(
-            "source.removed", "A source has left the room.",
+            "source.removed", "A source was removed from the room.",
             [Self.uid, Self.streamType, JSONField("wasPublishing", .boolean, "Whether a publisher was disconnected.")]),
         EventDeclaration(
             "source.changed",
-            "A command has changed what a source contributes. Members that stay as they were are null.",
+            "A command has changed a source's settings. Members that did not change are null.",
             [
                 JSONField("uid", .string, "The source's uid.", example: "1001"), Self.streamType,
                 JSONField("volume", .orNull(.integer), "Volume, in percent.", example: 80),
                 JSONField(
                     "audioTrack", .orNull(.integer), "The audio track of volume; null: all audio.", example: .null),
-                JSONField("audioPush", .orNull(.boolean), "Whether it is heard.", example: .null),
-                JSONField("videoPush", .orNull(.boolean), "Whether it is seen.", example: .null),
+                JSONField("audioPush", .orNull(.boolean), "Whether it is audible.", example: .null),
+                JSONField("videoPush", .orNull(.boolean), "Whether it is visible.", example: .null),
                 JSONField(
                     "offsetMs", .orNull(.integer), "Shift of all its tracks, in ms; positive: later.", example: .null),
                 JSONField("rotation", .orNull(.integer), "Rotation, in degrees clockwise.", example: .null),
@@ -103,13 +103,13 @@ extension EventDeclaration {
             [
                 Self.uid, JSONField("codec", .orNull(.string), "The codec.", example: "h264"),
                 Self.reason("two workers died while they decoded it"),
-                JSONField("until", .date, "The wall clock at which it is let in again."),
+                JSONField("until", .date, "Wall-clock time until which it is refused."),
             ]),
         EventDeclaration(
             "passthrough.began", "A publisher's own packets replace the encoder of a rendition.",
             [Self.rendition, Self.uid]),
         EventDeclaration(
-            "passthrough.ended", "The encoder of a rendition works again.",
+            "passthrough.ended", "A rendition is encoded again.",
             [
                 Self.rendition, Self.uid,
                 JSONField("cause", .string, "Why: the guide on passthrough lists the causes.", example: "scene"),
@@ -118,9 +118,10 @@ extension EventDeclaration {
 
     private static let ingest: [EventDeclaration] = [
         EventDeclaration(
-            "ingest.publishing", "A publisher was let in.",
+            "ingest.publishing", "A publisher was accepted.",
             [
-                Self.uid, JSONField("encoder", .string, "What it calls itself.", example: "OBS 31"), Self.remote,
+                Self.uid, JSONField("encoder", .string, "Name of its encoder software.", example: "OBS 31"),
+                Self.remote,
                 JSONField("takeover", .boolean, "Whether it replaces another publisher of the key.", example: false),
                 JSONField("was", .orNull(.string), "The source's state before.", example: "idle"),
             ]),
@@ -136,14 +137,15 @@ extension EventDeclaration {
                 JSONField("code", .orNull(.string), "Error code.", example: "authDenied"),
                 Self.reason("unknown stream key"),
                 JSONField(
-                    "untold", .count, "Refusals of this address since the event before that have none.", example: 0),
+                    "untold", .count, "Refusals of this address since the previous event that were not reported.",
+                    example: 0),
             ]),
         EventDeclaration("ingest.flapping", "Two encoders compete for a key.", [Self.uid, Self.remote]),
         EventDeclaration(
             "ingest.hookFailed", "The publish webhook has failed.",
             [
                 Self.uid, Self.reason("status 503"),
-                JSONField("allowed", .boolean, "Whether the publisher was let in.", example: false),
+                JSONField("allowed", .boolean, "Whether the publisher was accepted.", example: false),
             ]),
         EventDeclaration("ingest.hookSecretRenewed", "The secret of the publish webhook was read again."),
         Self.refused(
@@ -156,7 +158,7 @@ extension EventDeclaration {
         Self.relay("relay.connecting", "A relay connects."),
         Self.relay("relay.live", "A relay sends."),
         Self.relay(
-            "relay.failed", "A relay has lost its connection, or got none, and tries again.",
+            "relay.failed", "A relay could not connect or lost its connection, and tries again.",
             [Self.reason("connection refused"), Self.retry]),
         Self.relay("relay.stopped", "A relay has ended.", [Self.reason("deleted")]),
         EventDeclaration(
@@ -171,7 +173,7 @@ extension EventDeclaration {
             type, meaning, [Self.uid, JSONField("id", .string, "The relay.", example: "r1"), Self.url] + others)
     }
 
-    /// A file that cannot be taken: what it held before stays in force.
+    /// Declares the event of a file that cannot be used; the previous content stays in force.
     static func refused(_ type: String, _ meaning: String, _ others: [JSONField] = []) -> EventDeclaration {
         EventDeclaration(type, meaning, others + [Self.reason("the file is empty"), Self.fix])
     }

@@ -1,21 +1,22 @@
 import MediaTypes
 
-/// Events of the worker itself: alarms, load, files that are read again, webhooks.
+/// Events about the worker itself: alarms, load, reloaded files, webhooks.
 extension EventDeclaration {
     static let worker: [EventDeclaration] = Self.alarms + Self.files + Self.webhooks
 
     private static let alarms: [EventDeclaration] = [
-        Self.alarm("alarm.set", "Something is wrong, or has become worse or better.", Self.level),
+        Self.alarm("alarm.set", "A problem was detected, or its severity has changed.", Self.level),
         Self.alarm(
-            "alarm.cleared", "What an alarm named is over, or its worker is.", JSONField("level", .words(["normal"]))),
+            "alarm.cleared", "The problem of an alarm has ended, or its worker has.",
+            JSONField("level", .words(["normal"]))),
         EventDeclaration(
-            "encoder.overload_step", "The machine is overloaded, and a step is taken against it, or undone.",
+            "encoder.overload_step", "A step against overload of the machine was taken or undone.",
             [
                 JSONField("step", .string, "The step.", example: "encoder"),
                 JSONField("rendition", .orNull(.string), "The rendition of the step.", example: "480p"),
-                JSONField("taken", .boolean, "Whether it is taken, not undone."),
+                JSONField("taken", .boolean, "true: the step was taken; false: it was undone."),
                 JSONField("lagMs", .integer, "How far the program is behind its clock, in ms.", example: 240),
-                JSONField("steps", .count, "Steps that are in force."),
+                JSONField("steps", .count, "Number of steps in force."),
             ]),
     ]
 
@@ -26,7 +27,7 @@ extension EventDeclaration {
                 JSONField("id", .string, "The alarm's id.", example: "1-3"), level,
                 Self.reason("Anna: no data for 4 s"),
                 JSONField("uid", .orNull(.string), "The source, if it is a source's alarm.", example: "1001"),
-                JSONField("alarm", .named("Alarm"), "The alarm, as GET /v1/alarms has it."),
+                JSONField("alarm", .named("Alarm"), "The alarm, as in GET /v1/alarms."),
             ])
     }
 
@@ -62,19 +63,19 @@ extension EventDeclaration {
     ]
 
     private static let webhooks: [EventDeclaration] = [
-        Self.webhook("webhook.failing", "A webhook receiver takes no events.", [Self.reason("status 503")]),
+        Self.webhook("webhook.failing", "A webhook receiver does not accept events.", [Self.reason("status 503")]),
         Self.webhook(
-            "webhook.restored", "A webhook receiver takes events again.",
+            "webhook.restored", "A webhook receiver accepts events again.",
             [JSONField("failures", .count, "Attempts that have failed.", example: 4)]),
         Self.webhook(
-            "webhook.disabled", "A webhook receiver wants no more events.",
+            "webhook.disabled", "A webhook receiver has answered 410 and gets no more events.",
             [Self.reason("status 410: it wants no more")]),
         Self.webhook(
-            "webhook.lost", "A webhook receiver is too far behind, and has lost the oldest events.",
+            "webhook.lost", "A webhook receiver is too far behind; the oldest events were dropped for it.",
             [JSONField("events", .count, "Events that were lost.", example: 12)]),
         Self.webhook(
             "webhook.removed", "A webhook receiver was removed.",
-            [JSONField("undelivered", .count, "Events that it has not taken.", example: 0)]),
+            [JSONField("undelivered", .count, "Events that it has not accepted.", example: 0)]),
         EventDeclaration("webhook.secretsRenewed", "The secrets of the webhooks were read again."),
         Self.refused("webhook.secretsRefused", "The secrets of the webhooks cannot be read; the old ones stay."),
     ]

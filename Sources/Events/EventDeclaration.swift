@@ -1,11 +1,12 @@
 package import MediaTypes
 
-/// The declaration of an event type: when a room emits it, and the members that it has beside ``EventDeclaration/common``.
+/// The declaration of an event type: when a room emits it, and the members that it has in addition to
+/// ``EventDeclaration/common``.
 ///
-/// The table is ``all``. Tests compare it with every place that emits an event, with the events of running rooms and with
-/// the guide. `tandem schema --events` and the API's description print it.
+/// The table is ``all``. Tests compare it with every place in the code that emits an event, with the events of running
+/// rooms and with the guide. `tandem schema --events` and the API's description print it.
 package struct EventDeclaration: Sendable {
-    /// Dotted, such as `source.live`.
+    /// Dotted, for example `source.live`.
     package let type: String
     /// When a room emits it.
     package let meaning: String
@@ -20,10 +21,10 @@ package struct EventDeclaration: Sendable {
     /// Every event type.
     package static let all = Self.room + Self.program + Self.sources + Self.outputs + Self.recordings + Self.worker
 
-    /// The declaration of a type; nil if there is none.
+    /// The declaration of a type; `nil` if there is none.
     package static func of(_ type: String) -> EventDeclaration? { Self.all.first { $0.type == type } }
 
-    /// The members that every event begins with, and `compat`, which ends it.
+    /// The members at the beginning of every event; `compat` is at the end.
     package static let common: [JSONField] = [
         JSONField("time", .date, "Wall clock of the worker.", example: "2026-01-31T20:00:04.206Z"),
         JSONField("sequence", .range(1...Int64.max), "Counts the events of all workers of the room.", example: 7),
@@ -40,7 +41,7 @@ package struct EventDeclaration: Sendable {
     static let compat = JSONField(
         "compat", .open, "Names and codes of other products, if control.compat asks for them.", isOptional: true)
 
-    /// The event as an object: common members, its own, `compat`.
+    /// The event as an object: the common members, its own, and `compat`.
     package var shape: JSONShape {
         .object([JSONField("type", .words([self.type]))] + Self.common + self.members + [Self.compat])
     }
@@ -63,19 +64,19 @@ package struct EventDeclaration: Sendable {
 
     private static let baseName = "Event"
 
-    /// The schema of what all events have in common.
+    /// The schema of the members that all events have.
     static func base(_ definitions: String) -> JSONValue.Member {
         let fields = [JSONField("type", .string, "The event's type.")] + Self.common + [Self.compat]
         return .init(Self.baseName, .object(Self.members(fields, definitions)))
     }
 
-    /// The schema of an object that may have other members.
+    /// The schema of an object that may have further members.
     private static func members(_ fields: [JSONField], _ definitions: String) -> [JSONValue.Member] {
         guard case .object(let keywords) = JSONShape.object(fields).schema(definitions) else { return [] }
         return keywords.filter { $0.name != "additionalProperties" }
     }
 
-    /// One event of the type, without the members that some events of the type lack.
+    /// An example event of the type, without optional members.
     package var example: JSONValue {
         let defined = Dictionary(Self.shapes.map { ($0.name, $0.shape) }) { first, _ in first }
         let members = Self.common + self.members.filter { !$0.isOptional }

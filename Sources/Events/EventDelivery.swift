@@ -4,14 +4,16 @@ import MediaTypes
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-import Stages
+import Threading
 import Synchronization
 
-/// Sends the room's events to its webhooks, each in a task of its own: one that is slow, wrong or away holds up nobody else,
-/// and no media. Webhooks may come, go and change.
+/// Sends the room's events to its webhooks, each in its own task, so that a slow, faulty or unreachable webhook delays
+/// neither the others nor the media. Webhooks may be added, removed and changed.
 package final class EventDelivery: Sendable {
-    /// What came of the delivery to one webhook, for the room's own events.
+    /// Reports a change of a webhook's delivery, for the room's own events.
     package typealias Notify = @Sendable (_ webhook: Webhook, _ notice: WebhookQueue.Notice) -> Void
+    /// Sends an event to a webhook, and returns the receiver's answer.
+    package typealias Post = @Sendable (_ event: EventRecord, _ webhook: Webhook) async -> WebhookQueue.Outcome
 
     private struct Service {
         let number: Int
@@ -19,9 +21,9 @@ package final class EventDelivery: Sendable {
     }
 
     private struct State {
-        /// In the order they are named.
+        /// In the configured order.
         var services: [Service] = []
-        /// Those that send, and those that are about to stop.
+        /// Tasks that are sending, and those that are about to stop.
         var tasks: [Int: Task<Void, Never>] = [:]
         var lastNumber = 0
         var isFinishing = false
@@ -30,53 +32,58 @@ package final class EventDelivery: Sendable {
     private let initial: [Webhook]
     private let roomID: String
     private let log: EventLog
-    private let book: DeliveryBook
+    private let book: DeliveryLog
     private let client: HTTPClient
     private let egress: EgressGate?
     private let notify: Notify
+    private let substitute: Post?
     private let state = Mutex(State())
     private let clock = SystemClock()
 
     /// - Parameters:
-    ///   - directory: Where it is kept what has been delivered; `nil`: nowhere.
-    ///   - egress: Judges the addresses of webhooks that the pipeline file does not name; `nil`: any address.
+    ///   - directory: Where the delivery state is stored; `nil`: it is not stored.
+    ///   - egress: Checks the addresses of webhooks that are not in the pipeline file; `nil`: any address is allowed.
+    ///   - substitute: Replaces HTTP requests, in tests.
     ///   - notify: Called from any thread.
     package init(
         _ webhooks: [Webhook], of log: EventLog, roomID: String, directory: String?, egress: EgressGate? = nil,
-        notify: @escaping Notify
+        substitute: Post? = nil, notify: @escaping Notify
     ) {
         self.egress = egress
+        self.substitute = substitute
         self.initial = webhooks
         self.roomID = roomID
         self.log = log
-        self.book = DeliveryBook(directory: directory)
+        self.book = DeliveryLog(directory: directory)
         self.notify = notify
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
         configuration.timeout.connect = .seconds(3)
         var tls = TLSConfiguration.makeClientConfiguration()
-        // A receiver that reads nothing says no farewell either, and the client waits for it when it is shut down.
+        // A receiver that does not read does not complete the TLS shutdown either, and shutting down the client would
+        // wait for it.
         tls.shutdownTimeout = .seconds(1)
         configuration.tlsConfiguration = tls
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Begins to send. A webhook that has been sent events by an earlier worker gets what came behind them.
+    /// Starts sending. A webhook that received events from an earlier worker continues after the last one.
     ///
-    /// - Parameter new: The last event of the workers before: a webhook nobody has sent anything yet gets what comes behind it.
+    /// - Parameter new: The last event of the earlier workers: a webhook without deliveries so far gets the events
+    ///   after it.
     package func begin(new: Int64) {
         self.state.withLock { state in
             for webhook in self.initial {
-                // Where the journal is lost and the book is not, numbers have begun anew.
+                // If the journal is lost but the delivery state is not, the numbers have started again.
                 let delivered = min(self.book.delivered(to: webhook.id) ?? new, new)
                 state.services.append(self.serve(WebhookReceiver(webhook), from: delivered, once: new, &state))
             }
         }
     }
 
-    /// From here on these are the webhooks, told from one another by their URLs. One that stays goes on where it is, by its new
-    /// settings from the next attempt on; one that is new begins with the next event; what one that goes has not taken yet it does
-    /// not get, which ``Notify`` is told. After ``finish(within:)`` nothing happens.
+    /// Replaces the set of webhooks, which are identified by their URLs. A webhook that stays continues, with its new
+    /// settings from the next attempt on. A new webhook starts with the next event. A removed webhook does not get its
+    /// remaining events, which ``Notify`` reports. Has no effect after ``finish(within:)``.
     package func replace(_ webhooks: [Webhook]) {
         let refusing = self.state.withLock { state -> [Webhook] in
             guard !state.isFinishing else { return [] }
@@ -103,17 +110,17 @@ package final class EventDelivery: Sendable {
             }
             return before.filter { state.tasks[$0.number] == nil }.map(\.receiver.webhook)
         }
-        // Nothing that these still waited for is left out.
+        // These had no pending events.
         for webhook in refusing { self.notify(webhook, .removed(undelivered: 0)) }
     }
 
-    /// How attempts came out, for each webhook there is now, by what may be shown of its URL.
-    package var tallies: [(url: String, tally: WebhookTally)] {
+    /// Number of attempts by result, for each current webhook, with the public part of its URL.
+    package var tallies: [(url: String, tally: WebhookCounters)] {
         self.state.withLock { $0.services.map { ($0.receiver.webhook.shownURL, $0.receiver.tally) } }
     }
 
-    /// Once the log is closed: gives every webhook some time to take what it has not, then stops. What is left is the next
-    /// worker's, or can be asked for.
+    /// After the log was closed: gives every webhook some time to receive its remaining events, then stops. The next
+    /// worker sends the rest, or it can be requested.
     package func finish(within time: Duration) async {
         let tasks = self.state.withLock { state in
             state.isFinishing = true
@@ -134,7 +141,7 @@ package final class EventDelivery: Sendable {
     ) -> Service {
         state.lastNumber += 1
         let number = state.lastNumber
-        // Taken out by itself, once the lock that is held here is free.
+        // The task removes itself when the lock held here is released.
         state.tasks[number] = Task {
             await self.send(to: receiver, number, from: delivered, once: told)
             _ = self.state.withLock { $0.tasks.removeValue(forKey: number) }
@@ -147,7 +154,7 @@ package final class EventDelivery: Sendable {
         await self.send(to: receiver, &queue, once: told)
         let last = self.state.withLock { state in
             let last = receiver.lastEvent
-            // In one step: whoever lets it go from here on tells what is to be told.
+            // In one step: after this, ``replace(_:)`` reports the removal itself.
             if last == nil { state.tasks.removeValue(forKey: number) }
             return last
         }
@@ -162,7 +169,8 @@ package final class EventDelivery: Sendable {
         self.notify(receiver.webhook, .removed(undelivered: left))
     }
 
-    /// - Parameter told: Begins behind this event, with what is left of those before it: a worker's first event is its own.
+    /// - Parameter told: Waits for an event after this one before it sends anything, so that a new worker has emitted
+    ///   an event of its own.
     private func send(to receiver: WebhookReceiver, _ queue: inout WebhookQueue, once told: Int64) async {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observer = self.log.observe(after: queue.delivered) { signal.yield() }
@@ -191,7 +199,7 @@ package final class EventDelivery: Sendable {
             }
             let webhook = receiver.webhook
             let outcome = await self.post(event, to: webhook)
-            // The end of the worker is no failure of its receiver.
+            // A cancellation by the end of the worker is not a failure of the receiver.
             if Task.isCancelled, case .failed = outcome { return }
             receiver.count(outcome)
             let notice = queue.attempted(event, outcome, now: self.clock.now(), jitter: Int64.random(in: 0..<1000))
@@ -209,6 +217,7 @@ package final class EventDelivery: Sendable {
     }
 
     private func post(_ event: EventRecord, to webhook: Webhook) async -> WebhookQueue.Outcome {
+        if let substitute = self.substitute { return await substitute(event, webhook) }
         let sent = CloudEvent(event, roomID: self.roomID)
         let timestamp = SystemClock.wallClock() / 1_000_000_000
         var fields = HTTPHeaders([
@@ -220,7 +229,7 @@ package final class EventDelivery: Sendable {
         }
         if let gate = self.egress, !gate.policy.webhooks.contains(webhook.url) {
             do {
-                let answer = try await JudgedPost.send(
+                let answer = try await CheckedPost.send(
                     to: webhook.url, fields: fields, body: sent.body, gate: gate, timeout: webhook.timeout)
                 return Self.outcome(answer.status.code, answer.headers, now: timestamp)
             } catch {
@@ -233,13 +242,13 @@ package final class EventDelivery: Sendable {
         request.body = .bytes(ByteBuffer(bytes: sent.body))
         do {
             let response = try await self.client.execute(request, timeout: .nanoseconds(webhook.timeout))
-            // Read, so that the connection can be used again; what it says matters to nobody. The timeout of `execute` ends
-            // with the head of the answer.
+            // Read the body so that the connection can be reused; its content is ignored. The timeout of `execute` ends
+            // with the head of the response.
             let body = response.body
             _ = await Deadline.run(within: webhook.timeout) { try? await body.collect(upTo: 64 << 10) }
             return Self.outcome(response.status.code, response.headers, now: timestamp)
         } catch let error as HTTPClientError {
-            // Its description names the case, and no part of the URL.
+            // Its description contains the case, and no part of the URL.
             return .failed(error.shortDescription)
         } catch {
             return .failed(ConnectionFailure.text(error) ?? "no connection: \(type(of: error))")

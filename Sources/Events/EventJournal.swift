@@ -4,20 +4,21 @@
     import Musl
 #endif
 import Dispatch
-import Stages
+import Threading
 import Synchronization
 
-/// The room's events in a file, so that a successor numbers on, tells what was asked for late, and delivers what a killed worker
-/// had not. Written by a queue of its own; a disk that takes nothing costs lines of this file and nothing else.
+/// Stores the room's events in a file, so that a successor continues the numbering, can answer late requests, and
+/// delivers events that a killed worker had not. Written on its own queue; if the disk does not accept data, only lines
+/// of this file are lost.
 ///
-/// Two files, `events.jsonl` and the one before it, at most ``fileBytes`` each, readable by their owner only: events say where
-/// publishers are.
+/// There are two files, `events.jsonl` and the previous one, at most ``fileBytes`` each. Only their owner may read
+/// them, because events contain publishers' addresses.
 package final class EventJournal: Sendable {
     package static let name = "events.jsonl"
     package static let earlierName = "events.1.jsonl"
-    /// A file that has grown beyond this gives way to a new one.
+    /// A file that has grown beyond this size is replaced by a new one.
     package static let fileBytes = 4 << 20
-    /// Lines that may wait for the disk.
+    /// Maximum number of lines waiting for the disk.
     private static let waiting = 4096
 
     private struct State {
@@ -29,19 +30,20 @@ package final class EventJournal: Sendable {
     private let queue = DispatchQueue(label: "events")
     private let state = Mutex(State())
 
-    /// - Parameter directory: Made when it is not there, at the first line.
+    /// - Parameter directory: Created with the first line if it does not exist.
     package init(directory: String) { self.directory = directory }
 
-    /// What earlier workers told, the oldest first; lines that are not whole events are left out.
+    /// Reads the events of earlier workers, the oldest first; incomplete lines are skipped.
     package static func read(directory: String) -> [EventRecord] {
         [Self.earlierName, Self.name].flatMap { name -> [EventRecord] in
-            WholeRead.tail(of: "\(directory)/\(name)", limit: EventLog.byteCapacity).split(separator: 0x0A).compactMap {
+            FileReading.tail(of: "\(directory)/\(name)", limit: EventLog.byteCapacity).split(separator: 0x0A).compactMap
+            {
                 EventLine.event(Array($0))
             }
         }
     }
 
-    /// Takes one event. Never blocks.
+    /// Adds one event. Never blocks.
     package func append(_ event: EventRecord) {
         let schedules = self.state.withLock { state in
             guard state.lines.count < Self.waiting else { return false }
@@ -52,7 +54,7 @@ package final class EventJournal: Sendable {
         if schedules { self.queue.async { self.write() } }
     }
 
-    /// Writes what waits, unless the disk hangs.
+    /// Writes pending lines; gives up after two seconds if the disk hangs.
     package func flush() {
         let done = DispatchSemaphore(value: 0)
         self.queue.async {
@@ -62,7 +64,8 @@ package final class EventJournal: Sendable {
         _ = done.wait(timeout: .now() + 2)
     }
 
-    /// The file is open no longer than it takes: a disk can be unmounted, and the file taken away, while a room runs.
+    /// The file is open only while it is written, so that the disk can be unmounted and the file moved while a room
+    /// runs.
     private func write() {
         let lines = self.state.withLock { state in
             defer { (state.lines, state.isScheduled) = ([], false) }
@@ -73,9 +76,10 @@ package final class EventJournal: Sendable {
         let path = "\(self.directory)/\(Self.name)"
         let file = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
-        // A worker that was killed while it wrote, or a disk that was full, has left a line without its end.
-        let isCut = WholeRead.tail(of: path, limit: 1).last.map { $0 != 0x0A } ?? false
-        WholeWrite.write(Array((isCut ? "\n" : "").utf8) + Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
+        // A worker killed while writing, or a full disk, may have left an incomplete line.
+        let isCut = FileReading.tail(of: path, limit: 1).last.map { $0 != 0x0A } ?? false
+        FileWriting.write(
+            Array((isCut ? "\n" : "").utf8) + Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
         let size = lseek(file, 0, SEEK_END)
         Glibc.close(file)
         if size > Self.fileBytes { rename(path, "\(self.directory)/\(Self.earlierName)") }

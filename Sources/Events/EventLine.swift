@@ -1,11 +1,12 @@
-/// What is known of a line that a room has written: its beginning, which every event has.
+/// Parses the beginning of an event's line, which all events have in common.
 enum EventLine {
     private static let typeKey = Array(#"{"type":""#.utf8)
     private static let sequenceKey = Array(#""sequence":"#.utf8)
-    /// Those that every reader of JSON can hold. A damaged line behind which no number comes must not stop the room's count.
+    /// The range that every JSON parser can represent. A number outside it in a damaged line must not end the room's
+    /// numbering.
     private static let sequences: ClosedRange<Int64> = 1...9_007_199_254_740_991
 
-    /// The event a line of the journal is; `nil` for what is none, such as the half of one.
+    /// Parses a journal line; `nil` if the line is not a complete event.
     static func event(_ line: [UInt8]) -> EventRecord? {
         guard line.starts(with: self.typeKey), line.last == UInt8(ascii: "}"),
             let end = line[self.typeKey.count...].firstIndex(of: UInt8(ascii: "\"")),
@@ -16,7 +17,7 @@ enum EventLine {
             sequence: sequence, type: String(decoding: line[self.typeKey.count..<end], as: UTF8.self), line: text)
     }
 
-    /// The whole number behind the first `key`.
+    /// The integer after the first occurrence of `key`.
     static func number(after key: [UInt8], in line: ArraySlice<UInt8>) -> Int64? {
         var rest = line
         while let start = rest.firstIndex(of: key[0]) {

@@ -1,11 +1,11 @@
 import DequeModule
 import Synchronization
 
-/// One event of the room: what the log keeps, the journal stores and webhooks receive.
+/// One event of the room, as the log keeps it, the journal stores it and webhooks receive it.
 package struct EventRecord: Sendable, Hashable {
-    /// From 1 on, without a hole over all workers of the room.
+    /// From 1 on, consecutive over all workers of the room.
     package let sequence: Int64
-    /// Dotted, such as `source.live`.
+    /// Dotted, for example `source.live`.
     package let type: String
     /// One JSON object, without a line break.
     package let line: String
@@ -17,24 +17,24 @@ package struct EventRecord: Sendable, Hashable {
     }
 }
 
-/// The room's latest events, for those who ask for them and those they are sent to. Bounded in number and bytes: the oldest
-/// give way, and whoever is behind them is told how many went.
+/// The room's latest events, for clients that request them and for webhooks. Limited in number and bytes: the oldest
+/// events are dropped, and readers that are behind are told how many were dropped.
 package final class EventLog: Sendable {
-    /// Some events after a place in the order, the oldest first.
+    /// Consecutive events after a given number, the oldest first.
     package struct Page: Sendable, Hashable {
         package var events: [EventRecord]
-        /// Events after the asked place that are not kept any more.
+        /// Number of events after the requested number that are not kept any more.
         package var missed: Int64
-        /// Number of the latest event of all.
+        /// Number of the latest event.
         package var last: Int64
-        /// The room tells no more events.
+        /// The log is closed: no more events follow.
         package var isClosed: Bool
 
         package init(events: [EventRecord], missed: Int64 = 0, last: Int64, isClosed: Bool = false) {
             (self.events, self.missed, self.last, self.isClosed) = (events, missed, last, isClosed)
         }
 
-        /// Where to go on.
+        /// The number after which the next page begins.
         package var next: Int64 { self.events.last?.sequence ?? self.last }
     }
 
@@ -47,16 +47,16 @@ package final class EventLog: Sendable {
         var nextObserver = 0
     }
 
-    /// Most events that are kept.
+    /// Maximum number of events.
     package static let capacity = 4096
-    /// Most bytes of lines that are kept.
+    /// Maximum number of bytes of all lines.
     package static let byteCapacity = 4 << 20
 
     private let capacity: Int
     private let byteCapacity: Int
     private let state: Mutex<State>
 
-    /// - Parameter earlier: What workers before this one told, the oldest first; numbering goes on behind it.
+    /// - Parameter earlier: Events of earlier workers, the oldest first; the numbering continues after them.
     package init(
         earlier: [EventRecord] = [], capacity: Int = EventLog.capacity, byteCapacity: Int = EventLog.byteCapacity
     ) {
@@ -69,10 +69,10 @@ package final class EventLog: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Number of the latest event; 0: none.
+    /// Number of the latest event; 0 if there is none.
     package var last: Int64 { self.state.withLock(\.last) }
 
-    /// Takes the next event; one whose number is not above the last one's is left out.
+    /// Adds the next event; ignored if its number is not above the last one.
     package func append(_ event: EventRecord) {
         let observers = self.state.withLock { state -> [@Sendable () -> Void] in
             guard event.sequence > state.last, !state.isClosed else { return [] }
@@ -82,7 +82,7 @@ package final class EventLog: Sendable {
         for observer in observers { observer() }
     }
 
-    /// No event follows.
+    /// Closes the log: no more events follow.
     package func close() {
         let observers = self.state.withLock { state in
             state.isClosed = true
@@ -91,9 +91,11 @@ package final class EventLog: Sendable {
         for observer in observers { observer() }
     }
 
+    /// Returns the events after a number.
+    ///
     /// - Parameters:
-    ///   - sequence: The last event that is known already; 0: none. Beyond the last one: nothing is new.
-    ///   - limit: Most events to give.
+    ///   - sequence: The last event that the reader knows; 0: none. If it is beyond the last one, nothing is new.
+    ///   - limit: Maximum number of events to return.
     package func page(after sequence: Int64, limit: Int = 256) -> Page {
         self.state.withLock { state in
             let known = min(max(0, sequence), state.last)
@@ -105,10 +107,10 @@ package final class EventLog: Sendable {
         }
     }
 
-    /// Calls `body` after each event and at the end, from whatever thread tells it: it must not block. At once, too, when there
-    /// is something after `sequence` already.
+    /// Calls `body` after each event and at the end, on the thread that adds the event, so it must not block. Calls it
+    /// at once if there are events after `sequence` already.
     ///
-    /// - Returns: What ``forget(_:)`` takes.
+    /// - Returns: An id for ``forget(_:)``.
     package func observe(after sequence: Int64, _ body: @escaping @Sendable () -> Void) -> Int {
         let (number, isBehind) = self.state.withLock { state in
             state.nextObserver += 1
@@ -119,7 +121,7 @@ package final class EventLog: Sendable {
         return number
     }
 
-    /// How many wait for events.
+    /// Number of observers.
     package var observers: Int { self.state.withLock { $0.observers.count } }
 
     package func forget(_ observer: Int) {
@@ -136,7 +138,7 @@ package final class EventLog: Sendable {
         }
     }
 
-    /// Index of the first event above `sequence`: binary search, since a room that recovers may have holes.
+    /// Index of the first event above `sequence`. Binary search, because numbers may be missing after a recovery.
     private static func index(after sequence: Int64, in events: Deque<EventRecord>) -> Int {
         var (low, high) = (0, events.count)
         while low < high {

@@ -1,4 +1,4 @@
-/// How long a receiver asks to be left alone.
+/// Parses the time in a `Retry-After` field.
 ///
 /// Spec: RFC 9110 §10.2.3: seconds, or a date.
 package enum RetryAfter {
@@ -7,9 +7,10 @@ package enum RetryAfter {
     ]
 
     /// - Parameters:
-    ///   - field: The value of `Retry-After`; foreign.
-    ///   - now: Seconds since the Unix epoch, as the receiver's `Date` has it where it has one: its clock may be another than ours.
-    /// - Returns: Seconds, 0 for a date that is over; `nil` for what is neither number nor date.
+    ///   - field: The value of `Retry-After`, from outside.
+    ///   - now: Seconds since the Unix epoch; from the receiver's `Date` field if it has one, because its clock may
+    ///     differ.
+    /// - Returns: Seconds, 0 for a date in the past; `nil` if the field is neither a number nor a date.
     package static func seconds(_ field: String, now: Int64) -> Int? {
         if let seconds = Int(field) { return max(0, seconds) }
         return self.date(field).map { Int(clamping: max(0, $0 &- now)) }
@@ -18,7 +19,7 @@ package enum RetryAfter {
     /// Seconds since the Unix epoch of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
     /// Spec: RFC 9110 §5.6.7, the form that senders must use (IMF-fixdate).
-    /// - Returns: `nil` for anything else; the name of the day is not looked at.
+    /// - Returns: `nil` for any other form; the name of the day is ignored.
     package static func date(_ text: String) -> Int64? {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 6, words[0].utf8.count == 4, words[0].last == ",", words[5] == "GMT",
@@ -31,7 +32,7 @@ package enum RetryAfter {
             let minute = self.number(clock[1], digits: 2), minute < 60,
             let second = self.number(clock[2], digits: 2), second <= 60
         else { return nil }
-        // Days since 1 March of the year 0: a leap day is then the last of its year.
+        // Days since 1 March of the year 0, so that a leap day is the last day of its year.
         let fromMarch = (Int64(month) + 10) % 12
         let shifted = month < 2 ? year - 1 : year
         let ofYear = (153 * fromMarch + 2) / 5 + day - 1

@@ -1,13 +1,13 @@
 import LibAV
 import MediaTypes
 
-/// One receiver of the room's events.
+/// A receiver of the room's events.
 package struct Webhook: Sendable, Hashable {
-    /// `http://…` or `https://…`. Never shown: it may hold a token.
+    /// `http://…` or `https://…`. Never shown, because it may contain a token.
     package let url: String
-    /// Kinds that are sent, as `source.live` or `source.*`; empty: all.
+    /// Event types to send, such as `source.live` or `source.*`; empty: all.
     package let types: [String]
-    /// Nanoseconds an attempt may take.
+    /// Timeout of an attempt, in nanoseconds.
     package let timeout: Int64
     package let signature: WebhookSignature
 
@@ -18,10 +18,10 @@ package struct Webhook: Sendable, Hashable {
         self.signature = WebhookSignature(secrets: secrets)
     }
 
-    /// Tells it from others across workers, and does not tell its URL.
+    /// Identifies the webhook across workers without revealing its URL.
     var id: String { Hexadecimal.text(Array(Digest.sha256(of: Array(self.url.utf8)).prefix(8))) }
 
-    /// What may be shown: scheme and host.
+    /// The public part of the URL: scheme and host.
     package var shownURL: String {
         let parts = self.url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count >= 3 else { return "?" }

@@ -1,39 +1,40 @@
-/// What is to be sent to one webhook, and when. Pure: answers and time in, what to do out.
+/// Decides which event to send to a webhook next, and when. Pure: takes responses and times, returns what to do.
 ///
-/// One event at a time, in their order; what fails is tried again, later each time, until it is taken. Only an answer 410 ends
-/// it. Nothing waits here but a number: the events themselves are the log's.
+/// Events are sent one at a time, in order. A failed attempt is repeated, with growing delays, until the event is
+/// accepted. Only a 410 response ends the delivery. The queue stores only a number; the events are in the log.
 package struct WebhookQueue: Sendable, Hashable {
-    /// What came of an attempt.
+    /// Result of an attempt.
     package enum Outcome: Sendable, Hashable {
-        /// The receiver's status, and how many seconds it asks for.
+        /// The status of the response, and its `Retry-After` in seconds.
         case status(Int, retryAfter: Int? = nil)
-        /// It was not reached, or gave no answer in time.
+        /// No connection, or no response within the timeout.
         case failed(String)
     }
 
-    /// What is to be told of a webhook.
+    /// A change of the delivery state, to be reported as an event.
     package enum Notice: Sendable, Hashable {
         case failing(String)
-        /// It takes events again, after so many failures.
+        /// The receiver accepts events again, after this number of failures.
         case restored(failures: Int)
-        /// It wants no more of them.
+        /// The receiver answered 410 and gets no more events.
         case disabled
-        /// Events went before they could be sent.
+        /// Number of events that were dropped from the log before they could be sent.
         case lost(Int64)
-        /// It is no receiver any more; so many events that it wanted it does not get.
+        /// The webhook was removed; the number of events that it would still have received.
         case removed(undelivered: Int64)
     }
 
-    /// Wait after the first failure, in nanoseconds.
+    /// Delay after the first failure, in nanoseconds.
     private static let firstWait: Int64 = 500_000_000
-    /// Longest wait, in nanoseconds.
+    /// Maximum delay, in nanoseconds.
     private static let longestWait: Int64 = 30_000_000_000
 
-    /// Kinds that are sent, as `source.live` or `source.*`; empty: all. What was left out does not come again.
+    /// Event types to send, such as `source.live` or `source.*`; empty: all. A change does not affect events that were
+    /// skipped before.
     package var types: [String]
-    /// The last event that was taken, or is not wanted.
+    /// The last event that was accepted or skipped.
     package private(set) var delivered: Int64
-    /// In a row.
+    /// Number of consecutive failures.
     package private(set) var failures = 0
     package private(set) var isDisabled = false
     /// Monotonic time of the next attempt, in nanoseconds.
@@ -44,7 +45,7 @@ package struct WebhookQueue: Sendable, Hashable {
         self.delivered = delivered
     }
 
-    /// The event to send now; `nil`: none that is wanted is there. Skips those that are not wanted.
+    /// The event to send now; `nil` if the page has none of the wanted types. Skips events of other types.
     package mutating func next(in page: EventLog.Page) -> EventRecord? {
         guard !self.isDisabled else { return nil }
         for event in page.events where event.sequence > self.delivered {
@@ -54,25 +55,28 @@ package struct WebhookQueue: Sendable, Hashable {
         return nil
     }
 
-    /// Takes note of events that the log has given up.
+    /// Records that events were dropped from the log.
     package mutating func missed(_ count: Int64) -> Notice? {
         guard count > 0, !self.isDisabled else { return nil }
         self.delivered += count
         return .lost(count)
     }
 
-    /// Leaves out everything up to an event.
+    /// Skips all events up to a number.
     ///
-    /// - Returns: How much of the page it would have sent.
+    /// - Returns: Number of events of the page that would have been sent.
     package mutating func drop(_ page: EventLog.Page, upTo last: Int64) -> Int64 {
         let left = page.events.filter { $0.sequence > self.delivered && $0.sequence <= last }
         self.delivered = max(self.delivered, min(page.next, last))
         return Int64(left.count { self.wants($0.type) })
     }
 
+    /// Records the result of an attempt and schedules the next one.
+    ///
     /// - Parameters:
-    ///   - now: Monotonic, in nanoseconds.
-    ///   - jitter: Of 0…999, chosen anew each time: workers whose receiver was away do not come back all at once.
+    ///   - now: Monotonic time in nanoseconds.
+    ///   - jitter: 0…999, random for each call, so that workers do not all retry at the same moment after an outage of
+    ///     the receiver.
     package mutating func attempted(_ event: EventRecord, _ outcome: Outcome, now: Int64, jitter: Int64) -> Notice? {
         let reason: String
         var asked: Int64 = 0

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// A webhook from when it is named until it is no more, whatever its settings are meanwhile.
+/// A webhook from its addition until its removal, with its current settings.
 ///
-/// States: *served* → *refusing* (it answered 410; another version of it is served again) → *gone*; served → gone.
+/// States: *served* → *refusing* (it answered 410; it is served again when its settings change) → *gone*; served →
+/// gone.
 final class WebhookReceiver: Sendable {
     private struct State {
         var webhook: Webhook
         var isRefusing = false
         var lastEvent: Int64?
-        var tally = WebhookTally()
+        var tally = WebhookCounters()
     }
 
-    /// Of its URL, which stays.
+    /// Derived from its URL, which does not change.
     let id: String
     private let state: Mutex<State>
 
@@ -20,18 +21,19 @@ final class WebhookReceiver: Sendable {
         self.state = Mutex(State(webhook: webhook))
     }
 
-    /// As it is to be served now.
+    /// The current settings.
     var webhook: Webhook { self.state.withLock { $0.webhook } }
 
-    /// The last event there was when it went; `nil`: it has not gone.
+    /// The last event at the time of its removal; `nil` if it is not removed.
     var lastEvent: Int64? { self.state.withLock { $0.lastEvent } }
 
-    var tally: WebhookTally { self.state.withLock { $0.tally } }
+    var tally: WebhookCounters { self.state.withLock { $0.tally } }
 
-    /// An attempt has come out so.
+    /// Counts the result of an attempt.
     func count(_ outcome: WebhookQueue.Outcome) { self.state.withLock { $0.tally.count(outcome) } }
 
-    /// - Returns: Whether it is to be served anew: it wanted no more, and is another one now.
+    /// - Returns: Whether sending must be started again, because the receiver had answered 410 and its settings have
+    ///   changed.
     func change(to webhook: Webhook) -> Bool {
         self.state.withLock { state in
             guard state.webhook != webhook else { return false }
@@ -41,9 +43,9 @@ final class WebhookReceiver: Sendable {
         }
     }
 
-    /// It wants no more of what it was sent as that webhook.
+    /// Records that the receiver answered 410 to the given version of the webhook.
     ///
-    /// - Returns: False: it is another one by now, and is to be served as such.
+    /// - Returns: `false` if the settings have changed meanwhile, so that it must be served with the new ones.
     func refuse(_ webhook: Webhook) -> Bool {
         self.state.withLock { state in
             guard state.webhook == webhook else { return false }
@@ -54,7 +56,7 @@ final class WebhookReceiver: Sendable {
 
     func leave(at event: Int64) { self.state.withLock { $0.lastEvent = event } }
 
-    /// Does something with it unless it has gone.
+    /// Runs `body` unless the webhook was removed.
     func unlessGone(_ body: () -> Void) {
         self.state.withLock { if $0.lastEvent == nil { body() } }
     }

@@ -1,14 +1,14 @@
 import LibAV
 import MediaTypes
 
-/// Signs what is sent to a webhook, so that its receiver knows whom it comes from and when it was sent.
+/// Signs the requests to a webhook, so that the receiver can verify their sender and time.
 ///
 /// Spec: Standard Webhooks, "Signature scheme": HMAC-SHA256 over `id.timestamp.body`.
 package struct WebhookSignature: Sendable, Hashable {
     private let keys: [[UInt8]]
 
-    /// - Parameter secrets: Each `whsec_` and base64, or any text, which is then the key itself. All of them sign: a receiver may
-    ///   know the old one or the new one.
+    /// - Parameter secrets: Each is `whsec_` followed by base64, or any other text, which is then the key itself. All
+    ///   of them sign, so that the receiver may know the old or the new one.
     package init(secrets: [String]) {
         self.keys = secrets.filter { !$0.isEmpty }.map { secret in
             if secret.hasPrefix("whsec_"), let key = Base64.decode(String(secret.dropFirst(6))), !key.isEmpty {
@@ -18,7 +18,7 @@ package struct WebhookSignature: Sendable, Hashable {
         }
     }
 
-    /// The field `webhook-signature`, `v1,` and base64 for each secret, parted by spaces; `nil` without a secret.
+    /// The field `webhook-signature`: `v1,` and base64 for each secret, separated by spaces; `nil` without secrets.
     package func field(id: String, timestamp: Int64, body: [UInt8]) -> String? {
         guard !self.keys.isEmpty else { return nil }
         let message = Array("\(id).\(timestamp).".utf8) + body

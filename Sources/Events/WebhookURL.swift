@@ -1,16 +1,16 @@
 import PipelineSpec
 
-/// A webhook's URL in its parts, as strictly read as it can be: what one reader takes for the host no other takes for the path.
+/// The components of a webhook's URL, parsed strictly, so that no other parser can understand them differently.
 struct WebhookURL: Sendable, Hashable {
     let isSecure: Bool
     let target: EgressPolicy.Target
-    /// With its query.
+    /// Including the query.
     let path: String
-    /// As it stands in the URL, for the field `Host`.
+    /// As written in the URL, for the field `Host`.
     let authority: String
 
-    /// - Returns: nil for anything but `http[s]://HOST[:PORT][/PATH][?QUERY]`, which has no user, and whose host is letters, digits,
-    ///   `-`, `.` and `_`, or an IPv6 address in brackets.
+    /// - Returns: `nil` for anything but `http[s]://HOST[:PORT][/PATH][?QUERY]` without user, with a host of letters,
+    ///   digits, `-`, `.` and `_`, or an IPv6 address in brackets.
     init?(_ text: String) {
         let lower = text.prefix(8).lowercased()
         guard let scheme = ["http://", "https://"].first(where: { lower.hasPrefix($0) }), text.utf8.count <= 2048,
@@ -54,7 +54,7 @@ struct WebhookURL: Sendable, Hashable {
 }
 
 extension EgressPolicy.Target {
-    /// The server of a webhook; nil for a URL that only some readers understand.
+    /// The server of a webhook; `nil` for a URL that parsers may understand differently.
     package init?(webhook url: String) {
         guard let url = WebhookURL(url) else { return nil }
         self = url.target

@@ -2,13 +2,13 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// Decoded sound in the program's own form: 32-bit float, interleaved stereo, at the program's sample rate.
+/// Decoded audio in the program's format: 32-bit float, interleaved stereo, at the program's sample rate.
 package struct SampleBlock: Sendable {
-    /// Time of the first sample in ticks of the packets' timescale; `nil` when the packet had none.
+    /// Time of the first sample in ticks of the packets' timescale; `nil` if the packet had none.
     package var pts: Int64?
     /// Left, right, left, right …; nominal range −1…1.
     package var samples: [Float]
-    /// Sample pairs.
+    /// Number of sample pairs.
     package var frames: Int { self.samples.count / 2 }
 
     package init(pts: Int64?, samples: [Float]) {
@@ -17,10 +17,10 @@ package struct SampleBlock: Sendable {
     }
 }
 
-/// An audio decoder with the resampler behind it. Created, used and released on one stage thread.
+/// An audio decoder followed by a resampler. Created, used and released on one stage thread.
 ///
-/// The decoder's own rate and channels may change in mid-stream; the resampler is rebuilt and nobody downstream notices:
-/// the new sound begins where the old one stopped, without a click.
+/// If the sample rate or the channels of the stream change, the resampler is rebuilt without effect downstream: the new
+/// audio begins where the old one stopped, without a click.
 @safe
 package final class AudioDecoder {
     private let context: UnsafeMutablePointer<AVCodecContext>
@@ -28,22 +28,24 @@ package final class AudioDecoder {
     private let slot: PacketSlot
     private let place: String
     private let sampleRate: Int32
-    /// What the container says of the channels.
-    private let layout: SoundLayout?
+    /// Channel layout given by the container.
+    private let layout: ChannelLayout?
     private var resampler: Resampler?
-    /// Used again for each block.
+    /// Buffer that is reused for every block.
     private var samples: [Float] = []
-    /// The last pair that was handed out, by this decoder or the one it follows.
+    /// The last pair that was output, by this decoder or the one before it.
     private var last: SIMD2<Float>?
-    /// The next block does not continue the one before.
+    /// The next block does not continue the previous one.
     private var isJoining = true
-    /// Pairs over which a step at a change of format dies away: 5 ms at 48 kHz.
+    /// Number of pairs over which a step at a change of format is smoothed: 5 ms at 48 kHz.
     private static let joinPairs = 240
 
+    /// Opens a decoder.
+    ///
     /// - Parameters:
-    ///   - sampleRate: The program's rate, in hertz; what ``decode(_:_:)`` hands out has it.
+    ///   - sampleRate: The program's sample rate in hertz, which ``decode(_:_:)`` outputs.
     ///   - place: Names the stage in errors and logs.
-    ///   - previous: The decoder whose sound this one's follows without a gap, when the stream has changed its form.
+    ///   - previous: The decoder that this one follows without a gap, when the format of the stream has changed.
     /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
     package static func open(
         _ parameters: CodecParameters, sampleRate: Int, place: String, following previous: AudioDecoder? = nil
@@ -76,7 +78,7 @@ package final class AudioDecoder {
 
     private init(
         owning context: UnsafeMutablePointer<AVCodecContext>, frame: UnsafeMutablePointer<AVFrame>,
-        slot: consuming PacketSlot, sampleRate: Int32, layout: SoundLayout?, place: String
+        slot: consuming PacketSlot, sampleRate: Int32, layout: ChannelLayout?, place: String
     ) {
         unsafe self.context = context
         unsafe self.frame = frame
@@ -93,9 +95,10 @@ package final class AudioDecoder {
         unsafe av_frame_free(&frame)
     }
 
-    /// Decodes one packet and hands the samples that are ready to `body`. No allocation in the long run but the codec's own,
-    /// if `body` keeps no block.
+    /// Decodes one packet and passes the samples that are ready to `body`. In the long run only the codec allocates, if
+    /// `body` keeps no block.
     ///
+    /// - Returns: `false` if libavcodec found the data damaged.
     /// - Returns: `false` when libavcodec found the data damaged.
     package func decode(_ packet: CodedPacket, _ body: (SampleBlock) -> Void) -> Bool {
         guard self.slot.lend(packet) else { return false }
@@ -116,7 +119,7 @@ package final class AudioDecoder {
         }
     }
 
-    /// The frame's sound as ``samples``.
+    /// Converts the decoded frame to ``samples``.
     private func resample() -> Bool {
         let shape = unsafe Resampler.Shape(self.frame.pointee)
         if self.resampler?.shape != shape {
@@ -129,7 +132,7 @@ package final class AudioDecoder {
         }
         let count = self.samples.count
         guard count >= 2 else { return true }
-        if self.isJoining, let last = self.last { SoundMix.join(&self.samples, after: last, pairs: Self.joinPairs) }
+        if self.isJoining, let last = self.last { AudioMix.join(&self.samples, after: last, pairs: Self.joinPairs) }
         self.isJoining = false
         self.last = SIMD2(self.samples[count - 2], self.samples[count - 1])
         return true

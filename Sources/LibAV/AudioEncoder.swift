@@ -2,7 +2,7 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// AAC-LC by libavcodec's own encoder. Created, used and released on one stage thread.
+/// An AAC-LC encoder, libavcodec's own. Created, used and released on one stage thread.
 @safe
 package final class AudioEncoder {
     private let context: UnsafeMutablePointer<AVCodecContext>
@@ -13,7 +13,7 @@ package final class AudioEncoder {
     private let sampleRate: Int32
     /// `AudioSpecificConfig` (ISO/IEC 14496-3 §1.6.2.1), known before the first sample.
     package let configuration: [UInt8]
-    /// Samples in one AAC frame.
+    /// Number of samples per channel in one AAC frame.
     package static let frameLength = 1024
 
     /// - Parameters:
@@ -68,13 +68,13 @@ package final class AudioEncoder {
         unsafe av_frame_free(&frame)
     }
 
-    /// Encodes one AAC frame's worth of sound.
+    /// Encodes the samples of one AAC frame.
     ///
     /// - Parameters:
     ///   - samples: Interleaved stereo, ``frameLength`` pairs (the last frame of a room may have fewer).
     ///   - pts: Time of the first sample, in samples.
-    ///   - body: Gets finished packets; their pts is in samples and starts at −1024, the encoder's own priming.
-    /// - Throws: ``MediaError/Code/rejected`` when the encoder failed.
+    ///   - body: Receives finished packets; their pts is in samples and starts at −1024, with the encoder's priming.
+    /// - Throws: ``MediaError/Code/rejected`` if the encoder failed.
     package func encode(
         _ samples: ArraySlice<Float>, pts: Int64, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
@@ -88,7 +88,7 @@ package final class AudioEncoder {
         var status = unsafe av_frame_get_buffer(self.frame, 0)
         guard status >= 0, let left = unsafe self.frame.pointee.data.0, let right = unsafe self.frame.pointee.data.1
         else {
-            throw MediaError(.outOfMemory, "no memory for sound", at: self.place, fix: "give the room more memory")
+            throw MediaError(.outOfMemory, "no memory for audio", at: self.place, fix: "give the room more memory")
         }
         unsafe samples.withUnsafeBufferPointer { source in
             unsafe left.withMemoryRebound(to: Float.self, capacity: count) { left in
@@ -104,12 +104,12 @@ package final class AudioEncoder {
         unsafe self.frame.pointee.pts = pts
         status = unsafe avcodec_send_frame(self.context, self.frame)
         guard status >= 0 else {
-            throw .libav(.rejected, "the encoder refused sound", status, at: self.place, fix: "restart the room")
+            throw .libav(.rejected, "the encoder rejected audio", status, at: self.place, fix: "restart the room")
         }
         try self.drainReady(body)
     }
 
-    /// Flushes what the encoder still holds. After this it takes no more.
+    /// Flushes the encoder. After this it accepts no more samples.
     package func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
         _ = unsafe avcodec_send_frame(self.context, nil)
         try self.drainReady(body)

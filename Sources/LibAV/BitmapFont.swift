@@ -1,7 +1,7 @@
-/// A 5×7 dot-matrix alphabet, so that cards and test pictures carry text without a font file on the machine.
+/// A 5×7 dot-matrix alphabet, so that cards and test images can show text without a font file on the machine.
 ///
-/// Each glyph is five columns, left to right; bit 0 is the top dot. Covers space to `Z` and `_`; other characters are
-/// drawn as a hollow box.
+/// Each glyph is five columns, left to right; bit 0 is the top dot. It covers space to `Z` and `_`; other characters
+/// are drawn as a hollow box.
 enum BitmapFont {
     static let columns = 5
     static let rows = 7
@@ -49,8 +49,8 @@ extension PictureCanvas {
     /// Height of a line in samples when drawn at `scale`.
     package static func lineHeight(scale: Int) -> Int { BitmapFont.rows * scale }
 
-    /// Draws `text` with its top left dot at (`x`, `y`); each dot is a square of `scale` samples (even keeps the color
-    /// exact in 4:2:0). What lies outside is left out.
+    /// Draws `text` with its top left dot at (`x`, `y`); each dot is a square of `scale` samples (even sizes keep the
+    /// color exact in 4:2:0). Parts outside the canvas are cut off.
     package mutating func draw(_ text: String, x: Int, y: Int, scale: Int, _ color: CanvasColor) {
         for (place, character) in text.enumerated() {
             let left = x + place * (BitmapFont.columns + 1) * scale
@@ -62,7 +62,8 @@ extension PictureCanvas {
         }
     }
 
-    /// Draws `text` centered on (`centerX`, `centerY`), as large as fits `maxWidth`, dots of 2 to `maxScale` samples.
+    /// Draws `text` centered on (`centerX`, `centerY`), as large as `maxWidth` allows, with dots of 2 to `maxScale`
+    /// samples.
     package mutating func drawCentered(
         _ text: String, centerX: Int, centerY: Int, maxWidth: Int, maxScale: Int, _ color: CanvasColor
     ) {
@@ -75,7 +76,8 @@ extension PictureCanvas {
 }
 
 extension TextMask {
-    /// One line of `text` in the dot-matrix alphabet, for machines without a font. What has no glyph is a hollow box.
+    /// Draws one line of `text` in the dot-matrix alphabet, for machines without a font. A character without a glyph is
+    /// shown as a hollow box.
     ///
     /// - Parameters:
     ///   - scale: Samples per dot.
@@ -98,7 +100,7 @@ extension TextMask {
         return mask
     }
 
-    /// How far the pen moves over a text in the dot-matrix alphabet, in samples.
+    /// Width of a text in the dot-matrix alphabet, in samples.
     package static func bitmapAdvance(of text: String, scale: Int) -> Int {
         text.count * (BitmapFont.columns + 1) * max(1, scale)
     }

@@ -1,21 +1,21 @@
 internal import CLibAV
 package import MediaKernels
 
-/// AES-128 in CBC mode with PKCS7 padding: how HLS encrypts whole segments.
+/// AES-128 in CBC mode with PKCS7 padding, as HLS encrypts whole segments.
 ///
 /// Spec: FIPS 197; NIST SP 800-38A §6.2; RFC 5652 §6.3; rfc8216bis §5.2.
 package enum BlockCipher {
-    /// Bytes of a block, of a key and of a vector.
+    /// Size of a block, of a key and of an initialization vector, in bytes.
     package static let blockSize = 16
 
-    /// Bytes of something once it is encrypted.
+    /// Size of `count` bytes after encryption.
     package static func size(ofClear count: Int) -> Int { (count / Self.blockSize + 1) * Self.blockSize }
 
-    /// Encrypts pieces, one after the other, as one run.
+    /// Encrypts pieces, one after the other, as one message.
     ///
     /// - Parameters:
-    ///   - key: 16 bytes, as `vector`.
-    /// - Returns: `nil` for a key or vector of another size, and without memory.
+    ///   - key: 16 bytes; the same for `vector`.
+    /// - Returns: `nil` if the key or vector has another size, or if there is no memory.
     package static func sealed(_ pieces: [PacketMemory], key: [UInt8], vector: [UInt8]) -> PacketMemory? {
         let count = pieces.reduce(0) { $0 + $1.count }
         var bytes: [UInt8] = []
@@ -26,9 +26,9 @@ package enum BlockCipher {
         return Self.run(&bytes, key, vector, decrypts: false) ? PacketMemory(bytes) : nil
     }
 
-    /// Decrypts one run.
+    /// Decrypts one message.
     ///
-    /// - Returns: `nil` for bytes that are no run, or not one of this key.
+    /// - Returns: `nil` if the bytes are not a whole message, or not encrypted with this key.
     package static func opened(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
         guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.blockSize) else { return nil }
         var clear = bytes
@@ -39,10 +39,10 @@ package enum BlockCipher {
         return clear
     }
 
-    /// Decrypts blocks from the middle of a run.
+    /// Decrypts blocks from the middle of a message.
     ///
-    /// - Parameter vector: The block before them. Spec: rfc8216bis §6.3.6.
-    /// - Returns: As many bytes, padding and all; `nil` for bytes that are no blocks.
+    /// - Parameter vector: The preceding block. Spec: rfc8216bis §6.3.6.
+    /// - Returns: The same number of bytes, including padding; `nil` if the bytes are not whole blocks.
     package static func openedBlocks(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
         guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.blockSize) else { return nil }
         var clear = bytes
@@ -58,7 +58,7 @@ package enum BlockCipher {
         var chain = vector
         let blocks = Int32(clamping: bytes.count / Self.blockSize)
         unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-            // In place, which libavutil/aes.h allows; `blocks` whole blocks lie in the buffer, and 16 bytes in the chain.
+            // In place, as libavutil/aes.h allows; the buffer has `blocks` whole blocks, and the chain 16 bytes.
             unsafe av_aes_crypt(context, buffer.baseAddress, buffer.baseAddress, blocks, &chain, decrypts ? 1 : 0)
         }
         return true

@@ -7,17 +7,17 @@ package import MediaTypes
     import Musl
 #endif
 
-/// Whose data a thread has in its hands, so that the next worker knows whom this one died of.
+/// Marks whose data a thread is processing, so that after a crash the next worker knows which source caused it.
 ///
-/// A decoder that runs into its own fault takes the process with it, and nothing can be tidied up then. What can be done in a
-/// signal handler is to append one line that was written in advance to a file: the mark that the faulting thread has raised.
-/// That names exactly one source, costs a decoded packet two stores and no system call, and does not accuse anybody when the
-/// process is killed from outside. Made and used on one thread.
+/// If a decoder crashes, it takes the process with it, and nothing can be cleaned up. But a signal handler can append
+/// one prepared line to a file: the mark that the crashing thread has raised. This identifies exactly one source, costs
+/// two stores and no system call per packet, and blames no source if the process is killed from outside. Created and
+/// used on one thread.
 @safe
 package final class CrashMark {
     private let record: UnsafeMutableRawPointer
 
-    /// - Parameter line: One JSON object.
+    /// - Parameter line: The line to write; one JSON object.
     package init(_ line: JSONValue) {
         let text = Array(line.text.utf8) + [0x0A]
         let size = MemoryLayout<Int>.size
@@ -32,17 +32,17 @@ package final class CrashMark {
 
     deinit { unsafe self.record.deallocate() }
 
-    /// Until ``lower()`` the calling thread works for whom the mark names.
+    /// Raises the mark: until ``lower()``, the calling thread processes data of the marked source.
     package func raise() { if unsafe faults.isInstalled { unsafe pthread_setspecific(faults.key, self.record) } }
 
-    /// The calling thread has come back alive.
+    /// Lowers the mark: the calling thread has finished without a crash.
     package func lower() { if unsafe faults.isInstalled { unsafe pthread_setspecific(faults.key, nil) } }
 
-    /// From now on a thread that faults with its mark raised leaves the mark's line in the file at `path`; once, before such
-    /// threads are made.
+    /// Installs the signal handler: from now on, a thread that crashes with its mark raised appends the mark's line to
+    /// the file at `path`. Call it once, before such threads are created.
     ///
-    /// The process then ends at once, because viewers wait for the next worker: Swift's own backtrace takes seconds, in which
-    /// the room stands still. It is written all the same for faults that no mark explains, and for all of them where
+    /// After that the process ends at once, because viewers wait for the next worker, and Swift's own backtrace would
+    /// take seconds. A backtrace is still written for crashes without a raised mark, and for all crashes if
     /// `SWIFT_BACKTRACE` is set.
     package static func install(path: String) {
         guard unsafe !faults.isInstalled, unsafe pthread_key_create(&faults.key, nil) == 0 else { return }
@@ -53,7 +53,7 @@ package final class CrashMark {
         if let before = unsafe faults.before { unsafe clibav_catch_faults(leaveMark, before) }
     }
 
-    /// Runs `body` on a thread whose faults can be noted even when its stack is used up.
+    /// Runs `body` with a separate signal stack, so that a crash is recorded even after a stack overflow.
     package static func onGuardedStack(_ body: () -> Void) {
         let size = 64 << 10
         let stack = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
@@ -64,12 +64,12 @@ package final class CrashMark {
     }
 }
 
-/// What the signal handler may use: plain memory, set before it can run.
+/// Data for the signal handler: plain memory, set before the handler can run.
 @unsafe private struct Faults {
     var isInstalled = false
     var key = pthread_key_t()
     var path: UnsafeMutablePointer<CChar>?
-    /// What each signal did before, by its number.
+    /// The previous action of each signal, by signal number.
     var before: UnsafeMutablePointer<sigaction>?
     var wantsBacktrace = false
 }
@@ -77,8 +77,8 @@ package final class CrashMark {
 private nonisolated(unsafe) var faults = unsafe Faults()
 // Written once by `install(path:)`, before the threads that read it are made.
 
-/// Runs on the thread that faulted: no allocation, no lock, only calls that signal-safety(7) lists and a read of the thread's
-/// own slot.
+/// Signal handler, on the thread that crashed: no allocation and no lock, only calls listed in signal-safety(7) and a
+/// read of a thread-specific value.
 private func leaveMark(_ number: Int32) {
     var before = unsafe faults.before
     if let path = unsafe faults.path, let record = unsafe pthread_getspecific(faults.key) {
@@ -91,7 +91,7 @@ private func leaveMark(_ number: Int32) {
         _ = unsafe write(STDERR_FILENO, text, count)
         if unsafe !faults.wantsBacktrace { unsafe before = nil }
     }
-    // A fault happens again when this returns, a signal that was sent does not: so it is sent again.
+    // A real fault happens again when the handler returns, but a signal that was sent does not, so it is sent again.
     unsafe clibav_restore_fault(number, before)
     _ = raise(number)
 }

@@ -1,16 +1,16 @@
 package import MediaKernels
 import MediaTypes
 
-/// Whether coded video decodes without damage: what a fetched segment is held to.
+/// Checks whether coded video decodes without damage; used for fetched segments.
 package enum DamageCheck {
     /// Decodes H.264 from an IDR frame on.
     ///
     /// - Parameters:
     ///   - configuration: `AVCDecoderConfigurationRecord`. Spec: ISO/IEC 14496-15 §5.3.3.1.
-    ///   - memory: Holds the samples.
-    ///   - samples: Where each sample of length-prefixed NAL units lies in `memory`, in decoding order.
-    /// - Returns: How many frames libavcodec could not decode, or decoded with concealment. `nil` if it opens no decoder for
-    ///   this record.
+    ///   - memory: Contains the samples.
+    ///   - samples: Range in `memory` of each sample of length-prefixed NAL units, in decoding order.
+    /// - Returns: Number of frames that libavcodec could not decode, or decoded with concealment; `nil` if no decoder
+    ///   can be opened for this record.
     package static func damagedFrames(
         configuration: [UInt8], memory: PacketMemory, samples: [Range<Int>]
     ) -> Int? {

@@ -2,19 +2,19 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// Reads a media file as a source: the same items a publisher would send, as fast as they are asked for.
-/// Used and released on one thread, which may be another one than it was opened on; see ``OpenedFile``.
+/// Reads a media file as a source: returns the same items that a publisher would send, as fast as the caller requests
+/// them. Used and released on one thread, which may differ from the one that opened it; see ``OpenedFile``.
 @safe
 package final class Demuxer {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let slot: PacketSlot
     private let place: String
     private var tracks: [Int32: Track] = [:]
-    /// Codec of each track that is read: the file's best video and best audio stream.
+    /// Codec of each track that is read: the best video and the best audio stream of the file.
     package private(set) var parameters: [CodecParameters] = []
-    /// What the packet that ``next()`` gave last is coded as, when that differs from the packets of its track before it.
+    /// New parameters that apply from the packet last returned by ``next()``; `nil` if they are unchanged.
     package private(set) var change: CodecParameters?
-    /// Length in milliseconds as the container says; 0 when it does not.
+    /// Duration in milliseconds according to the container; 0 if unknown.
     package var durationMs: Int64 { max(0, unsafe self.context.pointee.duration / 1_000) }
 
     private struct Track {
@@ -24,11 +24,14 @@ package final class Demuxer {
         var parameters: CodecParameters
     }
 
-    /// Ticks of every packet: fine enough that no container's time is rounded visibly, and exact for 1/1000.
+    /// Ticks per second of every packet: fine enough that no container's timestamps are visibly rounded, and exact for
+    /// 1/1000.
     package static let timescale: Int32 = 1_000_000
 
-    /// - Throws: ``MediaError/Code/notReadable`` when there is no such file, ``MediaError/Code/invalidData`` when it is
-    ///   not media or has no track we can decode.
+    /// Opens a file.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable`` if the file does not exist, ``MediaError/Code/invalidData`` if it is
+    ///   not media or has no track that can be decoded.
     package static func open(path: String, place: String) throws(MediaError) -> Demuxer {
         let slot = try PacketSlot.open(place: place)
         var context: UnsafeMutablePointer<AVFormatContext>?
@@ -50,7 +53,7 @@ package final class Demuxer {
         demuxer.chooseTracks()
         guard !demuxer.tracks.isEmpty else {
             throw MediaError(
-                .invalidData, "\(path) has no H.264, AAC or other track we know", at: place,
+                .invalidData, "\(path) has no H.264, AAC or other supported track", at: place,
                 fix: "transcode it to H.264 and AAC")
         }
         return demuxer
@@ -87,13 +90,13 @@ package final class Demuxer {
         }
     }
 
-    private static func orientation(of stream: UnsafeMutablePointer<AVStream>) -> PictureOrientation {
+    private static func orientation(of stream: UnsafeMutablePointer<AVStream>) -> VideoOrientation {
         var size = 0
         let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size)
-        return PictureOrientation(displayMatrix: unsafe PictureTraits.numbers(data, size))
+        return VideoOrientation(displayMatrix: unsafe PictureTraits.numbers(data, size))
     }
 
-    /// Notes a new configuration record that travels with a packet, as an FLV file's second sequence header does.
+    /// Detects a new configuration record attached to a packet, for example a second sequence header in an FLV file.
     private func noteChange(of track: Track, _ index: Int32) {
         self.change = nil
         var size = 0
@@ -108,7 +111,7 @@ package final class Demuxer {
         self.change = parameters
     }
 
-    /// The next packet of a chosen track in file order; `nil` at the end (or at damage that libavformat cannot pass).
+    /// The next packet of a chosen track in file order; `nil` at the end (or at damage that libavformat cannot skip).
     package func next() -> CodedPacket? {
         while true {
             unsafe av_packet_unref(self.slot.raw)
@@ -131,14 +134,15 @@ package final class Demuxer {
     }
 }
 
-/// A file on its way from the thread that has opened it to the one that reads it.
+/// Passes an open file from the thread that opened it to the one that reads it.
 package final class OpenedFile: @unchecked Sendable {
-    // @unchecked Sendable: who made it uses the demuxer no more; the one thread that reads the file takes it out.
+    // @unchecked Sendable: the creator does not use the demuxer any more; only the thread that reads the file takes it
+    // out.
     private var demuxer: Demuxer?
 
     package init(_ demuxer: Demuxer) { self.demuxer = demuxer }
 
-    /// The demuxer, for the caller's thread alone; `nil` the second time.
+    /// Returns the demuxer, for use on the caller's thread only; `nil` the second time.
     package func take() -> Demuxer? {
         defer { self.demuxer = nil }
         return self.demuxer
@@ -146,7 +150,7 @@ package final class OpenedFile: @unchecked Sendable {
 }
 
 extension Picture {
-    /// The first picture of an image or video file, for placeholders.
+    /// Loads the first frame of an image or video file, for placeholders.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
     package static func load(path: String, place: String) throws(MediaError) -> Picture {
@@ -186,6 +190,6 @@ extension Picture {
             unsafe av_frame_free(&unused)
             if ended { break }
         }
-        throw MediaError(.invalidData, "\(path) holds no picture", at: place, fix: "give a PNG or JPEG file")
+        throw MediaError(.invalidData, "\(path) contains no image", at: place, fix: "give a PNG or JPEG file")
     }
 }

@@ -1,8 +1,8 @@
 import CLibAV
 
-/// Message digests, whole: of bytes that are there at once. For those that come piece by piece see ``SHA256Stream``.
+/// Message digests of complete data. For data that arrives in pieces, see ``SHA256Stream``.
 ///
-/// They never fail: a message of any length has a digest, the empty one, too.
+/// They never fail: a message of any length has a digest, even an empty one.
 package enum Digest {
     fileprivate static let sha256Size = 32
     private static let md5Size = 16
@@ -17,50 +17,50 @@ package enum Digest {
         return stream.finish()
     }
 
-    /// Not for anything new, since two messages with one MD5 are easily made: for what others have laid down.
+    /// MD5. Not for new uses, because collisions are easy to make; only for protocols that require it.
     ///
     /// Spec: RFC 1321.
     ///
     /// - Returns: 16 bytes.
     package static func md5(of message: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Self.md5Size)
-        // As many bytes are written as an MD5 has, and the state lies on the stack.
+        // Writes as many bytes as an MD5 has; the state is on the stack.
         unsafe av_md5_sum(&digest, message, message.count)
         return digest
     }
 
-    /// Not for anything new, as ``md5(of:)``: for what others have laid down.
+    /// SHA-1. Not for new uses, as ``md5(of:)``; only for protocols that require it.
     ///
     /// Spec: FIPS 180-4 §6.1.
     ///
     /// - Returns: 20 bytes.
     package static func sha1(of message: [UInt8]) -> [UInt8] {
-        // A hundred bytes. Where they are not to be had, neither is the array of the digest.
+        // A hundred bytes. If they are not available, neither is the array for the digest.
         guard let context = unsafe av_sha_alloc() else { fatalError("out of memory for a digest") }
-        // Refuses lengths of digests that it does not know, of which 160 is none.
+        // Fails only for unsupported digest lengths; 160 is supported.
         _ = unsafe av_sha_init(context, 160)
         unsafe av_sha_update(context, message, message.count)
         var digest = [UInt8](repeating: 0, count: Self.sha1Size)
-        // Writes the 160 bits that it was begun for, which the array has room for.
+        // Writes 160 bits, as set above; the array has room for them.
         unsafe av_sha_final(context, &digest)
         unsafe av_free(UnsafeMutableRawPointer(context))
         return digest
     }
 }
 
-/// The SHA-256 of bytes that come piece by piece: of a file of any length, in the memory of one piece.
+/// SHA-256 of data that arrives in pieces: a file of any length, with the memory of one piece.
 ///
-/// Empty at first and after every ``finish()``, so that one stream may serve one file after the other. Used by one thread at a
-/// time; streams share nothing.
+/// Empty at first and after every ``finish()``, so that one stream can be reused for several files. Used by one thread
+/// at a time; streams share nothing.
 ///
 /// Spec: FIPS 180-4 §6.2.
 @safe
 package struct SHA256Stream: ~Copyable {
     private let context: OpaquePointer
 
-    /// Begins empty.
+    /// Creates an empty stream.
     package init() {
-        // A hundred bytes. Where they are not to be had, neither is the array of the digest.
+        // A hundred bytes. If they are not available, neither is the array for the digest.
         guard let context = unsafe av_sha_alloc() else { fatalError("out of memory for a digest") }
         unsafe self.context = context
         self.begin()
@@ -68,18 +68,18 @@ package struct SHA256Stream: ~Copyable {
 
     deinit { unsafe av_free(UnsafeMutableRawPointer(self.context)) }
 
-    // Refuses lengths of digests that it does not know, of which 256 is none.
+    // Fails only for unsupported digest lengths; 256 is supported.
     private func begin() { _ = unsafe av_sha_init(self.context, 256) }
 
-    /// The next piece; an empty one changes nothing. No allocation.
+    /// Adds the next piece; an empty one changes nothing. Does not allocate.
     package mutating func update(_ piece: [UInt8]) { unsafe av_sha_update(self.context, piece, piece.count) }
 
-    /// The digest of all pieces since the stream was empty, which it is again.
+    /// Returns the digest of all pieces since the stream was empty, and empties it.
     ///
     /// - Returns: 32 bytes.
     package mutating func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Digest.sha256Size)
-        // Writes the 256 bits that it was begun for, which the array has room for.
+        // Writes 256 bits, as set in `begin()`; the array has room for them.
         unsafe av_sha_final(self.context, &digest)
         self.begin()
         return digest

@@ -1,16 +1,17 @@
 package import MediaTypes
 
-/// What each channel of a sound gives to the left and to the right one, where libswresample cannot tell by itself: channels in an
-/// order of their own, or with nothing in front.
+/// Stereo downmix coefficients for channel layouts that libswresample cannot downmix itself: channels in a custom
+/// order, or without front channels.
 ///
-/// The shares are its own: 3 dB less for what stands in the middle, at the side or behind, and nothing for low frequencies.
+/// The coefficients are the same as libswresample's: −3 dB for center, side and back channels, and nothing for low
+/// frequencies.
 package enum DownMix {
     private static let half = 0.5.squareRoot()
 
-    /// Two rows, left and right, of one share a channel.
-    package static func stereo(_ layout: SoundLayout) -> [Double] {
+    /// Returns two rows, left and right, with one coefficient per channel.
+    package static func stereo(_ layout: ChannelLayout) -> [Double] {
         let speakers = layout.speakers
-        // Without a word the first two are a pair, and one alone is for both ears.
+        // Without known positions, the first two channels are a stereo pair, and a single channel goes to both sides.
         if layout.isUnspecified {
             let left = speakers.indices.map { $0 == 0 ? 1.0 : 0 }
             return left + (speakers.count == 1 ? left : speakers.indices.map { $0 == 1 ? 1.0 : 0 })
@@ -18,7 +19,7 @@ package enum DownMix {
         return speakers.map { self.shares($0).left } + speakers.map { self.shares($0).right }
     }
 
-    private static func shares(_ speaker: SoundLayout.Speaker?) -> (left: Double, right: Double) {
+    private static func shares(_ speaker: ChannelLayout.Speaker?) -> (left: Double, right: Double) {
         switch speaker {
         case .frontLeft, .frontLeftCenter: (1, 0)
         case .frontRight, .frontRightCenter: (0, 1)
@@ -31,12 +32,12 @@ package enum DownMix {
     }
 }
 
-extension SoundLayout {
-    /// The loudspeakers of an `AV_CH_…` mask, in its order; what is none of ours says nothing.
+extension ChannelLayout {
+    /// The loudspeakers of an `AV_CH_…` mask, in its order; unknown bits become unspecified speakers.
     ///
-    /// - Returns: nil for 0 and for too many channels.
+    /// - Returns: `nil` for 0 and for too many channels.
     init?(mask: UInt64) {
-        // The first eighteen have the same numbers; libavutil put others between them and the rest.
+        // The first eighteen bits have the same numbers here; libavutil has others between them and the rest.
         let later: [Int: Speaker] = [
             35: .lowFrequency2, 36: .topSideLeft, 37: .topSideRight, 38: .bottomFrontCenter, 39: .bottomFrontLeft,
             40: .bottomFrontRight,

@@ -1,17 +1,18 @@
 import CLibAV
 import MediaTypes
 
-/// Graphs of one input and one output whose filters may hold pictures back.
+/// Graphs with one input and one output whose filters may delay frames.
 extension FilterGraph {
-    /// Feeds one picture and hands what came out, which may be nothing, to `body`, each with the time it went in with.
+    /// Feeds one frame and passes the output frames, possibly none, to `body`, each with the pts of its input frame.
     ///
     /// - Parameter pts: In units of the graph's time base.
-    /// - Throws: ``MediaError/Code/rejected`` when the format differs from the graph's or libavfilter fails.
+    /// - Throws: ``MediaError/Code/rejected`` if the format differs from the graph's or libavfilter fails.
     func stream(_ picture: Picture, pts: Int64, _ body: (Picture) -> Void) throws(MediaError) {
         guard let input = self.inputs.first, input.format == picture.format, let source = unsafe self.sources.first
         else {
             throw MediaError(
-                .rejected, "a picture of \(picture.format) for another graph", at: self.place, fix: "rebuild the graph")
+                .rejected, "the graph was built for another format than \(picture.format)", at: self.place,
+                fix: "rebuild the graph")
         }
         self.pool.collect()
         let frame = try unsafe picture.makeReference()
@@ -20,12 +21,12 @@ extension FilterGraph {
         unsafe frame.pointee.pts = pts
         let status = unsafe av_buffersrc_add_frame_flags(source, frame, 0)
         guard status >= 0 else {
-            throw .libav(.rejected, "a picture was refused", status, at: self.place, fix: "rebuild the graph")
+            throw .libav(.rejected, "a frame was rejected", status, at: self.place, fix: "rebuild the graph")
         }
         self.hand(to: body)
     }
 
-    /// Ends the input and hands out what the filters still held. The graph takes no more.
+    /// Ends the input and outputs the frames that the filters still hold. The graph accepts no more input.
     func streamEnd(_ body: (Picture) -> Void) {
         guard let source = unsafe self.sources.first else { return }
         _ = unsafe av_buffersrc_add_frame_flags(source, nil, 0)
@@ -34,7 +35,7 @@ extension FilterGraph {
 
     private func hand(to body: (Picture) -> Void) {
         guard let sink = unsafe self.sinks.first else { return }
-        // A deinterlacer counts fields: its time base is half as long.
+        // A deinterlacer counts fields, so its time base is half as long.
         let base = unsafe av_buffersink_get_time_base(sink)
         let frame = unsafe self.pool.frame
         while unsafe av_buffersink_get_frame(sink, frame) >= 0 {

@@ -1,13 +1,13 @@
 import CLibAV
 package import MediaTypes
 
-/// A libavfilter graph that takes exactly one picture per input per tick and gives one per output, at once.
+/// A libavfilter graph that takes exactly one frame per input and tick, and returns one frame per output at once.
 ///
-/// Only filters that neither buffer nor wait may stand in the text: crop, scale, xstack, overlay, pad, split, format.
+/// The text may contain only filters that neither buffer nor wait: crop, scale, xstack, overlay, pad, split, format.
 /// Created, used and released by one thread at a time: deliberately not `Sendable`.
 @safe
 package final class FilterGraph {
-    /// An input: its label in the text and the one format it takes.
+    /// An input: its label in the text and the only format it accepts.
     package struct Input: Sendable, Hashable {
         package var label: String
         package var format: PictureFormat
@@ -22,18 +22,21 @@ package final class FilterGraph {
     private(set) var sources: [UnsafeMutablePointer<AVFilterContext>]
     private(set) var sinks: [UnsafeMutablePointer<AVFilterContext>]
     var pool: PicturePool
-    /// The formats the graph was built for, in the order of its inputs.
+    /// The inputs that the graph was built for, in order.
     package let inputs: [Input]
     let place: String
     let ticksPerSecond: Int32
-    /// Its filters keep pictures until later ones come; set by whoever wrote the text.
+    /// Its filters hold frames until later ones arrive; set by the code that wrote the text.
     var holdsPictures = false
-    /// What the outputs' samples are, whatever the filters that made them say; set by whoever knows.
+    /// Color properties and aspect ratio to set on the outputs, whatever the filters set; `nil`: keep the filters'
+    /// values.
     package var signals: PictureFormat?
 
+    /// Builds a graph.
+    ///
     /// - Parameters:
-    ///   - text: The graph in libavfilter's syntax. Every input label and output label must stand in it.
-    ///   - fps: Ticks per second; pictures are stamped with tick numbers.
+    ///   - text: The graph in libavfilter's syntax. It must contain every input and output label.
+    ///   - fps: Ticks per second; the pts of frames is the tick number.
     /// - Throws: ``MediaError/Code/rejected`` with libavfilter's reason.
     package static func open(
         _ text: String, inputs: [Input], outputs: [String], fps: Int, place: String
@@ -43,7 +46,7 @@ package final class FilterGraph {
             throw MediaError(.outOfMemory, "no memory for a filter graph", at: place, fix: "give the room more memory")
         }
         let graph = unsafe FilterGraph(owning: raw, pool: pool, inputs: inputs, fps: fps, place: place)
-        // More threads build slower and cost 15 % more CPU for the same pictures.
+        // More threads take longer to set up and cost 15 % more CPU for the same frames.
         unsafe raw.pointee.nb_threads = 1
         try graph.build(text, outputs: outputs, fps: fps)
         return graph
@@ -68,7 +71,7 @@ package final class FilterGraph {
     }
 
     private func build(_ text: String, outputs: [String], fps: Int) throws(MediaError) {
-        // What libavfilter calls "outputs" here are the open ends that feed the text: our sources.
+        // In libavfilter's terms, "outputs" are the open ends that feed the text: our sources.
         var feeds: UnsafeMutablePointer<AVFilterInOut>?
         var ends: UnsafeMutablePointer<AVFilterInOut>?
         defer {
@@ -93,7 +96,7 @@ package final class FilterGraph {
         if status >= 0 { status = unsafe avfilter_graph_config(self.graph, nil) }
         guard status >= 0 else {
             throw .libav(
-                .rejected, "libavfilter refused the graph \"\(text)\"", status, at: self.place,
+                .rejected, "libavfilter rejected the graph \"\(text)\"", status, at: self.place,
                 fix: "check the scene's rectangles; nothing on air has changed")
         }
     }
@@ -129,26 +132,26 @@ package final class FilterGraph {
     /// Runs one tick.
     ///
     /// - Parameters:
-    ///   - pictures: One per input, in order, each of exactly the format the graph was built for: a `buffersrc` takes
-    ///     another size without a word and `crop` then reads out of bounds, so this is checked here.
+    ///   - pictures: One frame per input, in order, each in exactly the format the graph was built for. This is checked
+    ///     here, because a `buffersrc` accepts another size without an error, and `crop` then reads out of bounds.
     ///   - pts: The tick.
-    /// - Returns: One picture per output, in order.
-    /// - Throws: ``MediaError/Code/rejected`` when a format differs or libavfilter fails.
+    /// - Returns: One frame per output, in order.
+    /// - Throws: ``MediaError/Code/rejected`` if a format differs or libavfilter fails.
     package func run(_ pictures: [Picture], pts: Int64) throws(MediaError) -> [Picture] {
         var results: [Picture] = []
         try self.run(pictures, pts: pts, into: &results)
         return results
     }
 
-    /// Runs one tick as ``run(_:pts:)`` does, without memory of its own: an array that is used again keeps its place, and
-    /// pictures that nobody has any more lend their objects.
+    /// Runs one tick like ``run(_:pts:)``, but without allocating: the array keeps its memory, and the objects of
+    /// frames that are no longer used are reused.
     ///
-    /// - Parameter results: Gets one picture per output, in order; what was in it goes first.
+    /// - Parameter results: Receives one frame per output, in order; its previous content is removed first.
     package func run(_ pictures: [Picture], pts: Int64, into results: inout [Picture]) throws(MediaError) {
         results.removeAll(keepingCapacity: true)
         guard pictures.count == self.inputs.count else {
             throw MediaError(
-                .internal, "\(pictures.count) pictures for \(self.inputs.count) inputs", at: self.place,
+                .internal, "\(pictures.count) frames for \(self.inputs.count) inputs", at: self.place,
                 fix: "report this")
         }
         for index in pictures.indices where pictures[index].format != self.inputs[index].format {
@@ -165,27 +168,27 @@ package final class FilterGraph {
             unsafe frame.pointee.pts = pts
             let status = unsafe av_buffersrc_add_frame_flags(self.sources[index], frame, 0)
             guard status >= 0 else {
-                throw .libav(.rejected, "a picture was refused", status, at: self.place, fix: "rebuild the graph")
+                throw .libav(.rejected, "a frame was rejected", status, at: self.place, fix: "rebuild the graph")
             }
         }
         for index in unsafe self.sinks.indices { results.append(try unsafe self.pull(from: self.sinks[index])) }
     }
 
-    /// Looks whether memory of pictures has lain idle since this was asked last, which the graph keeps for good: it holds as many as
-    /// were ever out at once. One that is opened anew begins without.
+    /// Whether the graph keeps memory for more frames than were needed since the last call: it keeps memory for as many
+    /// as were ever in use at once. A newly built graph starts without.
     package func isOversized() -> Bool { self.pool.isOversized() }
 
     private func pull(from sink: UnsafeMutablePointer<AVFilterContext>) throws(MediaError) -> Picture {
         let frame = unsafe self.pool.frame
         let status = unsafe av_buffersink_get_frame(sink, frame)
         guard status >= 0 else {
-            throw .libav(.rejected, "no picture came out", status, at: self.place, fix: "rebuild the graph")
+            throw .libav(.rejected, "no frame was returned", status, at: self.place, fix: "rebuild the graph")
         }
         unsafe frame.pointee.pict_type = AV_PICTURE_TYPE_NONE
         unsafe frame.removeSideData()
         if let signals = self.signals, unsafe frame.isShaped(as: signals) { unsafe frame.sign(as: signals) }
         guard let picture = self.pool.picture() else {
-            throw MediaError(.outOfMemory, "no memory for a picture", at: self.place, fix: "give the room more memory")
+            throw MediaError(.outOfMemory, "no memory for a frame", at: self.place, fix: "give the room more memory")
         }
         return picture
     }

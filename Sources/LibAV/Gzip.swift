@@ -1,17 +1,17 @@
 import CLibAV
 
-/// Compresses bytes with zlib, which libavcodec needs and every machine with FFmpeg has.
+/// Compresses bytes with zlib, which libavcodec requires, so that every machine with FFmpeg has it.
 ///
 /// Spec: RFC 1952 (gzip), RFC 1951 (deflate).
 package enum Gzip {
-    /// zlib's largest window, 32 KiB, plus the 16 that asks for a gzip header instead of zlib's own.
+    /// zlib's largest window (32 KiB) as an exponent, plus 16 to request a gzip header instead of zlib's own.
     private static let windowBits: Int32 = 15 + 16
-    /// zlib's default, 256 KiB of working memory while a text is compressed.
+    /// zlib's default: 256 KiB of working memory during compression.
     private static let memoryLevel: Int32 = 8
 
     /// Compresses `input` as one gzip member.
     ///
-    /// - Parameter input: Any bytes; less than 4 GiB, since zlib counts them in 32 bits.
+    /// - Parameter input: Any bytes; less than 4 GiB, because zlib counts them in 32 bits.
     package static func encode(_ input: [UInt8]) -> [UInt8] {
         var stream = unsafe z_stream()
         guard
@@ -19,7 +19,7 @@ package enum Gzip {
                 &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, Self.windowBits, Self.memoryLevel, Z_DEFAULT_STRATEGY,
                 ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
         else {
-            // There is no memory for zlib's window. Viewers get the text all the same.
+            // There is no memory for zlib's window; return the data uncompressed.
             return self.stored(input)
         }
         defer { _ = unsafe deflateEnd(&stream) }
@@ -40,7 +40,7 @@ package enum Gzip {
         return isWhole ? output : self.stored(input)
     }
 
-    /// Wraps `input` as one gzip member without compressing it, which needs no memory but the result's.
+    /// Wraps `input` as one gzip member without compression, which needs no memory except for the result.
     ///
     /// Spec: RFC 1951 §3.2.4 (blocks without compression).
     package static func stored(_ input: [UInt8]) -> [UInt8] {

@@ -2,57 +2,57 @@ import CLibAV
 import MediaTypes
 
 extension MediaError {
-    /// A libav call that failed with `status`; its own text for the number becomes part of what went wrong.
+    /// An error of a libav call that returned `status`; libav's own text for the status is appended to `what`.
     static func libav(_ code: Code, _ what: String, _ status: Int32, at place: String, fix: String) -> MediaError {
         MediaError(code, "\(what): \(LibAV.text(of: status))", at: place, fix: fix, avError: status)
     }
 }
 
-/// Facts about the libraries that are loaded.
+/// Information about the loaded libraries, and process-wide settings.
 package enum LibAV {
-    /// FFmpeg's own version, such as `5.1.9-0+deb12u1`.
+    /// FFmpeg's version, for example `5.1.9-0+deb12u1`.
     package static var version: String {
         guard let text = unsafe clibav_version() else { return "unknown" }
         return unsafe String(cString: text)
     }
 
-    /// What libav writes on standard error by itself. Ours is structured and rate-limited, so theirs stays silent
-    /// unless somebody asks for it.
+    /// Turns libav's own messages on standard error on or off. Our logging is structured and rate-limited, so libav's
+    /// stays off unless it is requested.
     package static func setNativeLogging(_ enabled: Bool) {
         av_log_set_level(enabled ? Int32(CLIBAV_LOG_ERROR) : Int32(CLIBAV_LOG_QUIET))
     }
 
-    /// Keeps the C library from giving every thread a heap of its own, and gives freed pictures back to the system; once,
-    /// before the first thread. Saves a room 20 to 30 MB.
+    /// Stops the C library from giving every thread its own heap, and makes it return the memory of freed frames to the
+    /// system. Call it once, before the first thread. Saves a room 20 to 30 MB.
     package static func limitHeaps() { clibav_limit_heaps(2) }
 
-    /// Gives freed memory back to the system that lies between what is in use. Takes a millisecond or two, in which other threads may
-    /// wait for memory: not often.
+    /// Returns freed memory between used blocks to the system. Takes a millisecond or two in which other threads may
+    /// wait for memory, so call it rarely.
     package static func trimHeaps() { clibav_trim_heaps() }
 
-    /// Keeps the system from writing the process's memory, which holds stream keys and tokens, to a core file when it dies. Child
-    /// processes inherit it.
+    /// Prevents core dumps, because the process's memory contains stream keys and tokens. Child processes inherit the
+    /// setting.
     ///
-    /// - Returns: Whether the system agrees.
+    /// - Returns: Whether it succeeded.
     @discardableResult
     package static func disableCoreDumps() -> Bool { clibav_disable_core_dumps() == 0 }
 
-    /// Lets the process have as many open files as its hard limit allows, at most 65,536: the usual 1,024 would be 640 viewers.
-    /// Once, before the first listener.
+    /// Raises the limit of open files to the process's hard limit, at most 65,536: the usual 1,024 would allow only 640
+    /// viewers. Call it once, before the first listener.
     ///
-    /// - Returns: How many it may have now; −1 where the system does not say.
+    /// - Returns: The new limit; −1 if it cannot be determined.
     @discardableResult
     package static func raiseOpenFiles() -> Int { clibav_raise_open_files(65_536) }
 
-    /// The pages of the program's files that only its start needed no longer count as its memory: symbols, relocations and
-    /// the initialization of 170 libraries are a third of what a room has mapped. What is needed again comes back by itself.
-    /// What starting has taken from the heaps and given back goes, too: documents, and decoders that have looked into files.
+    /// Releases memory that only the start of the program needed: symbols, relocations and the initialization of 170
+    /// libraries are a third of a room's mapped memory. Pages that are needed again are read back automatically. Freed
+    /// heap memory of the start (documents, probed files) is returned too.
     package static func releaseStartPages() {
         clibav_trim_heaps()
         clibav_let_go_of_files()
     }
 
-    /// The libraries' words for an `AVERROR`.
+    /// The libraries' text for an `AVERROR`.
     static func text(of status: Int32) -> String {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let base = buffer.baseAddress, unsafe av_strerror(status, base, 128) >= 0 else {
@@ -62,7 +62,7 @@ package enum LibAV {
         }
     }
 
-    /// Whether a filter of this name is built in.
+    /// Whether a filter of this name is available.
     package static func hasFilter(_ name: String) -> Bool { unsafe avfilter_get_by_name(name) != nil }
 }
 
@@ -90,7 +90,7 @@ extension CodecName {
         }
     }
 
-    /// - Returns: `nil` for a codec this project has no name for.
+    /// - Returns: `nil` for a codec that this project does not support.
     init?(_ id: AVCodecID) {
         switch id {
         case AV_CODEC_ID_H264: self = .h264

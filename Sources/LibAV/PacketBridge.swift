@@ -2,7 +2,7 @@ import CLibAV
 import MediaKernels
 import MediaTypes
 
-/// The one `AVPacket` a decoder or encoder reuses for its whole life.
+/// The single `AVPacket` that a decoder or encoder reuses.
 @safe
 struct PacketSlot: ~Copyable {
     let raw: UnsafeMutablePointer<AVPacket>
@@ -21,16 +21,17 @@ struct PacketSlot: ~Copyable {
         unsafe av_packet_free(&raw)
     }
 
-    /// Points the slot at `packet`'s memory without a copy: libav holds a reference until its last user is done.
+    /// Points the slot at `packet`'s memory without a copy; libav holds a reference to it until its last use.
     ///
-    /// - Returns: `false` when the packet is empty (libavcodec takes that for "end of stream") or memory ran out.
+    /// - Returns: `false` if the packet is empty (libavcodec would take it for the end of the stream) or there is no
+    ///   memory.
     func lend(_ packet: CodedPacket) -> Bool {
         let count = packet.count
         guard count > 0, count <= Int(Int32.max) - PacketMemory.padding else { return false }
         unsafe av_packet_unref(self.raw)
         let holder = unsafe Unmanaged.passRetained(packet.memory)
-        // The bytes stay where they are for as long as `holder` keeps the memory alive, and PacketMemory keeps its own
-        // 64 zero bytes behind the payload; what lies between the payload's end and them is readable too.
+        // The bytes stay at their address while `holder` keeps the memory alive. PacketMemory has 64 zero bytes after
+        // its content, and the bytes between the payload's end and those are readable too.
         let buffer = unsafe packet.withBytes { bytes -> UnsafeMutablePointer<AVBufferRef>? in
             guard let base = bytes.baseAddress else { return nil }
             let data = unsafe UnsafeMutablePointer(mutating: base.assumingMemoryBound(to: UInt8.self))

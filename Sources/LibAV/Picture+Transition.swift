@@ -2,12 +2,12 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// Pictures between two canvases, for the ticks in which one scene gives way to the next.
+/// Frames between two canvases, for the ticks of a transition between two scenes.
 extension Picture {
-    /// A crossfade from this canvas to `other`, by a kernel of ours: 8-bit 4:2:0 of one size.
+    /// A crossfade from this canvas to `other`, computed by our own kernel; both are 8-bit 4:2:0 of the same size.
     ///
-    /// - Parameter weight: 0 (this one) … 256 (the other).
-    /// - Throws: ``MediaError/Code/internal`` when the formats differ, ``MediaError/Code/outOfMemory``.
+    /// - Parameter weight: 0 (only this one) … 256 (only the other).
+    /// - Throws: ``MediaError/Code/internal`` if the formats differ, ``MediaError/Code/outOfMemory``.
     package func crossfaded(to other: Picture, weight: Int) throws(MediaError) -> Picture {
         try self.checkCanvas(other)
         let result = try unsafe Picture.allocate(self.format)
@@ -19,9 +19,9 @@ extension Picture {
             let target = unsafe UnsafeMutableBufferPointer(start: base, count: stride * height)
             _ = unsafe self.withPlane(plane) { first, firstStride in
                 unsafe other.withPlane(plane) { second, secondStride in
-                    unsafe PictureBlend.mix(
-                        PictureBlend.Plane(first, stride: firstStride),
-                        PictureBlend.Plane(second, stride: secondStride),
+                    unsafe FrameBlend.mix(
+                        FrameBlend.Plane(first, stride: firstStride),
+                        FrameBlend.Plane(second, stride: secondStride),
                         weight: weight, into: target, stride: stride, width: width, height: height)
                 }
             }
@@ -29,19 +29,20 @@ extension Picture {
         return unsafe Picture(owning: result)
     }
 
-    /// `other` pushes this canvas out: both moved, none covered.
+    /// A slide in which `other` pushes this canvas out; both are moved, and neither covers the other.
     ///
     /// - Parameters:
-    ///   - x: Samples by which this canvas has moved, right is positive; even. `other` follows behind it.
-    ///   - y: Likewise, down is positive; even. One of the two is 0.
-    /// - Throws: As ``crossfaded(to:weight:)``.
+    ///   - x: Samples by which this canvas has moved to the right; negative: to the left; even. `other` follows
+    ///     directly behind it.
+    ///   - y: The same downwards; even. One of the two is 0.
+    /// - Throws: See ``crossfaded(to:weight:)``.
     package func pushed(by other: Picture, x: Int, y: Int) throws(MediaError) -> Picture {
         try self.checkCanvas(other)
         let (width, height) = (self.format.width, self.format.height)
         let x = max(-width, min(width, x)) & ~1
         let y = max(-height, min(height, y)) & ~1
         let result = try unsafe Picture.allocate(self.format)
-        // The other lies one whole canvas behind.
+        // The other canvas is one canvas size behind.
         let behindX = x == 0 ? 0 : (x > 0 ? x - width : x + width)
         let behindY = x != 0 || y == 0 ? 0 : (y > 0 ? y - height : y + height)
         unsafe self.place(on: result, x: x, y: y)
@@ -49,7 +50,8 @@ extension Picture {
         return unsafe Picture(owning: result)
     }
 
-    /// Copies what of this picture lies on `target`, moved by (`x`, `y`), both even. Both have one format.
+    /// Copies the part of this frame that lies on `target` when moved by (`x`, `y`), both even. Both have the same
+    /// format.
     private func place(on target: UnsafeMutablePointer<AVFrame>, x: Int, y: Int) {
         for plane in 0..<3 {
             let half = plane == 0 ? 0 : 1
@@ -60,7 +62,7 @@ extension Picture {
             guard let base = unsafe data, count > 0 else { continue }
             _ = unsafe self.withPlane(plane) { samples, ownStride in
                 guard let own = samples.baseAddress else { return }
-                // Rows and columns that lie on both, so every copy stays inside both planes.
+                // Only rows and columns that lie on both, so every copy stays inside both planes.
                 for row in max(0, dy)..<max(max(0, dy), min(height, height + dy)) {
                     unsafe (base + row * stride + max(0, dx)).update(
                         from: own + (row - dy) * ownStride + max(0, -dx), count: count)
@@ -77,7 +79,7 @@ extension Picture {
     private func checkCanvas(_ other: Picture) throws(MediaError) {
         guard self.format == other.format, self.format.pixelFormat == AV_PIX_FMT_YUV420P.rawValue else {
             throw MediaError(
-                .internal, "\(self.format) cannot give way to \(other.format)", at: "transition", fix: "report this")
+                .internal, "no transition from \(self.format) to \(other.format)", at: "transition", fix: "report this")
         }
     }
 }

@@ -1,41 +1,41 @@
 import CLibAV
 import MediaTypes
 
-/// The shape and meaning of a picture's samples: what a filter graph is built for.
+/// Size, pixel format and color properties of a frame: what a filter graph is built for.
 package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
     /// Coded size in samples.
     package var width: Int
     package var height: Int
-    /// `AVPixelFormat`'s number.
+    /// Raw value of `AVPixelFormat`.
     package var pixelFormat: Int32
-    /// Sample aspect ratio; 1:1 when the stream does not say.
+    /// Sample aspect ratio; 1:1 if the stream does not contain it.
     package var sarNumerator: Int32 = 1
     package var sarDenominator: Int32 = 1
-    /// `AVColorRange`, `AVColorSpace` numbers as signalled (0 and 2 mean unspecified).
+    /// Raw values of `AVColorRange` and `AVColorSpace` as signaled (0 and 2 mean unspecified).
     package var range: UInt32 = 0
     package var matrix: UInt32 = 2
 
-    /// The one canvas format: 8-bit 4:2:0, BT.709, limited range, square samples.
+    /// The format of every canvas: 8-bit 4:2:0, BT.709, limited range, square samples.
     package static func canvas(width: Int, height: Int) -> PictureFormat {
         PictureFormat(
             width: width, height: height, pixelFormat: AV_PIX_FMT_YUV420P.rawValue,
             range: AVCOL_RANGE_MPEG.rawValue, matrix: AVCOL_SPC_BT709.rawValue)
     }
 
-    /// Full-range, by signal or by the `yuvj` formats that imply it.
+    /// Full range, signaled or implied by a `yuvj` format.
     package var isFullRange: Bool {
         let j: [AVPixelFormat] = [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P]
         return self.range == AVCOL_RANGE_JPEG.rawValue || j.contains { $0.rawValue == self.pixelFormat } || self.isRGB
     }
 
-    /// RGB or gray-with-palette: no Y'CbCr matrix applies.
+    /// RGB or palette: no Y'CbCr matrix applies.
     package var isRGB: Bool {
         guard let descriptor = unsafe av_pix_fmt_desc_get(AVPixelFormat(self.pixelFormat)) else { return false }
         return unsafe descriptor.pointee.flags & UInt64(1 << 5) != 0  // AV_PIX_FMT_FLAG_RGB
     }
 
-    /// BT.601 by signal, or unsignalled in standard definition, as players take it: below 720 lines and 1,280 columns,
-    /// whichever way up.
+    /// BT.601, signaled or, as players do, assumed for unsignaled standard definition: fewer than 720 lines and 1,280
+    /// columns, in either orientation.
     package var isBT601: Bool {
         switch AVColorSpace(self.matrix) {
         case AVCOL_SPC_SMPTE170M, AVCOL_SPC_BT470BG, AVCOL_SPC_FCC: true
@@ -45,7 +45,7 @@ package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a scene's scale step can convert the samples to the canvas's: 8-bit 4:2:0 by BT.709 or BT.601.
+    /// Whether a scene's scale filter can convert the samples to the canvas's: 8-bit 4:2:0 in BT.709 or BT.601.
     package var isSceneReady: Bool {
         guard self.pixelFormat == AV_PIX_FMT_YUV420P.rawValue || self.pixelFormat == AV_PIX_FMT_YUVJ420P.rawValue
         else { return false }
@@ -55,7 +55,7 @@ package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the samples are already those of the canvas, so that no conversion is needed.
+    /// Whether the samples are already in the canvas's format, so that no conversion is needed.
     package var isCanvasLike: Bool {
         self.pixelFormat == AV_PIX_FMT_YUV420P.rawValue && !self.isFullRange && !self.isBT601
     }
@@ -66,11 +66,11 @@ package struct PictureFormat: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// One raw picture. Immutable and shared by reference: a repeated or fanned-out picture is the same planes.
+/// One raw frame. Immutable and shared by reference: a repeated or fanned-out frame shares the same planes.
 @safe
 package final class Picture: @unchecked Sendable {
-    // @unchecked Sendable: nothing writes `raw` or its planes after `init(owning:)` but a PicturePool, while nobody else has
-    // a reference to the object; libav's reference counts are atomic ("Referencing and unreferencing the buffers is
+    // @unchecked Sendable: after `init(owning:)` nothing writes `raw` or its planes except a PicturePool that has the
+    // only reference to the object; libav's reference counts are atomic ("Referencing and unreferencing the buffers is
     // thread-safe", libavutil/buffer.h).
     private let raw: UnsafeMutablePointer<AVFrame>
     private var shape: PictureFormat
@@ -78,19 +78,20 @@ package final class Picture: @unchecked Sendable {
     package var format: PictureFormat { self.shape }
     package var traits: PictureTraits { self.notes }
 
-    /// Takes over `raw` and its reference; nobody else may write it from here on.
+    /// Takes ownership of `raw` and its reference; the caller must not write to it afterwards.
     ///
-    /// - Parameter traits: Where the side data they are read from is gone already.
+    /// - Parameter traits: Passed if the side data they are read from has already been removed.
     init(owning raw: UnsafeMutablePointer<AVFrame>, traits: PictureTraits? = nil) {
         unsafe self.raw = raw
         unsafe self.shape = PictureFormat(raw.pointee)
         unsafe self.notes = traits ?? PictureTraits(raw)
     }
 
-    /// Lets go of the planes. Nobody else may have a reference.
+    /// Releases the planes. There must be no other reference to the object.
     func empty() { unsafe av_frame_unref(self.raw) }
 
-    /// Takes over what `frame` refers to, and leaves that empty. The picture is empty, and nobody else has a reference.
+    /// Moves the reference out of `frame`, which becomes empty. This object must be empty, with no other reference to
+    /// it.
     func fill(moving frame: UnsafeMutablePointer<AVFrame>, traits: PictureTraits?) {
         unsafe av_frame_move_ref(self.raw, frame)
         unsafe self.shape = PictureFormat(self.raw.pointee)
@@ -102,31 +103,31 @@ package final class Picture: @unchecked Sendable {
         unsafe av_frame_free(&raw)
     }
 
-    /// Presentation time in ticks of whoever made the picture; `nil` when it has none.
+    /// Presentation time in ticks of the stage that created the frame; `nil` if it has none.
     package var pts: Int64? {
         let ticks = unsafe self.raw.pointee.pts
         return ticks == CLIBAV_NO_TIMESTAMP ? nil : ticks
     }
 
-    /// A new frame header on the same planes, for a filter or encoder that wants its own pts. O(1).
+    /// Creates a frame header for the same planes, for a filter or encoder that needs its own pts. O(1).
     ///
     /// - Throws: ``MediaError/Code/outOfMemory``.
     func makeReference() throws(MediaError) -> UnsafeMutablePointer<AVFrame> {
         guard let copy = unsafe av_frame_clone(self.raw) else {
             throw MediaError(
-                .outOfMemory, "no memory for a picture header", at: "picture", fix: "give the room more memory")
+                .outOfMemory, "no memory for a frame header", at: "picture", fix: "give the room more memory")
         }
         return unsafe copy
     }
 
-    /// Lends one plane of an 8-bit picture: rows of `stride` bytes, of which the first `width` are samples.
+    /// Gives access to one plane of an 8-bit frame: rows of `stride` bytes, of which the first `width` are samples.
     ///
-    /// - Returns: `nil` when the picture has no such plane.
+    /// - Returns: `nil` if the frame has no such plane.
     package func withPlane<R>(_ plane: Int, _ body: (UnsafeBufferPointer<UInt8>, _ stride: Int) -> R) -> R? {
         guard plane >= 0, plane < 3 else { return nil }
         let height = plane == 0 ? self.format.height : (self.format.height + 1) / 2
         let (data, stride) = unsafe self.raw.plane(plane)
-        // A negative stride means bottom-up rows, which no decoder of ours makes.
+        // A negative stride means bottom-up rows, which none of the decoders produces.
         guard let base = unsafe data, stride > 0 else { return nil }
         return unsafe body(UnsafeBufferPointer(start: base, count: stride * height), stride)
     }

@@ -1,7 +1,7 @@
 import CLibAV
 package import MediaTypes
 
-/// A color as Y'CbCr of the canvas: BT.709, limited range, 8 bit.
+/// A color in the canvas's Y'CbCr: BT.709, limited range, 8 bit.
 package struct CanvasColor: Sendable, Hashable {
     package var y: UInt8
     package var cb: UInt8
@@ -13,7 +13,7 @@ package struct CanvasColor: Sendable, Hashable {
         self.cr = cr
     }
 
-    /// From full-range R'G'B' of 0…255 each. ITU-R BT.709-6 §3, integer coefficients with 16 fractional bits.
+    /// Converts full-range R'G'B', 0…255 each. ITU-R BT.709-6 §3, integer coefficients with 16 fractional bits.
     package init(red: UInt8, green: UInt8, blue: UInt8) {
         let (r, g, b) = (Int(red), Int(green), Int(blue))
         let half = 1 << 15
@@ -26,7 +26,8 @@ package struct CanvasColor: Sendable, Hashable {
     package static let white = CanvasColor(y: 235, cb: 128, cr: 128)
 }
 
-/// A picture in the making, in the canvas format, drawn by rectangles and then frozen into a ``Picture``.
+/// A frame under construction in the canvas format: rectangles are drawn on it, and it is then frozen into a
+/// ``Picture``.
 @safe
 package struct PictureCanvas: ~Copyable {
     private let raw: UnsafeMutablePointer<AVFrame>
@@ -40,10 +41,10 @@ package struct PictureCanvas: ~Copyable {
     package static func open(width: Int, height: Int, fill: CanvasColor) throws(MediaError) -> PictureCanvas {
         guard width >= 2, height >= 2, width <= 8192, height <= 8192 else {
             throw MediaError(
-                .rejected, "a picture of \(width)x\(height)", at: "picture", fix: "use 2 to 8192 samples a side")
+                .rejected, "a frame of \(width)x\(height)", at: "picture", fix: "use 2 to 8192 samples a side")
         }
         guard let raw = unsafe av_frame_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a picture", at: "picture", fix: "give the room more memory")
+            throw MediaError(.outOfMemory, "no memory for a frame", at: "picture", fix: "give the room more memory")
         }
         var canvas = unsafe PictureCanvas(owning: raw, width: width, height: height)
         unsafe raw.pointee.width = Int32(width)
@@ -56,7 +57,7 @@ package struct PictureCanvas: ~Copyable {
         unsafe raw.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
         let status = unsafe av_frame_get_buffer(raw, 0)
         guard status >= 0 else {
-            throw .libav(.outOfMemory, "no planes", status, at: "picture", fix: "give the room more memory")
+            throw .libav(.outOfMemory, "no memory for planes", status, at: "picture", fix: "give the room more memory")
         }
         canvas.fill(x: 0, y: 0, width: width, height: height, fill)
         return canvas
@@ -73,7 +74,7 @@ package struct PictureCanvas: ~Copyable {
         unsafe av_frame_free(&raw)
     }
 
-    /// Paints a rectangle; what lies outside the picture is left out. Chroma covers the same area at half resolution.
+    /// Fills a rectangle; parts outside the frame are cut off. Chroma covers the same area at half resolution.
     package mutating func fill(x: Int, y: Int, width: Int, height: Int, _ color: CanvasColor) {
         let left = max(0, min(x, self.width)), right = max(left, min(x &+ width, self.width))
         let top = max(0, min(y, self.height)), bottom = max(top, min(y &+ height, self.height))
@@ -85,13 +86,13 @@ package struct PictureCanvas: ~Copyable {
             let value = plane == 0 ? color.y : (plane == 1 ? color.cb : color.cr)
             let (l, r) = (left >> half, (right + half) >> half)
             for row in (top >> half)..<((bottom + half) >> half) {
-                // Inside the plane: all four edges were clamped to the picture above.
+                // Inside the plane: all four edges were clamped to the frame above.
                 unsafe (base + row * stride + l).update(repeating: value, count: r - l)
             }
         }
     }
 
-    /// The finished picture; nothing can draw on it any more.
+    /// Returns the finished frame; nothing can draw on it any more.
     package consuming func finish(pts: Int64? = nil) -> Picture {
         unsafe self.raw.pointee.pts = pts ?? CLIBAV_NO_TIMESTAMP
         let picture = unsafe Picture(owning: self.raw)

@@ -1,26 +1,30 @@
 import CLibAV
 package import MediaTypes
 
-/// What has to be done to a source's pictures before a scene can take them, as libavfilter text: a pure function.
+/// The conversion that a source's frames need before a scene can use them, as a libavfilter description: a pure
+/// function.
 ///
-/// A scene's own scale step converts 8-bit 4:2:0 of BT.601 and of full range for next to nothing, because it resamples
-/// those pictures anyway; that is left to it. Everything else becomes the canvas's kind of picture here, at its own size:
-/// other bit depths and chroma formats, other matrices and primaries, PQ and HLG, fields, turned pictures.
+/// A scene's own scale filter converts BT.601 and full range in 8-bit 4:2:0 at almost no cost, because it resamples
+/// those frames anyway. All other formats are converted to the canvas's format here, at their own size: other bit
+/// depths and chroma formats, other matrices and primaries, PQ and HLG, interlaced and rotated video.
 package struct PictureConversion: Sendable, Hashable {
     /// Filters between input and output, without labels.
     package var filters: String
 
+    /// Makes the conversion for a format.
+    ///
     /// - Parameters:
-    ///   - deinterlaces: Whether pictures of two fields have been seen.
+    ///   - deinterlaces: Whether interlaced frames have been seen.
     ///   - canToneMap: Whether libavfilter has zscale and tonemap.
-    /// - Returns: `nil` when there is nothing to do.
+    /// - Returns: `nil` if no conversion is needed.
     /// - Throws: ``MediaError/Code/unsupportedColor``.
     package static func make(
-        _ format: PictureFormat, _ traits: PictureTraits, orientation: PictureOrientation, deinterlaces: Bool,
+        _ format: PictureFormat, _ traits: PictureTraits, orientation: VideoOrientation, deinterlaces: Bool,
         canToneMap: Bool, place: String
     ) throws(MediaError) -> PictureConversion? {
         var filters: [String] = []
-        // A picture a frame, so that 25 pictures of 50 fields stay 25; progressive ones among them pass as they are.
+        // One output frame per input frame, so that 25 frames of 50 fields stay 25; progressive frames among them pass
+        // unchanged.
         if deinterlaces, format.width >= 4, format.height >= 4 {
             filters.append("bwdif=mode=send_frame:deint=interlaced")
         }
@@ -29,11 +33,11 @@ package struct PictureConversion: Sendable, Hashable {
         return filters.isEmpty ? nil : PictureConversion(filters: filters.joined(separator: ","))
     }
 
-    private static func turns(_ orientation: PictureOrientation) -> [String] {
+    private static func turns(_ orientation: VideoOrientation) -> [String] {
         let mirror = orientation.isMirrored ? ["hflip"] : []
         switch orientation.quarterTurns {
         case 1: return mirror + ["transpose=clock"]
-        // hflip last: vflip alone hands on rows in reverse without copying them.
+        // hflip last: vflip alone outputs rows in reverse order without copying them.
         case 2: return mirror + ["vflip", "hflip"]
         case 3: return mirror + ["transpose=cclock"]
         default: return mirror
@@ -50,7 +54,7 @@ package struct PictureConversion: Sendable, Hashable {
             || format.matrix == AVCOL_SPC_BT2020_CL.rawValue
         if traits.isHDR {
             guard canToneMap else {
-                throw self.refusal("are HDR (PQ or HLG) and this FFmpeg cannot map them", place)
+                throw self.refusal("are HDR (PQ or HLG), which this FFmpeg cannot convert", place)
             }
             return try self.toneMapped(format, traits, place)
         }
@@ -69,14 +73,15 @@ package struct PictureConversion: Sendable, Hashable {
 
     private static func refusal(_ what: String, _ place: String) -> MediaError {
         MediaError(
-            .unsupportedColor, "the pictures \(what)", at: place,
+            .unsupportedColor, "the frames \(what)", at: place,
             fix: "publish SDR in BT.709, or install an FFmpeg with zscale (libzimg) and tonemap")
     }
 
     private static func toneMapped(
         _ format: PictureFormat, _ traits: PictureTraits, _ place: String
     ) throws(MediaError) -> [String] {
-        // 100 cd/m² is SDR's white; hable keeps detail in what is brighter. In linear light, so in floating point.
+        // 100 cd/m² is the white of SDR; hable keeps detail in brighter areas. In linear light, and therefore in
+        // floating point.
         let linear = try self.zscale(format, traits, place, target: "t=linear:npl=100:p=bt709")
         return self.even(format) + [
             linear, "format=gbrpf32le", "tonemap=tonemap=hable:desat=0", "zscale=p=bt709:t=bt709:m=bt709:r=limited",
@@ -84,7 +89,7 @@ package struct PictureConversion: Sendable, Hashable {
         ]
     }
 
-    /// zimg takes no odd sizes with halved chroma.
+    /// zimg does not accept odd sizes with subsampled chroma.
     private static func even(_ format: PictureFormat) -> [String] {
         let (width, height) = (format.width & ~1, format.height & ~1)
         return width == format.width && height == format.height ? [] : ["crop=\(width):\(height):0:0"]
@@ -107,14 +112,14 @@ package struct PictureConversion: Sendable, Hashable {
         switch AVColorTransferCharacteristic(traits.transfer) {
         case AVCOL_TRC_SMPTE2084: input += ":tin=smpte2084"
         case AVCOL_TRC_ARIB_STD_B67: input += ":tin=arib-std-b67"
-        // BT.2020's own curve is BT.709's.
+        // BT.2020's transfer curve equals BT.709's.
         default: input += ":tin=709"
         }
         let isNarrow = traits.primaries == AVCOL_PRI_BT709.rawValue
         return "zscale=\(input):pin=\(isNarrow ? "709" : "2020"):\(target)"
     }
 
-    /// swscale's name of the matrix; `nil` where it has none. Reserved and unspecified numbers go by size.
+    /// swscale's name of the matrix; `nil` if it has none. For reserved and unspecified values, the size decides.
     private static func swscaleMatrix(_ format: PictureFormat) -> String? {
         switch AVColorSpace(format.matrix) {
         case AVCOL_SPC_BT2020_NCL, AVCOL_SPC_BT2020_CL: "bt2020"

@@ -1,25 +1,25 @@
 import CLibAV
 package import MediaTypes
 
-/// Turns one source's decoded pictures into pictures a scene takes cheaply. Stands behind the decoder, on its thread, so
-/// that neither a filter that holds pictures back nor one that takes long is ever on the way of a tick.
+/// Converts one source's decoded frames into frames that a scene can use cheaply. Runs after the decoder, on its
+/// thread, so that filters that delay frames or take long never delay a tick.
 ///
-/// One graph for each format of picture and each orientation. A stream that changes its format with every picture gets
-/// ``burst`` graphs and then one for every ``spacing`` pictures; pictures in between that would need another are dropped.
+/// It has one graph for the current format and orientation. A stream that changes its format with every frame gets
+/// ``burst`` graphs and then one per ``spacing`` frames; frames in between that would need another graph are dropped.
 ///
 /// Created, used and released by one thread at a time: deliberately not `Sendable`.
 package final class PictureNormalizer {
-    /// A graph takes about a millisecond to build, a picture as long to decode.
+    /// Building a graph takes about a millisecond, as long as decoding a frame.
     static let burst = 4
     static let spacing = 8
-    /// Ticks of the graph's time base; the picture's own pts is carried through it.
+    /// Ticks per second of the graph's time base; a frame's own pts is carried through it.
     private static let timescale = 1_000_000
 
     private struct Key: Equatable {
         var format: PictureFormat
         var transfer: UInt32
         var primaries: UInt32
-        var orientation: PictureOrientation
+        var orientation: VideoOrientation
         var deinterlaces: Bool
     }
 
@@ -29,16 +29,16 @@ package final class PictureNormalizer {
     private var refused: (key: Key, error: MediaError)?
     private var credits = PictureNormalizer.burst
     private var received = 0
-    /// Once two fields were seen, the deinterlacer stays: streams switch between fields and frames from picture to picture.
+    /// Once an interlaced frame was seen, the deinterlacer stays: streams switch between fields and frames at any time.
     private var deinterlaces = false
-    /// Pictures dropped because the format changed too often.
+    /// Number of frames dropped because the format changed too often.
     package private(set) var dropped = 0
-    private var memoryLook = PoolLook(every: VideoDecoder.lookInterval)
-    /// How often a graph was made anew because it kept memory that nobody needed.
+    private var memoryLook = PoolCheckTimer(every: VideoDecoder.lookInterval)
+    /// Number of times a graph was rebuilt because it kept unused memory.
     package private(set) var renewals = 0
 
     /// - Parameters:
-    ///   - canToneMap: `false` refuses HDR, as with an FFmpeg that has no zscale.
+    ///   - canToneMap: `false` rejects HDR, as with an FFmpeg without zscale.
     ///   - place: Names the stage in errors and logs.
     package init(
         canToneMap: Bool = LibAV.hasFilter("zscale") && LibAV.hasFilter("tonemap"), place: String
@@ -47,15 +47,16 @@ package final class PictureNormalizer {
         self.place = place
     }
 
-    /// Hands `body` the pictures that are ready, each with the pts it came with. A deinterlacer is one picture behind.
+    /// Converts a frame and passes the frames that are ready to `body`, each with its own pts. A deinterlacer delays by
+    /// one frame.
     ///
     /// - Parameters:
-    ///   - orientation: How the picture is turned before it is shown.
-    ///   - time: When its packet came, in nanoseconds; 0 where that has no meaning.
-    /// - Throws: ``MediaError/Code/unsupportedColor``, ``MediaError/Code/rejected`` from libavfilter. The next picture may
-    ///   be converted again.
+    ///   - orientation: How the frame is rotated before it is shown.
+    ///   - time: Arrival time of its packet, in nanoseconds; 0 if it has no meaning.
+    /// - Throws: ``MediaError/Code/unsupportedColor``, or ``MediaError/Code/rejected`` from libavfilter. A later frame
+    ///   may be converted again.
     package func normalize(
-        _ picture: Picture, orientation: PictureOrientation, at time: Int64 = 0, _ body: (Picture) -> Void
+        _ picture: Picture, orientation: VideoOrientation, at time: Int64 = 0, _ body: (Picture) -> Void
     ) throws(MediaError) {
         self.refill()
         if picture.traits.isInterlaced { self.deinterlaces = true }
@@ -73,13 +74,13 @@ package final class PictureNormalizer {
         }
         try graph.stream(picture, pts: picture.pts ?? 0, body)
         guard self.memoryLook.isDue(at: time) else { return }
-        // The next picture gets a graph without the memory of a burst.
+        // The next frame gets a new graph, without the memory of a burst.
         guard graph.isOversized(), !graph.holdsPictures else { return }
         self.current = nil
         self.renewals += 1
     }
 
-    /// Hands out what filters still hold and forgets the format.
+    /// Outputs the frames that the filters still hold, and forgets the format.
     package func finish(_ body: (Picture) -> Void) {
         self.drain(body)
         self.deinterlaces = false
@@ -99,7 +100,7 @@ package final class PictureNormalizer {
         self.credits = min(Self.burst, self.credits + 1)
     }
 
-    /// - Returns: `false` when there were too many changes of late.
+    /// - Returns: `false` if the format changed too often recently.
     private func build(_ key: Key, _ picture: Picture) throws(MediaError) -> Bool {
         let conversion: PictureConversion?
         do {

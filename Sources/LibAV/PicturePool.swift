@@ -1,34 +1,34 @@
 import CLibAV
 import MediaTypes
 
-/// The pictures of one decoder or graph, whose objects are used again: in the long run it takes nothing from the heap.
+/// The frames of one decoder or graph, whose objects are reused, so that in the long run nothing is allocated.
 ///
-/// Of a picture that nobody has any more the planes go back to libav's own pool with the next call, and the object stays. A
-/// picture that is out is as immutable as any other.
+/// When a frame is not referenced any more, its planes return to libav's own pool at the next call, and the object is
+/// kept. A frame that is in use is as immutable as any other.
 ///
-/// Invariant: an object is written only while the pool has the only reference to it, so nobody can get another one.
+/// Invariant: an object is written only while the pool has the only reference to it, so no other reference can appear.
 @safe
 struct PicturePool: ~Copyable {
-    /// Pictures that are looked after: more than a source, its queues and the encoders' hold at once. Those beyond are
-    /// ordinary objects.
+    /// Number of frames that are tracked: more than a source, its queues and the encoders use at once. Frames beyond
+    /// that are ordinary objects.
     static let limit = 128
-    /// Pictures that must have lain idle for ``isOversized()``. One comes and goes with the stages behind; a room that is otherwise
-    /// as large as ever grows by one or two at a time.
+    /// Number of unused frames from which ``isOversized()`` returns `true`. One more or less is normal for the
+    /// following stages, and a room whose use has not changed grows by one or two at a time.
     private static let mostIdle = 2
 
-    /// Handed out.
+    /// In use, or not collected yet.
     private var out: [Picture] = []
-    /// Empty.
+    /// Empty objects for reuse.
     private var spare: [Picture] = []
-    /// The fewest that were ``spare`` since ``isOversized()`` was asked.
+    /// The minimum size of ``spare`` since the last call of ``isOversized()``.
     private var fewest = 0
-    /// What libav writes the next picture to.
+    /// The frame that libav writes to next.
     let frame: UnsafeMutablePointer<AVFrame>
 
     /// - Throws: ``MediaError/Code/outOfMemory``.
     init(place: String) throws(MediaError) {
         guard let frame = unsafe av_frame_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a picture", at: place, fix: "give the room more memory")
+            throw MediaError(.outOfMemory, "no memory for a frame", at: place, fix: "give the room more memory")
         }
         unsafe self.frame = frame
         self.out.reserveCapacity(Self.limit)
@@ -40,7 +40,7 @@ struct PicturePool: ~Copyable {
         unsafe av_frame_free(&frame)
     }
 
-    /// Lets go of the planes of pictures that nobody has any more: before the next ones are asked for.
+    /// Releases the planes of frames that are not referenced any more. Called before new frames are requested.
     mutating func collect() {
         var index = 0
         while index < self.out.count {
@@ -56,10 +56,10 @@ struct PicturePool: ~Copyable {
         }
     }
 
-    /// What ``frame`` refers to, as a picture; ``frame`` is empty then.
+    /// Moves the content of ``frame`` into a picture; ``frame`` is empty afterwards.
     ///
-    /// - Parameter traits: Where the side data they are read from is gone already.
-    /// - Returns: `nil` when there is no memory.
+    /// - Parameter traits: Passed if the side data they are read from has already been removed.
+    /// - Returns: `nil` if there is no memory.
     mutating func picture(traits: PictureTraits? = nil) -> Picture? {
         let picture: Picture
         if let spare = self.spare.popLast() {
@@ -78,10 +78,10 @@ struct PicturePool: ~Copyable {
         return picture
     }
 
-    /// Looks how many pictures were not needed since this was asked last; their objects go. libav's own pool holds the planes of as
-    /// many: of the most that were ever out at once, as when an encoder was behind.
+    /// Counts the frames that were not needed since the last call, and frees their objects. libav's own pool keeps as
+    /// many planes: as many as were ever in use at once, for example when an encoder was behind.
     ///
-    /// - Returns: Whether there are so many that a pool made anew is worth it.
+    /// - Returns: Whether there are so many that a new pool is worthwhile.
     mutating func isOversized() -> Bool {
         let idle = min(self.fewest, self.spare.count)
         self.spare.removeLast(idle)

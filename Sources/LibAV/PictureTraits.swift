@@ -1,20 +1,20 @@
 import CLibAV
 package import MediaTypes
 
-/// What a decoder says of a picture beyond the shape and meaning of its samples: what must be undone before it can stand
-/// in a scene.
+/// Properties of a decoded frame besides its format, which must be handled before the frame can be used in a scene.
 package struct PictureTraits: Sendable, Hashable {
-    /// `AVColorTransferCharacteristic` and `AVColorPrimaries` numbers as signalled (2 means unspecified).
+    /// Raw values of `AVColorTransferCharacteristic` and `AVColorPrimaries` as signaled (2 means unspecified).
     package var transfer: UInt32 = 2
     package var primaries: UInt32 = 2
-    /// Two fields, taken at two times.
+    /// Interlaced: two fields, captured at different times.
     package var isInterlaced = false
-    /// A picture that needs no other one.
+    /// A frame that was decoded without reference to another one.
     package var isKey = false
-    /// The decoder had to guess parts of it.
+    /// The decoder concealed errors in the frame.
     package var isDamaged = false
-    /// How the stream itself (a display orientation SEI message, H.264 §D.1.26) wants it turned; `nil` when it does not say.
-    package var orientation: PictureOrientation?
+    /// Rotation requested by the stream itself (a display orientation SEI message, H.264 §D.1.26); `nil` if there is
+    /// none.
+    package var orientation: VideoOrientation?
 
     package init() {}
 
@@ -32,11 +32,11 @@ package struct PictureTraits: Sendable, Hashable {
             frame.pointee.flags & Int32(CLIBAV_FRAME_FLAG_CORRUPT) != 0 || frame.pointee.decode_error_flags != 0
         if let data = unsafe av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX) {
             let matrix = unsafe Self.numbers(data.pointee.data, data.pointee.size)
-            self.orientation = PictureOrientation(displayMatrix: matrix)
+            self.orientation = VideoOrientation(displayMatrix: matrix)
         }
     }
 
-    /// Native 32-bit numbers of a display matrix, as libav keeps it.
+    /// The 32-bit numbers of a display matrix, as libav stores it.
     static func numbers(_ data: UnsafePointer<UInt8>?, _ size: Int) -> [Int32] {
         guard let data = unsafe data, size >= 36 else { return [] }
         // Checked: nine numbers of four bytes lie inside `size`.

@@ -1,14 +1,15 @@
 package import MediaTypes
 
-/// What the tables of a transport stream say a stream of sound is, by the format identifier of its registration descriptor.
+/// The audio codec that the tables of a transport stream announce, by the format identifier of the registration
+/// descriptor.
 ///
-/// libavformat keeps the codec a PID had first, and parts what comes by that. Of a stream of another codec it makes pieces at
-/// random, or none at all; but the identifier that it shows is the one the tables said last. Pure.
+/// libavformat keeps the first codec of a PID and splits the data accordingly. If the stream changes to another codec,
+/// libavformat produces random pieces or none; but the identifier it reports is the latest one in the tables. Pure.
 ///
 /// Spec: ISO/IEC 13818-1 §2.6.8.
 package enum RegisteredFormat {
     /// - Parameter tag: Four characters, the first in the lowest byte.
-    /// - Returns: nil for what is no identifier of a codec of sound that we read.
+    /// - Returns: `nil` if it is not the identifier of a supported audio codec.
     package static func codec(_ tag: UInt32) -> CodecName? {
         switch tag {
         // "Opus", "AC-3" and "EAC3".
@@ -19,16 +20,16 @@ package enum RegisteredFormat {
         }
     }
 
-    /// What a stream that libavformat calls `codec` has turned into.
+    /// The codec to which a stream that libavformat considers `codec` has changed.
     ///
     /// - Parameters:
-    ///   - codec: nil: none that we know.
-    ///   - first: The identifier it had when its first unit came, or another number where it had none.
-    ///   - tag: The one it has now.
-    /// - Returns: nil: into nothing else, as far as identifiers tell.
+    ///   - codec: `nil` if it is not supported.
+    ///   - first: The identifier when the stream's first unit arrived, or another number if it had none.
+    ///   - tag: The current identifier.
+    /// - Returns: `nil` if it has not changed according to its identifiers.
     package static func change(of codec: CodecName?, from first: UInt32, to tag: UInt32) -> CodecName? {
         guard tag != first, let named = self.codec(tag), named != codec else { return nil }
-        // One parser reads both, and libavformat names each frame by what it is.
+        // One parser reads both, and libavformat reports the codec of each frame.
         let both: Set<CodecName?> = [.ac3, .eac3]
         return both.isSuperset(of: [codec, named]) ? nil : named
     }

@@ -2,15 +2,15 @@ import CLibAV
 import MediaKernels
 import MediaTypes
 
-/// Converts decoded sound of one shape into interleaved float stereo of one rate.
+/// Converts decoded audio of one format to interleaved float stereo at one rate.
 @safe
 final class Resampler {
-    /// What must stay the same for one resampler.
+    /// The input format, which must stay the same for one resampler.
     struct Shape: Equatable {
         var rate: Int32
         var format: Int32
         var channels: Int32
-        /// Bits of `AV_CH_…`, in whose order the channels come; 0 when the stream does not say where they belong.
+        /// Bits of `AV_CH_…` in whose order the channels come; 0 if the stream does not contain channel positions.
         var mask: UInt64
 
         init(_ frame: AVFrame) {
@@ -26,26 +26,27 @@ final class Resampler {
     private let context: OpaquePointer
     private let outputRate: Int32
 
-    /// - Parameter layout: Where the channels belong when the codec does not say so: it counts if it has as many.
+    /// - Parameter layout: Channel positions, used if the codec does not contain them and the number of channels is
+    ///   equal.
     static func open(
-        from shape: Shape, to rate: Int32, layout: SoundLayout? = nil, place: String
+        from shape: Shape, to rate: Int32, layout: ChannelLayout? = nil, place: String
     ) throws(MediaError) -> Resampler {
         guard shape.rate >= 8_000, shape.rate <= 192_000, (1...8).contains(shape.channels) else {
             throw MediaError(
-                .rejected, "sound of \(shape.rate) Hz and \(shape.channels) channels", at: place,
+                .rejected, "audio with \(shape.rate) Hz and \(shape.channels) channels", at: place,
                 fix: "publish 8 to 192 kHz and at most 8 channels")
         }
         let said = layout?.speakers.count == Int(shape.channels) ? layout : nil
         do throws(MediaError) {
             return try self.open(shape, rate, shares: shape.channels == 1 ? [1, 1] : said.map(DownMix.stereo), place)
         } catch {
-            // The library mixes down what has a pair in front, or a middle; of others it must be told how.
-            guard said == nil, let layout = SoundLayout(mask: shape.mask) else { throw error }
+            // The library can downmix layouts with a front pair or a center channel; others need explicit coefficients.
+            guard said == nil, let layout = ChannelLayout(mask: shape.mask) else { throw error }
             return try self.open(shape, rate, shares: DownMix.stereo(layout), place)
         }
     }
 
-    /// - Parameter shares: What each channel gives to the left, then to the right; nil: as the library thinks right.
+    /// - Parameter shares: Coefficient of each channel for left, then for right; `nil`: the library's own.
     private static func open(
         _ shape: Shape, _ rate: Int32, shares: [Double]?, _ place: String
     ) throws(MediaError) -> Resampler {
@@ -63,8 +64,8 @@ final class Resampler {
                 .rejected, "no resampler", status, at: place, fix: "publish AAC, 44.1 or 48 kHz, mono or stereo")
         }
         let resampler = unsafe Resampler(owning: made, shape: shape, outputRate: rate)
-        // One channel is heard in both as it is. The library would lower it by 3 dB, as the middle one of several, and a
-        // microphone that turns from stereo to mono would be heard to step back.
+        // A mono channel goes to both sides unchanged. The library would lower it by 3 dB, as a center channel, and a
+        // microphone that changes from stereo to mono would become quieter.
         if let shares, shares.count == 2 * Int(shape.channels) { unsafe swr_set_matrix(made, shares, shape.channels) }
         status = unsafe swr_init(made)
         guard status >= 0 else {
@@ -85,10 +86,10 @@ final class Resampler {
         unsafe swr_free(&context)
     }
 
-    /// Replaces `samples` by those of `frame` (and what the filter still held) as interleaved stereo: numbers, whatever the
-    /// decoder made. No allocation once `samples` has the capacity.
+    /// Replaces `samples` by those of `frame` (and what the resampler still held) as interleaved stereo of finite
+    /// numbers. Does not allocate once `samples` has the capacity.
     ///
-    /// - Returns: `false` when there are none to be had; `samples` are empty then.
+    /// - Returns: `false` if the conversion failed; `samples` is empty then.
     func convert(_ frame: UnsafeMutablePointer<AVFrame>, into samples: inout [Float]) -> Bool {
         samples.removeAll(keepingCapacity: true)
         let count = unsafe frame.pointee.nb_samples
@@ -99,7 +100,7 @@ final class Resampler {
         let got = unsafe samples.withUnsafeMutableBufferPointer { buffer -> Int32 in
             guard let base = buffer.baseAddress else { return 0 }
             return unsafe base.withMemoryRebound(to: UInt8.self, capacity: buffer.count * 4) { bytes in
-                // `capacity` pairs of eight bytes each fit: the array was just made as long.
+                // `capacity` pairs of eight bytes each fit: the array was just made that long.
                 var output: UnsafeMutablePointer<UInt8>? = unsafe bytes
                 let input = unsafe UnsafeMutablePointer<UnsafePointer<UInt8>?>(
                     OpaquePointer(frame.pointee.extended_data))
@@ -108,7 +109,7 @@ final class Resampler {
         }
         samples.removeLast(samples.count - max(0, min(samples.count, Int(got) * 2)))
         guard got >= 0 else { return false }
-        SoundMix.sanitize(&samples)
+        AudioMix.sanitize(&samples)
         return true
     }
 }

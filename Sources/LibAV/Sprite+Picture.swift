@@ -2,33 +2,33 @@ import CLibAV
 package import MediaTypes
 
 extension PictureFormat {
-    /// What images, texts and bars are in: the canvas's colors with an alpha plane.
+    /// Format of images, texts and bars: the canvas's colors with an alpha plane.
     package static func sprite(width: Int, height: Int) -> PictureFormat {
         PictureFormat(
             width: width, height: height, pixelFormat: AV_PIX_FMT_YUVA420P.rawValue,
             range: AVCOL_RANGE_MPEG.rawValue, matrix: AVCOL_SPC_BT709.rawValue)
     }
 
-    /// What masks are in: one plane of 0…255.
+    /// Format of masks: one plane of 0…255.
     package static func mask(width: Int, height: Int) -> PictureFormat {
         PictureFormat(
             width: width, height: height, pixelFormat: AV_PIX_FMT_GRAY8.rawValue, range: AVCOL_RANGE_JPEG.rawValue,
             matrix: AVCOL_SPC_UNSPECIFIED.rawValue)
     }
 
-    /// `AVPixelFormat`'s name, such as `yuv420p`.
+    /// Name of the `AVPixelFormat`, for example `yuv420p`.
     package var pixelFormatName: String {
         unsafe av_get_pix_fmt_name(AVPixelFormat(self.pixelFormat)).map { unsafe String(cString: $0) } ?? "none"
     }
 }
 
 extension Picture {
-    /// A picture of `format` with planes nobody else has; their samples are whatever was in memory.
+    /// Allocates a frame of `format` with its own planes; their content is undefined.
     ///
     /// - Throws: ``MediaError/Code/outOfMemory``.
     static func allocate(_ format: PictureFormat) throws(MediaError) -> UnsafeMutablePointer<AVFrame> {
         guard let raw = unsafe av_frame_alloc() else {
-            throw MediaError(.outOfMemory, "no memory for a picture", at: "picture", fix: "give the room more memory")
+            throw MediaError(.outOfMemory, "no memory for a frame", at: "picture", fix: "give the room more memory")
         }
         unsafe raw.pointee.width = Int32(clamping: format.width)
         unsafe raw.pointee.height = Int32(clamping: format.height)
@@ -38,22 +38,22 @@ extension Picture {
         guard status >= 0 else {
             var spent: UnsafeMutablePointer<AVFrame>? = unsafe raw
             unsafe av_frame_free(&spent)
-            throw .libav(.outOfMemory, "no planes", status, at: "picture", fix: "give the room more memory")
+            throw .libav(.outOfMemory, "no memory for planes", status, at: "picture", fix: "give the room more memory")
         }
         return unsafe raw
     }
 
-    /// The same planes under the colors and sample aspect ratio of `format`: for pictures whose samples are those
-    /// already, whatever the filter that made them says. O(1).
+    /// Returns the same planes with the color properties and sample aspect ratio of `format`, for frames whose samples
+    /// have these already although the filter did not set them. O(1).
     ///
-    /// - Throws: ``MediaError/Code/internal`` when size or pixel format differ, ``MediaError/Code/outOfMemory``.
+    /// - Throws: ``MediaError/Code/internal`` if size or pixel format differ, ``MediaError/Code/outOfMemory``.
     package func signalled(as format: PictureFormat) throws(MediaError) -> Picture {
         if self.format == format { return self }
         guard self.format.width == format.width, self.format.height == format.height,
             self.format.pixelFormat == format.pixelFormat
         else {
             throw MediaError(
-                .internal, "\(self.format) cannot stand for \(format)", at: "picture", fix: "report this")
+                .internal, "\(self.format) cannot be marked as \(format)", at: "picture", fix: "report this")
         }
         let raw = try unsafe self.makeReference()
         unsafe raw.sign(as: format)
@@ -62,7 +62,7 @@ extension Picture {
 }
 
 extension UnsafeMutablePointer where Pointee == AVFrame {
-    /// Size and pixel format are those of `format`.
+    /// Whether size and pixel format are those of `format`.
     func isShaped(as format: PictureFormat) -> Bool {
         unsafe Int(self.pointee.width) == format.width && Int(self.pointee.height) == format.height
             && self.pointee.format == format.pixelFormat
@@ -76,7 +76,7 @@ extension UnsafeMutablePointer where Pointee == AVFrame {
 }
 
 extension Sprite {
-    /// The sprite as `yuva420p`. The chroma of each four samples is their mean, by how much each covers.
+    /// Converts the sprite to `yuva420p`. The chroma of each four samples is their average, weighted by their alpha.
     ///
     /// - Throws: ``MediaError/Code/outOfMemory``.
     package func picture() throws(MediaError) -> Picture {
@@ -97,7 +97,7 @@ extension Sprite {
                 let first = 2 * row * self.width + 2 * column
                 var sum = 0, weight = 0
                 for index in [first, first + 1, first + self.width, first + self.width + 1] {
-                    // 1 more, so that four transparent samples still have a mean.
+                    // Plus 1, so that four transparent samples still have an average.
                     let share = Int(self.alpha[index]) * 16 + 1
                     sum += Int(plane[index]) * share
                     weight += share
@@ -123,7 +123,7 @@ extension Sprite {
 }
 
 extension TextMask {
-    /// The mask as an 8-bit gray picture.
+    /// The mask as an 8-bit gray frame.
     ///
     /// - Throws: ``MediaError/Code/outOfMemory``.
     package func picture() throws(MediaError) -> Picture {

@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// A small picture with transparency in the making: texts, bars, frames, masks. Straight alpha, canvas colors.
+/// A small image with transparency under construction: texts, bars, borders, masks. Straight alpha, canvas colors.
 ///
-/// Drawn at full resolution in plain arrays, off the program thread; ``picture()`` makes it `yuva420p`.
+/// Drawn at full resolution in plain arrays, off the program thread; ``picture()`` converts it to `yuva420p`.
 package struct Sprite: Sendable {
     /// Samples, even, 2…8192.
     package let width: Int
@@ -12,7 +12,7 @@ package struct Sprite: Sendable {
     var cr: [UInt8]
     var alpha: [UInt8]
 
-    /// All transparent. Sizes are clamped to 2…8192 and evened up.
+    /// Creates a transparent sprite. Sizes are clamped to 2…8192 and rounded up to even numbers.
     package init(width: Int, height: Int) {
         self.width = (max(2, min(8192, width)) + 1) & ~1
         self.height = (max(2, min(8192, height)) + 1) & ~1
@@ -26,13 +26,13 @@ package struct Sprite: Sendable {
     /// The format of every sprite of this size.
     package var format: PictureFormat { .sprite(width: self.width, height: self.height) }
 
-    /// How much of the sample is covered, 0…255; 0 outside.
+    /// Alpha of a sample, 0…255; 0 outside.
     package func alpha(x: Int, y: Int) -> UInt8 {
         guard x >= 0, y >= 0, x < self.width, y < self.height else { return 0 }
         return self.alpha[y * self.width + x]
     }
 
-    /// Replaces a rectangle; what lies outside is left out.
+    /// Fills a rectangle, replacing what is there; parts outside the sprite are cut off.
     ///
     /// - Parameter alpha: 0…255.
     package mutating func fill(x: Int, y: Int, width: Int, height: Int, _ color: CanvasColor, alpha: UInt8 = 255) {
@@ -49,7 +49,7 @@ package struct Sprite: Sendable {
         self.alpha[index] = alpha
     }
 
-    /// Lays `color` over what is there, as much as `mask` covers; what lies outside is left out.
+    /// Draws `color` over what is there, with the coverage of `mask`; parts outside the sprite are cut off.
     package mutating func draw(_ mask: TextMask, x: Int, y: Int, _ color: CanvasColor) {
         for row in 0..<mask.height where y + row >= 0 && y + row < self.height {
             for column in 0..<mask.width where x + column >= 0 && x + column < self.width {
@@ -72,19 +72,19 @@ package struct Sprite: Sendable {
         self.alpha[index] = UInt8(clamping: sum)
     }
 
-    /// A rectangle with round corners over the whole sprite, edges smoothed.
+    /// A rectangle with rounded, antialiased corners that fills the sprite.
     ///
     /// - Parameters:
-    ///   - inset: Samples between the sprite's edge and the shape's.
-    ///   - radius: Of the shape's corners, in samples.
-    /// - Returns: What the shape covers, as wide and high as the sprite.
+    ///   - inset: Samples between the sprite's edge and the rectangle's.
+    ///   - radius: Radius of the corners, in samples.
+    /// - Returns: The coverage, in the size of the sprite.
     package static func roundedMask(width: Int, height: Int, inset: Int, radius: Int) -> TextMask {
         let (width, height) = ((max(2, min(8192, width)) + 1) & ~1, (max(2, min(8192, height)) + 1) & ~1)
         var mask = TextMask(width: width, height: height)
         let radius = max(0, min(radius, min(width, height) / 2 - inset))
         for row in 0..<height {
             for column in 0..<width {
-                // Distance from the nearest edge's corner center, in sixteenths of a sample.
+                // Distance from the center of the nearest corner's arc, in sixteenths of a sample.
                 let x = min(column, width - 1 - column) - inset
                 let y = min(row, height - 1 - row) - inset
                 guard x >= 0, y >= 0 else { continue }
@@ -100,7 +100,7 @@ package struct Sprite: Sendable {
         return mask
     }
 
-    /// Rounded down.
+    /// Integer square root, rounded down.
     private static func squareRoot(_ value: Int) -> Int {
         guard value > 0 else { return 0 }
         var root = value, next = (value + 1) / 2

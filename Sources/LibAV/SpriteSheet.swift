@@ -1,13 +1,13 @@
 package import MediaTypes
 
-/// Small pictures side by side in one: a sheet that players cut their seek bar's previews from.
+/// Small images side by side in one: a sheet from which players cut the previews of their seek bar.
 package enum SpriteSheet {
-    /// Pixels of a sheet's side; what ``StillEncoder`` takes.
+    /// Maximum width and height of a sheet in pixels, as ``JPEGEncoder`` accepts.
     package static let longestSide = 4_096
 
-    /// A picture in a cell's size.
+    /// Scales a frame to the size of a cell.
     ///
-    /// - Throws: As the filters do.
+    /// - Throws: Errors of the filters.
     package static func cell(_ picture: Picture, width: Int, height: Int) throws(MediaError) -> Picture {
         let graph = try FilterGraph.open(
             "[in]scale=w=\(width):h=\(height):flags=area,format=pix_fmts=yuv420p,setsar=1[out]",
@@ -17,8 +17,11 @@ package enum SpriteSheet {
         return cell
     }
 
-    /// - Parameter cells: At most `columns × rows`, in reading order, all of one size; the rest of the sheet is black.
-    /// - Throws: ``MediaError/Code/rejected`` for more of them, or none.
+    /// Joins cells into a sheet.
+    ///
+    /// - Parameter cells: At most `columns × rows`, in reading order, all of the same size; the rest of the sheet is
+    ///   black.
+    /// - Throws: ``MediaError/Code/rejected`` if there are more, or none.
     package static func sheet(_ cells: [Picture], columns: Int, rows: Int) throws(MediaError) -> Picture {
         guard let first = cells.first, columns > 0, rows > 0, cells.count <= columns * rows else { throw Self.lost }
         let (width, height) = (first.format.width, first.format.height)
@@ -39,6 +42,6 @@ package enum SpriteSheet {
     }
 
     private static var lost: MediaError {
-        MediaError(.rejected, "no sheet came out", at: "sprites", fix: "use fewer columns and rows")
+        MediaError(.rejected, "no sprite sheet was created", at: "sprites", fix: "use fewer columns and rows")
     }
 }

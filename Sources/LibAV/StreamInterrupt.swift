@@ -7,41 +7,41 @@ import Synchronization
     import Musl
 #endif
 
-/// Ends a call of libavformat that blocks: at once when somebody asks for it, at a deadline, or when it reads without end.
+/// Ends a blocking call of libavformat: on request, at a deadline, or if it reads without end.
 ///
-/// libavformat looks at it at least ten times a second while it waits for the network. Any thread may use it.
+/// libavformat polls it at least ten times per second while it waits for the network. Any thread may use it.
 package final class StreamInterrupt: Sendable {
     private let isRaised = Atomic(false)
-    /// Nanoseconds of CLOCK_MONOTONIC; 0: none.
+    /// In nanoseconds of CLOCK_MONOTONIC; 0: none.
     private let deadline = Atomic<Int64>(0)
-    /// How often libavformat has looked since ``begin()``.
+    /// Number of polls since ``begin()``.
     private let looks = Atomic<Int>(0)
-    /// It looks before each read of the network, of a datagram at most: 64 MiB in one call.
+    /// libavformat polls before each read from the network, of one datagram at most: this is 64 MiB in one call.
     private static let mostLooks = (64 << 20) / 1_316
 
     package init() {}
 
-    /// Ends whatever is waited for now or later.
+    /// Ends the current call and all later ones.
     package func raise() { self.isRaised.store(true, ordering: .releasing) }
 
     package var wasRaised: Bool { self.isRaised.load(ordering: .acquiring) }
 
-    /// What takes longer than so many nanoseconds from now is ended; nil: it may take for ever.
+    /// Sets a deadline in nanoseconds from now; `nil` removes it.
     package func allow(_ nanoseconds: Int64?) {
         let due = nanoseconds.map { max(1, Self.now() &+ $0) } ?? 0
         self.deadline.store(due, ordering: .releasing)
     }
 
-    /// The deadline has passed.
+    /// Whether the deadline has passed.
     package var isOverdue: Bool {
         let due = self.deadline.load(ordering: .acquiring)
         return due != 0 && Self.now() >= due
     }
 
-    /// A call begins.
+    /// Resets the poll counter at the beginning of a call.
     func begin() { self.looks.store(0, ordering: .relaxed) }
 
-    /// One call has read so much that nothing can come of it any more.
+    /// Whether one call has read so much that it cannot succeed any more.
     package var isOverrun: Bool { self.looks.load(ordering: .relaxed) > Self.mostLooks }
 
     private func look() -> Bool {
@@ -55,7 +55,7 @@ package final class StreamInterrupt: Sendable {
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
-    /// For `AVFormatContext.interrupt_callback`. Whoever gets it keeps this object alive.
+    /// For `AVFormatContext.interrupt_callback`. The owner of the context must keep this object alive.
     var callback: AVIOInterruptCB {
         unsafe AVIOInterruptCB(
             callback: { context in

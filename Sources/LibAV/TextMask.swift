@@ -1,20 +1,20 @@
 import CLibAV
 package import MediaTypes
 
-/// How much of each sample a shape covers, 0…255, row by row.
+/// Coverage of each sample by a shape, 0…255, row by row.
 package struct TextMask: Sendable {
     package let width: Int
     package let height: Int
     package var coverage: [UInt8]
 
-    /// Nothing covered.
+    /// Creates a mask without coverage.
     package init(width: Int, height: Int) {
         self.width = max(1, width)
         self.height = max(1, height)
         self.coverage = [UInt8](repeating: 0, count: self.width * self.height)
     }
 
-    /// One more than the last column with ink; 0 when there is none.
+    /// One more than the last column with ink; 0 if there is no ink.
     package var inkWidth: Int {
         var end = 0
         for row in 0..<self.height {
@@ -25,7 +25,7 @@ package struct TextMask: Sendable {
         return end
     }
 
-    /// Covers what another mask covers as well, `x` columns further to the right; what lies outside is left out.
+    /// Adds the coverage of another mask, `x` columns further to the right; parts outside are cut off.
     package mutating func add(_ other: TextMask, x: Int) {
         for row in 0..<min(self.height, other.height) {
             for column in 0..<other.width where x + column >= 0 && x + column < self.width {
@@ -35,27 +35,27 @@ package struct TextMask: Sendable {
         }
     }
 
-    /// One line of `text` by libavfilter's `drawtext`, which is built for this one picture: any characters, no
-    /// escaping, no expansion. What reaches beyond the width is cut off. Takes 1 to 3 ms; never on the program thread.
+    /// Draws one line of `text` with libavfilter's `drawtext`, which is set up for this one image: any characters, no
+    /// escaping, no expansion. Text beyond the width is cut off. Takes 1 to 3 ms; not for the program thread.
     ///
     /// - Parameters:
-    ///   - font: Path of a font file; the first face of a collection counts.
-    ///   - size: Em in samples.
-    ///   - width: Of the mask, 2…8192; evened up, as is `height`.
+    ///   - font: Path of a font file; of a collection, the first face is used.
+    ///   - size: Font size (em) in samples.
+    ///   - width: Width of the mask, 2…8192; rounded up to even, like `height`.
     ///   - left: Column where the text begins.
-    ///   - baseline: Row on which the letters stand.
-    /// - Throws: ``MediaError/Code/unavailable`` without `drawtext` or when the font cannot be read.
+    ///   - baseline: Row of the baseline.
+    /// - Throws: ``MediaError/Code/unavailable`` if there is no `drawtext` or the font cannot be read.
     package static func draw(
         _ text: String, font: String, size: Int, width: Int, height: Int, left: Int, baseline: Int
     ) throws(MediaError) -> TextMask {
         let (width, height) = ((max(2, min(8192, width)) + 1) & ~1, (max(2, min(8192, height)) + 1) & ~1)
         var mask = TextMask(width: width, height: height)
-        // drawtext draws nothing for these, or takes them for line ends.
+        // drawtext ignores these characters, or treats them as line ends.
         let line = String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }))
         if line.allSatisfy(\.isWhitespace) { return mask }
         guard self.isFont(font) else {
             throw MediaError(
-                .unavailable, "\(font) is no font that can be read", at: "text",
+                .unavailable, "\(font) is not a readable font file", at: "text",
                 fix: "give the path of a TrueType or OpenType file")
         }
         let input = try PictureCanvas.open(width: width, height: height, fill: .black).finish()
@@ -65,14 +65,14 @@ package struct TextMask: Sendable {
             options: [
                 ("fontfile", font), ("text", line), ("expansion", "none"), ("fontcolor", "white"),
                 ("fontsize", "\(max(1, min(1000, size)))"), ("x", "\(left)"),
-                // `y` is where the tallest glyph of this text begins, `ascent` is how far it rises above the baseline.
+                // `y` is the top of the tallest glyph in this text, `ascent` its height above the baseline.
                 ("y", "\(baseline)-ascent"),
             ])
         _ = unsafe output.withPlane(0) { samples, stride in
             guard stride >= width, samples.count >= stride * (height - 1) + width else { return }
             for row in 0..<height {
                 for column in 0..<width {
-                    // Black is 16 and white 235 in the canvas's range.
+                    // In the canvas's range, black is 16 and white 235.
                     let level = unsafe (Int(samples[row * stride + column]) - 16) * 255 / 219
                     mask.coverage[row * width + column] = UInt8(clamping: level)
                 }
@@ -81,8 +81,8 @@ package struct TextMask: Sendable {
         return mask
     }
 
-    /// Whether the file begins like a font. `drawtext` would quietly take some other font of the system for a file it
-    /// cannot read.
+    /// Whether the file begins like a font. For a file it cannot read, `drawtext` would silently use some font of the
+    /// system.
     ///
     /// Spec: OpenType 1.9, "Organization of an OpenType font": `sfntVersion` and `ttcTag`.
     private static func isFont(_ path: String) -> Bool {
@@ -95,7 +95,7 @@ package struct TextMask: Sendable {
     }
 }
 
-/// A graph of `drawtext` alone whose options are set one by one, so that nothing in a text is taken for syntax.
+/// A graph with only `drawtext`, whose options are set individually, so that no part of a text is parsed as syntax.
 @safe
 private final class TextDrawing {
     private let graph: UnsafeMutablePointer<AVFilterGraph>

@@ -8,19 +8,21 @@ package final class VideoDecoder {
     private let slot: PacketSlot
     private var pool: PicturePool
     private let place: String
-    /// Packets without arrival from one look at how many pictures are needed to the next: a minute of most files.
+    /// Number of packets between two memory checks if packets have no arrival time: a minute of most files.
     package static let lookInterval = 1_800
-    private var memoryLook = PoolLook(every: VideoDecoder.lookInterval)
-    /// How often memory of pictures that nobody needed was given back.
+    private var memoryLook = PoolCheckTimer(every: VideoDecoder.lookInterval)
+    /// Number of times that unused frame memory was released.
     package private(set) var renewals = 0
-    /// Frames that were handed out although libavcodec had to conceal damage in them.
+    /// Number of frames that were output although libavcodec had to conceal errors in them.
     package private(set) var concealedCount = 0
 
+    /// Opens a decoder.
+    ///
     /// - Parameters:
     ///   - parameters: Codec and its configuration record; the stream may repeat parameter sets in band as well.
-    ///   - threads: libavcodec's threads. One is as fast as many on a small machine and holds no pictures back.
-    ///   - maxPixels: Pictures with more samples are refused before memory is taken for them.
-    ///   - place: Names the stage in errors and logs, such as `decode[1001]`.
+    ///   - threads: libavcodec's threads. On a small machine one is as fast as many, and it delays no frames.
+    ///   - maxPixels: Frames with more samples are rejected before memory is allocated for them.
+    ///   - place: Names the stage in errors and logs, for example `decode[1001]`.
     /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
     package static func open(
         _ parameters: CodecParameters, threads: Int32 = 1, maxPixels: Int64 = 1920 * 1920, place: String
@@ -57,13 +59,13 @@ package final class VideoDecoder {
         unsafe avcodec_free_context(&context)
     }
 
-    /// Decodes one access unit and hands every picture that is ready to `body`, in presentation order. A picture's pts
-    /// is in the packet's timescale. No allocation in the long run but the codec's own.
+    /// Decodes one access unit and passes every frame that is ready to `body`, in presentation order. A frame's pts is
+    /// in the packet's timescale. In the long run only the codec allocates.
     ///
-    /// - Returns: `false` when libavcodec found the data damaged; the next packets may decode again.
+    /// - Returns: `false` if libavcodec found the data damaged; the next packets may decode again.
     package func decode(_ packet: CodedPacket, _ body: (Picture) -> Void) -> Bool {
         guard self.slot.lend(packet) else { return false }
-        // Sending decodes: the picture shall get the planes of one that is done with, not further ones.
+        // Sending decodes the packet: make the planes of unused frames available before, so that they are reused.
         self.pool.collect()
         self.look(at: packet.arrival)
         var intact = unsafe avcodec_send_packet(self.context, self.slot.raw) >= 0
@@ -72,23 +74,23 @@ package final class VideoDecoder {
         return intact
     }
 
-    /// Of a burst, or a time in which its pictures waited for longer, libavcodec would keep the memory for good.
+    /// Releases memory after a burst or a time in which frames waited longer; libavcodec would keep it forever.
     private func look(at time: Int64) {
         guard self.memoryLook.isDue(at: time), self.pool.isOversized() else { return }
         unsafe clibav_renew_pictures(self.context)
         self.renewals += 1
     }
 
-    /// Forgets everything but its configuration: the next packet begins a stream. Pictures inside are lost.
+    /// Resets the decoder except for its configuration: the next packet begins a new stream. Frames inside are lost.
     package func flush() { unsafe avcodec_flush_buffers(self.context) }
 
-    /// Whether blocks keep their edges, for a third of the time: seen in a picture at its own size, hardly in one that is
-    /// scaled down.
+    /// Turns the loop filter off or on. Without it decoding takes a third less time but block edges remain, which are
+    /// visible at full size and hardly in a frame that is scaled down.
     package func setSkipsLoopFilter(_ skips: Bool) {
         unsafe self.context.pointee.skip_loop_filter = skips ? AVDISCARD_ALL : AVDISCARD_DEFAULT
     }
 
-    /// Hands out what the decoder still holds. After this it takes no more packets: open another.
+    /// Outputs the frames that the decoder still holds. After this it accepts no more packets.
     package func finish(_ body: (Picture) -> Void) {
         self.pool.collect()
         _ = unsafe avcodec_send_packet(self.context, nil)
@@ -101,11 +103,11 @@ package final class VideoDecoder {
             let status = unsafe avcodec_receive_frame(self.context, frame)
             guard status >= 0 else { return status == CLIBAV_ERROR_AGAIN || status == CLIBAV_ERROR_EOF }
             if unsafe frame.pointee.decode_error_flags != 0 { self.concealedCount += 1 }
-            // The best guess at a presentation time, for streams without composition offsets.
+            // Best guess of the presentation time, for streams without composition offsets.
             if unsafe frame.pointee.pts == CLIBAV_NO_TIMESTAMP {
                 unsafe frame.pointee.pts = frame.pointee.best_effort_timestamp
             }
-            // libx264 takes an incoming picture's type for a command, and overlay and scale hand it on.
+            // libx264 takes the type of an input frame for a command, and overlay and scale pass it on.
             unsafe frame.pointee.pict_type = AV_PICTURE_TYPE_NONE
             let traits = unsafe PictureTraits(frame)
             unsafe frame.removeSideData()
@@ -116,7 +118,7 @@ package final class VideoDecoder {
 }
 
 extension UnsafeMutablePointer where Pointee == AVFrame {
-    /// Drops all side data: closed captions, SEI and the like belong to one source and must not reach the encoders.
+    /// Removes all side data: closed captions, SEI and the like belong to one source and must not reach the encoders.
     func removeSideData() {
         while unsafe self.pointee.nb_side_data > 0 {
             guard let entry = unsafe self.pointee.side_data[0] else { return }
@@ -144,11 +146,11 @@ enum CodecContext {
             unsafe av_channel_layout_default(&context.pointee.ch_layout, Int32(parameters.channels))
         }
         if parameters.layout != nil {
-            // Nobody but the container says where they belong.
+            // Only the container contains the channel positions.
             unsafe context.pointee.ch_layout.order = AV_CHANNEL_ORDER_UNSPEC
         }
         if let color = parameters.color {
-            // Any number is allowed: decoders overwrite these, and what reads them knows the unknown ones.
+            // Any number is allowed: decoders overwrite these, and code that reads them handles unknown values.
             unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(color.primaries))
             unsafe context.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(color.transfer))
             unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(color.matrix))

@@ -2,29 +2,28 @@ import CLibAV
 import MediaKernels
 package import MediaTypes
 
-/// What an H.264 encoder of one rendition is told. Fixed for the life of the room: the initialization segment follows
-/// from it byte for byte.
+/// Settings of the H.264 encoder of one rendition. They determine the initialization segment byte for byte.
 package struct VideoEncoderSettings: Sendable, Hashable {
     package var width: Int
     package var height: Int
-    /// Pictures per second, whole.
+    /// Frames per second, an integer.
     package var fps: Int
     /// libx264's preset and profile names.
     package var preset: String
     package var profile: String
-    /// What differs from the preset, in libx264's own words: `name=value`, colons between. Empty: nothing.
+    /// Options that differ from the preset, in libx264's syntax: `name=value`, separated by colons. Empty: none.
     package var x264Parameters = ""
     /// Id of its parameter sets (0…31). Streams with different ids can share one initialization segment.
     package var parameterSetID = 0
-    /// Bits per second; buffer in bits.
+    /// Rates in bits per second; buffer size in bits.
     package var bitrate: Int
     package var maxBitrate: Int
     package var bufferSize: Int
-    /// B-pictures in a row, 0…3.
+    /// Maximum number of consecutive B-frames, 0…3.
     package var bFrames: Int
-    /// Pictures the rate control looks ahead, 0…60; the encoder's delay is exactly this many pictures.
+    /// Number of frames that the rate control looks ahead, 0…60; the encoder's delay is exactly this many frames.
     package var lookaheadFrames: Int
-    /// libx264's threads.
+    /// Number of libx264's threads.
     package var threads: Int
 
     package init(
@@ -44,7 +43,7 @@ package struct VideoEncoderSettings: Sendable, Hashable {
         self.threads = threads
     }
 
-    /// The same three as one value.
+    /// Bit rate, maximum and buffer size as one value.
     package var rates: BitRates {
         get {
             BitRates(
@@ -61,9 +60,10 @@ package struct VideoEncoderSettings: Sendable, Hashable {
 /// libx264 behind libavcodec. Created, used and released on one stage thread: deliberately not `Sendable`.
 @safe
 package final class VideoEncoder {
-    /// Ticks of a picture in the packets' timescale: fine enough to order samples inside a picture.
+    /// Ticks per frame in the packets' timescale: fine enough to order samples inside a frame.
     package static let ticksPerPicture: Int64 = 1_000
-    /// Parameter sets live in the initialization segment; access unit delimiters say nothing there.
+    /// NAL units left out of packets: parameter sets are in the initialization segment, and access unit delimiters are
+    /// redundant.
     private static let leftOut: NALTypes = [.sps, .pps, .aud]
 
     private let context: UnsafeMutablePointer<AVCodecContext>
@@ -71,10 +71,10 @@ package final class VideoEncoder {
     private var pool = PacketPool()
     private let place: String
     private let timescale: Int32
-    /// SPS and PPS as Annex B, known before the first picture.
+    /// SPS and PPS in Annex B format, known before the first frame.
     package let parameterSets: [UInt8]
 
-    /// - Parameter place: Names the stage in errors, such as `encode[720p]`.
+    /// - Parameter place: Names the stage in errors, for example `encode[720p]`.
     /// - Throws: ``MediaError/Code/unavailable``, ``MediaError/Code/rejected``, ``MediaError/Code/outOfMemory``.
     package static func open(_ settings: VideoEncoderSettings, place: String) throws(MediaError) -> VideoEncoder {
         guard let codec = unsafe avcodec_find_encoder_by_name("libx264") else {
@@ -95,7 +95,7 @@ package final class VideoEncoder {
         guard status >= 0 else {
             unsafe avcodec_free_context(&spare)
             throw .libav(
-                .rejected, "libx264 refused \(settings.width)x\(settings.height) at \(settings.bitrate) bit/s", status,
+                .rejected, "libx264 rejected \(settings.width)x\(settings.height) at \(settings.bitrate) bit/s", status,
                 at: place, fix: "check the rendition's size (even), preset, profile and bit rates")
         }
         return unsafe VideoEncoder(
@@ -117,7 +117,7 @@ package final class VideoEncoder {
         unsafe context.pointee.bit_rate = Int64(settings.bitrate)
         unsafe context.pointee.rc_max_rate = Int64(settings.maxBitrate)
         unsafe context.pointee.rc_buffer_size = Int32(clamping: settings.bufferSize)
-        // Key pictures come only where the grid forces them; 600 is far beyond any GOP.
+        // Key frames come only where the GOP grid forces them; 600 is far beyond any GOP.
         unsafe context.pointee.gop_size = 600
         unsafe context.pointee.max_b_frames = Int32(settings.bFrames)
         unsafe context.pointee.thread_count = Int32(settings.threads)
@@ -131,10 +131,11 @@ package final class VideoEncoder {
         var options = [
             ("preset", settings.preset), ("profile", settings.profile), ("forced-idr", "1"), ("sc_threshold", "0"),
             ("rc-lookahead", "\(settings.lookaheadFrames)"),
-            // force-cfr: the grid is constant, and without it libx264 holds one picture more for the same result.
+            // force-cfr: the frame rate is constant, and without the option libx264 delays by one frame more for the
+            // same result.
             ("x264-params", words.joined(separator: ":")),
         ]
-        // With one B-picture there is nothing to decide, and deciding costs a quarter of the lookahead's time.
+        // With one B-frame there is nothing to decide, and deciding costs a quarter of the lookahead's time.
         if settings.bFrames <= 1 { options.append(("b_strategy", "0")) }
         return options
     }
@@ -157,15 +158,16 @@ package final class VideoEncoder {
         unsafe avcodec_free_context(&context)
     }
 
-    /// Encodes one picture.
+    /// Encodes one frame.
     ///
     /// - Parameters:
-    ///   - pts: In ticks of 1/fps, rising.
-    ///   - forceIDR: Makes this picture an IDR picture, exactly.
-    ///   - forceP: Makes it a P-picture unless it is an IDR picture. Every picture up to it then comes out before any behind it.
-    ///   - body: Gets finished packets: NAL units with four-byte lengths, ``ticksPerPicture`` ticks a picture; `dts` starts
-    ///     below zero when there are B-pictures.
-    /// - Throws: ``MediaError/Code/rejected`` when the encoder failed; the rendition cannot go on.
+    ///   - pts: In ticks of 1/fps, increasing.
+    ///   - forceIDR: Makes exactly this frame an IDR frame.
+    ///   - forceP: Makes it a P-frame unless it is an IDR frame. All frames up to it are then output before any later
+    ///     one.
+    ///   - body: Receives finished packets: NAL units with four-byte lengths, ``ticksPerPicture`` ticks per frame;
+    ///     `dts` starts below zero if there are B-frames.
+    /// - Throws: ``MediaError/Code/rejected`` if the encoder failed; the rendition cannot continue.
     package func encode(
         _ picture: Picture, pts: Int64, forceIDR: Bool, forceP: Bool = false, _ body: (CodedPacket) -> Void
     ) throws(MediaError) {
@@ -177,12 +179,12 @@ package final class VideoEncoder {
             forceIDR ? AV_PICTURE_TYPE_I : forceP ? AV_PICTURE_TYPE_P : AV_PICTURE_TYPE_NONE
         let status = unsafe avcodec_send_frame(self.context, frame)
         guard status >= 0 else {
-            throw .libav(.rejected, "the encoder refused a picture", status, at: self.place, fix: "restart the room")
+            throw .libav(.rejected, "the encoder rejected a frame", status, at: self.place, fix: "restart the room")
         }
         try self.drainReady(body)
     }
 
-    /// Flushes the pictures the encoder still holds. After this it takes no more.
+    /// Flushes the frames that the encoder still holds. After this it accepts no more.
     package func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
         _ = unsafe avcodec_send_frame(self.context, nil)
         try self.drainReady(body)

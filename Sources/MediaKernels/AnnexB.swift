@@ -1,11 +1,11 @@
-/// The byte stream format of H.264, in which start codes stand between NAL units.
+/// The byte stream format of H.264, with start codes between NAL units.
 ///
 /// Spec: ISO/IEC 14496-10 Annex B.
 @safe
 public enum AnnexB {
-    /// Offset of the first start code `00 00 01` at or behind `start`; `bytes.count` when there is none.
+    /// Offset of the first start code `00 00 01` at or after `start`; `bytes.count` if there is none.
     ///
-    /// Eight bytes a step: a start code needs two zero bytes side by side, and coded data holds hardly any.
+    /// Checks eight bytes per step: a start code needs two adjacent zero bytes, which are rare in coded data.
     public static func startCode(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         let count = bytes.count
         guard count >= 3, start >= 0, let base = bytes.baseAddress else { return count }
@@ -17,7 +17,8 @@ public enum AnnexB {
             while offset <= lastWord {
                 // Checked: `offset + 8 <= count`.
                 let word = unsafe UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-                // Byte k is zero when bytes k and k + 1 of the input both are; the topmost when the last byte is.
+                // Byte k of `pairs` is zero if bytes k and k + 1 of the input both are; the topmost byte, if the last
+                // byte is.
                 let pairs = word | (word &>> 8)
                 if (pairs &- 0x0101_0101_0101_0101) & ~pairs & 0x8080_8080_8080_8080 != 0 { break }
                 offset &+= 8
@@ -32,12 +33,12 @@ public enum AnnexB {
         }
     }
 
-    /// True when `bytes` begin with a start code of three or four bytes.
+    /// Whether `bytes` begin with a start code of three or four bytes.
     public static func beginsWithStartCode(_ bytes: UnsafeRawBufferPointer) -> Bool {
         unsafe self.startCodeLength(at: 0, in: bytes) > 0
     }
 
-    /// Length of the start code that stands exactly at `offset`: 3, 4, or 0 for none.
+    /// Length of the start code exactly at `offset`: 3, 4, or 0 for none.
     static func startCodeLength(at offset: Int, in bytes: UnsafeRawBufferPointer) -> Int {
         guard offset >= 0, bytes.count &- offset >= 3 else { return 0 }
         guard unsafe bytes[offset] == 0 && bytes[offset &+ 1] == 0 else { return 0 }
@@ -63,12 +64,12 @@ public enum AnnexB {
         }
     }
 
-    /// Rewrites an Annex B access unit to NAL units with four-byte lengths, as MP4 and FLV carry them.
+    /// Converts an Annex B access unit to NAL units with four-byte lengths, as used in MP4 and FLV.
     ///
     /// - Parameters:
-    ///   - bytes: Start codes of three or four bytes. An empty unit disappears.
-    ///   - skipped: Types that are left out, such as the parameter sets that live in the initialization segment.
-    /// - Returns: The payload, and the types that are in it. Empty when nothing remained.
+    ///   - bytes: Start codes of three or four bytes. Empty units are dropped.
+    ///   - skipped: Types to leave out, for example parameter sets, which are in the initialization segment.
+    /// - Returns: The payload and the types in it. Empty if nothing remained.
     public static func lengthPrefixed(
         _ bytes: UnsafeRawBufferPointer, skipping skipped: NALTypes = []
     ) -> LengthPrefixedPayload {
@@ -77,7 +78,7 @@ public enum AnnexB {
         return LengthPrefixedPayload(memory: assembler.finish(), types: types)
     }
 
-    /// As ``lengthPrefixed(_:skipping:)``, in an object of the pool.
+    /// Like ``lengthPrefixed(_:skipping:)``, with an object of the pool.
     package static func lengthPrefixed(
         _ bytes: UnsafeRawBufferPointer, skipping skipped: NALTypes = [], in pool: inout PacketPool
     ) -> LengthPrefixedPayload {
@@ -86,7 +87,7 @@ public enum AnnexB {
         return LengthPrefixedPayload(memory: assembler.finish(in: &pool), types: types)
     }
 
-    /// Each three-byte start code grows by one byte.
+    /// The result may be larger than the input: each three-byte start code becomes a four-byte length.
     private static func gather(
         _ bytes: UnsafeRawBufferPointer, skipping skipped: NALTypes, in assembler: inout PacketAssembler
     ) -> NALTypes {
@@ -102,7 +103,7 @@ public enum AnnexB {
 }
 
 extension PacketAssembler {
-    /// Appends one NAL unit behind its length as four bytes, big-endian.
+    /// Appends one NAL unit, preceded by its length as four bytes, big-endian.
     @inline(__always)
     mutating func appendNAL(_ unit: UnsafeRawBufferPointer) {
         let length = UInt32(truncatingIfNeeded: unit.count).bigEndian

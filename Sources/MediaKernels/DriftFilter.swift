@@ -1,20 +1,20 @@
-/// The windowed sinc of ``DriftResampler``: the value of a sampled sound between two of its samples.
+/// The windowed sinc of ``DriftResampler``: interpolates a sampled signal between two of its samples.
 ///
-/// ``taps`` samples around the place are weighed by sin(πx)/πx under a Kaiser window. The weights of ``cells`` + 1 places
-/// between two samples are in a table; those in between lie on straight lines. Both errors together are under −90 dB for
-/// tones up to 16 kHz of 48.
+/// ``taps`` samples around the position are weighted by sin(πx)/πx with a Kaiser window. A table contains the weights
+/// for ``cells`` + 1 positions between two samples; weights in between are interpolated linearly. Both errors together
+/// are below −90 dB for tones up to 16 kHz at 48 kHz.
 enum DriftFilter {
-    /// Samples each value is made of.
+    /// Number of samples from which each value is computed.
     static let taps = 24
-    /// Places between two samples that the table knows.
+    /// Number of table cells between two samples.
     static let cells = 256
-    /// Form of the window: a stop band of about 95 dB.
+    /// Kaiser parameter: a stop band of about 95 dB.
     private static let beta = 9.5
 
-    /// For each cell and tap: the weight at the cell's beginning, and what it grows by up to the cell's end.
+    /// For each cell and tap: the weight at the beginning of the cell, and its increase up to the end of the cell.
     private static let table: [Float] = {
         var rows = (0...cells).map { KaiserSinc.weights(taps: taps, beta: beta, at: Double($0) / Double(cells)) }
-        // Exactly on a sample the value is the sample.
+        // Exactly on a sample, the value is the sample.
         rows[0] = (0..<taps).map { $0 == taps / 2 - 1 ? 1 : 0 }
         rows[cells] = (0..<taps).map { $0 == taps / 2 ? 1 : 0 }
         var table: [Float] = []
@@ -24,13 +24,14 @@ enum DriftFilter {
         return table
     }()
 
-    /// Writes `count` pairs, each the sound at a place `step / scale` pairs behind the one before. No allocation.
+    /// Writes `count` pairs, each interpolated `step / scale` pairs after the previous one. Does not allocate.
     ///
     /// - Parameters:
-    ///   - input: Interleaved stereo. Every window must lie inside: from the first to `taps` pairs behind the last place.
-    ///   - place: The first window's beginning, in parts of a pair: `scale` of them make one. Not negative.
+    ///   - input: Interleaved stereo. Every window must lie inside: from the first to `taps` pairs after the last
+    ///     position.
+    ///   - place: Beginning of the first window, in fractions of a pair: `scale` of them make one. Not negative.
     ///   - step: About as large as `scale`.
-    ///   - output: Interleaved stereo, room for `count` pairs.
+    ///   - output: Interleaved stereo, with space for `count` pairs.
     static func run(
         _ input: UnsafePointer<Float>, place: Int64, scale: Int64, step: Int64,
         into output: UnsafeMutablePointer<Float>,
@@ -47,7 +48,8 @@ enum DriftFilter {
             while done < count {
                 let last = rest &+ drift &* 3
                 if count &- done >= 4, last >= 0, last < scale {
-                    // Four windows side by side; their places differ so little that one cell's line serves all.
+                    // Four windows at once; their positions differ so little that the interpolation of one cell serves
+                    // all.
                     let middle = Double(rest &+ last) * 0.5 * inverse
                     // `middle` is below `cells`, but a product may round up to it.
                     let cell = min(self.cells &- 1, Int(middle))
@@ -79,13 +81,14 @@ enum DriftFilter {
         }
     }
 
-    /// Four pairs whose windows begin at successive pairs of `input`, `offset`, `offset + perPair`, … cells behind `row`.
+    /// Computes four pairs whose windows begin at successive pairs of `input`, at `offset`, `offset + perPair`, … cells
+    /// after `row`.
     @inline(__always)
     private static func four(
         _ input: UnsafeRawPointer, row: UnsafeRawPointer, offset: Float, perPair: Float,
         into output: UnsafeMutableRawPointer
     ) {
-        // Two sums of each kind: an addition waits for the one before it.
+        // Two accumulators of each kind, because an addition waits for the previous one.
         var (evenBase, oddBase) = (SIMD8<Float>(), SIMD8<Float>())
         var (evenSlope, oddSlope) = (SIMD8<Float>(), SIMD8<Float>())
         var tap = 0

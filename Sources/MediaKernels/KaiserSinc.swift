@@ -1,8 +1,10 @@
-/// Weights that give the value of a sampled sound between two of its samples: sin(πx)/πx under a Kaiser window.
+/// Weights for interpolating a sampled signal between two of its samples: sin(πx)/πx with a Kaiser window.
 enum KaiserSinc {
-    /// The weights of `taps` samples around a place `fraction` (0…1) behind sample number `taps / 2 - 1`; their sum is 1.
+    /// The weights of `taps` samples around a position `fraction` (0…1) after sample number `taps / 2 - 1`; their sum
+    /// is 1.
     ///
-    /// - Parameter beta: Form of the window: larger stops more, and begins to fall earlier. 4 stops 45 dB, 9.5 about 95.
+    /// - Parameter beta: Kaiser parameter: a larger value attenuates more but begins to fall earlier. 4 gives 45 dB,
+    ///   9.5 about 95 dB.
     static func weights(taps: Int, beta: Double, at fraction: Double) -> [Double] {
         let half = Double(taps) / 2
         let sine = self.sine(ofHalfTurns: fraction)

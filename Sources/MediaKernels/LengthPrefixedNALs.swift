@@ -1,13 +1,13 @@
-/// The form in which MP4 and FLV carry H.264: every NAL unit behind its length ("AVCC").
+/// H.264 as used in MP4 and FLV: every NAL unit preceded by its length ("AVCC").
 ///
 /// Spec: ISO/IEC 14496-15 §5.3.4.2, `NALUnitLength` of `lengthSizeMinusOne + 1` bytes.
 @safe
 public enum LengthPrefixedNALs {
     /// Calls `body` with the range of each NAL unit, without its length, in order; empty units included.
     ///
-    /// - Parameter lengthSize: Bytes of each length, 1 to 4.
-    /// - Returns: True when the last unit ends exactly at the last byte; false when a length points outside, or for a
-    ///   length size that does not exist. Units before the fault have been visited.
+    /// - Parameter lengthSize: Bytes per length, 1 to 4.
+    /// - Returns: `true` if the last unit ends exactly at the last byte; `false` if a length points outside, or for an
+    ///   invalid length size. Units before the error have been visited.
     @inline(__always)
     public static func walk(
         _ bytes: UnsafeRawBufferPointer, lengthSize: Int, _ body: (Range<Int>) -> Void
@@ -29,21 +29,21 @@ public enum LengthPrefixedNALs {
         return true
     }
 
-    /// What one walk over a payload finds.
+    /// Result of one walk over a payload.
     public struct Summary: Sendable, Hashable {
-        /// The walk landed exactly on the last byte.
+        /// The last unit ends exactly at the last byte.
         public var lands = false
-        /// Types of the units that are not empty.
+        /// Types of the non-empty units.
         public var types: NALTypes = []
-        /// Units that are not empty.
+        /// Number of non-empty units.
         public var units = 0
-        /// Units of length zero, which FFmpeg 5.1 answers by refusing the whole packet.
+        /// Number of units of length zero, for which FFmpeg 5.1 rejects the whole packet.
         public var emptyUnits = 0
-        /// Units that begin with a start code: a length in front of Annex B.
+        /// Number of units that begin with a start code: Annex B data with a length in front.
         public var startCodeUnits = 0
     }
 
-    /// Walks `bytes` once and says what is in them.
+    /// Walks `bytes` once and summarizes the content.
     public static func summary(_ bytes: UnsafeRawBufferPointer, lengthSize: Int) -> Summary {
         var summary = Summary()
         summary.lands = unsafe self.walk(bytes, lengthSize: lengthSize) { range in

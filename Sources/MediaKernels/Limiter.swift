@@ -1,48 +1,49 @@
 /// A look-ahead true-peak limiter for interleaved stereo.
 ///
-/// Works on blocks of ``blockPairs`` pairs. A block leaves ``lookaheadBlocks`` blocks after it came, multiplied by a gain
-/// that is already low enough for every block in between, so no peak passes and no sample is clipped. The way down is
-/// spread over the look-ahead. The way back has two speeds: after a single peak it is half done in 60 ms; what has been
-/// taken away on the average of the last 0.4 s comes back ten times slower, so that the room between two words does not
-/// swell. While nothing exceeds the ceiling the output is the input, bit for bit, later.
+/// Works on blocks of ``blockPairs`` pairs. A block is output ``lookaheadBlocks`` blocks after it was input, multiplied
+/// by a gain that is already low enough for every block in between, so no peak passes and no sample is clipped. The
+/// attack is spread over the look-ahead. The release has two speeds: after a single peak, half of the reduction is
+/// released in 60 ms; the average reduction over the last 0.4 s is released ten times slower, so that background noise
+/// does not swell between two words. While nothing exceeds the ceiling, the output is the delayed input, bit for bit.
 ///
-/// Invariant (1): the gain at both ends of a block is at most `ceiling / peak` of that block and of the points between
-/// it and its neighbours. A ramp between two such gains is too.
+/// Invariant (1): the gain at both ends of a block is at most `ceiling / peak` of that block and of the interpolated
+/// points between it and its neighbors. So is a ramp between two such gains.
 @safe
 public struct Limiter: Sendable {
-    /// Pairs that share one gain ramp: 1.33 ms at 48 kHz.
+    /// Pairs per gain ramp: 1.33 ms at 48 kHz.
     public static let blockPairs = 64
-    /// Blocks of delay: 256 pairs, 5.33 ms at 48 kHz.
+    /// Delay in blocks: 256 pairs, 5.33 ms at 48 kHz.
     public static let lookaheadBlocks = 4
-    /// Pairs of delay between input and output.
+    /// Delay between input and output, in pairs.
     public static let latencyPairs = blockPairs * lookaheadBlocks
 
     private static let blockFloats = blockPairs * 2
-    /// Floats before the block that its first points between samples are made of.
+    /// Floats before a block that are needed to interpolate its first points.
     private static let historyFloats = (TruePeak.taps - 1) * 2
 
     private let ceiling: Float
-    /// How much of the way back to full gain one block goes: half in about 60 ms, and in about 0.6 s.
+    /// Fraction of the reduction that is released per block: half in about 60 ms, and in about 0.6 s.
     private let quickRelease: Float = 0.015
     private let slowRelease: Float = 0.0015
-    /// How fast the average follows: 0.4 s.
+    /// Coefficient of the average reduction: 0.4 s.
     private let averaging: Float = 0.003_3
 
     private var gain: Float = 1
-    /// What was taken away of late, 0…1.
+    /// Average recent reduction, 0…1.
     private var sustained: Float = 0
-    /// The delayed samples, a ring of blocks, and which of them is the oldest.
+    /// The delayed samples as a ring of blocks, and the index of the oldest block.
     private var delay: [Float]
     private var oldest = 0
-    /// The gain each delayed block may have at most, oldest first.
+    /// The maximum gain of each delayed block, oldest first.
     private var allowed: [Float]
-    /// The end of the block before, then the block.
+    /// The end of the previous block, followed by the current one.
     private var window: [Float]
-    /// The largest sample in the history.
+    /// Sample peak of the previous block.
     private var lastPeak: Float = 0
 
-    /// - Parameter ceiling: Largest magnitude that leaves, 0.1…1, between samples as seen by four-fold oversampling. The
-    ///   default is −1.5 dBTP: what four-fold oversampling misses (``TruePeak``) still stays below −1.
+    /// - Parameter ceiling: Maximum output magnitude, 0.1…1, including peaks between samples as measured with four-fold
+    ///   oversampling. The default is −1.5 dBTP: peaks that four-fold oversampling misses (``TruePeak``) still stay
+    ///   below −1 dBTP.
     public init(ceiling: Float = 0.841_395) {
         self.ceiling = min(1, max(0.1, ceiling))
         self.delay = [Float](repeating: 0, count: Self.latencyPairs * 2)
@@ -50,13 +51,14 @@ public struct Limiter: Sendable {
         self.window = [Float](repeating: 0, count: Self.historyFloats + Self.blockFloats)
     }
 
-    /// The gain at the end of the sound that left last, 0…1.
+    /// The gain at the end of the last output, 0…1.
     public var currentGain: Float { self.gain }
 
-    /// Replaces `samples` by the samples that came ``latencyPairs`` pairs earlier, limited. No allocation.
+    /// Replaces `samples` by the samples that were input ``latencyPairs`` pairs earlier, limited. Does not allocate.
     ///
-    /// - Parameter samples: Interleaved stereo, numbers (``SoundMix/sanitize(_:)-(UnsafeMutableBufferPointer<Float>)``);
-    ///   a whole number of blocks (2 × ``blockPairs`` floats each). A rest that does not fill a block is left untouched.
+    /// - Parameter samples: Interleaved stereo of finite numbers
+    ///   (``AudioMix/sanitize(_:)-(UnsafeMutableBufferPointer<Float>)``); a whole number of blocks (2 × ``blockPairs``
+    ///   floats each). A remainder that does not fill a block is left unchanged.
     public mutating func process(_ samples: UnsafeMutableBufferPointer<Float>) {
         guard let base = samples.baseAddress else { return }
         var start = 0
@@ -68,21 +70,21 @@ public struct Limiter: Sendable {
         }
     }
 
-    /// ``process(_:)-(UnsafeMutableBufferPointer<Float>)`` on an array.
+    /// ``process(_:)-(UnsafeMutableBufferPointer<Float>)`` for an array.
     public mutating func process(_ samples: inout [Float]) {
         unsafe samples.withUnsafeMutableBufferPointer { unsafe self.process($0) }
     }
 
-    /// The gain the block and the end of the one before may have at most.
+    /// The maximum gain for the block and the end of the previous one.
     private mutating func limit(of block: UnsafePointer<Float>) -> Float {
-        var peak = unsafe SoundMix.peak(UnsafeBufferPointer(start: block, count: Self.blockFloats))
+        var peak = unsafe AudioMix.peak(UnsafeBufferPointer(start: block, count: Self.blockFloats))
         let (ceiling, lastPeak) = (self.ceiling, self.lastPeak)
         self.lastPeak = peak
         unsafe self.window.withUnsafeMutableBufferPointer { window in
             guard let base = window.baseAddress else { return }
-            // The window holds the history and one block.
+            // The window has space for the history and one block.
             unsafe (base + Self.historyFloats).update(from: block, count: Self.blockFloats)
-            // Quiet sound cannot rise above the ceiling between its samples.
+            // Quiet audio cannot exceed the ceiling between its samples.
             if max(peak, lastPeak) * TruePeak.bound > ceiling {
                 peak = max(peak, unsafe TruePeak.between(base, pairs: Self.blockPairs))
             }
@@ -91,14 +93,14 @@ public struct Limiter: Sendable {
         return peak > ceiling ? ceiling / peak : 1
     }
 
-    /// The gain at both ends of the block that leaves now, when the one that comes allows `limit`.
+    /// The gain at both ends of the block that is output now, if the new block allows `limit`.
     private mutating func nextGain(_ limit: Float) -> (from: Float, to: Float) {
         let start = self.gain
-        // The points at the end of the block before were made with this one.
+        // The interpolated points at the end of the previous block were computed together with the new block.
         let newest = self.allowed.count - 1
         self.allowed[newest] = min(self.allowed[newest], limit)
-        // Block number i is the (i + 1)th to leave; its gain must be reached one block earlier, at the end of number
-        // i − 1. The oldest leaves now and the gain keeps to it already, the one that just came is the last.
+        // Block number i is the (i + 1)th to be output; its gain must be reached one block earlier, at the end of
+        // number i − 1. The oldest block is output now with its gain already reached; the new block is the last.
         var (end, lowest) = (start, min(limit, self.allowed[0]))
         for index in 1...self.allowed.count {
             let other = index < self.allowed.count ? self.allowed[index] : limit
@@ -116,14 +118,14 @@ public struct Limiter: Sendable {
         return (start, end)
     }
 
-    /// Puts `block` in and the oldest block, times the gain, in its place.
+    /// Stores `block` and replaces it by the oldest block, multiplied by the gain.
     private mutating func exchange(_ block: UnsafeMutablePointer<Float>, from start: Float, to end: Float) {
         let step = (end - start) / Float(Self.blockPairs)
         let slot = self.oldest
         self.oldest = (slot + 1) % Self.lookaheadBlocks
         unsafe self.delay.withUnsafeMutableBufferPointer { delay in
             guard let base = delay.baseAddress else { return }
-            // `slot` is below lookaheadBlocks, so a whole block lies behind it.
+            // `slot` is below lookaheadBlocks, so a whole block is inside the buffer.
             let old = unsafe UnsafeMutableRawPointer(base + slot * Self.blockFloats)
             let new = UnsafeMutableRawPointer(block)
             let ramp = SIMD8<Float>(0, 0, 1, 1, 2, 2, 3, 3) * step

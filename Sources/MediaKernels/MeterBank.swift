@@ -1,18 +1,18 @@
-/// Peak and loudness of several sounds, measured block by block.
+/// Peak and loudness meters of several audio signals, updated block by block.
 ///
-/// Loudness is ITU-R BS.1770-4: mean square behind the K-weighting of Annex 1, both channels at weight 1. Momentary is
-/// over 0.4 s and short-term over 3 s, in whole blocks. The weighting's coefficients hold for 48 kHz.
+/// Loudness is ITU-R BS.1770-4: mean square after the K-weighting of Annex 1, both channels with weight 1. Momentary
+/// loudness is over 0.4 s and short-term over 3 s, in whole blocks. The coefficients of the weighting are for 48 kHz.
 @safe
 public struct MeterBank: Sendable {
-    /// Pairs in a block: an AAC packet, 21.3 ms.
+    /// Pairs per block: an AAC frame, 21.3 ms.
     public static let blockPairs = 1024
-    /// Blocks in the momentary (405 ms) and the short-term (3.008 s) window.
+    /// Number of blocks in the momentary (405 ms) and the short-term (3.008 s) window.
     public static let momentaryBlocks = 19
     public static let shortTermBlocks = 141
 
-    /// Filter memory and results of one sound. Lanes 0 and 1 are the first filter for left and right, lanes 2 and 3 the
-    /// second one, which works on what the first gave a sample before: two short filters side by side instead of one
-    /// behind the other.
+    /// Filter state and results of one signal. Lanes 0 and 1 are the first filter for left and right; lanes 2 and 3 are
+    /// the second filter, which processes the first one's output of the previous sample. So two short filters run in
+    /// parallel instead of one after the other.
     private struct Meter {
         var output = SIMD4<Float>()
         var first = SIMD4<Float>()
@@ -21,21 +21,21 @@ public struct MeterBank: Sendable {
     }
 
     private var meters: [Meter]
-    /// Mean squares of the last blocks, ``shortTermBlocks`` for each sound, a ring.
+    /// Mean squares of the last blocks, ``shortTermBlocks`` for each signal, as a ring.
     private var energies: [Float]
     private var cursors: [Int]
 
-    /// - Parameter count: How many sounds.
+    /// - Parameter count: Number of signals.
     public init(count: Int) {
         self.meters = Array(repeating: Meter(), count: max(0, count))
         self.energies = Array(repeating: 0, count: max(0, count) * Self.shortTermBlocks)
         self.cursors = Array(repeating: 0, count: max(0, count))
     }
 
-    /// How many sounds are measured.
+    /// Number of signals.
     public var count: Int { self.meters.count }
 
-    /// Adds a meter at `index` (0…count), silent so far.
+    /// Inserts a meter at `index` (0…count), initially silent.
     public mutating func insert(at index: Int) {
         let index = max(0, min(index, self.meters.count))
         self.meters.insert(Meter(), at: index)
@@ -44,7 +44,7 @@ public struct MeterBank: Sendable {
             contentsOf: repeatElement(0, count: Self.shortTermBlocks), at: index * Self.shortTermBlocks)
     }
 
-    /// Takes the meter at `index` away; those behind it move up. No such meter: nothing changes.
+    /// Removes the meter at `index`; later ones move up. Does nothing if there is no such meter.
     public mutating func remove(at index: Int) {
         guard self.meters.indices.contains(index) else { return }
         self.meters.remove(at: index)
@@ -53,12 +53,13 @@ public struct MeterBank: Sendable {
         self.energies.removeSubrange(start..<start + Self.shortTermBlocks)
     }
 
-    /// Measures the first ``blockPairs`` pairs of `sound`; a shorter sound counts as silence behind its end. No allocation.
+    /// Measures the first ``blockPairs`` pairs of `sound`; a shorter block counts as silence after its end. Does not
+    /// allocate.
     public mutating func measure(_ index: Int, _ sound: [Float]) {
         self.measure(index, sound, nil, sound)
     }
 
-    /// Measures a block of two sounds of the same length at once, in hardly more time than one. No allocation.
+    /// Measures a block of two signals of the same length at once, in hardly more time than one. Does not allocate.
     public mutating func measure(_ index: Int, _ sound: [Float], _ other: Int?, _ otherSound: [Float]) {
         guard self.meters.indices.contains(index) else { return }
         let second = other.flatMap { self.meters.indices.contains($0) && $0 != index ? $0 : nil }
@@ -68,21 +69,21 @@ public struct MeterBank: Sendable {
         unsafe sound.withUnsafeBufferPointer { sound in
             unsafe otherSound.withUnsafeBufferPointer { otherSound in
                 guard let first = sound.baseAddress, let second = otherSound.baseAddress else { return }
-                // `pairs` was cut to both lengths.
+                // `pairs` is limited to both lengths.
                 squares = unsafe Self.weigh(first, second, pairs: pairs, &a, &b)
-                a.peak = max(a.peak, unsafe SoundMix.peak(UnsafeBufferPointer(start: first, count: pairs * 2)))
-                b.peak = max(b.peak, unsafe SoundMix.peak(UnsafeBufferPointer(start: second, count: pairs * 2)))
+                a.peak = max(a.peak, unsafe AudioMix.peak(UnsafeBufferPointer(start: first, count: pairs * 2)))
+                b.peak = max(b.peak, unsafe AudioMix.peak(UnsafeBufferPointer(start: second, count: pairs * 2)))
             }
         }
         self.keep(a, squares.0, at: index)
         if let second { self.keep(b, squares.1, at: second) }
     }
 
-    /// Runs both filters over both sounds and gives the sums of squares.
+    /// Runs both filters over both signals and returns the sums of squares.
     private static func weigh(
         _ sound: UnsafePointer<Float>, _ other: UnsafePointer<Float>, pairs: Int, _ a: inout Meter, _ b: inout Meter
     ) -> (Float, Float) {
-        // BS.1770-4 tables 1 and 2: the shelf of a head, and the high-pass.
+        // BS.1770-4 tables 1 and 2: the high shelf and the high-pass.
         let b0 = SIMD8<Float>(lowHalf: self.feed(1.535_124_9, 1), highHalf: self.feed(1.535_124_9, 1))
         let b1 = SIMD8<Float>(lowHalf: self.feed(-2.691_696_2, -2), highHalf: self.feed(-2.691_696_2, -2))
         let b2 = SIMD8<Float>(lowHalf: self.feed(1.198_392_8, 1), highHalf: self.feed(1.198_392_8, 1))
@@ -116,7 +117,7 @@ public struct MeterBank: Sendable {
     private static func store(
         _ output: SIMD4<Float>, _ first: SIMD4<Float>, _ second: SIMD4<Float>, in meter: inout Meter
     ) {
-        // What rings on in silence would end as denormal numbers, which take a hundred times as long.
+        // Decaying filter state in silence would become denormal numbers, which are a hundred times slower.
         func settled(_ value: SIMD4<Float>) -> SIMD4<Float> {
             value.replacing(with: 0, where: value .< 1e-15 .& value .> -1e-15)
         }
@@ -134,7 +135,7 @@ public struct MeterBank: Sendable {
 
     // MARK: Reading
 
-    /// The largest magnitude since the last call.
+    /// Returns the largest magnitude since the last call.
     public mutating func takePeak(_ index: Int) -> Float {
         guard self.meters.indices.contains(index) else { return 0 }
         defer { self.meters[index].peak = 0 }

@@ -1,30 +1,30 @@
-/// Brings what encoders send as H.264 payload into the one form the rest of the program reads: four-byte lengths, no
+/// Converts H.264 payloads from encoders to the only form that the rest of the program accepts: four-byte lengths, no
 /// empty units, no start codes.
 @safe
 public enum NALSanitizer {
-    /// What became of a payload.
+    /// Result for a payload.
     public enum Outcome: Sendable {
-        /// It is in form already; nothing was copied.
+        /// The payload has the form already; nothing was copied.
         case unchanged(NALTypes)
-        /// It was rewritten into new memory, all of which is payload.
+        /// The payload was rewritten to new memory, all of which is payload.
         case rewritten(LengthPrefixedPayload)
-        /// No NAL unit is left.
+        /// The payload has no NAL unit.
         case empty
-        /// Neither lengths nor start codes explain the bytes.
+        /// The payload is neither length-prefixed nor Annex B.
         case malformed
     }
 
-    /// Looks at the payload in `range` of `memory`, and rewrites it when it must be.
+    /// Checks the payload in `range` of `memory`, and rewrites it if necessary.
     ///
-    /// Lengths are tried first: a payload whose lengths land exactly on its end is length-prefixed, even if it begins with
-    /// bytes that look like a start code. Only then Annex B, if it begins with a start code.
+    /// Lengths are tried first: a payload whose last unit ends exactly at its end is length-prefixed, even if it begins
+    /// with bytes that look like a start code. Otherwise Annex B is tried, if it begins with a start code.
     ///
-    /// - Parameter lengthSize: Bytes of each length by the stream's configuration, 1 to 4.
+    /// - Parameter lengthSize: Bytes per length according to the stream's configuration, 1 to 4.
     public static func sanitize(_ memory: PacketMemory, in range: Range<Int>, lengthSize: Int) -> Outcome {
         unsafe memory.withBytes(in: range) { bytes in unsafe self.sanitize(bytes, lengthSize: lengthSize) }
     }
 
-    /// The same on borrowed bytes.
+    /// Like ``sanitize(_:in:lengthSize:)``, for borrowed bytes.
     public static func sanitize(_ bytes: UnsafeRawBufferPointer, lengthSize: Int) -> Outcome {
         if unsafe bytes.isEmpty { return .empty }
         let summary = unsafe LengthPrefixedNALs.summary(bytes, lengthSize: lengthSize)
@@ -44,7 +44,7 @@ public enum NALSanitizer {
     }
 
     private static func rewrite(_ bytes: UnsafeRawBufferPointer, lengthSize: Int) -> LengthPrefixedPayload {
-        // All of it is there.
+        // All bytes are available, so the whole size can be reserved.
         var assembler = PacketAssembler(expecting: bytes.count &+ 64, reserving: bytes.count &+ 64)
         var types: NALTypes = []
         _ = unsafe LengthPrefixedNALs.walk(bytes, lengthSize: lengthSize) { range in

@@ -1,12 +1,13 @@
 /// A set of H.264 NAL unit types (0 to 31).
 ///
-/// Spec: ISO/IEC 14496-10 (H.264) Table 7-1. One bit a type, so that a walk over a packet gathers it without memory.
+/// Spec: ISO/IEC 14496-10 (H.264) Table 7-1. One bit per type, so that collecting the types of a packet does not
+/// allocate.
 public struct NALTypes: OptionSet, Sendable, Hashable {
     public let rawValue: UInt32
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The set of the one type that the low five bits of a NAL unit's first byte name.
+    /// The set with the type given by the low five bits of a NAL unit's first byte.
     @inline(__always)
     public init(header: UInt8) { self.rawValue = 1 &<< UInt32(header & 0x1F) }
 
@@ -26,6 +27,6 @@ public struct NALTypes: OptionSet, Sendable, Hashable {
     public static let aud = NALTypes(rawValue: 1 << 9)
     /// Filler data (type 12).
     public static let filler = NALTypes(rawValue: 1 << 12)
-    /// Coded slices and slice data partitions (types 1 to 5): what makes a packet a picture.
+    /// Coded slices and slice data partitions (types 1 to 5): a packet with one of these contains video.
     public static let pictures = NALTypes(rawValue: 0b11_1110)
 }

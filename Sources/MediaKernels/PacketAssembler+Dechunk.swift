@@ -1,8 +1,8 @@
-/// Where the copy of one RTMP message stands.
+/// Progress of copying one RTMP message.
 public struct ChunkProgress: Sendable, Hashable {
-    /// Payload bytes that the current chunk still carries. At most ``messageLeft``.
+    /// Remaining payload bytes of the current chunk. At most ``messageLeft``.
     public var chunkLeft: Int
-    /// Payload bytes that the message still lacks.
+    /// Remaining payload bytes of the message.
     public var messageLeft: Int
 
     public init(chunkLeft: Int, messageLeft: Int) {
@@ -12,19 +12,19 @@ public struct ChunkProgress: Sendable, Hashable {
 }
 
 extension PacketAssembler {
-    /// Copies the payload of RTMP chunks: the only time the bytes of a message are moved.
+    /// Copies the payload of RTMP chunks: the only time that the bytes of a message are copied.
     ///
-    /// Starts at `offset` and goes on until the input or the message ends, or a header stands there that is not
-    /// `continuation`. Between two chunks of one message usually stands a type 3 header of one byte; the loop steps over
-    /// it without going back to the chunk reader, which matters for clients that never leave 128-byte chunks.
+    /// Starts at `offset` and continues until the input or the message ends, or until a header that is not
+    /// `continuation`. Between two chunks of one message there is usually a type 3 header of one byte; the loop skips
+    /// it without returning to the chunk reader, which matters for clients that keep the chunk size of 128 bytes.
     ///
     /// Spec: RTMP 1.0 §5.3.1.2.4.
     ///
     /// - Parameters:
-    ///   - chunkSize: Largest payload of a chunk, at least 1.
-    ///   - continuation: The basic header of a type 3 chunk of this chunk stream when it is one byte long and no extended
+    ///   - chunkSize: Maximum payload of a chunk, at least 1.
+    ///   - continuation: The basic header of a type 3 chunk of this chunk stream if it is one byte long and no extended
     ///     timestamp follows it; `nil` to stop at the end of the current chunk.
-    /// - Returns: Bytes used up of `bytes`, headers included.
+    /// - Returns: Number of bytes consumed from `bytes`, including headers.
     public mutating func gather(
         _ bytes: Span<UInt8>, from offset: Int, progress: inout ChunkProgress, chunkSize: Int, continuation: UInt8?
     ) -> Int {

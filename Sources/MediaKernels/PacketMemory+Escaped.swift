@@ -1,14 +1,15 @@
 extension PacketMemory {
-    /// Steps over bytes of a NAL unit, and over those among them that keep start codes out of it and do not count. No allocation.
+    /// Skips bytes of a NAL unit, together with the emulation prevention bytes among them, which do not count. Does not
+    /// allocate.
     ///
     /// Spec: ITU-T H.264 §7.4.1.1 (`emulation_prevention_three_byte`).
     ///
     /// - Parameters:
-    ///   - count: Bytes that count.
-    ///   - offset: Of the first byte in the payload; behind the last one afterwards.
-    ///   - end: Where the unit ends; cut to what is there.
-    ///   - zeros: Zero bytes straight before `offset`, and then straight before where that is afterwards.
-    /// - Returns: Whether all of them were there. If not, `offset` and `zeros` say nothing any more.
+    ///   - count: Number of bytes to skip, without emulation prevention bytes.
+    ///   - offset: Offset of the first byte in the payload; afterwards, the offset after the last one.
+    ///   - end: End of the unit; limited to the payload.
+    ///   - zeros: Number of zero bytes directly before `offset`, on entry and on return.
+    /// - Returns: Whether all bytes were available. If not, `offset` and `zeros` are undefined.
     package func skipEscaped(_ count: Int, from offset: inout Int, to end: Int, zeros: inout Int) -> Bool {
         var place = max(0, offset)
         var run = zeros

@@ -1,30 +1,31 @@
 extension PacketMemory {
-    /// New memory with a copy of the payload bytes in `range`, cut to what is there.
+    /// Returns new memory with a copy of the payload bytes in `range`, limited to the payload.
     public func copy(of range: Range<Int>) -> PacketMemory {
         unsafe self.withBytes(in: range) { unsafe PacketMemory(copying: $0) }
     }
 
-    /// New memory with `head` and behind it a copy of the payload bytes of `memory` in `range`, cut to what is there. One copy.
+    /// Returns new memory with `head` followed by a copy of the payload bytes of `memory` in `range`, limited to the
+    /// payload. Copies once.
     public static func joining(_ head: [UInt8], _ memory: PacketMemory, in range: Range<Int>) -> PacketMemory {
         let count = head.count + range.clamped(to: 0..<memory.count).count
-        // All of it is there.
+        // All bytes are available, so the whole size can be reserved.
         var assembler = PacketAssembler(expecting: count, reserving: count)
         unsafe head.withUnsafeBytes { unsafe assembler.append($0) }
         unsafe memory.withBytes(in: range) { unsafe assembler.append($0) }
         return assembler.finish()
     }
 
-    /// The payload byte at `offset`; nil outside.
+    /// The payload byte at `offset`; `nil` outside.
     @inline(__always)
     public func byte(at offset: Int) -> UInt8? {
         guard offset >= 0, offset < self.count else { return nil }
         return unsafe self.withBytes { unsafe $0[offset] }
     }
 
-    /// The payload bytes in `range`, cut to what is there, as an array.
+    /// The payload bytes in `range`, limited to the payload, as an array.
     public func bytes(in range: Range<Int>) -> [UInt8] { unsafe self.withBytes(in: range) { unsafe [UInt8]($0) } }
 
-    /// Appends the payload bytes in `range`, cut to what is there, to `array`.
+    /// Appends the payload bytes in `range`, limited to the payload, to `array`.
     public func append(_ range: Range<Int>, to array: inout [UInt8]) {
         unsafe self.withBytes(in: range) { unsafe array.append(contentsOf: $0) }
     }

@@ -4,30 +4,30 @@
     import Musl
 #endif
 
-/// The bytes of one coded packet: written once by a ``PacketAssembler``, immutable and shared by reference after that.
+/// The bytes of one coded packet: written once by a ``PacketAssembler``, then immutable and shared by reference.
 ///
-/// Invariant: ``padding`` zero bytes follow the ``count`` payload bytes, because libavcodec's bit readers run past the
-/// end of their input (`AV_INPUT_BUFFER_PADDING_SIZE`). So a packet can be lent to a decoder without a copy.
+/// Invariant: ``padding`` zero bytes follow the ``count`` payload bytes, because libavcodec's bit readers read past the
+/// end of their input (`AV_INPUT_BUFFER_PADDING_SIZE`). So a packet can be passed to a decoder without a copy.
 @safe
 public final class PacketMemory: @unchecked Sendable {
     // @unchecked Sendable: the block is written only through the unique PacketAssembler that made it; `finish()`
-    // consumes that assembler. After that only a PacketPool writes here, and only while nobody but it has a reference.
+    // consumes that assembler. After that, only a PacketPool writes here, and only while it has the only reference.
 
-    /// Zero bytes behind the payload.
+    /// Number of zero bytes after the payload.
     public static let padding = 64
 
-    /// `nil` while it lies empty in a ``PacketPool``.
+    /// `nil` while the object is empty in a ``PacketPool``.
     private var base: UnsafeMutableRawPointer?
-    /// Of the block.
+    /// Size of the block in bytes.
     private var size: Int
     private var payload: Int
-    /// Payload bytes.
+    /// Number of payload bytes.
     public var count: Int { self.payload }
-    /// Bytes of memory that it holds, payload and padding among them.
+    /// Size of the memory block in bytes, including payload and padding.
     public var blockSize: Int { self.size }
 
-    /// Takes over `base`, a block of ``PacketBlocks`` of `size` bytes, at least `count` + ``padding``, whose padding is
-    /// already zero.
+    /// Takes ownership of `base`, a block of ``PacketAllocator`` of `size` bytes, at least `count` + ``padding``, whose
+    /// padding is already zero.
     init(owning base: UnsafeMutableRawPointer, size: Int, count: Int) {
         unsafe self.base = base
         self.size = size
@@ -36,13 +36,14 @@ public final class PacketMemory: @unchecked Sendable {
 
     deinit { self.empty() }
 
-    /// Lets go of the block. Nobody else may have a reference.
+    /// Releases the block. There must be no other reference to the object.
     func empty() {
-        if let base = unsafe self.base.take() { unsafe PacketBlocks.free(base, size: self.size) }
+        if let base = unsafe self.base.take() { unsafe PacketAllocator.free(base, size: self.size) }
         (self.size, self.payload) = (0, 0)
     }
 
-    /// Takes over a block as ``init(owning:size:count:)`` does. It is empty, and nobody else has a reference.
+    /// Takes ownership of a block like ``init(owning:size:count:)``. The object must be empty, with no other reference
+    /// to it.
     func fill(owning base: UnsafeMutableRawPointer, size: Int, count: Int) {
         unsafe self.base = base
         self.size = size
@@ -73,12 +74,12 @@ public final class PacketMemory: @unchecked Sendable {
         unsafe self.init(owning: base, size: size, count: bytes.count)
     }
 
-    /// Lends the payload. The pointer is valid only inside `body`.
+    /// Gives access to the payload. The pointer is valid only inside `body`.
     public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try unsafe body(UnsafeRawBufferPointer(start: self.base, count: self.payload))
     }
 
-    /// Lends the part of the payload that lies in `range`; a range that reaches outside is cut to what is there.
+    /// Gives access to the part of the payload in `range`, which is limited to the payload.
     public func withBytes<R, E: Error>(
         in range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
@@ -90,45 +91,45 @@ public final class PacketMemory: @unchecked Sendable {
     /// The payload as an array: a copy, for headers, tests and text.
     public var bytes: [UInt8] { unsafe self.withBytes { unsafe [UInt8]($0) } }
 
-    /// A block that holds `capacity` payload bytes and the padding, and its whole size.
+    /// Allocates a block for `capacity` payload bytes and the padding, and returns it with its actual size.
     static func allocate(capacity: Int) -> (base: UnsafeMutableRawPointer, size: Int) {
-        // Out of memory for one packet cannot be recovered in a way that keeps the room: glibc overcommits, so a nil
+        // Running out of memory for one packet cannot be handled without losing the room: glibc overcommits, so `nil`
         // here means an address space limit, and the supervisor's restart is the remedy.
-        guard let block = unsafe PacketBlocks.allocate(size: capacity + PacketMemory.padding) else {
+        guard let block = unsafe PacketAllocator.allocate(size: capacity + PacketMemory.padding) else {
             fatalError("out of memory for a packet")
         }
         return unsafe block
     }
 }
 
-/// Gathers one packet from pieces, with a cap, growing only as bytes really arrive: a peer that announces 16 MiB and
-/// sends ten bytes costs ten bytes (rounded up), and never more than eight times what it sends, or what its maker reserves.
+/// Assembles one packet from pieces. Memory grows only as bytes actually arrive: a peer that announces 16 MiB and sends
+/// ten bytes costs ten bytes (rounded up), and never more than eight times what it has sent, or the reserve.
 @safe
 public struct PacketAssembler: ~Copyable {
     private var base: UnsafeMutableRawPointer
-    /// Of the block.
+    /// Size of the block in bytes.
     private var size: Int
-    /// Bytes announced.
+    /// Announced length in bytes.
     private let expected: Int
     private var capacity: Int { self.size - PacketMemory.padding }
-    /// Bytes gathered so far.
+    /// Number of bytes assembled so far.
     public private(set) var count: Int
 
-    /// Bytes that are reserved ahead for whoever has shown nothing yet.
+    /// Bytes that are reserved for a peer that has not sent anything yet.
     public static let usualReserve = 64 << 10
 
     /// - Parameters:
     ///   - expected: The announced length in bytes.
-    ///   - reserve: Bytes of it that are reserved ahead at most: what is longer is moved while it grows.
+    ///   - reserve: Maximum number of bytes that are reserved in advance; longer packets are moved as they grow.
     public init(expecting expected: Int, reserving reserve: Int = Self.usualReserve) {
         (unsafe self.base, self.size) = unsafe PacketMemory.allocate(capacity: max(64, min(expected, reserve)))
         self.expected = expected
         self.count = 0
     }
 
-    deinit { unsafe PacketBlocks.free(self.base, size: self.size) }
+    deinit { unsafe PacketAllocator.free(self.base, size: self.size) }
 
-    /// Copies `bytes` behind what is there. Amortized O(*n*); the block doubles when it is full.
+    /// Appends a copy of `bytes`. Amortized O(*n*); the block doubles when it is full.
     @inline(__always)
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return }
@@ -139,7 +140,7 @@ public struct PacketAssembler: ~Copyable {
         self.count = end
     }
 
-    /// Hands out room for exactly `byteCount` more bytes, which `body` must fill.
+    /// Appends space for exactly `byteCount` bytes, which `body` must fill.
     @inline(__always)
     public mutating func append(byteCount: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
         guard byteCount > 0 else { return }
@@ -151,16 +152,17 @@ public struct PacketAssembler: ~Copyable {
     }
 
     private mutating func grow(to needed: Int) {
-        // What was announced, or eight times what has come: a large packet is moved once while it grows.
+        // Grow to the announced size, but at most eight times the current one, so that a large packet is moved only
+        // once.
         let wanted = max(needed, self.capacity &* 2, min(self.expected, self.capacity &* 8))
         let (base, size) = unsafe PacketMemory.allocate(capacity: wanted)
         unsafe base.copyMemory(from: self.base, byteCount: self.count)
-        unsafe PacketBlocks.free(self.base, size: self.size)
+        unsafe PacketAllocator.free(self.base, size: self.size)
         unsafe self.base = base
         self.size = size
     }
 
-    /// The finished packet. The assembler is used up; no byte is copied.
+    /// Returns the finished packet and consumes the assembler; no byte is copied.
     public consuming func finish() -> PacketMemory {
         unsafe memset(self.base + self.count, 0, PacketMemory.padding)
         let memory = unsafe PacketMemory(owning: self.base, size: self.size, count: self.count)
@@ -168,7 +170,7 @@ public struct PacketAssembler: ~Copyable {
         return memory
     }
 
-    /// As ``finish()``, in an object of the pool.
+    /// Like ``finish()``, with an object of the pool.
     package consuming func finish(in pool: inout PacketPool) -> PacketMemory {
         unsafe memset(self.base + self.count, 0, PacketMemory.padding)
         let memory = unsafe pool.memory(owning: self.base, size: self.size, count: self.count)

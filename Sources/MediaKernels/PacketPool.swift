@@ -1,17 +1,17 @@
-/// The packets of one maker, whose objects are used again: in the long run it takes nothing from the heap.
+/// The packets of one producer, whose objects are reused, so that in the long run nothing is allocated.
 ///
-/// Of a packet that nobody has any more the block goes back to ``PacketBlocks`` when the next one is made, and the object
-/// stays. A packet that is out is as immutable as any other.
+/// When a packet is not referenced any more, its block returns to ``PacketAllocator`` when the next packet is made, and
+/// the object is kept. A packet that is in use is as immutable as any other.
 ///
-/// Invariant: an object is written only while the pool has the only reference to it, so nobody can get another one.
+/// Invariant: an object is written only while the pool has the only reference to it, so no other reference can appear.
 package struct PacketPool: ~Copyable {
-    /// Packets that are looked after; those beyond, as when a reader lags far behind, are ordinary objects. Two seconds of
-    /// sound or of pictures, which are in a segment until that is whole.
+    /// Number of packets that are tracked; further ones, for example when a reader is far behind, are ordinary objects.
+    /// Two seconds of audio or video, which are kept until their segment is complete.
     package static let limit = 256
 
-    /// Handed out.
+    /// In use, or not collected yet.
     private var out: [PacketMemory] = []
-    /// Empty.
+    /// Empty objects for reuse.
     private var spare: [PacketMemory] = []
 
     package init() {
@@ -19,7 +19,7 @@ package struct PacketPool: ~Copyable {
         self.spare.reserveCapacity(Self.limit)
     }
 
-    /// Objects the pool looks after.
+    /// Number of objects that the pool tracks.
     package var count: Int { self.out.count + self.spare.count }
 
     /// A copy of `bytes`.
@@ -28,7 +28,7 @@ package struct PacketPool: ~Copyable {
         return unsafe self.memory(owning: base, size: size, count: bytes.count)
     }
 
-    /// Takes over a block as `PacketMemory.init(owning:size:count:)` does.
+    /// Takes ownership of a block like `PacketMemory.init(owning:size:count:)`.
     mutating func memory(owning base: UnsafeMutableRawPointer, size: Int, count: Int) -> PacketMemory {
         self.collect()
         let memory: PacketMemory
@@ -42,7 +42,7 @@ package struct PacketPool: ~Copyable {
         return memory
     }
 
-    /// Empties what nobody has any more.
+    /// Releases the blocks of packets that are not referenced any more.
     private mutating func collect() {
         var index = 0
         while index < self.out.count {

@@ -4,11 +4,11 @@
     import Musl
 #endif
 
-/// One coded sample of a part: where its bytes lie, and its row in the fragment's table.
+/// One coded sample of a part: the range of its bytes, and its row in the fragment's table.
 public struct PartSample: Sendable {
-    /// Holds the bytes; shared, never written.
+    /// Contains the bytes; shared, never written.
     public let memory: PacketMemory
-    /// Where the sample lies in ``memory``; always inside it.
+    /// Range of the sample in ``memory``; always inside it.
     public let range: Range<Int>
     /// Ticks of the track's timescale.
     public var duration: UInt32
@@ -17,7 +17,7 @@ public struct PartSample: Sendable {
     /// Presentation minus decoding time in ticks; may be negative (`trun` version 1).
     public var compositionOffset: Int32
 
-    /// - Parameter range: Cut to what lies inside `memory`.
+    /// - Parameter range: Limited to `memory`.
     public init(
         memory: PacketMemory, range: Range<Int>, duration: UInt32, flags: UInt32, compositionOffset: Int32
     ) {
@@ -29,16 +29,16 @@ public struct PartSample: Sendable {
     }
 }
 
-/// Puts the bytes of one part together: every sample is copied exactly once, into memory of the exact size.
+/// Assembles the bytes of one part: every sample is copied exactly once, to memory of the exact size.
 public enum PartAssembly {
-    /// The columns of the sample table, in the order ISO/IEC 14496-12 §8.8.8 gives them.
+    /// The columns of the sample table, in the order of ISO/IEC 14496-12 §8.8.8.
     public enum Table: Sendable {
-        /// Duration and size: 8 bytes a sample.
+        /// Duration and size: 8 bytes per sample.
         case short
-        /// Duration, size, flags and composition offset: 16 bytes a sample.
+        /// Duration, size, flags and composition offset: 16 bytes per sample.
         case full
 
-        /// Bytes of one row.
+        /// Bytes per row.
         public var rowSize: Int {
             switch self {
             case .short: 8
@@ -47,24 +47,25 @@ public enum PartAssembly {
         }
     }
 
-    /// Bytes of the media data box's header.
+    /// Size of the media data box's header in bytes.
     public static let mediaDataHeaderSize = 8
 
-    /// Sum of the sample sizes in bytes. No allocation.
+    /// Sum of the sample sizes in bytes. Does not allocate.
     public static func payloadSize(of samples: [PartSample]) -> Int {
         var total = 0
         for sample in samples { total &+= sample.range.count }
         return total
     }
 
-    /// `prefix`, the sample table (big endian), the `mdat` header and the payload of every sample in order.
+    /// Returns `prefix`, the sample table (big-endian), the `mdat` header and the payload of every sample, in that
+    /// order.
     ///
     /// - Parameters:
     ///   - prefix: Everything up to the first row of the `trun` table.
-    ///   - samples: In decoding order. Their sizes and the header together must stay below 4 GiB, which the size field
-    ///     of `mdat` can express; a longer sum is written modulo 2^32.
-    ///   - table: Which columns `prefix` announces.
-    /// - Returns: The finished part. One allocation.
+    ///   - samples: In decoding order. The sum of their sizes and the header must stay below 4 GiB, the maximum of the
+    ///     size field of `mdat`; a larger sum is written modulo 2^32.
+    ///   - table: The columns that `prefix` announces.
+    /// - Returns: The finished part. Allocates once.
     public static func assemble(prefix: [UInt8], samples: [PartSample], table: Table) -> PacketMemory {
         let payload = self.payloadSize(of: samples)
         let total = prefix.count + samples.count * table.rowSize + self.mediaDataHeaderSize + payload

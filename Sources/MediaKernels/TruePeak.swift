@@ -1,11 +1,11 @@
-/// The height of a sound between its samples, by four-fold oversampling.
+/// Peak of a signal between its samples, by four-fold oversampling.
 ///
-/// Spec: ITU-R BS.1770-4 Annex 2. The interpolator has 16 taps instead of 12, which keeps it level up to 20 kHz. What lies
-/// between the four points stays unseen: at most 0.5 dB, for a tone of 20 kHz.
+/// Spec: ITU-R BS.1770-4 Annex 2. The interpolator has 16 taps instead of 12, which keeps its response flat up to 20
+/// kHz. Peaks between the four points are missed: at most 0.5 dB, for a tone of 20 kHz.
 enum TruePeak {
-    /// Samples each point is made of.
+    /// Number of samples from which each point is computed.
     static let taps = 16
-    /// How much larger than the largest sample any point can be.
+    /// Maximum ratio of any point to the largest sample.
     static let bound: Float = {
         [0.25, 0.5].map { place in
             Float(KaiserSinc.weights(taps: taps, beta: beta, at: place).reduce(0) { $0 + abs($1) })
@@ -14,7 +14,7 @@ enum TruePeak {
 
     private static let beta = 4.5
 
-    /// The weights of ¼, ½ and ¾ behind a sample, and a zero, tap by tap.
+    /// The weights for ¼, ½ and ¾ after a sample, and a zero, tap by tap.
     private static let table: [Float] = {
         let places = [0.25, 0.5, 0.75].map { KaiserSinc.weights(taps: taps, beta: beta, at: $0) }
         var table: [Float] = []
@@ -22,11 +22,11 @@ enum TruePeak {
         return table
     }()
 
-    /// The largest magnitude between the samples. No allocation.
+    /// The largest magnitude between the samples. Does not allocate.
     ///
     /// - Parameters:
     ///   - window: Interleaved stereo, ``taps`` − 1 pairs more than `pairs`.
-    ///   - pairs: A multiple of 4: the points looked at lie behind as many pairs, from number `taps / 2 - 1` on.
+    ///   - pairs: A multiple of 4: points after this number of pairs are computed, from number `taps / 2 - 1` on.
     static func between(_ window: UnsafePointer<Float>, pairs: Int) -> Float {
         unsafe self.table.withUnsafeBufferPointer { table in
             guard let weights = table.baseAddress else { return 0 }

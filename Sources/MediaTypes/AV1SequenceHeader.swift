@@ -1,11 +1,12 @@
-/// What an AV1 sequence header says of the largest picture that may come.
+/// The maximum frame size in an AV1 sequence header.
 ///
 /// Spec: AV1 Bitstream & Decoding Process §5.3, §5.5.
 package struct AV1SequenceHeader: Sendable, Hashable {
     package let maxWidth: Int
     package let maxHeight: Int
 
-    /// From the units behind an `AV1CodecConfigurationRecord`'s four bytes; `nil` when there is no header that can be read.
+    /// Reads the OBUs after the four header bytes of an `AV1CodecConfigurationRecord`; `nil` if there is no readable
+    /// header.
     ///
     /// Spec: AV1 Codec ISO Media File Format Binding §2.3.
     package init?(record: [UInt8]) {
@@ -80,18 +81,19 @@ package struct AV1Units {
         self.offset = bytes.startIndex
     }
 
-    /// The next unit's type, and where its payload lies; `nil` at the end and at damage.
+    /// The next unit's type and the range of its payload; `nil` at the end or at an error.
     package mutating func next() -> (type: UInt8, payload: Range<Int>)? {
         let bytes = self.bytes
         return Self.unit(at: &self.offset, end: bytes.endIndex) { bytes.indices.contains($0) ? bytes[$0] : nil }
     }
 
-    /// The unit that begins at `offset`, which is then where the next one begins: for bytes that lie elsewhere. No allocation.
+    /// Reads the unit at `offset`, which is advanced to the next one; for bytes that are not in an array. Does not
+    /// allocate.
     ///
     /// - Parameters:
-    ///   - end: Where the bytes end.
-    ///   - byte: The byte at an offset; `nil` outside.
-    /// - Returns: The unit's type, and where its payload lies; `nil` at the end and at damage.
+    ///   - end: End of the bytes.
+    ///   - byte: Returns the byte at an offset; `nil` outside.
+    /// - Returns: The unit's type and the range of its payload; `nil` at the end or at an error.
     package static func unit(
         at offset: inout Int, end: Int, _ byte: (Int) -> UInt8?
     ) -> (type: UInt8, payload: Range<Int>)? {
@@ -108,7 +110,7 @@ package struct AV1Units {
         return (header >> 3 & 15, payload)
     }
 
-    /// §4.10.5: seven bits a byte, the low ones first; at most 32 bits.
+    /// §4.10.5: seven bits per byte, the low ones first; at most 32 bits.
     private static func leb128(at offset: inout Int, _ byte: (Int) -> UInt8?) -> Int? {
         var value: UInt64 = 0
         for index in 0..<UInt64(8) {

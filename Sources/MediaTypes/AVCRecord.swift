@@ -2,21 +2,21 @@ import MediaKernels
 
 /// A validated `AVCDecoderConfigurationRecord`.
 ///
-/// Spec: ISO/IEC 14496-15 §5.3.3.1. Reserved bits are not looked at (some encoders leave them 0); every length must lie
+/// Spec: ISO/IEC 14496-15 §5.3.3.1. Reserved bits are ignored (some encoders leave them 0); every length must lie
 /// inside the record, because decoders trust them.
 package struct AVCRecord: Sendable, Hashable {
     /// AVCProfileIndication, profile_compatibility, AVCLevelIndication.
     package let profile: [UInt8]
-    /// Bytes of each NAL unit length in the stream, 1 to 4.
+    /// Size of each NAL unit length in the stream, 1 to 4 bytes.
     package let lengthSize: Int
     /// NAL units, header byte first; at least one.
     package let sequenceParameterSets: [[UInt8]]
     /// NAL units, header byte first; at least one.
     package let pictureParameterSets: [[UInt8]]
-    /// What follows the picture parameter sets: chroma format and bit depths of the high profiles. May be empty.
+    /// The bytes after the picture parameter sets: chroma format and bit depths of the high profiles. May be empty.
     package let rest: [UInt8]
 
-    /// Reads a record; nil when it is empty, of another version, cut, or without parameter sets.
+    /// Reads a record; `nil` if it is empty, truncated, of another version, or without parameter sets.
     package init?(record: [UInt8]) {
         guard record.count >= 7, record[0] == 1 else { return nil }
         self.profile = Array(record[1...3])
@@ -36,7 +36,8 @@ package struct AVCRecord: Sendable, Hashable {
         self.rest = Array(record[offset...])
     }
 
-    /// Makes a record of parameter sets found in the stream; nil without both, or with an SPS too short to say its profile.
+    /// Makes a record from parameter sets in the stream; `nil` if one kind is missing, or the SPS is too short to
+    /// contain its profile.
     package init?(sequenceParameterSets sequence: [[UInt8]], pictureParameterSets picture: [[UInt8]]) {
         guard let first = sequence.first, first.count >= 4, !picture.isEmpty, sequence.count <= 31,
             picture.count <= 255,
@@ -49,7 +50,7 @@ package struct AVCRecord: Sendable, Hashable {
         self.rest = []
     }
 
-    /// Makes a record of an encoder's Annex B parameter sets; `nil` if one is missing.
+    /// Makes a record from an encoder's Annex B parameter sets; `nil` if one kind is missing.
     package init?(annexB: [UInt8]) {
         let units = AnnexB.units(of: annexB)
         self.init(
@@ -57,8 +58,7 @@ package struct AVCRecord: Sendable, Hashable {
             pictureParameterSets: units.filter { NALTypes(header: $0[0]) == .pps })
     }
 
-    /// The record in one form whatever the encoder wrote: reserved bits 1, four-byte lengths, which is how the payload is
-    /// handed on too.
+    /// The record in normalized form: reserved bits 1 and four-byte lengths, as the payload has after its conversion.
     package var record: [UInt8] {
         var bytes: [UInt8] =
             [1] + self.profile + [0xFF, 0xE0 | UInt8(truncatingIfNeeded: self.sequenceParameterSets.count)]
@@ -68,7 +68,7 @@ package struct AVCRecord: Sendable, Hashable {
         return bytes + self.rest
     }
 
-    /// Empty sets are skipped, and an impossible length ends in nil.
+    /// Skips empty sets; `nil` if a length is invalid.
     private static func units(in record: [UInt8], at offset: inout Int, count: Int) -> [[UInt8]]? {
         var units: [[UInt8]] = []
         for _ in 0..<count {

@@ -4,9 +4,9 @@
 package struct AudioSpecificConfig: Sendable, Hashable {
     /// Audio object type: 2 AAC-LC, 5 HE-AAC, 29 HE-AAC v2.
     package let objectType: Int
-    /// Hertz, 7,350 to 96,000; of the core where spectral band replication is signaled.
+    /// In hertz, 7,350 to 96,000; the core's sample rate if spectral band replication is signaled.
     package let sampleRate: Int
-    /// 1 to 8; 0 if the stream itself describes its channels.
+    /// 1 to 8; 0 if the channels are described in the stream itself.
     package let channels: Int
 
     /// RFC 6381: `mp4a.40.N`.
@@ -17,14 +17,14 @@ package struct AudioSpecificConfig: Sendable, Hashable {
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
 
-    /// - Returns: `nil` if the record ends early, or holds a value that is reserved or that no encoder sends.
+    /// - Returns: `nil` if the record ends early, or contains a value that is reserved or not supported.
     package init?(record: [UInt8]) {
         var reader = BitReader(record)
         guard let short = reader.bits(5) else { return nil }
         let type = short == 31 ? reader.bits(6).map { $0 + 32 } : short
         guard let type, type > 0, let index = reader.bits(4) else { return nil }
         let rate = index == 15 ? reader.bits(24).map(Int.init) : Self.sampleRates.dropFirst(Int(index)).first
-        // Table 1.19: 13 is 24 channels, which no part of this program takes.
+        // Table 1.19: 13 is 24 channels, which this program does not support.
         let counts: [UInt32: Int] = [7: 8, 11: 7, 12: 8, 14: 8]
         guard let rate, (7_350...96_000).contains(rate), let layout = reader.bits(4),
             let channels = counts[layout] ?? (layout < 7 ? Int(layout) : nil)

@@ -1,4 +1,4 @@
-/// Bytes as digits of base 64.
+/// Base64 encoding and decoding.
 ///
 /// Spec: RFC 4648 §4.
 package enum Base64 {
@@ -17,7 +17,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of `text`, with or without its padding; `nil` for what is no base64.
+    /// Decodes `text`, with or without padding; `nil` if it is not base64.
     package static func decode(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         let unpadded =

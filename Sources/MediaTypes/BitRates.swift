@@ -1,10 +1,10 @@
-/// What an encoder is told of the size of its stream.
+/// Bit rate settings of an encoder.
 package struct BitRates: Sendable, Hashable {
-    /// Target in bits per second.
+    /// Target bit rate in bits per second.
     package var bitrate: Int64
-    /// Peak in bits per second; 0: ``bitrate``.
+    /// Peak bit rate in bits per second; 0: same as ``bitrate``.
     package var maxBitrate: Int64
-    /// Rate buffer in bits; 0: none.
+    /// Size of the rate control buffer in bits; 0: none.
     package var bufferSize: Int64
 
     package init(bitrate: Int64, maxBitrate: Int64 = 0, bufferSize: Int64 = 0) {
@@ -13,7 +13,7 @@ package struct BitRates: Sendable, Hashable {
         self.bufferSize = bufferSize
     }
 
-    /// No less than either, in each of the three.
+    /// The larger of both values, for each of the three members.
     package func bounding(_ other: BitRates) -> BitRates {
         BitRates(
             bitrate: max(self.bitrate, other.bitrate), maxBitrate: max(self.maxBitrate, other.maxBitrate),

@@ -1,9 +1,9 @@
-/// Reads the bits of a NAL unit's payload, most significant first; past the end every read is `nil`.
+/// Reads the bits of a NAL unit's payload, most significant first; every read past the end returns `nil`.
 package struct BitReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// - Parameter bytes: Payload with emulation prevention already removed.
+    /// - Parameter bytes: Payload without emulation prevention bytes.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// - Parameter count: 0…32.
@@ -27,7 +27,7 @@ package struct BitReader {
             guard let bit = self.bits(1) else { return nil }
             if bit == 1 { break }
             zeros += 1
-            // 32 leading zeros or more cannot be a value of this syntax.
+            // 32 or more leading zeros are not a valid value.
             if zeros > 31 { return nil }
         }
         guard let rest = self.bits(zeros) else { return nil }

@@ -1,11 +1,11 @@
-/// Reads ISO base media boxes of outside data: every access is checked, and boxes are opened one level at a time, so that
-/// no nesting costs stack. Spec: ISO/IEC 14496-12 §4.2.
+/// Reads ISO base media boxes from untrusted data: every access is checked, and boxes are opened one level at a time,
+/// so that deep nesting costs no stack. Spec: ISO/IEC 14496-12 §4.2.
 package struct BoxReader: Sendable {
     package struct Box: Sendable {
         package let type: String
         /// The whole box.
         package let range: Range<Int>
-        /// Behind size and type.
+        /// The content after size and type.
         package let body: Range<Int>
     }
 
@@ -13,7 +13,7 @@ package struct BoxReader: Sendable {
 
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The boxes in a range; `nil` where one does not fit.
+    /// The boxes in a range; `nil` if one does not fit.
     package func boxes(in range: Range<Int>) -> [Box]? {
         var boxes: [Box] = []
         var position = range.lowerBound
@@ -37,7 +37,7 @@ package struct BoxReader: Sendable {
         return boxes
     }
 
-    /// The first box of a path below `range`, such as `["mdia", "mdhd"]`.
+    /// The first box at a path below `range`, for example `["mdia", "mdhd"]`.
     package func first(_ path: [String], in range: Range<Int>) -> Box? {
         var range = range
         var found: Box?

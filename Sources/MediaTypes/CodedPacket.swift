@@ -5,9 +5,10 @@ public enum TrackKind: String, Sendable, Hashable, CaseIterable {
     case video, audio
 }
 
-/// Who publishes: the user and which of the user's streams. Written `uid` for the main stream, `uid/sub` for the other.
+/// Identifies a source: the user, and which of the user's streams. Written `uid` for the main stream, `uid/sub` for the
+/// other.
 public struct SourceID: Sendable, Hashable, CustomStringConvertible {
-    /// `main` is the camera; `sub` is a second picture of the same user, such as the screen.
+    /// `main` is the camera; `sub` is a second video of the same user, such as the screen.
     public enum StreamType: String, Sendable, Hashable, CaseIterable { case main, sub }
 
     public var uid: String
@@ -21,38 +22,38 @@ public struct SourceID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { self.streamType == .main ? self.uid : "\(self.uid)/\(self.streamType.rawValue)" }
 }
 
-/// The codecs that have a name in this project. Which of them a build can decode is libavcodec's answer, not ours.
+/// The codecs that this project supports by name. Which of them can be decoded depends on the libavcodec build.
 public enum CodecName: String, Sendable, Hashable {
     case h264, hevc, av1, vp9, vp8
     case aac, mp3, opus, ac3, eac3, flac
-    /// What telephones, old cameras and old encoders send. The name for PCM is that of its samples.
+    /// Codecs of telephones, old cameras and old encoders. PCM is named after its sample format.
     case g711a, g711u, pcmS16, pcmU8, adpcm, nellymoser, speex
 }
 
 /// What a decoder must know before the first packet of a track.
 public struct CodecParameters: Sendable, Hashable {
-    /// Bytes of the largest ``configuration`` that may come in. What encoders send has some hundred; with every parameter set
-    /// that a picture of theirs refers to it stays far below.
+    /// Maximum size of ``configuration`` in bytes. Encoders send some hundred bytes; even with every parameter set that
+    /// their frames refer to, it stays far below the limit.
     public static let largestConfiguration = 16 << 10
 
     public let codec: CodecName
-    /// The codec's own configuration record: `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15 §5.3.3.1) for H.264,
-    /// `AudioSpecificConfig` (ISO/IEC 14496-3 §1.6.2.1) for AAC; empty where the codec has none.
+    /// The codec's configuration record: `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15 §5.3.3.1) for H.264,
+    /// `AudioSpecificConfig` (ISO/IEC 14496-3 §1.6.2.1) for AAC; empty if the codec has none.
     public let configuration: [UInt8]
-    /// How the container wants the pictures turned; RTMP has no word for it.
-    public let orientation: PictureOrientation
-    /// Hertz and channels of a codec that does not say so itself; 0 of one that does.
+    /// Orientation of the video according to the container; RTMP cannot express it.
+    public let orientation: VideoOrientation
+    /// Sample rate in hertz and number of channels, for a codec whose stream does not contain them; otherwise 0.
     public let sampleRate: Int
     public let channels: Int
-    /// Which track of its kind it is; 0 is the main one. Publishers number their further audio tracks as they like.
+    /// Track number within its kind; 0 is the main track. Publishers number further audio tracks as they like.
     public var track: UInt8 = 0
-    /// Where the channels belong, of a codec that does not say so itself.
-    public var layout: SoundLayout?
-    /// What the container says of the colors; the stream's own word comes first.
+    /// Channel layout, for a codec whose stream does not contain it.
+    public var layout: ChannelLayout?
+    /// Colors according to the container; values in the stream itself take precedence.
     public var color: ColorSignal?
 
     public init(
-        codec: CodecName, configuration: [UInt8], orientation: PictureOrientation = .upright, sampleRate: Int = 0,
+        codec: CodecName, configuration: [UInt8], orientation: VideoOrientation = .upright, sampleRate: Int = 0,
         channels: Int = 0
     ) {
         self.codec = codec
@@ -70,30 +71,30 @@ public struct CodecParameters: Sendable, Hashable {
     }
 }
 
-/// One access unit (video) or one frame (audio) in its coded form, with exact time.
+/// One access unit (video) or one frame (audio) in coded form, with exact timestamps.
 ///
-/// Bits are values: a packet can be handed to any number of readers; its memory is shared and never written again.
+/// A value type: a packet can be passed to any number of readers; its memory is shared and never written again.
 public struct CodedPacket: Sendable {
     public var kind: TrackKind
-    /// Holds the payload; other bytes of the memory (an FLV tag header, say) are not part of the packet.
+    /// Contains the payload; other bytes of the memory (for example an FLV tag header) are not part of the packet.
     public var memory: PacketMemory
-    /// Where the payload lies in ``memory``. H.264 payload is length-prefixed NAL units ("AVCC"), four-byte lengths.
+    /// Range of the payload in ``memory``. H.264 payload is length-prefixed NAL units ("AVCC") with four-byte lengths.
     public var range: Range<Int>
     /// Presentation and decoding time in ticks of ``timescale``.
     public var pts: Int64
     public var dts: Int64
-    /// Duration in ticks; 0 when the source does not say.
+    /// Duration in ticks; 0 if the source does not contain it.
     public var duration: Int64
-    /// Ticks per second: 1,000 for what comes by RTMP.
+    /// Ticks per second: 1,000 for RTMP.
     public var timescale: Int32
-    /// For H.264: an IDR picture (NAL unit type 5), or the first one of an open GOP (a recovery point), whatever the container's
-    /// flag said.
+    /// For H.264: an IDR frame (NAL unit type 5) or the first frame of an open GOP (a recovery point), independent of
+    /// the container's flag.
     public var isKey: Bool
-    /// When the last byte arrived, in nanoseconds of the process's monotonic clock; 0 where arrival has no meaning.
+    /// Arrival time of the last byte, in nanoseconds of the process's monotonic clock; 0 if arrival has no meaning.
     public var arrival: Int64
-    /// Which track of its kind it belongs to; see ``CodecParameters/track``.
+    /// Track number within its kind; see ``CodecParameters/track``.
     public var track: UInt8 = 0
-    /// What the publisher says the time was at ``pts``; `nil` in all but a few packets of a few publishers.
+    /// The publisher's wall-clock time at ``pts``; set only in a few packets of a few publishers.
     public var wallClock: WallClockTime?
 
     public init(
@@ -111,20 +112,21 @@ public struct CodedPacket: Sendable {
         self.arrival = arrival
     }
 
-    /// Payload bytes.
+    /// Size of the payload in bytes.
     public var count: Int { self.range.count }
 
-    /// Lends the payload. The pointer is valid only inside `body`.
+    /// Gives access to the payload. The pointer is valid only inside `body`.
     public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try self.memory.withBytes(in: self.range, body)
     }
 }
 
-/// What flows from a publisher (or a file) to whoever reads that source, in order. A change of format travels in band.
+/// The items of a publisher (or a file), in order, as every reader of the source receives them. A change of format is
+/// an item.
 public enum SourceItem: Sendable {
-    /// From here on the track is coded like this. Sent again only when it differs from the one before.
+    /// New codec parameters of a track. Repeated only if they change.
     case configuration(CodecParameters)
     case packet(CodedPacket)
-    /// The publisher is gone or has unpublished; a later ``configuration(_:)`` starts a new life of the source.
+    /// The publisher has disconnected or unpublished; a later ``configuration(_:)`` begins a new publication.
     case end
 }

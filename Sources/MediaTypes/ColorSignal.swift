@@ -1,4 +1,4 @@
-/// What somebody says of a picture's colors, in the code points of ITU-T H.273 (2 is "unspecified" in each).
+/// Color description of a video, in the code points of ITU-T H.273 (2 is "unspecified" in each).
 public struct ColorSignal: Sendable, Hashable {
     /// ColourPrimaries, TransferCharacteristics, MatrixCoefficients.
     public var primaries: UInt8

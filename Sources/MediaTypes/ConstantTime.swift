@@ -1,8 +1,8 @@
-/// Comparisons of secrets, whose time tells nothing of where two of them differ.
+/// Comparison of secrets in constant time, which does not reveal where they differ.
 package enum ConstantTime {
-    /// Takes as long as `known` is, whatever `offered` holds: the time must not tell how much of a guess was right.
+    /// Compares two byte arrays. The time depends only on the length of `known`, not on how much of a guess is right.
     ///
-    /// - Returns: `true` for two empty ones, too; who knows no secret must not ask.
+    /// - Returns: `true` also if both are empty; do not call it without a secret.
     package static func isEqual(_ known: [UInt8], _ offered: [UInt8]) -> Bool {
         var difference = known.count ^ offered.count
         for index in known.indices {

@@ -1,15 +1,16 @@
-/// What a decoder must know, out of the descriptors of an `esds` box.
+/// Extracts the decoder configuration from the descriptors of an `esds` box.
 ///
 /// Spec: ISO/IEC 14496-14 §5.6; ISO/IEC 14496-1 §7.2.6.5 (ES_Descriptor), §7.2.6.6 (DecoderConfigDescriptor), §7.2.6.7.
 package enum DecoderSpecificInfo {
     /// - Parameter esds: The body of the box, with its version and flags.
-    /// - Returns: The information, of sound an `AudioSpecificConfig`; `nil` where there is none, or the bytes end too early.
+    /// - Returns: The decoder-specific information (for AAC, an `AudioSpecificConfig`); `nil` if there is none, or the
+    ///   bytes end too early.
     package static func read(esds: [UInt8]) -> [UInt8]? {
         var position = 4
         guard self.open(3, in: esds, at: &position) != nil, position + 3 <= esds.count else { return nil }
         let flags = esds[position + 2]
         position += 3
-        // Another stream it depends on, a URL, the stream of its clock.
+        // Optional fields: dependsOn_ES_ID, URL, OCR_ES_Id.
         if flags & 0x80 != 0 { position += 2 }
         if flags & 0x40 != 0 {
             guard position < esds.count else { return nil }
@@ -17,15 +18,15 @@ package enum DecoderSpecificInfo {
         }
         if flags & 0x20 != 0 { position += 2 }
         guard self.open(4, in: esds, at: &position) != nil else { return nil }
-        // Kind of object and stream, size of its buffer, bit rates.
+        // Object type, stream type, buffer size, bit rates.
         position += 13
         guard let length = self.open(5, in: esds, at: &position), position + length <= esds.count else { return nil }
         return Array(esds[position..<(position + length)])
     }
 
-    /// Steps over the head of a descriptor. Spec: §8.3.3: a length has seven bits a byte, four bytes at most.
+    /// Skips the header of a descriptor. Spec: §8.3.3: a length has seven bits per byte, at most four bytes.
     ///
-    /// - Returns: Its length; `nil` for another one, or where the bytes end.
+    /// - Returns: Its length; `nil` if the tag differs or the bytes end.
     private static func open(_ tag: UInt8, in bytes: [UInt8], at position: inout Int) -> Int? {
         guard position < bytes.count, bytes[position] == tag else { return nil }
         position += 1

@@ -1,54 +1,54 @@
-/// The error catalogue: a word for each thing that goes wrong, the same in problems of the control API, in events (`code`) and in the
-/// last words of a worker. Live services know some of them by a number.
+/// The error catalog: one code for each kind of failure, used in problem details of the control API, in events (`code`)
+/// and in the final event of a worker. Some codes also have a number that live services use.
 package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
-    /// A newer request has made this one void, or a newer worker serves the room.
+    /// A newer request has replaced this one, or a newer worker serves the room.
     case superseded
-    /// The request, or what a publisher sends, cannot be understood.
+    /// The request, or the data of a publisher, cannot be parsed.
     case invalidFormat
-    /// The room is over or is ending.
+    /// The room has ended or is ending.
     case roomExited
-    /// There are too many of something already.
+    /// A limit on the number of something is reached.
     case limitExceeded
-    /// Something of this id is there.
+    /// Something with this id exists already.
     case duplicateId
-    /// What is named is not there.
+    /// The named object does not exist.
     case notFound
-    /// The request was understood and cannot be done.
+    /// The request is valid but cannot be executed.
     case requestFailed
-    /// Our own mistake.
+    /// An internal error of this program.
     case `internal`
     /// The scene cannot be composed.
     case invalidLayout
-    /// An image cannot be shown.
+    /// An image cannot be loaded or shown.
     case imageError
-    /// The sender may not do this.
+    /// The client is not authorized.
     case authDenied
-    /// Somebody publishes there already.
+    /// Another publisher is using the source.
     case busyChannel
-    /// What a publisher sends cannot be decoded here.
+    /// The publisher's codec or format cannot be decoded here.
     case unsupportedCodec
-    /// The body, the message or the picture is larger than the limit.
+    /// The body, the message or the frame is larger than the limit.
     case inputTooLarge
-    /// Another worker can take this, no running one.
+    /// The change requires a restart of the worker.
     case needsRestart
-    /// A source has not come back in time.
+    /// A source did not return in time.
     case sourceLost
-    /// An output elsewhere is not reached.
+    /// The server of a remote output cannot be reached.
     case outputUnreachable
-    /// The server of an output elsewhere says no.
+    /// The server of a remote output rejected the connection.
     case outputRefused
-    /// An output elsewhere takes nothing.
+    /// A remote output accepts no data.
     case outputWedged
-    /// There is no space left for what was to be written.
+    /// There is no space left on the device.
     case diskFull
-    /// The pipeline file has mistakes.
+    /// The pipeline file has errors.
     case configInvalid
-    /// An address is taken or not ours.
+    /// An address is in use or not available.
     case bindFailed
-    /// Nobody published for as long as the pipeline waits.
+    /// No publisher connected within the time set in the pipeline.
     case idleTimeout
 
-    /// What live services call it; 0 where they have no number.
+    /// The number that live services use; 0 if there is none.
     package var number: Int {
         switch self {
         case .superseded: 1301

@@ -1,30 +1,31 @@
-/// The tables of a TrueType or OpenType font that tell which characters it has and how wide they are.
+/// The tables of a TrueType or OpenType font that contain its character map and the widths of its glyphs.
 ///
-/// A pure value over the file's bytes: the caller reads, nothing is drawn, and no bytes make it trap. Of a collection the
-/// first face counts.
+/// A pure value over the file's bytes: the caller reads the file, nothing is drawn, and no input causes a trap. Of a
+/// collection, the first face is used.
 ///
 /// Spec: OpenType 1.9, chapters "Organization of an OpenType font", `cmap` (formats 4 and 12), `head`, `hhea`, `hmtx`.
 package struct FontTables: Sendable {
-    /// Largest `cmap` or `hmtx` that is read, in bytes. Noto Sans CJK, with 65,535 glyphs, has 262,134.
+    /// Maximum size of `cmap` or `hmtx` in bytes. Noto Sans CJK, with 65,535 glyphs, has 262,134.
     private static let tableLimit = 4 << 20
-    /// Most entries of a table directory or of a `cmap` that are looked at; fonts have 10 to 30.
+    /// Maximum number of entries of a table directory or of a `cmap`; fonts have 10 to 30.
     private static let entryLimit = 256
 
-    /// Whether the font has glyphs of any size (`glyf`, `CFF `, `CFF2`). A font of color bitmaps alone has one size, and
+    /// Whether the font has scalable glyphs (`glyf`, `CFF `, `CFF2`). A font with only color bitmaps has one size, and
     /// FreeType cannot draw it at another.
     package let hasOutlines: Bool
-    /// The subtable of `cmap` that maps Unicode to glyphs: its bytes from its first on.
+    /// The subtable of `cmap` that maps Unicode to glyphs, from its first byte on.
     private let map: Bytes
     private let mapFormat: Int
     private let advances: Bytes
-    /// Glyphs with an advance of their own; the others have the last one's.
+    /// Number of glyphs with their own advance; the others use the last one.
     private let advanceCount: Int
     private let unitsPerEm: Int
 
     /// Reads the tables of a file.
     ///
-    /// - Parameter read: `count` bytes from `offset` on; fewer at the end of the file, and `nil` if it cannot be read.
-    /// - Returns: `nil` if the file is no font, or has no Unicode map that this reader knows.
+    /// - Parameter read: Returns `count` bytes from `offset` on; fewer at the end of the file, and `nil` if it cannot
+    ///   be read.
+    /// - Returns: `nil` if the file is not a font, or has no supported Unicode map.
     package init?(read: (_ offset: Int, _ count: Int) -> [UInt8]?) {
         guard let start = read(0, 16).map({ Bytes($0) }), let tag = start.u32(0) else { return nil }
         let isCollection = tag == 0x7474_6366  // "ttcf"
@@ -55,7 +56,8 @@ package struct FontTables: Sendable {
         self.advances = bytes("hmtx") ?? Bytes([])
     }
 
-    /// The widest Unicode subtable: the whole of Unicode (format 12) before the first 65,536 characters (format 4).
+    /// The most complete Unicode subtable: all of Unicode (format 12) is preferred to the first 65,536 characters
+    /// (format 4).
     private static func unicodeMap(_ maps: Bytes) -> (Bytes, Int)? {
         var best: (offset: Int, format: Int)?
         for entry in 0..<min(maps.u16(2) ?? 0, self.entryLimit) {
@@ -68,14 +70,14 @@ package struct FontTables: Sendable {
         return best.map { (maps.from($0.offset), $0.format) }
     }
 
-    /// The glyph of a character; 0 if the font has none: glyph 0 is the box for "missing".
+    /// The glyph of a character; 0 if the font has none (glyph 0 is the "missing glyph" box).
     package func glyph(for scalar: Unicode.Scalar) -> Int {
         self.mapFormat == 12 ? self.glyphOfGroups(scalar.value) : self.glyphOfSegments(scalar.value)
     }
 
-    /// How far the pen moves after a character, in samples, rounded as FreeType rounds it.
+    /// The advance width of a character in samples, rounded as in FreeType.
     ///
-    /// - Parameter size: Em in samples, at most 1,000.
+    /// - Parameter size: Font size (em) in samples, at most 1,000.
     package func advance(of scalar: Unicode.Scalar, size: Int) -> Int {
         guard self.advanceCount > 0 else { return size }
         let glyph = min(self.glyph(for: scalar), self.advanceCount - 1)
@@ -93,7 +95,7 @@ package struct FontTables: Sendable {
         return Int(glyph) + Int(value - start)
     }
 
-    /// Format 4: segments of 16-bit characters, whose glyphs are a difference away or stand in a list.
+    /// Format 4: segments of 16-bit characters, whose glyphs are given by an offset or by a list.
     private func glyphOfSegments(_ value: UInt32) -> Int {
         guard value <= 0xffff, let doubled = self.map.u16(6) else { return 0 }
         let (code, count) = (Int(value), doubled / 2)
@@ -109,7 +111,7 @@ package struct FontTables: Sendable {
         return (glyph + difference) & 0xffff
     }
 
-    /// The first of `0..<count` that meets a condition which holds from some place on.
+    /// Binary search: the first of `0..<count` that meets a condition, which must hold for all later values too.
     private static func first(_ count: Int, where holds: (Int) -> Bool) -> Int? {
         var (low, high) = (0, max(0, count))
         while low < high {

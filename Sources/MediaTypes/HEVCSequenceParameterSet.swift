@@ -1,18 +1,18 @@
-/// The first fields of an H.265 sequence parameter set: how large the picture is.
+/// The first fields of an H.265 sequence parameter set, including the frame size.
 ///
 /// Spec: ITU-T H.265 §7.3.2.2.1, §7.3.3.
 package struct HEVCSequenceParameterSet: Sendable, Hashable {
     /// Coded luma samples, before cropping.
     package let width: Int
     package let height: Int
-    /// general_profile_space to general_level_idc: the 12 bytes that a configuration record begins with.
+    /// general_profile_space to general_level_idc: the first 12 bytes of that part in a configuration record.
     package let profile: [UInt8]
 
-    /// - Parameter nalUnit: The whole NAL unit with its two-byte header, emulation prevention still inside.
+    /// - Parameter nalUnit: The whole NAL unit with its two-byte header and emulation prevention bytes.
     /// - Returns: `nil` for anything that is not a readable parameter set.
     package init?(nalUnit: [UInt8]) {
         guard nalUnit.count >= 16, nalUnit[0] >> 1 & 0x3F == 33 else { return nil }
-        // Sizes stand near the begin; a VUI of kilobytes is not looked at.
+        // The size is near the beginning; a VUI of kilobytes is not read.
         let bytes = SequenceParameterSet.removingEmulationPrevention(nalUnit[2..<min(nalUnit.count, 512)])
         guard bytes.count >= 14 else { return nil }
         self.profile = Array(bytes[1..<13])
@@ -22,7 +22,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
             let chroma = reader.unsignedGolomb(), chroma <= 3
         else { return nil }
         if chroma == 3, reader.flag() == nil { return nil }
-        // 65,536 samples a side are beyond every level; larger numbers are damage.
+        // More than 65,536 samples per side exceed every level and indicate damage.
         guard let width = reader.unsignedGolomb(), (1...65_536).contains(width),
             let height = reader.unsignedGolomb(), (1...65_536).contains(height)
         else { return nil }
@@ -30,7 +30,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
         self.height = Int(height)
     }
 
-    /// What `profile_tier_level` says of the lower temporal layers.
+    /// Skips `profile_tier_level` of the lower temporal layers.
     private static func skipSubLayers(_ count: Int, _ reader: inout BitReader) -> Bool {
         guard count > 0 else { return true }
         var bits = 0
@@ -45,7 +45,7 @@ package struct HEVCSequenceParameterSet: Sendable, Hashable {
 }
 
 extension HEVCSequenceParameterSet {
-    /// The first parameter set of an `HEVCDecoderConfigurationRecord`; `nil` when there is none that can be read.
+    /// The first parameter set of an `HEVCDecoderConfigurationRecord`; `nil` if there is none that can be read.
     ///
     /// Spec: ISO/IEC 14496-15 §8.3.3.1.
     package init?(record: [UInt8]) {

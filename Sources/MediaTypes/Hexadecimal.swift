@@ -1,10 +1,10 @@
-/// Bytes as digits of base 16, two for each.
+/// Hexadecimal encoding and decoding, two digits per byte.
 ///
 /// Spec: RFC 4648 §8, in lower case.
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// The digits in ASCII.
+    /// The digits as ASCII bytes.
     package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
@@ -17,9 +17,9 @@ package enum Hexadecimal {
 
     package static func text(_ bytes: [UInt8]) -> String { String(decoding: self.encode(bytes), as: UTF8.self) }
 
-    /// The bytes of digits in either case; none for none.
+    /// Decodes hexadecimal digits in either case; an empty text gives no bytes.
     ///
-    /// - Returns: `nil` for anything else, and for half a byte.
+    /// - Returns: `nil` for other characters or an odd number of digits.
     package static func decode(_ text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap(self.value)
         guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }

@@ -2,13 +2,13 @@
 package struct JSONField: Sendable, Hashable {
     package let name: String
     package let shape: JSONShape
-    /// What the value means, with its unit; empty if the name says it.
+    /// Meaning of the value with its unit; empty if the name is sufficient.
     package let meaning: String
-    /// The member is left out of some objects.
+    /// The member is absent in some objects.
     package var isOptional: Bool
     private let shown: JSONValue?
 
-    /// - Parameter example: A value for documentation; nil: any value of the shape.
+    /// - Parameter example: A value for documentation; `nil`: any value of the shape.
     package init(
         _ name: String, _ shape: JSONShape, _ meaning: String = "", isOptional: Bool = false, example: JSONValue? = nil
     ) {
@@ -19,7 +19,7 @@ package struct JSONField: Sendable, Hashable {
         self.shown = example
     }
 
-    /// The same member, left out of some objects.
+    /// The same member, marked as optional.
     package var optional: JSONField {
         var field = self
         field.isOptional = true

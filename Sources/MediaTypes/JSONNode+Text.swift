@@ -1,7 +1,7 @@
 extension JSONNode {
     /// The value as JSON text: UTF-8, members in order, no trailing line break.
     ///
-    /// - Parameter pretty: Two spaces an indentation level; short values on one line as in hand-written files.
+    /// - Parameter pretty: Indent by two spaces per level; short values stay on one line as in hand-written files.
     package func text(pretty: Bool = false) -> String {
         var text = ""
         self.write(to: &text, indentation: pretty ? 0 : nil)
@@ -13,11 +13,11 @@ extension JSONNode {
         case .null: text += "null"
         case .boolean(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
-        // RFC 8259 §6 has no word for what is not finite.
+        // RFC 8259 §6 cannot represent infinities and NaN.
         case .number(let value): text += value.isFinite ? String(value) : "null"
         case .string(let value): JSONValue.quote(value, to: &text)
         case .array(let elements):
-            // Arrays of scalars stay on one line: they are short word lists.
+            // Arrays of scalars stay on one line, because they are short lists of words.
             let isFlat = elements.allSatisfy { !$0.isContainer }
             Self.writeList(
                 "[", "]", elements, to: &text, indentation: isFlat ? nil : indentation, spaced: indentation != nil

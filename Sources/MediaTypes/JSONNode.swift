@@ -1,11 +1,11 @@
-/// A JSON value that remembers where it was written.
+/// A JSON value with its position in the text.
 ///
 /// Spec: RFC 8259. Objects keep the order of their members.
 package struct JSONNode: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         case null
         case boolean(Bool)
-        /// A number without fraction that fits 64 bits, however it was written (`30`, `30.0`, `3e1`).
+        /// A number without fraction that fits in 64 bits, however it was written (`30`, `30.0`, `3e1`).
         case integer(Int64)
         /// Any other number; finite.
         case number(Double)
@@ -22,7 +22,7 @@ package struct JSONNode: Sendable, Equatable {
         self.position = position
     }
 
-    /// The value of a member, `nil` when there is none or this is no object.
+    /// The value of a member; `nil` if there is none, or if this is not an object.
     package subscript(key key: String) -> JSONNode? {
         guard case .object(let members) = self.content else { return nil }
         return members.first { $0.key == key }?.value
@@ -48,7 +48,7 @@ package struct JSONNode: Sendable, Equatable {
         if case .array(let elements) = self.content { elements } else { nil }
     }
 
-    /// What it is, for a message: `a string`, `an object`.
+    /// Its type for a message: `a string`, `an object`.
     package var kind: String {
         switch self.content {
         case .null: "null"
@@ -67,7 +67,7 @@ package struct JSONNode: Sendable, Equatable {
 /// A key of an object and its value.
 package struct JSONMember: Sendable, Equatable {
     package var key: String
-    /// Where the key was written.
+    /// Position of the key.
     package var position: SpecPosition
     package var value: JSONNode
 

@@ -1,5 +1,5 @@
 extension JSONParser {
-    /// Reads a string, its opening quote being at hand.
+    /// Reads a string; the current byte is its opening quote.
     ///
     /// Spec: RFC 8259 §7.
     mutating func string() throws(Failure) -> String {
@@ -8,7 +8,7 @@ extension JSONParser {
         var text: [UInt8] = []
         while true {
             guard let byte = self.peek() else {
-                throw start.failure("the string has no end", fix: "close it with a double quote")
+                throw start.failure("the string is not terminated", fix: "close it with a double quote")
             }
             switch byte {
             case UInt8(ascii: "\""):
@@ -21,7 +21,7 @@ extension JSONParser {
                 try self.escape(into: &text)
             case ..<0x20:
                 throw self.failure(
-                    "a control character stands in a string",
+                    "the string contains a control character",
                     fix: "close the string on its line, or write \\n, \\t or \\u00XX")
             default:
                 text.append(byte)
@@ -45,7 +45,7 @@ extension JSONParser {
         case UInt8(ascii: "u"):
             guard let scalar = self.escapedScalar() else {
                 throw start.failure(
-                    "the \\u escape names no character", fix: "write four hexadecimal digits, and surrogates in pairs")
+                    "the \\u escape is not a character", fix: "write four hexadecimal digits, and surrogates in pairs")
             }
             text += Array(String(scalar).utf8)
         default:
@@ -53,7 +53,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads what follows `\u`: a character, or the pair of surrogates that makes one.
+    /// Reads the characters after `\u`: one code unit, or a surrogate pair.
     private mutating func escapedScalar() -> UnicodeScalar? {
         guard let first = self.fourDigits() else { return nil }
         guard (0xd800...0xdbff).contains(first) else { return UnicodeScalar(first) }
@@ -78,7 +78,7 @@ extension JSONParser {
         return number
     }
 
-    /// Reads a number, its sign or first digit being at hand.
+    /// Reads a number; the current byte is its sign or first digit.
     ///
     /// Spec: RFC 8259 §6.
     mutating func number() throws(Failure) -> JSONNode.Content {
@@ -87,13 +87,13 @@ extension JSONParser {
         let hasLeadingZero = self.peek() == UInt8(ascii: "0")
         let whole = self.digits()
         guard whole > 0, !hasLeadingZero || whole == 1 else {
-            throw start.failure("this is no JSON number", fix: "write digits after the sign, and no leading zeros")
+            throw start.failure("this is not a JSON number", fix: "write digits after the sign, and no leading zeros")
         }
         var isWhole = true
         if self.skip(UInt8(ascii: ".")) {
             isWhole = false
             guard self.digits() > 0 else {
-                throw start.failure("the number ends at its point", fix: "write digits after it")
+                throw start.failure("the number has no digits after its decimal point", fix: "write digits after it")
             }
         }
         if self.peek() == UInt8(ascii: "e") || self.peek() == UInt8(ascii: "E") {
@@ -101,7 +101,7 @@ extension JSONParser {
             self.advance()
             if !self.skip(UInt8(ascii: "+")) { _ = self.skip(UInt8(ascii: "-")) }
             guard self.digits() > 0 else {
-                throw start.failure("the number ends in its exponent", fix: "write digits after the e")
+                throw start.failure("the number has no digits in its exponent", fix: "write digits after the e")
             }
         }
         guard self.offset - start.offset <= 512 else {

@@ -1,25 +1,26 @@
-/// Reads JSON text into a tree that knows its lines and columns.
+/// Parses JSON text into a tree with lines and columns.
 ///
 /// Spec: RFC 8259, strictly: no comments, no trailing commas, no lone surrogates; a byte order mark is skipped (§8.1).
-/// Never traps, whatever the bytes. Limits: ``maxBytes`` of text unless the caller sets another, ``maxDepth`` of nesting, 512 characters a number.
+/// Never traps, whatever the bytes. Limits: ``maxBytes`` of text unless the caller passes another limit, ``maxDepth``
+/// of nesting, 512 characters per number.
 package struct JSONParser {
-    /// Longest text accepted, in bytes.
+    /// Default maximum size of a text in bytes.
     package static let maxBytes = 4 << 20
-    /// Deepest nesting of arrays and objects. Bounds the recursion here and in whatever walks the tree.
+    /// Maximum nesting of arrays and objects. Limits the recursion here and in code that walks the tree.
     package static let maxDepth = 64
 
-    /// What came of reading a text.
+    /// Result of parsing a text.
     package struct Document: Sendable, Equatable {
-        /// The tree; `nil` when the text is not JSON. Of duplicate keys the first is kept.
+        /// The tree; `nil` if the text is not JSON. Of duplicate keys the first is kept.
         package var root: JSONNode?
-        /// The first syntax mistake, and every duplicate key before it.
-        package var mistakes: [SpecMistake]
+        /// Every duplicate key, and the first syntax error after them.
+        package var mistakes: [SpecDiagnostic]
 
-        /// The tree of a text without any mistake; `nil` if a key occurs twice.
+        /// The tree if the text has no mistakes; `nil` also if a key occurs twice.
         package var faultless: JSONNode? { self.mistakes.isEmpty ? self.root : nil }
     }
 
-    /// Ends the reading; carries where and why.
+    /// Ends the parsing; contains position and reason.
     struct Failure: Error {
         let what: String
         let fix: String
@@ -32,16 +33,16 @@ package struct JSONParser {
     private var line = 1
     private var column = 1
     private var path = SpecPath()
-    private var mistakes: [SpecMistake] = []
+    private var mistakes: [SpecDiagnostic] = []
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// Reads a text of at most `limit` bytes.
+    /// Parses a text of at most `limit` bytes.
     package static func parse(_ bytes: [UInt8], limit: Int = Self.maxBytes) -> Document {
         guard bytes.count <= limit else {
-            let mistake = SpecMistake(
+            let mistake = SpecDiagnostic(
                 path: "", at: .text(line: 1, column: 1), what: "the text is longer than \(limit >> 20) MiB",
                 fix: "split it, or check that it is the right file")
             return Document(root: nil, mistakes: [mistake])
@@ -52,7 +53,7 @@ package struct JSONParser {
             return Document(root: root, mistakes: parser.mistakes)
         } catch {
             let position = SpecPosition.text(line: error.line, column: error.column)
-            let mistake = SpecMistake(path: parser.path.description, at: position, what: error.what, fix: error.fix)
+            let mistake = SpecDiagnostic(path: parser.path.description, at: position, what: error.what, fix: error.fix)
             return Document(root: nil, mistakes: parser.mistakes + [mistake])
         }
     }
@@ -67,7 +68,7 @@ package struct JSONParser {
         self.skipSpace()
         guard self.peek() == nil else {
             throw self.failure(
-                "\(self.shown()) follows the end of the document", fix: "remove what stands after the last bracket")
+                "\(self.shown()) follows the end of the document", fix: "remove the text after the last bracket")
         }
         return root
     }
@@ -84,13 +85,14 @@ package struct JSONParser {
         case UInt8(ascii: "f") where self.take("false"): return JSONNode(.boolean(false), at: position)
         case UInt8(ascii: "n") where self.take("null"): return JSONNode(.null, at: position)
         case nil:
-            throw self.failure("the text ends where a value is due", fix: "complete the file; a bracket may be missing")
+            throw self.failure(
+                "the text ends where a value is expected", fix: "complete the file; a bracket may be missing")
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             throw self.failure(
-                "\(self.shown()) stands where a value is due",
+                "expected a value, found \(self.shown())",
                 fix: "remove the comma or colon before it, or add a value")
         default:
-            throw self.failure("\(self.shown()) begins no JSON value", fix: self.adviceForValue())
+            throw self.failure("expected a JSON value, found \(self.shown())", fix: self.adviceForValue())
         }
     }
 
@@ -105,22 +107,22 @@ package struct JSONParser {
             let position = SpecPosition.text(line: self.line, column: self.column)
             guard self.peek() == UInt8(ascii: "\"") else {
                 throw self.failure(
-                    "\(self.shown()) stands where a key is due", fix: self.adviceForKey(isFirst: members.isEmpty))
+                    "expected a key, found \(self.shown())", fix: self.adviceForKey(isFirst: members.isEmpty))
             }
             let key = try self.string()
             self.path.steps.append(.key(key))
             self.skipSpace()
             guard self.skip(UInt8(ascii: ":")) else {
                 throw self.failure(
-                    "\(self.shown()) stands where a colon is due", fix: "write \":\" between the key and its value")
+                    "expected a colon, found \(self.shown())", fix: "write \":\" between the key and its value")
             }
             self.skipSpace()
             let value = try self.value(depth: depth + 1)
             if let first = seen[key], case .text(let line, let column) = first {
                 self.mistakes.append(
-                    SpecMistake(
+                    SpecDiagnostic(
                         path: self.path.description, at: position,
-                        what: "the key is already there, on line \(line), column \(column)", fix: "keep one of the two")
+                        what: "duplicate key, first on line \(line), column \(column)", fix: "keep one of the two")
                 )
             } else {
                 seen[key] = position
@@ -131,7 +133,7 @@ package struct JSONParser {
             if self.skip(UInt8(ascii: ",")) { continue }
             if self.skip(UInt8(ascii: "}")) { return members }
             throw self.failure(
-                "\(self.shown()) stands where a comma or } is due",
+                "expected a comma or }, found \(self.shown())",
                 fix: "write \",\" between members, \"}\" after the last")
         }
     }
@@ -150,12 +152,12 @@ package struct JSONParser {
             if self.skip(UInt8(ascii: ",")) { continue }
             if self.skip(UInt8(ascii: "]")) { return elements }
             throw self.failure(
-                "\(self.shown()) stands where a comma or ] is due",
+                "expected a comma or ], found \(self.shown())",
                 fix: "write \",\" between elements, \"]\" after the last")
         }
     }
 
-    /// Steps over the opening bracket.
+    /// Skips the opening bracket and checks the depth.
     private mutating func enter(_ depth: Int) throws(Failure) {
         guard depth < Self.maxDepth else {
             throw self.failure("nested deeper than \(Self.maxDepth) levels", fix: "flatten it")
@@ -199,13 +201,13 @@ package struct JSONParser {
         while let byte = self.peek(), byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { self.advance() }
     }
 
-    // MARK: Words
+    // MARK: Messages
 
     func failure(_ what: String, fix: String) -> Failure {
         Failure(what: what, fix: fix, line: self.line, column: self.column)
     }
 
-    /// The character at hand, in words fit for a message. Never more than one: the text may hold secrets.
+    /// The current character, for a message. Never more than one character, because the text may contain secrets.
     func shown() -> String {
         guard let byte = self.peek() else { return "the end of the text" }
         return (0x21...0x7e).contains(byte) ? String(UnicodeScalar(byte)) : "byte \(byte)"

@@ -1,24 +1,24 @@
-/// The shape of a JSON value that this process writes; its JSON Schema is made from it.
+/// The shape of a JSON value that this process writes, from which its JSON Schema is made.
 ///
 /// Spec: JSON Schema 2020-12.
 package indirect enum JSONShape: Sendable, Hashable {
     case string
     case boolean
     case integer
-    /// A whole number in this range.
+    /// An integer in this range.
     case range(ClosedRange<Int64>)
-    /// A number with three decimals at most.
+    /// A number with at most three decimals.
     case number
     /// A date-time in UTC with milliseconds, such as `2026-01-31T20:00:00.000Z`.
     case date
-    /// One of these words.
+    /// One of these strings.
     case words([String])
-    /// This value and no other.
+    /// Exactly this value.
     case always(JSONValue)
     case list(JSONShape)
     /// An object with these members and no others.
     case object([JSONField])
-    /// An object whose member names are data, such as uids. All its values have one shape.
+    /// An object whose member names are data, such as uids. All its values have the same shape.
     case map(JSONShape)
     /// An object that is described elsewhere, or by another product.
     case open
@@ -27,14 +27,14 @@ package indirect enum JSONShape: Sendable, Hashable {
     /// The shape, or null.
     case orNull(JSONShape)
 
-    /// A whole number that is 0 or more.
+    /// An integer that is 0 or more.
     package static let count = JSONShape.range(0...Int64.max)
 
     private static let datePattern = #"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"#
 
     /// The JSON Schema of the shape.
     ///
-    /// - Parameter definitions: Where the document defines named shapes, such as `#/$defs/`.
+    /// - Parameter definitions: Path of the named shapes in the document, for example `#/$defs/`.
     package func schema(_ definitions: String) -> JSONValue { .object(self.keywords(definitions)) }
 
     func keywords(_ definitions: String) -> [JSONValue.Member] {
@@ -86,7 +86,7 @@ package indirect enum JSONShape: Sendable, Hashable {
 
     // MARK: Examples
 
-    /// A value of the shape, for documentation.
+    /// An example of the shape, for documentation.
     ///
     /// - Parameter defined: The named shapes of the document.
     package func example(_ defined: [String: JSONShape]) -> JSONValue {

@@ -1,11 +1,11 @@
-/// JSON that this process writes: events, state, summaries. Objects keep the order they were given.
+/// JSON that this process writes: events, state, summaries. Objects keep the order of their members.
 package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// A number with three decimals at most, which is as fine as anything we report.
+    /// A number with at most three decimals, the finest resolution of any reported value.
     case thousandths(Int64)
     case string(String)
     case array([JSONValue])
@@ -34,7 +34,7 @@ package enum JSONValue: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
     package init(_ value: Int) { self = .integer(Int64(value)) }
     package init(_ value: Int64) { self = .integer(value) }
 
-    /// One line of JSON text (RFC 8259).
+    /// The value as one line of JSON text (RFC 8259).
     package var text: String {
         var out = ""
         self.write(to: &out)

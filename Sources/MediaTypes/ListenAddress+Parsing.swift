@@ -47,7 +47,7 @@ extension ListenAddress {
         host.contains(":") ? "[\(host)]" : host
     }
 
-    /// A bare number was most likely meant as a port, anything else as a host.
+    /// For a number suggests a port, for other texts a host.
     private static func example(for text: String) -> String {
         if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) { return "127.0.0.1:\(text)" }
         return Self.looksLikeName(text) ? "\(text):8080" : "127.0.0.1:8080"
@@ -62,7 +62,7 @@ extension ListenAddress {
     }
 
     private static func looksLikeIPv6(_ host: Substring) -> Bool {
-        // A zone ("%eth0") may follow; whether the address exists is for bind(2) to say.
+        // A zone ("%eth0") may follow; bind(2) checks whether the address exists.
         let address = host.prefix { $0 != "%" }
         return host.utf8.count <= 253 && address.contains(":")
             && address.utf8.allSatisfy { $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }

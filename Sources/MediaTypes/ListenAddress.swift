@@ -1,11 +1,11 @@
-/// Where a listener is bound: `HOST:PORT`, `[IPV6]:PORT` or `unix:/path`. Port 0 asks the kernel for a free one.
+/// The address of a listener: `HOST:PORT`, `[IPV6]:PORT` or `unix:/path`. Port 0 requests a free port from the kernel.
 package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// `host` is a name or an address without brackets, 1 to 253 characters.
     case tcp(host: String, port: UInt16)
     /// `path` is absolute, 1 to ``longestUnixPath`` bytes of UTF-8.
     case unix(path: String)
 
-    /// What is wrong with the text of an address, and what to write instead.
+    /// An error in the text of an address, with a suggestion.
     package struct Malformed: Error, Sendable, Hashable, CustomStringConvertible {
         /// One sentence without trailing period.
         package let what: String
@@ -25,7 +25,7 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// True where only this machine can connect: 127.0.0.0/8, `::1`, `localhost` and Unix sockets.
+    /// Whether only this machine can connect: 127.0.0.0/8, `::1`, `localhost` and Unix sockets.
     package var isLoopback: Bool {
         switch self {
         case .unix: true
@@ -33,7 +33,8 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// True for a host of 127.0.0.0/8, `::1` or `localhost`. A name that merely starts so is not one.
+    /// Whether a host is in 127.0.0.0/8, or is `::1` or `localhost`. A name that only begins like this is not a
+    /// loopback host.
     package static func isLoopback(host: String) -> Bool {
         let host = host.lowercased()
         if host == "localhost" || host == "::1" || host == "0:0:0:0:0:0:0:1" { return true }
@@ -49,12 +50,12 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The address as a client on this machine writes it, such as `http://127.0.0.1:8080`. A wildcard becomes the
-    /// loopback address of its family; a Unix socket stays `unix:/path`.
+    /// The address as a URL for clients on this machine, for example `http://127.0.0.1:8080`. A wildcard address
+    /// becomes the loopback address of its family; a Unix socket stays `unix:/path`.
     ///
     /// - Parameters:
     ///   - scheme: `http` or `rtmp`.
-    ///   - boundPort: What the kernel gave, for port 0; `nil` keeps the port asked for.
+    ///   - boundPort: The port that the kernel assigned for port 0; `nil` keeps the configured port.
     package func url(scheme: String, boundPort: Int? = nil) -> String {
         switch self {
         case .unix: return self.description

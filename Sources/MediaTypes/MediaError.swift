@@ -1,4 +1,4 @@
-/// A failure a room operator can act on: what happened, where, and what to change.
+/// A failure that a room operator can act on: what happened, where, and what to change.
 public struct MediaError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Stable, machine-readable identity. Log it, count it, map it to an exit code; never parse ``description``.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -6,46 +6,47 @@ public struct MediaError: Error, Sendable, Hashable, CustomStringConvertible {
         private init(_ name: String) { self.description = name }
 
         public static let outOfMemory = Code("outOfMemory")
-        /// libavcodec, libavfilter or libavformat was built without the part that is needed.
+        /// Something that is required is not available: a codec, filter or format of the libav build, a font, or a
+        /// scene that was not built in time.
         public static let unavailable = Code("unavailable")
-        /// The codec or filter refused the parameters.
+        /// The codec or filter rejected the parameters.
         public static let rejected = Code("rejected")
         /// The data cannot be decoded or demuxed.
         public static let invalidData = Code("invalidData")
-        /// Pictures in colors that these libraries cannot convert.
+        /// Video in colors that the libraries cannot convert.
         public static let unsupportedColor = Code("unsupportedColor")
-        /// Pictures larger than the room's limits.
+        /// Frames larger than the room's limits.
         public static let tooLarge = Code("tooLarge")
         /// A file is missing or cannot be read.
         public static let notReadable = Code("notReadable")
         /// A file or directory cannot be created.
         public static let notCreatable = Code("notCreatable")
-        /// A write failed after it had worked.
+        /// A write failed after earlier writes had succeeded.
         public static let outputLost = Code("outputLost")
-        /// There is no space left for what was to be written.
+        /// There is no space left on the device.
         public static let diskFull = Code("diskFull")
-        /// What was begun is not done in the time there was; another worker does it.
+        /// Work that was started was not finished in time; another worker will do it.
         public static let unfinished = Code("unfinished")
-        /// An address is taken or not ours.
+        /// An address is in use or not available.
         public static let bindFailed = Code("bindFailed")
         /// A newer worker serves this room.
         public static let superseded = Code("superseded")
         /// The room in this directory has ended.
         public static let roomExited = Code("roomExited")
-        /// Something outside asked for what does not exist.
+        /// A request from outside named something that does not exist.
         public static let notFound = Code("notFound")
-        /// Our own mistake.
+        /// An internal error of this program.
         public static let `internal` = Code("internal")
     }
 
     public let code: Code
     /// What went wrong, in one sentence without trailing period.
     public let what: String
-    /// Stage and stream, such as `encode[720p]`, so that one log line is enough to find the culprit.
+    /// Stage and stream, for example `encode[720p]`, so that one log line identifies the failing part.
     public let place: String
     /// What the operator or the caller should do next.
     public let fix: String
-    /// The raw `AVERROR` when libav reported one.
+    /// The raw `AVERROR` if libav reported one.
     public let avError: Int32?
 
     public init(_ code: Code, _ what: String, at place: String, fix: String, avError: Int32? = nil) {

@@ -1,12 +1,12 @@
-/// What a sequence parameter set says of the picture timing messages behind it.
+/// Information from a sequence parameter set that is needed to read picture timing messages.
 ///
 /// Spec: ITU-T H.264 §E.1.1, §E.1.2.
 package struct PictureTimingRules: Sendable, Hashable {
-    /// Ticks of `time_scale` that are one unit of a time code.
+    /// Ticks of `time_scale` per unit of a time code.
     package var unitsInTick: UInt32
     /// Ticks per second.
     package var timeScale: UInt32
-    /// Bits of both delays at the head of each message; `nil` when they are not there.
+    /// Sizes of both delays at the beginning of each message, in bits; `nil` if they are absent.
     private var delayLengths: DelayLengths?
     private var hasPictureStructure: Bool
 
@@ -15,8 +15,8 @@ package struct PictureTimingRules: Sendable, Hashable {
         var output: Int
     }
 
-    /// - Parameter reader: Stands at `vui_parameters_present_flag`.
-    /// - Returns: `nil` when nothing there lets time codes be read.
+    /// - Parameter reader: Positioned at `vui_parameters_present_flag`.
+    /// - Returns: `nil` if time codes cannot be read with this information.
     init?(_ reader: inout BitReader) {
         guard reader.flag() == true, Self.skipLook(&reader), reader.flag() == true, let units = reader.bits(32),
             let scale = reader.bits(32), units > 0, scale > 0, reader.flag() != nil
@@ -29,13 +29,13 @@ package struct PictureTimingRules: Sendable, Hashable {
             guard let lengths = Self.readBufferModel(&reader) else { return nil }
             self.delayLengths = lengths
         }
-        // `low_delay_hrd_flag` stands there when either model does.
+        // `low_delay_hrd_flag` is present if either model is.
         if self.delayLengths != nil, reader.flag() == nil { return nil }
         guard let hasStructure = reader.flag() else { return nil }
         self.hasPictureStructure = hasStructure
     }
 
-    /// Aspect ratio, overscan, video signal and chroma location.
+    /// Skips aspect ratio, overscan, video signal and chroma location.
     private static func skipLook(_ reader: inout BitReader) -> Bool {
         guard let hasRatio = reader.flag() else { return false }
         if hasRatio {
@@ -65,13 +65,13 @@ package struct PictureTimingRules: Sendable, Hashable {
         return DelayLengths(removal: Int(removal) + 1, output: Int(output) + 1)
     }
 
-    /// The time code of a picture timing message (`payloadType` 1): a time of day without zone.
+    /// The time code of a picture timing message (`payloadType` 1): a time of day without a time zone.
     ///
     /// Spec: §D.1.3, §D.2.3, Table D-1.
     ///
     /// - Parameter payload: The message without its header.
-    /// - Returns: `nil` when there is no whole time code.
-    package func time(of payload: PayloadBytes) -> WallClockTime? {
+    /// - Returns: `nil` if there is no complete time code.
+    package func time(of payload: NALPayloadReader) -> WallClockTime? {
         guard self.hasPictureStructure else { return nil }
         var reader = payload
         if let lengths = self.delayLengths {
@@ -85,13 +85,13 @@ package struct PictureTimingRules: Sendable, Hashable {
         let whole = Int64(hours * 3600 + minutes * 60 + seconds)
         let ticks = Int64(frames) &* Int64(self.unitsInTick) &* (countsFields ? 2 : 1)
         let fraction = TimeMath.scale(ticks, by: TimeMath.nanoseconds, over: Int64(self.timeScale))
-        // More than a second of pictures after a second is no time code.
+        // A frame count of more than a second is not a time code.
         guard fraction < 2 * TimeMath.nanoseconds else { return nil }
         return WallClockTime(nanoseconds: whole &* TimeMath.nanoseconds &+ fraction, hasZone: false)
     }
 
     private static func clock(
-        _ reader: inout PayloadBytes, _ isFull: Bool
+        _ reader: inout NALPayloadReader, _ isFull: Bool
     ) -> (hours: UInt32, minutes: UInt32, seconds: UInt32)? {
         func field(_ bits: Int) -> UInt32? { isFull || reader.flag() == true ? reader.bits(bits) : nil }
         guard let seconds = field(6), let minutes = field(6), let hours = field(5), seconds < 60, minutes < 60,

@@ -1,19 +1,19 @@
-/// Where to publish or to play: `rtmp://host[:port]/app/name[?query]`, or `rtmps://…` over TLS.
+/// An RTMP URL for publishing or playing: `rtmp://host[:port]/app/name[?query]`, or `rtmps://…` over TLS.
 package struct RTMPURL: Sendable, Hashable {
     package let host: String
-    /// 1935, or 443 over TLS, unless the URL says otherwise.
+    /// 1935, or 443 over TLS, unless the URL contains a port.
     package let port: Int
-    /// Every path segment but the last; the only one when there is just one.
+    /// All path segments but the last; if there is only one, that one.
     package let app: String
-    /// The last path segment with the query; empty when the path has one segment.
+    /// The last path segment with the query; empty if the path has one segment.
     package let streamName: String
-    /// Over TLS.
+    /// Whether the connection uses TLS.
     package let isSecure: Bool
 
     /// - Parameters:
-    ///   - allowsTLS: `rtmps` is a scheme too: the caller can speak TLS.
+    ///   - allowsTLS: Accept `rtmps` too, because the caller supports TLS.
     ///   - key: The stream name with its query, for a URL that ends with the app; `nil`: the URL ends with the name.
-    /// - Returns: nil for another scheme, no host, no path, or a port outside 1 to 65,535.
+    /// - Returns: `nil` for another scheme, no host, no path, or a port outside 1 to 65,535.
     package init?(_ text: String, allowsTLS: Bool = false, key: String? = nil) {
         let scheme = text.prefix { $0 != ":" }.lowercased()
         guard scheme == "rtmp" || allowsTLS && scheme == "rtmps", text.dropFirst(scheme.count).hasPrefix("://") else {
@@ -23,7 +23,7 @@ package struct RTMPURL: Sendable, Hashable {
         let rest = text.dropFirst(scheme.count + 3)
         guard let slash = rest.firstIndex(of: "/") else { return nil }
         var authority = rest[..<slash]
-        // Credentials do not belong to the address; servers ask for them by other means.
+        // Credentials are not part of the address; servers use other ways to authenticate.
         if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
         var path = rest[rest.index(after: slash)...]
         var query = Substring()
@@ -65,11 +65,11 @@ package struct RTMPURL: Sendable, Hashable {
         return "\(host):\(self.port)"
     }
 
-    /// What `connect` says: the URL without stream name.
+    /// The `tcUrl` of the `connect` command: the URL without stream name.
     package var tcURL: String { "\(self.isSecure ? "rtmps" : "rtmp")://\(self.authority)/\(self.app)" }
 
-    /// The URL as it may stand in a log or a state: no credentials, no query, and of the stream name only as much as tells
-    /// two apart.
+    /// The URL for logs and states: without credentials and query, and with only a few characters of the stream name to
+    /// tell streams apart.
     package var redacted: String {
         let name = self.streamName.prefix { $0 != "?" }
         let shown = self.streamName.isEmpty ? "" : "/" + name.prefix(min(4, name.count / 3)) + "…"

@@ -1,19 +1,18 @@
 /// Exact arithmetic on media time. Nothing here rounds twice and nothing overflows: intermediate products have 128 bits
 /// where they need them.
 public enum TimeMath {
-    /// How a quotient that is not whole is rounded.
+    /// How to round a quotient that is not an integer.
     public enum Rounding: Sendable { case down, nearest, up }
 
     /// `value * numerator / denominator`.
-    ///
-    /// - Parameter denominator: Must be positive; a programmer's constant, never outside data.
-    /// - Returns: The exact quotient rounded as asked; saturated at the ends of `Int64`.
+    /// - Parameter denominator: Must be positive; a constant in the program, never external data.
+    /// - Returns: The exact quotient, rounded as requested; saturated at the limits of `Int64`.
     public static func scale(
         _ value: Int64, by numerator: Int64, over denominator: Int64, rounding: Rounding = .nearest
     ) -> Int64 {
         precondition(denominator > 0, "denominator must be positive")
         let (product, isTooLong) = value.multipliedReportingOverflow(by: numerator)
-        // Nearly always it fits, and a division of 128 bits costs several times as much.
+        // It almost always fits, and a division of 128 bits costs several times as much.
         if !isTooLong { return self.divide(product, by: denominator, rounding) }
         return Int64(clamping: self.divide(Int128(value) * Int128(numerator), by: Int128(denominator), rounding))
     }
@@ -27,7 +26,7 @@ public enum TimeMath {
         case .down: if remainder < 0 { quotient -= 1 }
         case .up: if remainder > 0 { quotient += 1 }
         case .nearest:
-            // Halves go up, for negative times too, so that a shifted timeline rounds the same way everywhere.
+            // Halves are rounded up, also for negative times, so that a shifted timeline rounds in the same way.
             if remainder < 0 {
                 quotient -= 1
                 remainder += divisor
@@ -48,7 +47,7 @@ public enum TimeMath {
     public static let nanoseconds: Int64 = 1_000_000_000
 }
 
-/// Where "now" comes from. Live code asks the machine, tests hand in a number; nothing sleeps in a test.
+/// A monotonic clock. The program uses the machine's; tests pass their own values and never sleep.
 public protocol MonotonicClock: Sendable {
     /// Nanoseconds since an arbitrary start; never goes back.
     func now() -> Int64

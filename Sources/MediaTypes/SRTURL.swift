@@ -1,21 +1,21 @@
-/// Where a stream is fetched over SRT: `srt://host:port[?streamid=…&latency=…&passphrase=…&pbkeylen=…]`.
+/// An SRT URL for pulling a stream: `srt://host:port[?streamid=…&latency=…&passphrase=…&pbkeylen=…]`.
 package struct SRTURL: Sendable, Hashable {
     package let host: String
     package let port: Int
     /// Empty: none. Secret.
     package let streamID: String
-    /// Milliseconds; 120 unless the URL says otherwise.
+    /// In milliseconds; 120 unless the URL contains another value.
     package let latencyMs: Int
     /// Empty: the stream is not encrypted. Secret.
     package let passphrase: String
-    /// Bytes of the key that is made of the passphrase: 16, 24 or 32; 0: the other side decides.
+    /// Size in bytes of the key derived from the passphrase: 16, 24 or 32; 0: the peer decides.
     package let keyLength: Int
 
-    /// Longest stream id, in bytes.
+    /// Maximum length of a stream id in bytes.
     package static let longestStreamID = 512
 
-    /// - Returns: nil for another scheme, no host, no port from 1 to 65,535, a word of the query that is unknown, a latency
-    ///   outside 20 to 8,000, a passphrase that is not 10 to 79 bytes, or a `mode` other than `caller`.
+    /// - Returns: `nil` for another scheme, no host, no port from 1 to 65,535, an unknown query parameter, a latency
+    ///   outside 20 to 8,000, a passphrase that is not 10 to 79 bytes long, or a `mode` other than `caller`.
     package init?(_ text: String) {
         guard text.lowercased().hasPrefix("srt://") else { return nil }
         var authority = text.dropFirst("srt://".count)
@@ -61,10 +61,10 @@ package struct SRTURL: Sendable, Hashable {
         (self.streamID, self.latencyMs, self.passphrase, self.keyLength) = (streamID, latency, passphrase, keyLength)
     }
 
-    /// Whether SRT takes it.
+    /// Whether SRT accepts the passphrase.
     package static func isPassphrase(_ text: String) -> Bool { (10...79).contains(text.utf8.count) }
 
-    /// `%XX` as bytes; nil when that is no UTF-8 or holds control characters.
+    /// Decodes `%XX`; `nil` if the result is not UTF-8 or contains control characters.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -86,7 +86,7 @@ package struct SRTURL: Sendable, Hashable {
         return text
     }
 
-    /// `srt://host:port`: what may stand in a log or a state.
+    /// `srt://host:port`, for logs and states.
     package var redacted: String {
         "srt://\(self.host.contains(":") ? "[\(self.host)]" : self.host):\(self.port)"
     }

@@ -1,4 +1,4 @@
-/// What an H.264 sequence parameter set says about the picture.
+/// The frame properties in an H.264 sequence parameter set.
 ///
 /// Spec: ITU-T H.264 §7.3.2.1.1.
 package struct SequenceParameterSet: Sendable, Hashable {
@@ -11,12 +11,12 @@ package struct SequenceParameterSet: Sendable, Hashable {
     /// 8…14.
     package let lumaBitDepth: UInt8
     package let chromaBitDepth: UInt8
-    /// The picture after cropping, in luma samples.
+    /// Frame size after cropping, in luma samples.
     package let width: Int
     package let height: Int
-    /// `frame_mbs_only_flag`: none of its pictures is two fields, or has parts that are.
+    /// `frame_mbs_only_flag`: no frame is coded as fields, completely or in parts.
     package let framesOnly: Bool
-    /// How picture timing messages are to be read; `nil` when they cannot carry a time code.
+    /// How to read picture timing messages; `nil` if they cannot contain a time code.
     package let timing: PictureTimingRules?
 
     /// RFC 6381 §3.3: `avc1.PPCCLL`.
@@ -28,12 +28,12 @@ package struct SequenceParameterSet: Sendable, Hashable {
         (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 
-    /// Profiles whose parameter sets carry the chroma format and bit depths. Spec: §7.3.2.1.1.
+    /// Whether parameter sets of a profile contain the chroma format and bit depths. Spec: §7.3.2.1.1.
     package static func hasChromaFields(profile: UInt8) -> Bool {
         [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profile)
     }
 
-    /// - Parameter nalUnit: The whole NAL unit with its one-byte header, emulation prevention still inside.
+    /// - Parameter nalUnit: The whole NAL unit with its one-byte header and emulation prevention bytes.
     /// - Returns: `nil` for anything that is not a readable parameter set.
     package init?(nalUnit: [UInt8]) {
         guard nalUnit.count >= 4, nalUnit[0] & 0x1F == 7 else { return nil }
@@ -69,7 +69,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
         self.timing = PictureTimingRules(&reader)
     }
 
-    /// The payload of a NAL unit without the bytes that keep start codes out of it. Spec: §7.4.1.1.
+    /// The payload of a NAL unit without its emulation prevention bytes. Spec: §7.4.1.1.
     package static func removingEmulationPrevention(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var zeros = 0
@@ -121,7 +121,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
     private static func readSize(
         _ reader: inout BitReader, chromaArray: UInt32
     ) -> (width: Int, height: Int, framesOnly: Bool)? {
-        // 4,096 macroblocks a side (65,536 samples) is beyond every level; larger numbers are damage.
+        // More than 4,096 macroblocks per side (65,536 samples) exceed every level and indicate damage.
         guard let widthMinus1 = reader.unsignedGolomb(), widthMinus1 < 4_096,
             let heightMinus1 = reader.unsignedGolomb(), heightMinus1 < 4_096, let framesOnly = reader.flag()
         else { return nil }
@@ -147,7 +147,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
 }
 
 extension SequenceParameterSet {
-    /// The first parameter set of an `AVCDecoderConfigurationRecord`; `nil` when there is none that can be read.
+    /// The first parameter set of an `AVCDecoderConfigurationRecord`; `nil` if there is none that can be read.
     ///
     /// Spec: ISO/IEC 14496-15 §5.3.3.1.
     package init?(record: [UInt8]) {

@@ -1,9 +1,10 @@
 extension SourceItem {
-    /// What keeping an item takes beside its payload, in bytes: its place in a queue that grows by doubling, its object, and the
-    /// smallest block of memory. A payload of 14 bytes costs this too.
+    /// Memory overhead per item in addition to its payload, in bytes: its place in a queue that grows by doubling, its
+    /// object, and the smallest memory block. Even a payload of 14 bytes costs this.
     public static let overhead = 512
 
-    /// Bytes that keeping the item takes: the whole block its payload lies in, whatever part of that is the packet's.
+    /// Bytes of memory that the item occupies: the whole block that contains its payload, even if the packet uses only
+    /// a part of it.
     public var cost: Int {
         switch self {
         case .configuration(let parameters): parameters.configuration.count + Self.overhead

@@ -1,4 +1,4 @@
-/// A place in a JSON document, such as `renditions[2].height`.
+/// A path in a JSON document, for example `renditions[2].height`.
 package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
     package enum Step: Sendable, Hashable {
         case key(String)
@@ -9,8 +9,7 @@ package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
 
     package init() {}
 
-    /// Reads `key(.key | [index])*` with keys of letters, digits, `_`, `$` and `-`; at most 32 steps. `nil`: it is not
-    /// one.
+    /// Parses `key(.key | [index])*` with keys of letters, digits, `_`, `$` and `-`; at most 32 steps; otherwise `nil`.
     package init?(_ text: String) {
         var rest = Substring(text)
         while !rest.isEmpty {
@@ -46,7 +45,7 @@ package struct SpecPath: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// `path.key`, with a key that is no plain word in brackets and quotes.
+    /// `path.key`; a key that is not a plain word is written in brackets and quotes.
     package static func join(_ path: String, _ key: String) -> String {
         if self.isPlain(key[...]) { return path.isEmpty ? key : "\(path).\(key)" }
         return "\(path)[\(SpecText.quoted(key))]"

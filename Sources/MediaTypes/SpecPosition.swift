@@ -1,9 +1,9 @@
-/// Where a value comes from.
+/// The origin of a value.
 package enum SpecPosition: Sendable, Hashable {
-    /// Nowhere: a default, or a value made by the program.
+    /// No position: a default, or a value made by the program.
     case none
-    /// The text: line and column, both from 1. Columns count Unicode scalars, a tab as one.
+    /// Line and column in the text, both from 1. Columns count Unicode scalars, a tab as one.
     case text(line: Int, column: Int)
-    /// A command-line override of the value at `path`; `text` is what was given there.
+    /// A command-line override of the value at `path`; `text` is the given value.
     case flag(path: String, text: String)
 }

@@ -1,6 +1,6 @@
-/// Words for messages.
+/// Helpers for message texts.
 package enum SpecText {
-    /// The text in quotes, escaped as in JSON and cut after 40 characters, so that a message stays one line.
+    /// The text in quotes, escaped as in JSON and truncated after 40 characters, so that a message stays on one line.
     package static func quoted(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(40)
         let isCut = start.endIndex != text.unicodeScalars.endIndex
@@ -14,7 +14,7 @@ package enum SpecText {
         return "\(shown.dropLast().joined(separator: ", ")) or \(last)"
     }
 
-    /// Digits in groups of three from five digits on, so that a bit rate can be read.
+    /// The number with thousands separators from five digits on, so that bit rates are readable.
     package static func grouped(_ number: Int) -> String {
         let digits = Array(String(number.magnitude))
         guard digits.count > 4 else { return String(number) }
@@ -26,7 +26,7 @@ package enum SpecText {
         return text
     }
 
-    /// `numerator / denominator` with three decimals, rounded to nearest, trailing zeros cut.
+    /// `numerator / denominator` with up to three decimals, rounded to the nearest, without trailing zeros.
     package static func decimal(_ numerator: Int, over denominator: Int) -> String {
         guard denominator > 0, numerator >= 0 else { return "0" }
         let thousandths = Int128(numerator) * 1000 + Int128(denominator) / 2
@@ -36,7 +36,7 @@ package enum SpecText {
         return fraction.isEmpty ? "\(quotient / 1000)" : "\(quotient / 1000).\(fraction)"
     }
 
-    /// The known word nearest to `word`, if one is near enough to be meant.
+    /// The known word nearest to `word`, if it is near enough to be what was meant.
     package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         var best: (word: String, distance: Int)?
@@ -48,7 +48,8 @@ package enum SpecText {
         return best.word
     }
 
-    /// Edits (insert, delete, replace, swap neighbors) that turn one word into the other.
+    /// Edit distance: the number of insertions, deletions, replacements and swaps of neighbors that turn one word into
+    /// the other.
     package static func distance(_ first: String, _ second: String) -> Int {
         let a = Array(first.utf8)
         let b = Array(second.utf8)

@@ -1,7 +1,7 @@
-/// Which program this is, as `tandem --version` and requests to others say it.
+/// Version of the program, for `tandem --version` and outgoing requests.
 package enum TandemVersion {
     /// Semantic version.
     package static let number = "0.2.0"
-    /// `User-Agent` of requests that rooms make. Spec: RFC 9110 §10.1.5.
+    /// `User-Agent` of outgoing requests. Spec: RFC 9110 §10.1.5.
     package static let userAgent = "tandem/\(Self.number)"
 }

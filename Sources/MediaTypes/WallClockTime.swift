@@ -1,11 +1,11 @@
-/// What a publisher says the time of day was when a picture or a sound of its was taken.
+/// The publisher's time of day when a frame or audio sample was captured.
 public struct WallClockTime: Sendable, Hashable {
-    /// Zones differ by multiples of this: 15 minutes, in nanoseconds.
+    /// Time zones differ by multiples of this: 15 minutes, in nanoseconds.
     private static let zoneStep: Int64 = 900_000_000_000
 
-    /// Nanoseconds since 1970-01-01T00:00:00Z; without a zone, nanoseconds since midnight of wherever the publisher is.
+    /// Nanoseconds since 1970-01-01T00:00:00Z; without a time zone, nanoseconds since midnight at the publisher.
     public var nanoseconds: Int64
-    /// `false` for a clock on somebody's wall: its day and zone are not known.
+    /// `false` if only the local time of day is known, without date and time zone.
     public var hasZone: Bool
 
     public init(nanoseconds: Int64, hasZone: Bool) {
@@ -13,15 +13,16 @@ public struct WallClockTime: Sendable, Hashable {
         self.hasZone = hasZone
     }
 
-    /// Milliseconds since the Unix epoch, as scripts and metadata write them.
+    /// Creates a time from milliseconds since the Unix epoch, the format of scripts and metadata.
     ///
-    /// - Returns: `nil` for what is no time between 2001 and 2286: those have 13 digits.
+    /// - Returns: `nil` if the value is not a time between 2001 and 2286, which have 13 digits.
     public init?(milliseconds: Double) {
         guard milliseconds >= 1e12, milliseconds < 1e13 else { return nil }
         self.init(nanoseconds: Int64(milliseconds * 1000) &* 1000, hasZone: true)
     }
 
-    /// Nanoseconds since the Unix epoch. A time without zone is taken in the zone in which it is nearest to `reference`.
+    /// Nanoseconds since the Unix epoch. A time without time zone is taken in the zone in which it is nearest to
+    /// `reference`.
     ///
     /// - Parameter reference: The server's own time, in nanoseconds since the Unix epoch.
     public func resolved(near reference: Int64) -> Int64 {

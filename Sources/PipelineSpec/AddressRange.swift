@@ -1,12 +1,12 @@
 import MediaTypes
 
-/// Addresses that begin with the same bits: `192.0.2.0/24`, `2001:db8::/32`, or one address.
+/// A range of IP addresses in CIDR notation, such as `192.0.2.0/24` or `2001:db8::/32`, or one address.
 package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     private let first: IPAddress
-    /// Bits that count, of 128.
+    /// Prefix length in bits, counted in the 128-bit form (0…128).
     private let length: Int
 
-    /// Takes the place of a range that is wrong; holds one address that nobody has.
+    /// Placeholder for a range that cannot be parsed. It contains only the unspecified address `::`.
     static let standIn = AddressRange(first: IPAddress(high: 0, low: 0), length: 128)
 
     private init(first: IPAddress, length: Int) {
@@ -14,7 +14,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         self.length = length
     }
 
-    /// - Returns: nil for what is no range. Bits behind the prefix are taken for 0.
+    /// - Returns: nil if the text is not a range. Bits after the prefix are treated as 0.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }), !text.contains("%") else { return nil }
@@ -30,7 +30,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         self.first = Self.prefix(of: address, self.length)
     }
 
-    /// The first `bits` bits of `address`: 0 to 32 of IPv4, to 128 of IPv6.
+    /// The range of all addresses that share the first `bits` bits of `address` (0…32 for IPv4, 0…128 for IPv6).
     package init(address: IPAddress, bits: Int) {
         let bits = max(0, bits)
         self.length = address.isIPv4 ? 96 + min(32, bits) : min(128, bits)
@@ -39,7 +39,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
 
     package func contains(_ address: IPAddress) -> Bool { Self.prefix(of: address, self.length) == self.first }
 
-    /// Holds IPv4 addresses alone.
+    /// Whether the range contains only IPv4 addresses.
     var isIPv4: Bool { self.first.isIPv4 && self.length >= 96 }
 
     package var description: String {
@@ -48,7 +48,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func prefix(of address: IPAddress, _ length: Int) -> IPAddress {
-        // A shift by 64 or more leaves nothing, which is what is meant.
+        // In Swift a shift by 64 or more yields 0, which is the wanted result here.
         IPAddress(
             high: address.high & ~(UInt64.max >> UInt64(min(length, 64))),
             low: address.low & ~(UInt64.max >> UInt64(max(0, length - 64))))
@@ -58,7 +58,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
 extension ValueRule where Value == AddressRange {
     static var addressRange: ValueRule {
         self.parsed(
-            "an address or a range of them, such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32",
+            "an IP address or a range such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32",
             pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$", parse: AddressRange.init)
     }
 }

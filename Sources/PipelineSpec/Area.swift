@@ -1,4 +1,4 @@
-/// A rectangle on the canvas as it is written.
+/// A rectangle on the canvas as the document states it: in pixels or in percent of the canvas.
 package struct Area: Sendable, Hashable {
     /// Left edge.
     package var x: Length
@@ -14,13 +14,14 @@ package struct Area: Sendable, Hashable {
         self.height = height
     }
 
-    /// All of the canvas, whatever its size.
+    /// The whole canvas, regardless of its size.
     package static let whole = Area(x: 0, y: 0, width: .share(Length.whole), height: .share(Length.whole))
 
-    /// The rectangle in pixels; every number even.
+    /// The rectangle in pixels; all four numbers are even.
     ///
-    /// Where a position and its size are both shares, the far edge is rounded as the next neighbor's near edge is, so
-    /// that shares that add up leave no gap: three panes of 33.33 % meet, and 50 % twice is the whole canvas.
+    /// If a position and its size are both percentages, then the far edge is rounded the same way as the near edge of an adjacent
+    /// pane. Percentages that add up therefore leave no gap: three panes of 33.33 % touch, and two of 50 % cover the whole
+    /// canvas.
     package func pixels(width canvasWidth: Int, height canvasHeight: Int) -> PixelRect {
         let (left, width) = Self.span(self.x, self.width, canvasWidth)
         let (top, height) = Self.span(self.y, self.height, canvasHeight)

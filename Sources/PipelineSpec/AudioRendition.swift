@@ -1,12 +1,12 @@
 import MediaTypes
 
-/// One coding of the room's sound: an audio rendition of the multivariant playlist, in a group of its own.
+/// One encoding of the room's audio: an audio rendition of the multivariant playlist, in its own group.
 package struct AudioRendition: Sendable, Hashable {
     package enum Codec: String, Sendable, CaseIterable { case aac }
     /// MPEG-4 audio object types, ISO/IEC 14496-3 §1.5.1.
     package enum Profile: String, Sendable, CaseIterable { case lc }
 
-    /// `[A-Za-z0-9_-]{1,32}`; names its media playlist and its group. Default `audio`.
+    /// `[A-Za-z0-9_-]{1,32}`; the name of its media playlist and of its group. Default `audio`.
     package var name = "audio"
     /// Default ``Codec/aac``.
     package var codec = Codec.aac
@@ -21,13 +21,13 @@ package struct AudioRendition: Sendable, Hashable {
     }
 
     static let rule = ObjectRule(
-        "one coding of the sound", AudioRendition(name: ""),
+        "one encoding of the room's audio", AudioRendition(name: ""),
         [
             Field(
                 required: "name", \.name, .name(32, marks: "_-"),
                 "the audio rendition's name: 1 to 32 letters, digits, _ or -"),
             Field("codec", \.codec, .choice, "audio codec"),
-            Field("profile", \.profile, .choice, "its profile"),
+            Field("profile", \.profile, .choice, "AAC profile"),
             Field(
                 "bitrate", \.bitrate, .integer(32_000...320_000), "bit rate in bit/s; default audio.bitrate",
                 derived: true),
@@ -35,7 +35,7 @@ package struct AudioRendition: Sendable, Hashable {
 }
 
 extension ValueRule where Value == [String] {
-    /// A name, or several.
+    /// One name, or a list of names.
     static func names(_ most: Int, marks: String, upTo count: Int) -> ValueRule {
         let one = ValueRule<String>.name(most, marks: marks)
         let several = ValueRule<[String]>.list(of: one, 1...count, standIn: "")

@@ -10,7 +10,7 @@ package struct Color: Hashable, Sendable, CustomStringConvertible {
         self.blue = blue
     }
 
-    /// Reads `#RRGGBB`; `nil` when the text is anything else.
+    /// Parses `#RRGGBB`; `nil` for any other text.
     package init?(_ text: String) {
         let digits = text.utf8.dropFirst()
         guard text.utf8.first == 0x23, digits.count == 6, let number = Int64(Substring(digits), radix: 16),
@@ -19,7 +19,7 @@ package struct Color: Hashable, Sendable, CustomStringConvertible {
         self.init(packed: number)
     }
 
-    /// Reads NERtc's `R·65536 + G·256 + B`; `nil` outside 0…16,777,215.
+    /// Unpacks NERtc's integer format `R·65536 + G·256 + B`; `nil` outside 0…16,777,215.
     package init?(packed: Int64) {
         guard (0...0xff_ffff).contains(packed) else { return nil }
         self.init(
@@ -27,7 +27,7 @@ package struct Color: Hashable, Sendable, CustomStringConvertible {
             blue: UInt8(truncatingIfNeeded: packed))
     }
 
-    /// `#RRGGBB` in capitals.
+    /// `#RRGGBB` with uppercase digits.
     package var description: String {
         let digits: [Character] = Array("0123456789ABCDEF")
         return [self.red, self.green, self.blue].reduce(into: "#") { text, byte in

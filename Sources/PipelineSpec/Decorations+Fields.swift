@@ -3,9 +3,9 @@ import MediaTypes
 extension StillImage {
     static let background = Self.rule("an image behind everything", zOrder: 0, isRequired: false)
     static let overlay = Self.rule("an image on the canvas", zOrder: 50, isRequired: true)
-    static let watermark = Self.rule("an image on every scene", zOrder: 100, isRequired: true)
+    static let watermark = Self.rule("an image on top of every scene", zOrder: 100, isRequired: true)
 
-    /// Takes the place of one that cannot be read.
+    /// Placeholder for an image that cannot be parsed.
     static let standIn = StillImage(path: "", .whole, zOrder: 0)
 
     private static func rule(_ meaning: String, zOrder: Int, isRequired: Bool) -> ObjectRule<StillImage> {
@@ -14,10 +14,13 @@ extension StillImage {
             [
                 Field(
                     required: "path", \.path, .imagePath,
-                    "PNG or JPEG of at most 2 MB, relative to the working directory; no URL")
+                    "path of a PNG or JPEG file of at most 2 MB, relative to the working directory; not a URL")
             ] + Area.fields(\.area.x, \.area.y, \.area.width, \.area.height, isRequired: isRequired) + [
-                Field("zOrder", \.zOrder, .integer(0...100), "higher lies on top; of equals the later one"),
-                Field("alpha", \.alpha, .fraction, "opacity from 0 to 1, times the image's own"),
+                Field(
+                    "zOrder", \.zOrder, .integer(0...100),
+                    "stacking order; a higher value is drawn on top, and among equal values the later element"),
+                Field(
+                    "alpha", \.alpha, .fraction, "opacity from 0 to 1, multiplied with the image's own alpha channel"),
             ])
     }
 }
@@ -28,67 +31,79 @@ extension TextLabel {
         [
             Field(
                 required: "textId", \.textID, .name(64, marks: "_.-"),
-                "how the control API calls it: 1 to 64 letters, digits, _ . or -"),
-            Field("text", \.text, .title, "up to 256 characters, any script; empty shows nothing"),
-            Field("x", \.x, .length(0...1920), "where it begins, has its middle or ends, by align"),
-            Field("y", \.y, .length(0...1920), "its top edge"),
-            Field("size", \.size, .integer(8...400), "height of the letters in pixels"),
-            Field("color", \.color, .color, "of the letters"),
-            Field(optional: "background", \.background, .color, "color of a box behind it; default none"),
+                "its id in the control API: 1 to 64 letters, digits, _ . or -"),
+            Field("text", \.text, .title, "up to 256 characters in any script; an empty text is not drawn"),
+            Field("x", \.x, .length(0...1920), "position of its left end, middle or right end, depending on align"),
+            Field("y", \.y, .length(0...1920), "position of its top edge"),
+            Field("size", \.size, .integer(8...400), "font size in pixels"),
+            Field("color", \.color, .color, "color of the text"),
+            Field(optional: "background", \.background, .color, "color of a box behind the text; default none"),
             Field("backgroundAlpha", \.backgroundAlpha, .fraction, "opacity of the box from 0 to 1"),
-            Field("align", \.align, .choice, "whether x is its left end, its middle or its right end"),
-            Field("zOrder", \.zOrder, .integer(0...100), "higher lies on top; of equals the later one"),
+            Field("align", \.align, .choice, "whether x is the position of its left end, its middle or its right end"),
+            Field(
+                "zOrder", \.zOrder, .integer(0...100),
+                "stacking order; a higher value is drawn on top, and among equal values the later element"),
             Field(
                 optional: "maxWidth", \.maxWidth, .length(16...1920),
-                "what is longer ends in an ellipsis; default the room on the canvas"),
+                "maximum width; a longer text is cut and ends in an ellipsis; default the space that is left on the canvas"
+            ),
         ])
 }
 
 extension ScoreBar {
     static let rule = ObjectRule(
-        "two scores as the shares of a bar", ScoreBar("", .whole),
+        "a bar that shows the ratio of two scores", ScoreBar("", .whole),
         [
             Field(
                 required: "scoreId", \.scoreID, .name(64, marks: "_.-"),
-                "how the control API calls it: 1 to 64 letters, digits, _ . or -")
+                "its id in the control API: 1 to 64 letters, digits, _ . or -")
         ] + Area.fields(\.area.x, \.area.y, \.area.width, \.area.height, isRequired: true) + [
-            Field("left", \.left, .integer(0...1_000_000_000), "points on the left; 0 to 0 is half and half"),
-            Field("right", \.right, .integer(0...1_000_000_000), "points on the right"),
-            Field("leftColor", \.leftColor, .color, "of the left share"),
-            Field("rightColor", \.rightColor, .color, "of the right share"),
-            Field("zOrder", \.zOrder, .integer(0...100), "higher lies on top; of equals the later one"),
+            Field(
+                "left", \.left, .integer(0...1_000_000_000),
+                "score of the left side; if both are 0, each gets half of the bar"),
+            Field("right", \.right, .integer(0...1_000_000_000), "score of the right side"),
+            Field("leftColor", \.leftColor, .color, "color of the left side"),
+            Field("rightColor", \.rightColor, .color, "color of the right side"),
+            Field(
+                "zOrder", \.zOrder, .integer(0...100),
+                "stacking order; a higher value is drawn on top, and among equal values the later element"),
         ])
 }
 
 extension Countdown {
     static let rule = ObjectRule(
-        "a clock that runs down", Countdown(""),
+        "a countdown timer, drawn as mm:ss", Countdown(""),
         [
             Field(
                 required: "countdownId", \.countdownID, .name(64, marks: "_.-"),
-                "how the control API calls it: 1 to 64 letters, digits, _ . or -"),
+                "its id in the control API: 1 to 64 letters, digits, _ . or -"),
             Field(
                 "of", \.clock, .choice,
-                "scene: begins whenever its scene goes on air; pk: time left of the running phase of the PK"),
+                "scene: starts each time its scene goes on air; pk: shows the time left in the current phase of the PK"),
             Field(
                 "seconds", \.seconds, .integer(0...86_400),
-                "what a countdown of the scene begins with when its scene goes on air"),
-            Field("x", \.x, .length(0...1920), "where it begins, has its middle or ends, by align"),
-            Field("y", \.y, .length(0...1920), "its top edge"),
-            Field("size", \.size, .integer(8...400), "height of the digits in pixels"),
-            Field("color", \.color, .color, "of the digits"),
-            Field("align", \.align, .choice, "whether x is its left end, its middle or its right end"),
-            Field("zOrder", \.zOrder, .integer(0...100), "higher lies on top; of equals the later one"),
+                "start value in seconds each time its scene goes on air; only for countdowns of the scene"),
+            Field("x", \.x, .length(0...1920), "position of its left end, middle or right end, depending on align"),
+            Field("y", \.y, .length(0...1920), "position of its top edge"),
+            Field("size", \.size, .integer(8...400), "font size in pixels"),
+            Field("color", \.color, .color, "color of the digits"),
+            Field("align", \.align, .choice, "whether x is the position of its left end, its middle or its right end"),
+            Field(
+                "zOrder", \.zOrder, .integer(0...100),
+                "stacking order; a higher value is drawn on top, and among equal values the later element"),
         ])
 }
 
 extension Transition {
     static let rule = ObjectRule(
-        "how a scene comes on air", Transition(),
+        "the transition with which a scene goes on air", Transition(),
         [
-            Field("type", \.kind, .choice, "at once, one picture into the other, or one pushed out by the other"),
-            Field("durationMs", \.durationMs, .integer(100...5000), "milliseconds of a crossfade or slide"),
-            Field("direction", \.direction, .choice, "where a slide pushes the old picture"),
+            Field(
+                "type", \.kind, .choice,
+                "cut: at once; crossfade: one picture blends into the other; slide: the new picture pushes the old one out"
+            ),
+            Field("durationMs", \.durationMs, .integer(100...5000), "duration of a crossfade or slide in milliseconds"),
+            Field("direction", \.direction, .choice, "direction in which a slide moves"),
         ])
 
     static func checked(_ transition: Transition, _ path: String, _ log: inout SpecLog) -> Transition {
@@ -97,10 +112,10 @@ extension Transition {
         let direction = SpecPath.join(path, "direction")
         if transition.kind == .cut, log.isWritten(duration) {
             log.mistake(
-                duration, "a cut takes no time", fix: "remove it, or write \"type\": \"crossfade\" or \"slide\"")
+                duration, "does not apply to a cut", fix: "remove it, or write \"type\": \"crossfade\" or \"slide\"")
         }
         if transition.kind != .slide, log.isWritten(direction) {
-            log.mistake(direction, "belongs to slides", fix: "remove it, or write \"type\": \"slide\"")
+            log.mistake(direction, "applies only to slides", fix: "remove it, or write \"type\": \"slide\"")
         }
         return transition
     }

@@ -1,12 +1,12 @@
-/// A picture of a file on the canvas: a background, a logo, a watermark.
+/// A still image from a file on the canvas: a background, a logo or a watermark.
 package struct StillImage: Sendable, Hashable {
-    /// PNG or JPEG of this machine, at most 2 MB, relative to the working directory.
+    /// Path of a local PNG or JPEG file of at most 2 MB, relative to the working directory.
     package var path: String
-    /// The image is stretched to it. Inside the canvas and at least 2 by 2 pixels.
+    /// The rectangle that the image is stretched to: inside the canvas, at least 2 by 2 pixels.
     package var area: Area
-    /// Higher lies on top (0…100); of equals the later one.
+    /// Stacking order (0…100): a higher value is drawn on top, and among equal values the later element.
     package var zOrder: Int
-    /// Opacity in per cent (0…100), times the image's own. Default 100.
+    /// Opacity in percent (0…100), multiplied with the image's own alpha channel. Default 100.
     package var alpha = 100
 
     package init(path: String, _ area: Area, zOrder: Int) {
@@ -16,58 +16,58 @@ package struct StillImage: Sendable, Hashable {
     }
 }
 
-/// Where a text stands to its x.
+/// Which part of a text its `x` positions.
 package enum TextAlign: String, Sendable, CaseIterable {
-    /// It begins there.
+    /// `x` is the left end.
     case left
-    /// Its middle is there.
+    /// `x` is the middle.
     case center
-    /// It ends there.
+    /// `x` is the right end.
     case right
 }
 
 /// A line of text on the canvas.
 package struct TextLabel: Sendable, Hashable {
-    /// `[A-Za-z0-9_.-]{1,64}`; how the control API calls it.
+    /// Its id in the control API: `[A-Za-z0-9_.-]{1,64}`.
     package var textID: String
-    /// Up to 256 characters, any script; empty shows nothing.
+    /// Up to 256 characters in any script; an empty text is not drawn.
     package var text = ""
-    /// Where ``align`` says it begins, has its middle or ends.
+    /// Position of its left end, middle or right end, depending on ``align``.
     package var x: Length = 0
-    /// Its top edge.
+    /// Position of its top edge.
     package var y: Length = 0
-    /// Height of the letters in pixels (8…400). Default 32.
+    /// Font size in pixels (8…400). Default 32.
     package var size = 32
     /// Default white.
     package var color = Color(red: 0xff, green: 0xff, blue: 0xff)
-    /// Color of the box behind it. `nil`: none.
+    /// Color of the box behind the text; `nil`: no box.
     package var background: Color?
-    /// Opacity of the box in per cent (0…100). Default 100.
+    /// Opacity of the box in percent (0…100). Default 100.
     package var backgroundAlpha = 100
     /// Default ``TextAlign/left``.
     package var align = TextAlign.left
-    /// Higher lies on top (0…100). Default 60.
+    /// Stacking order (0…100): a higher value is drawn on top. Default 60.
     package var zOrder = 60
-    /// What is longer ends in an ellipsis. `nil`: as long as the canvas has room.
+    /// Maximum width; a longer text is cut and ends in an ellipsis. `nil`: the space that is left on the canvas.
     package var maxWidth: Length?
 
     package init(_ textID: String) { self.textID = textID }
 }
 
-/// Two scores as the shares of a bar.
+/// A bar that shows the ratio of two scores.
 package struct ScoreBar: Sendable, Hashable {
-    /// `[A-Za-z0-9_.-]{1,64}`; how the control API calls it.
+    /// Its id in the control API: `[A-Za-z0-9_.-]{1,64}`.
     package var scoreID: String
     /// Inside the canvas and at least 2 by 2 pixels.
     package var area: Area
-    /// Points (0…1,000,000,000). Default 0; 0 to 0 is half and half.
+    /// Score of the left side (0…1,000,000,000). Default 0. If both scores are 0, each side gets half of the bar.
     package var left = 0
     package var right = 0
     /// Default `#FF3B6B`.
     package var leftColor = Color(red: 0xff, green: 0x3b, blue: 0x6b)
     /// Default `#3B8BFF`.
     package var rightColor = Color(red: 0x3b, green: 0x8b, blue: 0xff)
-    /// Higher lies on top (0…100). Default 60.
+    /// Stacking order (0…100): a higher value is drawn on top. Default 60.
     package var zOrder = 60
 
     package init(_ scoreID: String, _ area: Area) {
@@ -76,46 +76,47 @@ package struct ScoreBar: Sendable, Hashable {
     }
 }
 
-/// A clock that runs down, as `mm:ss`.
+/// A countdown timer, drawn as `mm:ss`.
 package struct Countdown: Sendable, Hashable {
-    /// Whose time a countdown shows.
+    /// Which time a countdown shows.
     package enum Clock: String, Sendable, CaseIterable {
-        /// Its scene's: it begins with ``Countdown/seconds`` each time the scene goes on air.
+        /// It starts at ``Countdown/seconds`` each time its scene goes on air.
         case scene
-        /// The PK's: what is left of the running phase, in every scene; `00:00` if none runs or the phase has no end.
+        /// The time left in the current phase of the PK, in every scene; `00:00` if no phase is running or the phase has no time
+        /// limit.
         case pk
     }
 
-    /// `[A-Za-z0-9_.-]{1,64}`; how the control API calls it.
+    /// Its id in the control API: `[A-Za-z0-9_.-]{1,64}`.
     package var countdownID: String
     /// Default ``Clock/scene``.
     package var clock = Clock.scene
-    /// Seconds it begins with, each time its scene goes on air (0…86,400); of ``Clock/scene`` only. Default 0.
+    /// Start value in seconds each time its scene goes on air (0…86,400); only for ``Clock/scene``. Default 0.
     package var seconds = 0
-    /// As a ``TextLabel``'s.
+    /// Position and appearance as in a ``TextLabel``.
     package var x: Length = 0
     package var y: Length = 0
     package var size = 32
     package var color = Color(red: 0xff, green: 0xff, blue: 0xff)
     package var align = TextAlign.left
-    /// Higher lies on top (0…100). Default 60.
+    /// Stacking order (0…100): a higher value is drawn on top. Default 60.
     package var zOrder = 60
 
     package init(_ countdownID: String) { self.countdownID = countdownID }
 }
 
-/// How a scene comes on air.
+/// The transition with which a scene goes on air.
 package struct Transition: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable { case cut, crossfade, slide }
 
-    /// Where the new picture pushes the old one.
+    /// The direction in which the new picture pushes the old one out.
     package enum Direction: String, Sendable, CaseIterable { case left, right, up, down }
 
     /// Default ``Kind/cut``.
     package var kind = Kind.cut
     /// Milliseconds (100…5,000). Default 500.
     package var durationMs = 500
-    /// Of a ``Kind/slide``. Default ``Direction/left``.
+    /// Direction of a ``Kind/slide``. Default ``Direction/left``.
     package var direction = Direction.left
 
     package init(_ kind: Kind = .cut) { self.kind = kind }

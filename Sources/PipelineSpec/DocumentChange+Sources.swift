@@ -1,11 +1,12 @@
 import MediaTypes
 
-/// Sources are told apart by their ids: where they stand in their list means nothing.
+/// Compares the sources of two documents. Sources are matched by their ids; their order in the list does not matter.
 extension DocumentChange {
-    /// Sources that cannot join, leave or change, each by its id: one more in the list moves the places of the others.
-    static func sourceMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecMistake] {
+    /// Reports sources that cannot be added, removed or changed while the room runs. Sources are matched by id, since adding one
+    /// to the list shifts the indexes of the others.
+    static func sourceMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecDiagnostic] {
         let (before, after) = (current.pipeline.sources, next.pipeline.sources)
-        var mistakes: [SpecMistake] = []
+        var mistakes: [SpecDiagnostic] = []
         for (index, source) in after.enumerated() {
             let path = "sources[\(index)]"
             guard let place = before.firstIndex(where: { $0.id == source.id }) else {
@@ -18,39 +19,45 @@ extension DocumentChange {
             let (one, other) = (next.effective["sources", index], current.effective["sources", place])
             let paths = one.flatMap { one in other.map { one.differences(from: $0, at: path) } } ?? []
             let refused = paths.filter { path in !Self.alive.contains { Self.isPart(path, of: $0) } }
-            // Keys alone: one that has a key becomes one that is let in without, or the other way round.
+            // If only keys differ, then the source changes between having a stream key and being admitted without one.
             mistakes += (refused.isEmpty ? paths : refused).map { Self.remedy($0) }
         }
         for source in before where next.pipeline.source(source.id) == nil {
             guard let kind = source.fixedKind else { continue }
             mistakes.append(
-                SpecMistake(
+                SpecDiagnostic(
                     path: "sources", at: .none,
-                    what: "\(SpecText.quoted(source.id.description)) is \(kind), and cannot leave while the room runs",
-                    fix: "leave it, and put a scene without it on air, or drain this worker and run the new file"))
+                    what:
+                        "\(SpecText.quoted(source.id.description)) is \(kind) and cannot be removed while the room runs",
+                    fix:
+                        "keep it and put a scene without it on air, or drain this worker and start a new one with the new file"
+                ))
         }
         return mistakes
     }
 
-    private static func cannotJoin(_ source: SourceID, _ kind: String, _ path: String) -> SpecMistake {
-        SpecMistake(
+    private static func cannotJoin(_ source: SourceID, _ kind: String, _ path: String) -> SpecDiagnostic {
+        SpecDiagnostic(
             path: path, at: .none,
-            what: "\(SpecText.quoted(source.description)) is \(kind), and cannot join while the room runs",
-            fix: "add a source of the type rtmp and publish to its key, or drain this worker and run the new file")
+            what: "\(SpecText.quoted(source.description)) is \(kind) and cannot be added while the room runs",
+            fix:
+                "add a source of type rtmp and publish to its key, or drain this worker and start a new one with the new file"
+        )
     }
 }
 
 extension Pipeline.Source {
-    /// What it is, where that begins and ends with its worker; `nil`: a publisher, who may come and go.
+    /// What kind of source it is, if it exists for the whole life of the worker; `nil` for a publisher, which can be added and
+    /// removed.
     fileprivate var fixedKind: String? {
         switch self.input {
         case .rtmp: nil
-        case .file: "a file"
-        case .pull, .srtPull: "fetched"
+        case .file: "a file source"
+        case .pull, .srtPull: "a pull source"
         }
     }
 
-    /// Whether all that differs is what a running room takes.
+    /// Whether the two differ only in members that a running room can change.
     fileprivate func differsOnlyAlive(from current: Pipeline.Source) -> Bool {
         var rest = self
         rest.volume = current.volume
@@ -58,7 +65,7 @@ extension Pipeline.Source {
         rest.offsetMs = current.offsetMs
         rest.rotation = current.rotation
         rest.expected = current.expected
-        // One that has a key and one that a signature or a webhook lets in are admitted in different ways.
+        // A source with a key and a source that a signature or a webhook admits use different admission paths.
         if case .rtmp(let keys) = rest.input, case .rtmp(let before) = current.input, keys.isEmpty == before.isEmpty {
             rest.input = current.input
         }
@@ -67,7 +74,8 @@ extension Pipeline.Source {
 }
 
 extension Pipeline {
-    /// Whether publishers alone come and go, and the others differ by what a running room takes, in whatever order.
+    /// Whether only publishers are added or removed, and all other sources differ only in members that a running room can change.
+    /// The order does not matter.
     func sourcesDifferOnlyAlive(from current: Pipeline) -> Bool {
         let joining = self.sources.filter { current.source($0.id) == nil }
         let leaving = current.sources.filter { self.source($0.id) == nil }

@@ -1,25 +1,25 @@
 package import MediaTypes
 
-/// What another version of a room's file changes in the room that runs by it.
+/// The change from one version of a room's document to the next, checked against what a running room can change.
 package struct DocumentChange: Sendable {
-    /// Why a version does not follow.
+    /// Why a new version is refused.
     package enum Refusal: Error, Sendable, Equatable {
-        /// The room has this version, or a later one.
+        /// The room already has this version or a later one.
         case superseded(by: Int)
-        /// What ``RoomDocument/shown`` leaves out, and is left out here, too; never empty.
-        case hidden([SpecMistake])
-        /// What no running room can take; never empty.
-        case needsRestart([SpecMistake])
+        /// The new version repeats a URL as ``RoomDocument/shown`` prints it, without its secret part; never empty.
+        case hidden([SpecDiagnostic])
+        /// Changes that need a restart; never empty.
+        case needsRestart([SpecDiagnostic])
     }
 
-    /// The version to come, with its revision.
+    /// The new version, with its revision.
     package let document: RoomDocument
-    /// What was written otherwise, as JSON paths; `revision` not among them.
+    /// JSON paths of the members that differ, without `revision`.
     package let paths: [String]
-    /// False for the same version with the same content.
+    /// Whether anything changes; false if version and content are the same.
     package let isChange: Bool
 
-    /// Judges the version that shall follow.
+    /// Compares the current version with the next one and checks whether the room can apply it.
     ///
     /// - Throws: ``Refusal``.
     package init(from current: RoomDocument, to next: RoomDocument) throws(Refusal) {
@@ -50,56 +50,61 @@ package struct DocumentChange: Sendable {
 
     static func remedy(
         _ path: String, _ what: String = "cannot change while the room runs"
-    ) -> SpecMistake {
+    ) -> SpecDiagnostic {
         let fix =
             path.hasPrefix("room.roomId")
-            ? "start a room of its own for it"
-            : "leave it as it is, or drain this worker and run the new file: the successor goes on with the same playlists"
-        return SpecMistake(path: path, at: .none, what: what, fix: fix)
+            ? "start a separate room for it"
+            : "keep it as it is, or drain this worker and start a new one with the new file, which continues the same playlists"
+        return SpecDiagnostic(path: path, at: .none, what: what, fix: fix)
     }
 
-    /// Webhooks whose URLs have lost what is not shown: whoever sends a document back that was asked for means no other receiver.
-    private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecMistake] {
+    /// Finds webhook URLs that were copied from a document that the API returned, without the secret part. A client that sends
+    /// such a document back does not mean to change the receiver, so the change is refused.
+    private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecDiagnostic] {
         let known = Set(current.control.events.compactMap(\.urlText))
         let cut = Set(known.map { JSONNode.origin($0) }).subtracting(known)
         let isCut = next.control.events.map { $0.urlText.map { cut.contains($0) } ?? false }
         return isCut.indices.filter { isCut[$0] }.map { index in
-            SpecMistake(
-                path: "control.events[\(index)].url", at: .none, what: "is what is shown of a URL that says more",
-                fix: "write the whole URL, or, to do without the rest, leave this webhook out first")
+            SpecDiagnostic(
+                path: "control.events[\(index)].url", at: .none,
+                what: "is the shortened form in which the API shows the URL of a webhook",
+                fix: "write the complete URL; if the short URL is really meant, first remove this webhook, then add it")
         }
     }
 
-    /// Outputs that cannot begin, end or change, each by its id: one more in the list moves the places of the others.
-    private static func outputMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecMistake] {
+    /// Reports outputs that cannot be added, removed or changed while the room runs. Outputs are matched by id, since adding one
+    /// to the list shifts the indexes of the others.
+    private static func outputMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecDiagnostic] {
         let (before, after) = (current.pipeline.fixedOutputs, next.pipeline.fixedOutputs)
-        var mistakes: [SpecMistake] = []
+        var mistakes: [SpecDiagnostic] = []
         for (index, output) in after {
             let path = "outputs[\(index)]"
             guard let (place, old) = before.first(where: { $0.output.outputID == output.outputID }) else {
                 mistakes.append(
                     Self.remedy(
-                        path, "\(SpecText.quoted(output.outputID)) cannot begin while the room runs\(Self.onlyPushes)"))
+                        path,
+                        "\(SpecText.quoted(output.outputID)) cannot be added while the room runs\(Self.onlyPushes)"))
                 continue
             }
             guard old != output else { continue }
             let (one, other) = (next.effective["outputs", index], current.effective["outputs", place])
-            // None where it only follows from something else that changes, such as the frame rate.
+            // Empty if the output changes only as a result of another change, such as the frame rate.
             let paths = one.flatMap { one in other.map { one.differences(from: $0, at: path) } } ?? []
             mistakes += paths.map { Self.remedy($0) }
         }
         for (_, old) in before where !after.contains(where: { $0.output.outputID == old.outputID }) {
             mistakes.append(
                 Self.remedy(
-                    "outputs", "\(SpecText.quoted(old.outputID)) cannot end while the room runs\(Self.onlyPushes)"))
+                    "outputs",
+                    "\(SpecText.quoted(old.outputID)) cannot be removed while the room runs\(Self.onlyPushes)"))
         }
         return mistakes
     }
 
-    private static let onlyPushes = ": outputs of the type rtmp alone can"
+    private static let onlyPushes = "; only outputs of type rtmp can"
 
-    /// What a running room takes: the paths of ``Pipeline/differsOnlyAlive(from:)``, but for RTMP outputs and for sources that
-    /// come and go, which are told from others by their type.
+    /// Paths that can change while the room runs: those of ``Pipeline/differsOnlyAlive(from:)``. RTMP outputs and publishers that
+    /// are added or removed are missing here because they are recognized by their type.
     static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk", "alarms", "shutdown", "idle", "sources.volume", "sources.audioTracks", "sources.offsetMs",
@@ -109,7 +114,7 @@ package struct DocumentChange: Sendable {
         "renditions.video.bitrate", "renditions.video.maxBitrate", "renditions.video.bufferSize",
     ]
 
-    /// Whether a path, its indexes left aside, is that of a value or lies in it.
+    /// Whether a path is `whole` or lies inside it; array indexes are ignored.
     static func isPart(_ path: String, of whole: String) -> Bool {
         var plain = ""
         var depth = 0
@@ -125,7 +130,7 @@ package struct DocumentChange: Sendable {
 }
 
 extension JSONNode {
-    /// An element of a list of a pipeline file; `nil`: it is not written.
+    /// An element of one of the document's lists; `nil` if the document does not contain it.
     subscript(list: String, index: Int) -> JSONNode? {
         guard case .array(let elements)? = self[key: list]?.content, elements.indices.contains(index) else {
             return nil
@@ -135,7 +140,7 @@ extension JSONNode {
 }
 
 extension Pipeline {
-    /// The outputs that begin and end with their worker, with their places among all.
+    /// The outputs that exist for the whole life of the worker, with their indexes in `outputs`.
     fileprivate var fixedOutputs: [(index: Int, output: Output)] {
         self.outputs.enumerated().compactMap { index, output -> (index: Int, output: Output)? in
             if case .rtmp = output { return nil }
@@ -143,7 +148,7 @@ extension Pipeline {
         }
     }
 
-    /// Whether all that differs is what a running room takes.
+    /// Whether the two differ only in members that a running room can change.
     fileprivate func differsOnlyAlive(from current: Pipeline) -> Bool {
         var rest = self
         rest.room.title = current.room.title

@@ -1,18 +1,18 @@
 package import MediaTypes
 
-/// One member in which a room's document differs from its pipeline file.
+/// One difference between a room's current document and its pipeline file.
 ///
-/// Elements of the lists that name their elements (sources, outputs, scenes, renditions) are found by their ids, so that an edit
-/// survives an element that the file adds before them.
+/// Elements of lists with ids (sources, outputs, scenes, renditions) are addressed by id, so that an edit still applies after the
+/// file gains another element before them.
 package struct DocumentEdit: Sendable, Equatable {
     package enum Step: Sendable, Hashable {
         case key(String)
-        /// An element of a list, by its identity.
+        /// An element of a list, by its id.
         case element(String)
     }
 
     package var path: [Step]
-    /// `nil`: the document lacks the member.
+    /// `nil`: the document does not have this member.
     package var value: JSONNode?
 
     package init(_ path: [Step], _ value: JSONNode?) {
@@ -22,7 +22,7 @@ package struct DocumentEdit: Sendable, Equatable {
 }
 
 extension DocumentEdit.Step {
-    /// As text: an element begins with `#`; a key that begins with `#` or `\` has a `\` before it.
+    /// The step as text: an element begins with `#`; a key that begins with `#` or `\` is prefixed with `\`.
     package var text: String {
         switch self {
         case .element(let id): "#\(id)"
@@ -40,7 +40,7 @@ extension DocumentEdit.Step {
 }
 
 extension DocumentEdit {
-    /// The path for people, such as `sources[1001/main].volume`.
+    /// The path in readable form, such as `sources[1001/main].volume`.
     package var name: String { Self.name(of: self.path) }
 
     package static func name(of path: [Step]) -> String {
@@ -52,7 +52,7 @@ extension DocumentEdit {
         }
     }
 
-    /// The edits that make `node` of `base`, in the order of `node`. Empty if both say the same.
+    /// The edits that turn `base` into `node`, in the order of `node`. Empty if both are equal.
     package static func between(_ base: JSONNode, _ node: JSONNode) -> [DocumentEdit] {
         var edits: [DocumentEdit] = []
         self.compare(base, node, [], &edits)
@@ -79,7 +79,7 @@ extension DocumentEdit {
         case (.array(let old), .array(let new)):
             guard let before = JSONNode.identities(of: old, in: path.last),
                 let after = JSONNode.identities(of: new, in: path.last),
-                // Another order of what both have is a change of the list itself.
+                // If the common elements have another order, then the list itself has changed.
                 before.filter({ after.contains($0) }) == after.filter({ before.contains($0) })
             else {
                 edits.append(DocumentEdit(path, node.bare))
@@ -100,7 +100,7 @@ extension DocumentEdit {
 }
 
 extension JSONNode {
-    /// The value without the positions at which it was written.
+    /// The value without source positions.
     package var bare: JSONNode {
         switch self.content {
         case .array(let elements): .array(elements.map(\.bare))
@@ -109,7 +109,7 @@ extension JSONNode {
         }
     }
 
-    /// The value with the members of each object in the order of their keys: the same text for the same value.
+    /// The value with the members of each object sorted by key, so that equal values have the same text.
     package var canonical: JSONNode {
         switch self.content {
         case .array(let elements): .array(elements.map(\.canonical))
@@ -119,7 +119,7 @@ extension JSONNode {
         }
     }
 
-    /// The value at a path; `nil`: there is none.
+    /// The value at a path; `nil` if there is none.
     package subscript(path path: [DocumentEdit.Step]) -> JSONNode? {
         var node = self
         var list: DocumentEdit.Step?
@@ -139,9 +139,9 @@ extension JSONNode {
         return node
     }
 
-    /// Carries out an edit. A new element comes last in its list; a list that is missing is made.
+    /// Applies an edit. A new element is appended to its list; a missing list is created.
     ///
-    /// - Returns: False if the path leads nowhere in this value, which has not changed then.
+    /// - Returns: False if the path does not exist in this value; the value is then unchanged.
     package mutating func apply(_ edit: DocumentEdit) -> Bool { self.apply(edit.path[...], edit.value, in: nil) }
 
     private mutating func apply(
@@ -186,9 +186,9 @@ extension JSONNode {
         }
     }
 
-    /// What tells the elements of a list apart.
+    /// The ids of a list's elements.
     ///
-    /// - Returns: `nil` if its elements have no ids, or two have the same.
+    /// - Returns: `nil` if an element has no id or two have the same.
     static func identities(of elements: [JSONNode], in list: DocumentEdit.Step?) -> [String]? {
         guard case .key(let name)? = list else { return nil }
         var ids: [String] = []

@@ -1,13 +1,13 @@
 package import MediaTypes
 
-/// Servers that requests may make the room connect to: relays, RTMP outputs and webhooks that the control API sets.
+/// Which servers the control API may make the room connect to: relays, RTMP outputs and webhooks.
 ///
-/// What the pipeline file names is allowed because it names it. Judged on each address that a connection is about to be made to,
-/// so that a name that resolves to something else a moment later gains nothing.
+/// Servers that the pipeline file names are always allowed. The check uses the resolved address of each connection, so that DNS
+/// rebinding (a name that later resolves to another address) does not get around it.
 package struct EgressPolicy: Sendable, Equatable {
     /// The server a URL names.
     package struct Target: Sendable, Hashable {
-        /// As the URL has it, in lower case, without brackets.
+        /// The host as in the URL, in lower case, without brackets.
         package let host: String
         package let port: Int
         /// The port of the URL's scheme: 1935, 443 or 80.
@@ -19,13 +19,13 @@ package struct EgressPolicy: Sendable, Equatable {
             self.defaultPort = defaultPort
         }
 
-        /// `HOST:PORT`, an IPv6 address in brackets.
+        /// `HOST:PORT`, with an IPv6 address in brackets.
         package var description: String {
             self.host.contains(":") ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
         }
     }
 
-    /// Why a connection is refused. Does not tell which address a name has.
+    /// Why a connection is refused. The text does not reveal which address a name resolves to.
     package enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         case linkLocal(String)
         case local(String)
@@ -42,11 +42,11 @@ package struct EgressPolicy: Sendable, Equatable {
         }
     }
 
-    /// One of them is enough.
+    /// A server is allowed if at least one entry allows it.
     package var allowed: [EgressEntry]
     /// Servers that the pipeline file names.
     package var named: Set<Target>
-    /// Webhooks that the pipeline file names, which are not judged.
+    /// Webhook URLs that the pipeline file names; they are not checked.
     package var webhooks: Set<String>
 
     package init(
@@ -57,18 +57,19 @@ package struct EgressPolicy: Sendable, Equatable {
         self.webhooks = webhooks
     }
 
-    /// Why no connection to `address` may be made, which is one of `target`'s; `nil`: it may.
+    /// Why a connection to `address`, one of the addresses of `target`, is refused; `nil` if it is allowed.
     package func refusal(of target: Target, at address: IPAddress) -> Refusal? {
         let isNamed = self.isNamed(target)
         guard address.reach != .linkLocal else {
-            // The operator has written this very address.
+            // The operator has written exactly this address in the pipeline file.
             return isNamed && IPAddress(target.host) == address ? nil : .linkLocal(target.description)
         }
         if isNamed || self.allowed.contains(where: { $0.allows(target, at: address) }) { return nil }
         return address.reach == .local ? .local(target.description) : .notListed(target.description)
     }
 
-    /// Why no connection to `target` will be made, whatever its name resolves to; `nil`: that depends on its address.
+    /// Why every connection to `target` is refused, regardless of the address its name resolves to; `nil` if that depends on the
+    /// address.
     package func refusal(of target: Target) -> Refusal? {
         if let address = IPAddress(target.host) { return self.refusal(of: target, at: address) }
         guard !self.isNamed(target), !self.allowed.contains(where: { $0.mayAllow(target) }) else { return nil }
@@ -81,25 +82,25 @@ package struct EgressPolicy: Sendable, Equatable {
 }
 
 extension EgressPolicy.Target {
-    /// The server of a relay or an RTMP output.
+    /// The server that the URL of a relay or an RTMP output names.
     package init(_ url: RTMPURL) {
         self.init(host: url.host, port: url.port, defaultPort: url.isSecure ? 443 : 1935)
     }
 }
 
-/// An entry of `control.egress.allowedHosts`: `public`, a range of addresses, or a host as ``HostPattern`` writes it.
+/// An entry of `control.egress.allowedHosts`: `public`, a range of addresses, or a host pattern (``HostPattern``).
 package enum EgressEntry: Sendable, Hashable, CustomStringConvertible {
-    /// Every global address, at any port.
+    /// Every global address, on any port.
     case publicAddresses
-    /// At any port.
+    /// A range of addresses, on any port.
     case range(AddressRange)
-    /// Without a port only the one of the URL's scheme.
+    /// A host. Without a port, only the default port of the URL's scheme is allowed.
     case host(HostPattern)
 
-    /// Takes the place of an entry that is wrong; allows nothing.
+    /// Placeholder for an entry that cannot be parsed; allows nothing.
     static let standIn = EgressEntry.host(.standIn)
 
-    /// - Returns: nil for what is no entry.
+    /// - Returns: nil if the text is not an entry.
     package init?(_ text: String) {
         if text.lowercased() == "public" {
             self = .publicAddresses
@@ -120,8 +121,9 @@ package enum EgressEntry: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A host that is written out may be anywhere but where nothing is allowed. Below a domain others may give names, so those are
-    /// held to global addresses.
+    /// Whether the entry allows `target` at `address`. A complete host name may resolve to any address except the link-local ones
+    /// that no entry allows. A name that matches `*.DOMAIN` must resolve to a global address, since others may be able to create
+    /// names below the domain.
     func allows(_ target: EgressPolicy.Target, at address: IPAddress) -> Bool {
         switch self {
         case .publicAddresses: address.reach == .global
@@ -136,7 +138,7 @@ package enum EgressEntry: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether there is an address at which ``allows(_:at:)`` is true.
+    /// Whether ``allows(_:at:)`` can be true for some address.
     func mayAllow(_ target: EgressPolicy.Target) -> Bool {
         switch self {
         case .publicAddresses, .range: true

@@ -2,20 +2,20 @@ import MediaTypes
 
 /// A receiver of the room's events.
 package struct EventSink: Sendable, Hashable {
-    /// How it gets them.
+    /// How the events are delivered.
     package enum Kind: String, Sendable, CaseIterable {
-        /// One POST an event: CloudEvents in JSON, signed as Standard Webhooks say.
+        /// One POST request per event: CloudEvents in JSON, signed according to Standard Webhooks.
         case webhook
     }
 
     package var type = Kind.webhook
-    /// `http://…` or `https://…`, whose path may be a secret. ``Secret/inline(_:)`` or ``Secret/env(_:)``.
+    /// `http://…` or `https://…`, The path may be a secret. ``Secret/inline(_:)`` or ``Secret/env(_:)``.
     package var url = Secret.inline("")
-    /// Kinds it gets, as `source.live` or `source.*`; empty: all.
+    /// Event types to deliver, such as `source.live` or `source.*`; empty: all.
     package var types: [String] = []
-    /// Time an attempt may take, in milliseconds (100…15,000). Default 3,000.
+    /// Timeout of one delivery attempt in milliseconds (100…15,000). Default 3,000.
     package var timeoutMs = 3000
-    /// One secret a line, each of which signs; `nil`: nothing is signed. Never ``Secret/inline(_:)``.
+    /// One secret per line; each adds a signature. `nil`: requests are not signed. Never ``Secret/inline(_:)``.
     package var secret: Secret?
 
     package init() {}
@@ -23,10 +23,11 @@ package struct EventSink: Sendable, Hashable {
     static let rule = ObjectRule(
         "a receiver of the room's events", EventSink(),
         [
-            Field(required: "type", \.type, .choice, "how it gets them: webhook, one POST an event"),
+            Field(required: "type", \.type, .choice, "how events are delivered; webhook: one POST request per event"),
             Field(
                 optional: "url", \.urlText,
-                .webhookURL, "where each event is sent, in order, again until it is taken (status 2xx)"),
+                .webhookURL,
+                "URL that receives the events in order; each is retried until the response has a 2xx status"),
             Field(optional: "urlEnv", \.url.variable, .variable, "environment variable that holds the URL instead"),
             Field(
                 "types", \.types,
@@ -37,22 +38,22 @@ package struct EventSink: Sendable, Hashable {
                         return !name.isEmpty && name.utf8.count <= 64
                             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "." || $0 == "_") }
                     }, 0...64, standIn: ""),
-                "kinds of events it gets; none: all"),
-            Field("timeoutMs", \.timeoutMs, .integer(100...15_000), "milliseconds an attempt may take"),
+                "event types to deliver; an empty list means all"),
+            Field("timeoutMs", \.timeoutMs, .integer(100...15_000), "timeout of one delivery attempt in milliseconds"),
             Field(
                 optional: "secretEnv", \.secret.variable, .variable,
-                "environment variable that holds the secret which signs what is sent (whsec_… or any text); several lines: several signatures"
+                "environment variable that holds the secret for signing requests (whsec_… or any text); each line adds one signature"
             ),
-            Field(optional: "secretFile", \.secret.file, .path, "file that holds it instead"),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds the secret instead"),
         ], keywords: [SourceDraft.needsURL])
 
-    /// The URL's text, where the pipeline holds it.
+    /// The URL if the document contains it; `nil` if it comes from an environment variable.
     package var urlText: String? {
         get { if case .inline(let text) = self.url, !text.isEmpty { text } else { nil } }
         set { if let newValue { self.url = .inline(newValue) } }
     }
 
-    /// Whether events can be sent there.
+    /// Whether the text is a URL that events can be sent to.
     package static func isURL(_ text: String) -> Bool {
         let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first.map { text.dropFirst($0.count) }
         guard let rest, text.utf8.count <= 2048, let first = rest.first else { return false }
@@ -62,9 +63,9 @@ package struct EventSink: Sendable, Hashable {
     static func checked(_ sink: EventSink, _ path: String, _ log: inout SpecLog) -> EventSink {
         log.checkSecret("secret", at: path)
         switch (log.isWritten("\(path).url"), log.isWritten("\(path).urlEnv")) {
-        case (true, true): log.mistake("\(path).urlEnv", "stands beside url", fix: "keep one of the two")
+        case (true, true): log.mistake("\(path).urlEnv", "cannot be combined with url", fix: "remove one of the two")
         case (false, false):
-            log.mistake("\(path).url", "is missing", fix: "add \"url\" or \"urlEnv\": where each event is sent")
+            log.mistake("\(path).url", "is missing", fix: "add \"url\" or \"urlEnv\": the URL that receives the events")
         default: break
         }
         return sink

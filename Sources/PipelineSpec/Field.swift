@@ -1,18 +1,18 @@
 import MediaTypes
 
-/// One key of an object: its rule, its place in the model, and what it means.
+/// One key of a JSON object: its rule, the property it is stored in, and its description.
 struct Field<Root: Sendable>: Sendable {
     let key: String
     let isRequired: Bool
-    /// Unit and range in words; the schema's description and the remedy when it is missing.
+    /// Description with unit and range; used as the schema's `description` and in the `fix` when the key is missing.
     let meaning: String
-    /// Keywords of the JSON Schema, with the default that the prototype holds.
+    /// Keywords of the JSON Schema, including the default from the prototype.
     let schema: @Sendable (_ prototype: Root) -> [JSONMember]
     let read: @Sendable (_ node: JSONNode, _ path: String, _ root: inout Root, _ log: inout SpecLog) -> Void
 
     /// A field with a default.
     ///
-    /// - Parameter derived: The default depends on other fields, so `meaning` tells it and the schema shows none.
+    /// - Parameter derived: The default depends on other fields. `meaning` describes it, and the schema has no `default`.
     init<Value>(
         _ key: String, _ place: WritableKeyPath<Root, Value> & Sendable, _ rule: ValueRule<Value>, _ meaning: String,
         derived: Bool = false
@@ -30,7 +30,7 @@ struct Field<Root: Sendable>: Sendable {
         }
     }
 
-    /// A field that must be there.
+    /// A required field.
     init<Value>(
         required key: String, _ place: WritableKeyPath<Root, Value> & Sendable, _ rule: ValueRule<Value>,
         _ meaning: String
@@ -44,7 +44,7 @@ struct Field<Root: Sendable>: Sendable {
         }
     }
 
-    /// A field that is `nil` when it is not there.
+    /// An optional field; `nil` if the key is missing.
     init<Value>(
         optional key: String, _ place: WritableKeyPath<Root, Value?> & Sendable, _ rule: ValueRule<Value>,
         _ meaning: String
@@ -58,7 +58,7 @@ struct Field<Root: Sendable>: Sendable {
         }
     }
 
-    /// A key whose only value is one word.
+    /// A key with only one allowed value.
     init(_ key: String, always word: String, isRequired: Bool, _ meaning: String) {
         self.key = key
         self.isRequired = isRequired
@@ -69,14 +69,15 @@ struct Field<Root: Sendable>: Sendable {
         }
         self.read = { node, path, _, log in
             if node.string == word { return }
-            let what = node.string.map { "there is no \(SpecText.quoted($0)) here" } ?? "is \(node.kind), not a string"
+            let what =
+                node.string.map { "\(SpecText.quoted($0)) is not allowed here" } ?? "is \(node.kind), not a string"
             log.mistake(
-                path, what, fix: "write \(SpecText.quoted(word))\(isRequired ? "" : ", or leave the key out")",
+                path, what, fix: "write \(SpecText.quoted(word))\(isRequired ? "" : ", or remove the key")",
                 at: node.position)
         }
     }
 
-    /// A switch that cannot be on here: whoever looks for it is told why.
+    /// A boolean that must be false here; writing `true` is a mistake whose message explains why.
     init(neverOn key: String, because reason: String, fix: String, _ meaning: String) {
         self.key = key
         self.isRequired = false
@@ -90,13 +91,13 @@ struct Field<Root: Sendable>: Sendable {
             case .boolean(true): log.mistake(path, reason, fix: fix, at: node.position)
             default:
                 log.mistake(
-                    path, "is \(node.kind), not a boolean", fix: "write false, or leave the key out",
+                    path, "is \(node.kind), not a boolean", fix: "write false, or remove the key",
                     at: node.position)
             }
         }
     }
 
-    /// A text for editors and other tools, which changes nothing.
+    /// A string for editors and other tools, which the program ignores.
     init(note key: String, _ meaning: String) {
         self.key = key
         self.isRequired = false
@@ -108,7 +109,7 @@ struct Field<Root: Sendable>: Sendable {
         }
     }
 
-    /// An object the program does not look into.
+    /// An object whose content the program ignores.
     init(free key: String, _ meaning: String) {
         self.key = key
         self.isRequired = false

@@ -1,4 +1,4 @@
-/// Segments and parts are encrypted, each as a whole.
+/// Encryption of segments and parts, each as a whole.
 ///
 /// Spec: rfc8216bis §4.4.4.4 (`EXT-X-KEY`), §5.2.
 package struct HLSEncryption: Sendable, Hashable {
@@ -8,33 +8,36 @@ package struct HLSEncryption: Sendable, Hashable {
     }
 
     package var method = Method.aes128
-    /// Segments with one key (1…10,000). Default 30.
+    /// Number of segments that share one key (1…10,000). Default 30.
     package var rotateEverySegments = 30
-    /// Where players get keys from, with `{track}` for the rendition and `{period}` for the number of its key; `nil`: from the
-    /// viewers' listener.
+    /// URL from which players get keys. `{track}` is replaced by the rendition and `{period}` by the number of its key. `nil`:
+    /// the viewers' listener serves the keys.
     package var keyURI: String?
-    /// What keys are derived from; `nil`: 32 random bytes that stay beside the room's state. Never ``Secret/inline(_:)``.
+    /// The secret that keys are derived from; `nil`: 32 random bytes that are stored next to the room's state. Never
+    /// ``Secret/inline(_:)``.
     package var secret: Secret?
 
     package init() {}
 
     static let rule = ObjectRule(
-        "segments and parts are encrypted, each as a whole", HLSEncryption(),
+        "encryption of segments and parts, each as a whole", HLSEncryption(),
         [
-            Field("method", \.method, .choice, "AES-128: CBC, an IV for each key and rendition"),
-            Field("rotateEverySegments", \.rotateEverySegments, .integer(1...10_000), "segments with one key"),
+            Field("method", \.method, .choice, "AES-128: CBC mode with one IV for each key and rendition"),
+            Field(
+                "rotateEverySegments", \.rotateEverySegments, .integer(1...10_000),
+                "number of segments that share one key"),
             Field(
                 optional: "keyUri", \.keyURI,
                 .text(
                     "an http or https URL with {track} and {period} in it", pattern: "^https?://[^\\s\"]+$",
                     accepts: isKeyURI),
-                "a key server of your own: {track} is the rendition, {period} its key's number from 0; needs secretEnv or secretFile, of "
-                    + "which it derives the same keys; without it the viewers' listener serves them"),
+                "URL of your own key server: {track} is the rendition, {period} the number of its key, from 0; needs secretEnv or secretFile, from which that server derives the same keys; without keyUri the viewers' listener serves the keys"
+            ),
             Field(
                 optional: "secretEnv", \.secret.variable, .variable,
-                "environment variable that holds what keys are derived from: the first 16 bytes of HMAC-SHA256 over "
-                    + "tandem-aes-128, roomId, key, the track's name and the period's number, a line each"),
-            Field(optional: "secretFile", \.secret.file, .path, "file that holds it instead"),
+                "environment variable that holds the secret that keys are derived from: the first 16 bytes of HMAC-SHA256 over five lines: tandem-aes-128, roomId, key, the track's name and the period's number"
+            ),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds the secret instead"),
         ])
 
     private static func isKeyURI(_ text: String) -> Bool {
@@ -53,20 +56,22 @@ extension PipelineRules {
         log.checkSecret("secret", at: path)
         if encryption.keyURI != nil, encryption.secret == nil, log.isSound("\(path).keyUri") {
             log.mistake(
-                "\(path).keyUri", "the key server has no keys",
-                fix: "add \"secretEnv\" or \"secretFile\" with a secret that it has, too, or leave keyUri out")
+                "\(path).keyUri", "the key server cannot derive the keys without a secret",
+                fix: "add \"secretEnv\" or \"secretFile\" with a secret that the key server also has, or remove keyUri")
         }
         if encryption.keyURI == nil, output.http.listen == nil {
             log.mistake(
-                path, "nobody serves the keys: the viewers' listener is off",
-                fix: "add \"keyUri\", or let http.listen have an address")
+                path, "players cannot get the keys, because the viewers' listener is off",
+                fix: "add \"keyUri\", or set http.listen to an address")
         }
         if output.http.flv {
             log.mistake(
-                path, "FLV has no encryption, and http.flv is true", fix: "remove one of the two")
+                path, "FLV cannot be encrypted, but http.flv is true", fix: "remove one of the two")
         }
         if encryption.keyURI == nil, output.http.signedURLs == nil {
-            log.warning(path, "whoever can watch can have the keys", fix: "add \"http\": { \"signedUrls\": … }")
+            log.warning(
+                path, "everyone who can reach the viewers' listener can get the keys",
+                fix: "add \"http\": { \"signedUrls\": … }")
         }
     }
 }

@@ -1,34 +1,36 @@
 package import MediaTypes
 
-/// The ladder as HLS in a directory, and over HTTP when it listens.
+/// The renditions as HLS in a directory, and over HTTP if ``HTTP/listen`` is set.
 ///
-/// The grid is counted in frames of the canvas; durations follow from it.
+/// Lengths of parts, GOPs and segments are counted in frames of the canvas; durations follow from them.
 package struct HLSOutput: Sendable, Hashable {
     package enum PlaylistType: String, Sendable, CaseIterable {
-        /// A window that slides; old segments are deleted.
+        /// A sliding window; old segments are deleted.
         case live
-        /// Everything since the start stays listed (RFC 8216bis §4.4.3.5).
+        /// All segments since the start stay listed (RFC 8216bis §4.4.3.5).
         case event
     }
 
     /// The viewers' listener: public and read-only.
     package struct HTTP: Sendable, Hashable {
-        /// A TCP address; `nil`: none. Default `127.0.0.1:0`, none for an offline room.
+        /// A TCP address; `nil`: no listener. Default `127.0.0.1:0`; `nil` for an offline room.
         package var listen: ListenAddress? = .tcp(host: "127.0.0.1", port: 0)
-        /// Origins a browser may play from; `*` is any. Default `["*"]`.
+        /// Origins of web pages that may play the streams (CORS); `*` means any. Default `["*"]`.
         package var allowOrigins = ["*"]
-        /// HTTPS, with HTTP/2, by this certificate; `nil`: HTTP/1.1 in clear text.
+        /// Certificate for HTTPS with HTTP/2; `nil`: HTTP/1.1 in clear text.
         package var tls: TLSSettings?
-        /// Viewers need signed URLs; `nil`: anybody may watch.
+        /// Viewers need signed URLs; `nil`: anyone can watch.
         package var signedURLs: SignedURLs?
-        /// Connections at once (1…65,535), as far as the process may open so many files; more wait. Default 8,192.
+        /// Maximum number of concurrent connections (1…65,535), limited by the number of files that the process can open; further
+        /// connections wait. Default 8,192.
         package var maxConnections = 8_192
-        /// Connections at once from one address (1…65,535), more are closed; `nil`: no limit, since a proxy is one address.
+        /// Maximum number of concurrent connections from one address (1…65,535); further ones are closed. `nil`: no limit, since
+        /// all viewers behind a proxy have one address.
         package var maxConnectionsPerAddress: Int?
-        /// Seconds that the listener stays open behind the room's end (0…86,400); `nil`: as long as the window, at most 60, if a viewer
-        /// asked within the last 30 seconds, else 3; 0 when the clock is offline.
+        /// Seconds that the listener stays open after the room's end (0…86,400). `nil`: if a viewer sent a request within the
+        /// last 30 seconds, then the window's length, at most 60; otherwise 3. 0 if the clock is offline.
         package var lingerSeconds: Int?
-        /// Each rendition is there as HTTP-FLV and WebSocket-FLV too, at `live/NAME.flv`. Default false.
+        /// Whether each rendition is also served as HTTP-FLV and WebSocket-FLV at `live/NAME.flv`. Default false.
         package var flv = false
 
         package init() {}
@@ -40,32 +42,32 @@ package struct HLSOutput: Sendable, Hashable {
     package var path: String
     /// File name of the multivariant playlist. Default `index.m3u8`.
     package var multivariantPlaylist = "index.m3u8"
-    /// Frames from one IDR picture to the next (1…600), a multiple of ``partFrames``. Default 32 at 30 frames a second,
-    /// in proportion at others.
+    /// Frames from one key frame (IDR) to the next (1…600), a multiple of ``partFrames``. Default 32 at 30 frames per second, in
+    /// proportion at other rates.
     package var gopFrames = 32
     /// GOPs in a segment (1…30). Default 2.
     package var segmentGops = 2
-    /// Frames in a part (1…600). Default 16 at 30 frames a second, in proportion at others.
+    /// Frames in a part (1…600). Default 16 at 30 frames per second, in proportion at other rates.
     package var partFrames = 16
-    /// The viewers' listener offers parts and blocking reload (low-latency HLS); the directory's playlists stay plain.
-    /// Default true, false when the clock is offline.
+    /// Whether the viewers' listener offers parts and blocking reload (low-latency HLS). Playlists in the directory never do.
+    /// Default true; false if the clock is offline.
     package var lowLatency = true
-    /// Preset of the renditions that name none. Default ``VideoEncoding/Preset/veryfast``.
+    /// Preset of renditions without their own. Default ``VideoEncoding/Preset/veryfast``.
     package var preset = VideoEncoding.Preset.veryfast
-    /// How much a live playlist lists, in seconds (3…86,400), at least three segments. Default 60.
+    /// Length of a live playlist in seconds (3…86,400), at least three target durations. Default 60.
     package var windowSeconds = 60
-    /// Default ``PlaylistType/live``; ``PlaylistType/event`` when the clock is offline.
+    /// Default ``PlaylistType/live``; ``PlaylistType/event`` if the clock is offline.
     package var playlistType = PlaylistType.live
-    /// Every rendition with pictures has an I-frame playlist, so that players show pictures while somebody seeks (RFC 8216bis
-    /// §4.4.3.6). Default true for an event playlist with clear segments; nobody seeks far in a short window.
+    /// Whether every video rendition has an I-frame playlist, so that players can show frames while seeking (RFC 8216bis
+    /// §4.4.3.6). Default true for an event playlist without encryption; a short live window does not need it.
     package var iFramePlaylists = false
-    /// How long a segment stays on disk after it left every playlist, in seconds (0…86,400). Default 30.
+    /// Seconds that a segment stays on disk after it was removed from all playlists (0…86,400). Default 30.
     package var deleteGraceSeconds = 30
     package var http = HTTP()
-    /// Directory of clips, relative to the working directory; `nil`: `clips` in ``path``, of an encrypted output `clips` in the
+    /// Directory of clips, relative to the working directory. `nil`: `clips` in ``path``; for an encrypted output, `clips` in the
     /// record output's directory.
     package var clipPath: String?
-    /// `nil`: segments are clear.
+    /// `nil`: segments are not encrypted.
     package var encryption: HLSEncryption?
 
     package init(path: String) { self.path = path }
@@ -83,8 +85,8 @@ package struct HLSOutput: Sendable, Hashable {
 }
 
 extension HLSOutput {
-    /// Part length that fits `fps`: 16 frames at 30 a second in proportion, or the divisor of `gopFrames` that differs
-    /// from that by the smallest factor, the smaller one of two.
+    /// Default part length for `fps`: 16 frames at 30 fps, in proportion at other rates. If `gopFrames` is given, then the
+    /// divisor of it that differs from that by the smallest factor; the smaller of two equally near.
     package static func defaultPartFrames(fps: Int, gopFrames: Int?) -> Int {
         let wanted = max(1, Int(clamping: TimeMath.scale(Int64(fps), by: 16, over: 30)))
         guard let gopFrames, gopFrames > 0 else { return wanted }
@@ -96,7 +98,8 @@ extension HLSOutput {
         return best
     }
 
-    /// GOP length that fits `fps`: the multiple of `partFrames` nearest to 32 frames at 30 a second, at least one part.
+    /// Default GOP length for `fps`: the multiple of `partFrames` nearest to 32 frames at 30 fps (in proportion at other rates),
+    /// at least one part.
     package static func defaultGopFrames(fps: Int, partFrames: Int) -> Int {
         guard partFrames > 0 else { return 1 }
         let wanted = Int(clamping: TimeMath.scale(Int64(fps), by: 32, over: 30))

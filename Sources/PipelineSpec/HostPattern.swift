@@ -1,28 +1,28 @@
 import MediaTypes
 
-/// Servers a room may fetch sources from: `HOST`, `HOST:PORT`, `HOST:*`, and `*.DOMAIN` in place of the host.
+/// A pattern for servers: `HOST`, `HOST:PORT` or `HOST:*`; `*.DOMAIN` can replace the host.
 ///
-/// Without a port only 1935. Names are compared as written, whatever their case; `*.DOMAIN` stands for every name below the
-/// domain and not for the domain itself.
+/// Without a port, the pattern matches the default port only (1935 unless the caller sets another). Names are compared without
+/// regard to case. `*.DOMAIN` matches every name below the domain, but not the domain itself.
 package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
-    /// Lower case, without brackets; begins with `.` for every name below.
+    /// In lower case, without brackets; begins with `.` if it matches every name below a domain.
     private let host: String
-    /// nil: any. ``portOfScheme``: the one of the URL's scheme.
+    /// nil: any port. ``portOfScheme``: the default port of the URL's scheme.
     private let port: Int?
     package let description: String
 
-    /// Takes the place of a pattern that is wrong; allows nothing.
+    /// Placeholder for a pattern that cannot be parsed; matches nothing.
     static let standIn = HostPattern(host: "", port: 0, description: "")
 
     private init(host: String, port: Int?, description: String) {
         (self.host, self.port, self.description) = (host, port, description)
     }
 
-    /// Stands for the port of the URL's scheme; no port that can be written.
+    /// Marks the default port of the URL's scheme; 0 cannot occur as a written port.
     static let portOfScheme = 0
 
-    /// - Parameter defaultPort: The port of a pattern that has none.
-    /// - Returns: nil for what is no pattern.
+    /// - Parameter defaultPort: The port if the pattern does not contain one.
+    /// - Returns: nil if the text is not a pattern.
     package init?(_ text: String, defaultPort: Int = 1935) {
         guard text.utf8.count <= 300 else { return nil }
         var rest = text.lowercased()[...]
@@ -58,28 +58,28 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         self.description = text
     }
 
-    /// The address that is written in place of a name; `nil`: a name is.
+    /// The IP address in the pattern; `nil` if it contains a name.
     var address: IPAddress? { IPAddress(self.host) }
 
-    /// Stands for every name below a domain.
+    /// Whether it matches every name below a domain (`*.DOMAIN`).
     var isBelow: Bool { self.host.hasPrefix(".") }
 
-    /// - Parameter defaultPort: The port of the URL's scheme.
+    /// - Parameter defaultPort: The default port of the URL's scheme.
     func allows(port: Int, defaultPort: Int) -> Bool {
         guard let own = self.port else { return true }
         return port == (own == Self.portOfScheme ? defaultPort : own)
     }
 
-    /// Whether the server at `host` and `port` is one of these.
+    /// Whether the pattern matches the server at `host` and `port`.
     package func allows(host: String, port: Int) -> Bool {
         self.allows(host: host, port: port, defaultPort: 1935)
     }
 
-    /// - Parameter defaultPort: The port of the URL's scheme.
+    /// - Parameter defaultPort: The default port of the URL's scheme.
     func allows(host: String, port: Int, defaultPort: Int) -> Bool {
         let host = host.lowercased()
         guard self.allows(port: port, defaultPort: defaultPort) else { return false }
-        // A name that ends in a dot is the same name to the resolver.
+        // The resolver treats a name with a trailing dot as the same name.
         let name = host.hasSuffix(".") ? host.dropLast() : host[...]
         return self.host.hasPrefix(".") ? name.hasSuffix(self.host) && name.count > self.host.count : name == self.host
     }
@@ -88,7 +88,7 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
 extension ValueRule where Value == HostPattern {
     static var hostPattern: ValueRule {
         self.parsed(
-            "HOST, HOST:PORT or HOST:*, or *.DOMAIN in place of the host; without a port only 1935",
+            "HOST, HOST:PORT or HOST:*, or *.DOMAIN in place of the host; without a port, only port 1935",
             pattern: "^[^\\s/@]+$"
         ) { HostPattern($0) }
     }

@@ -1,5 +1,5 @@
 extension IPAddress {
-    /// How far an address reaches, which decides whether a request may make the worker connect to it.
+    /// The scope of an address, which decides whether an API request may make the worker connect to it.
     package enum Reach: Sendable, Hashable {
         /// A global unicast address.
         case global
@@ -9,7 +9,7 @@ extension IPAddress {
         case linkLocal
     }
 
-    /// IPv4 addresses that are reached through IPv6 count as those addresses.
+    /// The scope of this address. An IPv6 address that embeds an IPv4 address counts as that IPv4 address.
     ///
     /// Spec: RFC 6890 (special-purpose addresses), RFC 6052 (NAT64), RFC 3056 (6to4).
     package var reach: Reach {
@@ -18,12 +18,13 @@ extension IPAddress {
         return Self.local.contains { $0.contains(address) } ? .local : .global
     }
 
-    /// The IPv4 address that packets to this IPv6 address end at: NAT64, 6to4 and IPv4-compatible forms; `nil` for any other.
+    /// The embedded IPv4 address that packets to this IPv6 address are delivered to: NAT64, 6to4 and IPv4-compatible forms; `nil`
+    /// for any other.
     private var carried: IPAddress? {
         if self.isIPv4 { return nil }
         if self.high == 0x0064_ff9b_0000_0000, self.low >> 32 == 0 { return Self.mapping(self.low) }
         if self.high >> 48 == 0x2002 { return Self.mapping(self.high >> 16) }
-        // `::` and `::1` are no IPv4 addresses.
+        // `::` and `::1` are not IPv4 addresses.
         if self.high == 0, self.low >> 32 == 0, self.low > 1 { return Self.mapping(self.low) }
         return nil
     }
@@ -38,7 +39,7 @@ extension IPAddress {
         "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::/32", "fd20:ce::254",
     ])
 
-    /// Linux takes 0.0.0.0 and `::` for loopback.
+    /// Includes 0.0.0.0 and `::`, since Linux treats a connection to them as loopback.
     private static let local = Self.ranges([
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
         "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",

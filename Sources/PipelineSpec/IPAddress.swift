@@ -1,7 +1,7 @@
 /// An IPv4 or IPv6 address.
 ///
-/// Held as the sixteen bytes of an IPv6 address, an IPv4 one as `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2): a socket that listens
-/// for both families shows its IPv4 peers like that, and they are the same peers.
+/// Stored as the 16 bytes of an IPv6 address; an IPv4 address as `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2). A dual-stack socket
+/// reports its IPv4 peers in that form, so both forms of one peer compare equal.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     let high: UInt64
     let low: UInt64
@@ -10,7 +10,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
-    /// - Parameter bytes: Four or sixteen, in network order.
+    /// - Parameter bytes: 4 or 16 bytes in network order.
     /// - Returns: nil for another number of bytes.
     package init?(bytes: some Collection<UInt8>) {
         switch bytes.count {
@@ -23,8 +23,8 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter text: As in `192.0.2.1`, `2001:db8::1` or `fe80::1%eth0`, whose zone is left out; no brackets.
-    /// - Returns: nil for anything else, names included.
+    /// - Parameter text: Such as `192.0.2.1`, `2001:db8::1` or `fe80::1%eth0` (the zone is ignored); without brackets.
+    /// - Returns: nil for anything else, including host names.
     package init?(_ text: some StringProtocol) {
         let bare = text.prefix { $0 != "%" }
         guard bare.utf8.count <= 45 else { return nil }

@@ -1,15 +1,24 @@
 package import MediaTypes
 
-/// What the stills of sources are called.
+/// File names of stills.
 extension ImageOutput {
-    /// Bytes of a uid in a file's name, which with the rest of it and that of its temporary file stays below 255.
+    /// Name of the program's still in its directory.
+    package var fileName: String { self.path.split(separator: "/").last.map(String.init) ?? self.path }
+
+    /// Directory of the stills, with a slash at its end; `.` for the working directory.
+    package var directory: String {
+        self.path.contains("/") ? String(self.path.dropLast(self.fileName.count)) : "."
+    }
+
+    /// Maximum length of a uid in a file name, in bytes; together with the rest of the name and the suffix of the temporary file,
+    /// it stays below the limit of 255.
     private static let longestWord = 160
 
-    /// Where a source's still is written: beside that of the program, as `name-uid.jpg` or `name-uid-sub.jpg`.
+    /// Path of a source's still: in the directory of the program's still, as `name-uid.jpg` or `name-uid-sub.jpg`.
     ///
-    /// Letters, digits, `_` and `-` of a uid stay; what else it has becomes a dot and two hexadecimal digits. So does a `-` that
-    /// would make it the name of another user's second stream or of a sheet of stills, and a uid that is too long for a file's
-    /// name ends in a digest of it: no two sources have one name.
+    /// Letters, digits, `_` and `-` of the uid are kept; every other byte is written as a dot and two hexadecimal digits. A `-`
+    /// is written that way too if the name would otherwise equal that of another user's `sub` stream or of a sprite sheet. A uid
+    /// that is too long is cut and ends in its digest. No two sources have the same name.
     package func stillPath(of source: SourceID) -> String {
         var word = ""
         for byte in source.uid.utf8 {
@@ -24,13 +33,13 @@ extension ImageOutput {
         }
         if word.utf8.count > Self.longestWord {
             let digest = Self.digest(source.uid)
-            // No uid has two dots in a row otherwise.
+            // An encoded uid contains two dots in a row only here.
             word = "\(word.prefix(Self.longestWord - digest.utf8.count - 2))..\(digest)"
         }
         return "\(self.path.dropLast(4))-\(word)\(type).jpg"
     }
 
-    /// It would be a second stream's, or a sheet's: two numbers.
+    /// Whether the name is that of a `sub` stream or of a sprite sheet (two numbers).
     private func isTaken(_ word: String) -> Bool {
         if word.hasSuffix("-\(SourceID.StreamType.sub.rawValue)") { return true }
         guard self.sprites != nil else { return false }

@@ -1,54 +1,57 @@
 import MediaTypes
 
-/// A still of the program, anew every few seconds.
+/// A still image of the program, written again every few seconds.
 package struct ImageOutput: Sendable, Hashable {
     /// `[A-Za-z0-9_.-]{1,64}`. Default `image`.
     package var outputID = "image"
-    /// A `.jpg` file, relative to the working directory; its name is what viewers and stores know it by.
+    /// A `.jpg` file, relative to the working directory; viewers and stores find it under its file name.
     package var path: String
-    /// 1…3,600. Default 10.
+    /// Seconds between two stills (1…3,600). Default 10.
     package var intervalSeconds = 10
-    /// Pixels (16…1,920), as ``height``; `nil`: in proportion to the other, or so that neither is above 640.
+    /// Width in pixels (16…1,920). `nil`: in proportion to ``height``; if both are `nil`, then the longer side is at most 640
+    /// pixels.
     package var width: Int?
     package var height: Int?
-    /// Each source's newest picture, too, beside it: `name-uid.jpg`, and `name-uid-sub.jpg`. Default false.
+    /// Whether each source's latest frame is also written, in the same directory: `name-uid.jpg` and `name-uid-sub.jpg`. Default
+    /// false.
     package var sources = false
-    /// Pictures of the whole program for players' seek bars; `nil`: none.
+    /// Thumbnails of the whole program for players' seek bars; `nil`: none.
     package var sprites: Sprites?
 
-    /// Small stills side by side in sheets beside the still, `name-1-0.jpg` and so on, and `name.vtt`, a WebVTT file that says
-    /// which rectangle shows which time.
+    /// Thumbnails in sprite sheets next to the still (`name-1-0.jpg` and so on), and `name.vtt`, a WebVTT file that maps times to
+    /// rectangles of the sheets.
     package struct Sprites: Sendable, Hashable {
-        /// Stills side by side (1…10). Default 5.
+        /// Thumbnails per row (1…10). Default 5.
         package var columns = 5
-        /// Stills below one another (1…10). Default 5.
+        /// Rows per sheet (1…10). Default 5.
         package var rows = 5
-        /// From one still to the next (1…600). Default 10.
+        /// Seconds between two thumbnails (1…600). Default 10.
         package var intervalSeconds = 10
-        /// Pixels of a still (32…400), its height in proportion. Default 160.
+        /// Width of a thumbnail in pixels (32…400); its height is in proportion. Default 160.
         package var width = 160
 
-        /// Pixels of a sheet's side that every decoder takes.
+        /// Maximum side of a sheet in pixels, which every decoder supports.
         static let longestSide = 4_096
 
         package init() {}
 
         static let rule = ObjectRule(
-            "pictures for players' seek bars, in sheets with a WebVTT file", Sprites(),
+            "thumbnails for players' seek bars, in sprite sheets with a WebVTT file", Sprites(),
             [
-                Field("columns", \.columns, .integer(1...10), "stills side by side in a sheet"),
-                Field("rows", \.rows, .integer(1...10), "rows of stills in a sheet"),
-                Field("intervalSeconds", \.intervalSeconds, .integer(1...600), "seconds from one still to the next"),
-                Field("width", \.width, .integer(32...400), "pixels of a still; its height is in proportion"),
+                Field("columns", \.columns, .integer(1...10), "thumbnails per row of a sheet"),
+                Field("rows", \.rows, .integer(1...10), "rows of thumbnails in a sheet"),
+                Field("intervalSeconds", \.intervalSeconds, .integer(1...600), "seconds between two thumbnails"),
+                Field(
+                    "width", \.width, .integer(32...400), "width of a thumbnail in pixels; its height is in proportion"),
             ])
     }
 
     package init(path: String) { self.path = path }
 
-    /// The longer side where neither is named.
+    /// Maximum of the longer side in pixels if neither side is given.
     private static let usualSide = 640
 
-    /// The size for a picture, in even pixels.
+    /// The size of a still made from a picture of `width` by `height` pixels; both sides even.
     package func size(of width: Int, _ height: Int) -> (width: Int, height: Int) {
         Self.size(of: width, height, width: self.width, height: self.height)
     }
@@ -70,32 +73,37 @@ package struct ImageOutput: Sendable, Hashable {
     }
 
     static let rule = ObjectRule(
-        "a still of the program as a JPEG file, anew every few seconds", ImageOutput(path: ""),
+        "a still image of the program as a JPEG file, written again every few seconds", ImageOutput(path: ""),
         [
             Field("type", always: "image", isRequired: true, "the kind of output"),
             Field(
                 "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
             Field(
                 required: "path", \.path,
-                .text("a path whose file is named with letters, digits, _ . - and ends in .jpg", pattern: "\\.jpg$") {
+                .text("a path whose file name has only letters, digits, _ . - and ends in .jpg", pattern: "\\.jpg$") {
                     text in
                     let name = text.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
                     return text.utf8.count <= 4096 && !text.utf8.contains(0) && (5...64).contains(name.utf8.count)
                         && name.hasSuffix(".jpg") && name.first != "."
                         && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_.-".contains($0)) }
                 },
-                "a .jpg file, relative to the working directory; viewers and other stores get it by its last name"),
-            Field("intervalSeconds", \.intervalSeconds, .integer(1...3_600), "seconds from one picture to the next"),
+                "path of a .jpg file, relative to the working directory; viewers and stores find it under its file name"
+            ),
+            Field("intervalSeconds", \.intervalSeconds, .integer(1...3_600), "seconds between two stills"),
             Field(
                 optional: "width", \.width, .integer(16...1_920),
-                "pixels; without it in proportion to the height, or neither side above 640"),
-            Field(optional: "height", \.height, .integer(16...1_920), "pixels; without it in proportion to the width"),
+                "width in pixels; default in proportion to the height; without both, the longer side is at most 640"),
+            Field(
+                optional: "height", \.height, .integer(16...1_920),
+                "height in pixels; default in proportion to the width"),
             Field(
                 "sources", \.sources, .boolean,
-                "whether each source's newest picture is written, too, beside it as name-uid.jpg; not for viewers"),
+                "whether each source's latest frame is also written, in the same directory as name-uid.jpg; not served to viewers"
+            ),
             Field(
                 optional: "sprites", \.sprites, .object(Sprites.rule),
-                "stills of the whole program in sheets beside it, with name.vtt for players' seek bars"),
+                "thumbnails of the whole program for players' seek bars: sprite sheets and name.vtt in the same directory"
+            ),
         ])
 }
 
@@ -114,12 +122,13 @@ extension PipelineRules {
             if height * sprites.rows > ImageOutput.Sprites.longestSide {
                 log.mistake(
                     "\(path).sprites.rows",
-                    "\(sprites.rows) rows of \(height) pixels make a sheet higher than \(ImageOutput.Sprites.longestSide)",
+                    "\(sprites.rows) rows of \(height) pixels make a sheet higher than \(ImageOutput.Sprites.longestSide) pixels",
                     fix: "write at most \(max(1, ImageOutput.Sprites.longestSide / height)), or a smaller width")
             }
         }
         guard self.pipeline.clock == .offline else { return }
         log.mistake(
-            "\(path).type", "an offline room has no time of day to make pictures at", fix: "remove this output")
+            "\(path).type", "an offline room does not run in real time and cannot write stills",
+            fix: "remove this output")
     }
 }

@@ -1,7 +1,8 @@
 package import MediaTypes
 
 extension JSONNode {
-    /// The value after a merge patch: a member replaces, null removes, anything but an object takes the place of the whole.
+    /// The value after a merge patch: a member replaces the old one, null removes it, and anything but an object replaces the
+    /// whole value.
     ///
     /// Spec: RFC 7396 §2.
     package func merged(with patch: JSONNode) -> JSONNode {
@@ -31,10 +32,10 @@ extension JSONNode {
         return JSONNode(.object(members.compactMap { $0 }), at: self.position)
     }
 
-    /// Paths at which the other value is another one, in the order of this one; positions do not count.
+    /// Paths at which this value and `other` differ, in the order of this one; source positions are ignored.
     ///
-    /// A missing object counts as an empty one. Of arrays whose lengths differ the whole is named, and so is what lies deeper
-    /// than ``longestPath`` tells.
+    /// A missing object counts as an empty one. If two arrays differ in length, then the result names the whole array. Below a
+    /// path of ``longestPath`` bytes it names the whole value.
     package func differences(from other: JSONNode, at path: String = "") -> [String] {
         if path.utf8.count > Self.longestPath { return self.isSame(as: other) ? [] : [path] }
         switch (self.content, other.content) {
@@ -55,7 +56,7 @@ extension JSONNode {
         }
     }
 
-    /// Wherever and in whatever order its members were written.
+    /// Whether both values are equal, regardless of source positions and the order of members.
     func isSame(as other: JSONNode) -> Bool {
         switch (self.content, other.content) {
         case (.object(let own), .object(let others)):
@@ -68,11 +69,11 @@ extension JSONNode {
         }
     }
 
-    /// Bytes of a path beyond which nothing inside is told apart: what is free of form may be deep, and each of its leaves would
-    /// repeat the way to it. No member that a pipeline knows is as deep.
+    /// Length of a path in bytes below which differences are not listed one by one: `ext` can be nested deeply, and each of its
+    /// leaves would repeat the whole path. No member that the pipeline defines has such a long path.
     private static let longestPath = 256
 
-    /// The paths of an object's members, and theirs; of anything else its own.
+    /// The paths of all leaves of an object; for any other value, its own path.
     private func everything(at path: String) -> [String] {
         guard case .object(let members) = self.content, !members.isEmpty, path.utf8.count <= Self.longestPath else {
             return [path]
@@ -80,7 +81,7 @@ extension JSONNode {
         return members.flatMap { $0.value.everything(at: SpecPath.join(path, $0.key)) }
     }
 
-    /// The pipeline file without what only its room may know: keys, and what of URLs may hold one.
+    /// The pipeline file without secrets: stream keys, and the parts of URLs that may contain one.
     package var withoutSecrets: JSONNode { self.cleared(parent: "") }
 
     private func cleared(parent: String) -> JSONNode {
@@ -109,7 +110,7 @@ extension JSONNode {
         }
     }
 
-    /// Of a webhook's URL only where it leads: chat services have their secret in its path.
+    /// The scheme and host of a webhook's URL: chat services put a secret into the path.
     static func origin(_ url: String) -> String {
         let plain = Self.plain(url)
         guard let scheme = plain.firstRange(of: "://") else { return plain }

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A layout that needs only the order of its users.
+/// A named layout, which places users by their order alone.
 package enum Layout: String, Sendable, CaseIterable {
     /// One user on the whole canvas.
     case solo
@@ -10,17 +10,17 @@ package enum Layout: String, Sendable, CaseIterable {
     case topBottom
     /// The first user on the whole canvas, the second over its lower right corner, a quarter as wide and high.
     case pip
-    /// One to sixteen users in rows of equal cells, as many columns as the square root rounded up; a row that is not
-    /// full is centered.
+    /// 1 to 16 users in rows of equal cells. The number of columns is the square root of the number of users, rounded up. A row
+    /// that is not full is centered.
     case grid
-    /// The first user large, up to eight others in a strip on the right, on an upright canvas below. Alone the host has
-    /// the whole canvas.
+    /// The first user large, up to eight others in a strip on the right (on a portrait canvas, below). A host alone gets the
+    /// whole canvas.
     case hostAndGuests
-    /// Whoever of its users is live: one as ``solo``, two as ``sideBySide`` or, on an upright canvas, ``topBottom``,
-    /// more as ``grid``.
+    /// Those of its users that are live: one as ``solo``, two as ``sideBySide`` (on a portrait canvas ``topBottom``), more as
+    /// ``grid``.
     case auto
 
-    /// How many users it takes.
+    /// How many users the layout accepts.
     package var userCount: ClosedRange<Int> {
         switch self {
         case .solo: 1...1
@@ -30,11 +30,11 @@ package enum Layout: String, Sendable, CaseIterable {
         }
     }
 
-    /// The rectangles for so many users, in their order. Pure; every edge and size is even when the canvas is.
+    /// The rectangles for `count` users, in their order. Pure. All edges and sizes are even if those of the canvas are.
     ///
     /// - Parameters:
-    ///   - count: Of users; none for 0.
-    ///   - canvas: Its pixels; at least 64 each way.
+    ///   - count: Number of users; 0 gives no rectangles.
+    ///   - canvas: Size in pixels; at least 64 by 64.
     package func rectangles(for count: Int, width: Int, height: Int) -> [PixelRect] {
         guard count > 0 else { return [] }
         let whole = PixelRect(x: 0, y: 0, width: width, height: height)
@@ -51,7 +51,7 @@ package enum Layout: String, Sendable, CaseIterable {
         }
     }
 
-    /// What ``auto`` is with so many users.
+    /// The layout that ``auto`` chooses for `count` users.
     package static func automatic(for count: Int, isUpright: Bool) -> Layout {
         switch count {
         case ...1: .solo
@@ -82,8 +82,8 @@ package enum Layout: String, Sendable, CaseIterable {
         }
     }
 
-    /// A quarter of the canvas each way in its lower right corner, a thirty-second of the shorter side away from it;
-    /// further ones are stacked upward.
+    /// A rectangle of a quarter of the canvas's width and height in its lower right corner, with a margin of 1/32 of the shorter
+    /// side; further ones are stacked upward.
     private static func corner(_ index: Int, in area: PixelRect) -> PixelRect {
         let width = area.width / 4 / 2 * 2
         let height = area.height / 4 / 2 * 2
@@ -99,7 +99,7 @@ package enum Layout: String, Sendable, CaseIterable {
         let along = isUpright ? area.width : area.height
         let across = isUpright ? area.height : area.width
         let host = self.edge(3, of: 4, in: across)
-        // A guest alone keeps the shape of the canvas; five and more share the strip.
+        // The strip has at least four cells, so that a guest keeps the canvas's aspect ratio; five or more guests divide it.
         let places = max(4, count - 1)
         let guests = (0..<count - 1).map { index in
             let start = self.edge(index, of: places, in: along)
@@ -121,8 +121,7 @@ package enum Layout: String, Sendable, CaseIterable {
         return columns
     }
 
-    /// The even pixel at which cell `index` of `count` begins: cells differ by at most one pair of pixels and leave
-    /// none over.
+    /// The even pixel at which cell `index` of `count` begins. Cell sizes differ by at most two pixels and fill the whole length.
     private static func edge(_ index: Int, of count: Int, in length: Int) -> Int {
         index == count ? length : length * index / count / 2 * 2
     }

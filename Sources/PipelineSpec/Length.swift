@@ -1,16 +1,16 @@
 import MediaTypes
 
-/// A position or size on the canvas as it is written: in pixels, or as a share of the canvas.
+/// A position or size on the canvas as the document states it: in pixels or in percent of the canvas.
 package enum Length: Sendable, Hashable, CustomStringConvertible {
     /// Even.
     case pixels(Int)
-    /// Ten-thousandths of one per cent (0…``whole``): `"33.33%"` is 333,300.
+    /// In units of 1/10,000 percent (0…``whole``): `"33.33%"` is 333,300.
     case share(Int)
 
-    /// All of the canvas: `"100%"`.
+    /// The whole canvas: `"100%"`.
     package static let whole = 1_000_000
 
-    /// Reads `50%` or `33.3333%`: 0 to 100 with at most four decimals. `nil` when the text is anything else.
+    /// Parses `50%` or `33.3333%`: 0 to 100 with at most four decimals. `nil` for any other text.
     package init?(percent text: String) {
         guard text.utf8.last == UInt8(ascii: "%") else { return nil }
         let parts = text.utf8.dropLast().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -38,9 +38,9 @@ package enum Length: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Pixels of `length`, lowered to even.
+    /// The length in pixels, rounded down to an even number.
     ///
-    /// - Parameter length: Of the canvas in this direction, in pixels (0…1920).
+    /// - Parameter length: Size of the canvas in this direction, in pixels (0…1920).
     package func pixels(of length: Int) -> Int {
         switch self {
         case .pixels(let pixels): pixels / 2 * 2

@@ -1,17 +1,17 @@
 import MediaTypes
 
-/// Something to be said in step with a picture: the body of a request for metadata.
+/// Timed metadata for viewers, in sync with a frame: the body of `POST /v1/metadata`.
 package struct MetadataRequest: Sendable, Equatable {
-    /// What kind of thing it is, such as `gift`: `[A-Za-z0-9_.-]{1,64}`.
+    /// Type of the metadata, such as `gift`: `[A-Za-z0-9_.-]{1,64}`.
     package var type = ""
-    /// Of the sender's choice; the same again is the same event. `nil`: every request is another one.
+    /// Chosen by the client; a repeated id is the same event. `nil`: every request is a new event.
     package var id: String?
     package var text: String?
-    /// A JSON object, as text.
+    /// A JSON object as text.
     package var data: String?
-    /// Program date-time of its picture, as written. `nil`: the next one.
+    /// Program date-time of its frame, as in the request. `nil`: the next frame.
     package var at: String?
-    /// It holds until another one of its type comes: viewers who come later see it, too.
+    /// Whether it stays in effect until the next one of its type, so that viewers who join later receive it too.
     package var state = false
 
     package init() {}
@@ -25,23 +25,24 @@ package struct MetadataRequest: Sendable, Equatable {
         })
 
     static let rule = ObjectRule(
-        "something to be said in step with a picture", MetadataRequest(),
+        "timed metadata for viewers, in sync with a frame", MetadataRequest(),
         [
-            Field(required: "type", \.type, .name(64, marks: "_.-"), "what kind of thing it is, such as gift"),
+            Field(required: "type", \.type, .name(64, marks: "_.-"), "type of the metadata, such as gift"),
             Field(
-                optional: "id", \.id, .name(64, marks: "_.-"), "of your choice; the same again is the same event"),
-            Field(optional: "text", \.text, .text("any text", accepts: { _ in true }), "what it says"),
-            Field(optional: "data", \.data, Self.object, "what it says, as an object"),
+                optional: "id", \.id, .name(64, marks: "_.-"), "an id of your choice; a repeated id is the same event"),
+            Field(optional: "text", \.text, .text("any text", accepts: { _ in true }), "content as text"),
+            Field(optional: "data", \.data, Self.object, "content as a JSON object"),
             Field(
                 optional: "at", \.at,
                 .text("a program date-time such as 2026-01-31T20:00:00.000Z", accepts: { _ in true }),
-                "program date-time of its picture; without it the next one"),
+                "program date-time of its frame; default the next frame"),
             Field(
-                "state", \.state, .boolean, "it holds until another one of its type: viewers who come later see it, too"
+                "state", \.state, .boolean,
+                "whether it stays in effect until the next one of its type, so that viewers who join later receive it too"
             ),
         ])
 
-    /// Reads the document; either it or its mistakes, with their paths. Never traps, whatever the bytes.
+    /// Parses the request body: returns the request, or its mistakes with their paths. Never traps on any input.
     package static func parse(_ bytes: [UInt8]) -> Result<MetadataRequest, SpecReport.Refusal> {
         let document = JSONParser.parse(bytes)
         var log = SpecLog()
@@ -50,9 +51,11 @@ package struct MetadataRequest: Sendable, Equatable {
             log.note("", at: root.position)
             if let request = Self.rule.read(root, "", &log) {
                 if request.text != nil, request.data != nil {
-                    log.mistake("data", "stands beside text", fix: "keep one of the two")
+                    log.mistake("data", "cannot be combined with text", fix: "remove one of the two")
                 } else if request.text == nil, request.data == nil, !request.state, log.mistakes.isEmpty {
-                    log.mistake("text", "is missing", fix: "add \"text\" or \"data\"; a state without either ends")
+                    log.mistake(
+                        "text", "is missing",
+                        fix: "add \"text\" or \"data\"; a state without either ends the current one")
                 }
                 if log.mistakes.isEmpty { return .success(request) }
             }

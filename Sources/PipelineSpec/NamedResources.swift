@@ -1,20 +1,20 @@
 package import MediaTypes
 
-/// The files and environment variables that a document names: what a room reads because somebody has written its name.
+/// A file or an environment variable that a document names and the room therefore reads.
 package struct NamedResource: Sendable, Hashable {
-    /// What is done with it. A file that is named as one kind is not thereby named as another: a secret that only signs must not
-    /// become a stream key, which is sent away.
+    /// What the resource is used for. A grant for one use does not cover another: a secret that only signs must not become a
+    /// stream key, which is sent to another server.
     package enum Use: Sendable, Hashable {
-        /// The text of a file, by the member that names it, such as `keyFile`.
+        /// The text of a file; `member` is the member that names it, such as `keyFile`.
         case file(member: String)
-        /// An environment variable, by the member that names it, such as `keyEnv`.
+        /// An environment variable; `member` is the member that names it, such as `keyEnv`.
         case variable(member: String)
         /// A PNG or JPEG file.
         case image
     }
 
     package let use: Use
-    /// Path or name, as written.
+    /// Path or name, as in the document.
     package let name: String
 
     package init(_ use: Use, _ name: String) {
@@ -22,14 +22,14 @@ package struct NamedResource: Sendable, Hashable {
         self.name = name
     }
 
-    /// All that a pipeline file or a scene names, each with the path of its member.
+    /// All resources that a pipeline file or a scene names, each with the JSON path of its member.
     package static func all(in document: JSONNode) -> [(path: String, resource: NamedResource)] {
         var found: [(path: String, resource: NamedResource)] = []
         self.collect(document, "", in: "", &found)
         return found
     }
 
-    /// - Parameter parent: The key whose value, or whose list, the node is.
+    /// - Parameter parent: The key of the member whose value, or an element of it, is `node`.
     private static func collect(
         _ node: JSONNode, _ path: String, in parent: String, _ found: inout [(path: String, resource: NamedResource)]
     ) {
@@ -42,7 +42,7 @@ package struct NamedResource: Sendable, Hashable {
                 self.collect(element, "\(path)[\(index)]", in: parent, &found)
             }
         case .object(let members):
-            // What is free of form names nothing.
+            // `ext` has free content and does not name resources.
             for member in members where member.key != "ext" {
                 let place = SpecPath.join(path, member.key)
                 if let name = member.value.string {
@@ -56,7 +56,7 @@ package struct NamedResource: Sendable, Hashable {
         }
     }
 
-    /// What is done with the files that a list of paths names.
+    /// The use of the files in a list of paths.
     private static func use(ofElements key: String) -> Use? { key == "fonts" ? .file(member: key) : nil }
 
     private static func use(_ key: String, in parent: String) -> Use? {
@@ -72,16 +72,17 @@ package struct NamedResource: Sendable, Hashable {
     }
 }
 
-/// What a request may name.
+/// Which files and environment variables an API request may name.
 package struct ResourceGrants: Sendable {
-    /// What the pipeline file names, and what requests before have been granted.
+    /// Resources that the pipeline file names, and those that earlier requests were granted.
     private let named: Set<NamedResource>
-    /// Whether a file that the pipeline file does not name may be used so.
+    /// Whether a resource that the pipeline file does not name may still be used.
     private let mayUse: @Sendable (NamedResource) -> Bool
 
     /// - Parameters:
-    ///   - documents: The pipeline file, and the document the room runs by.
-    ///   - mayUse: Asked for all that they do not name: whether it lies in a directory the operator has given for it.
+    ///   - documents: The pipeline file and the room's current document.
+    ///   - mayUse: Called for resources that these documents do not name; returns whether the file is in a directory that the
+    ///     operator has released for requests.
     package init(_ documents: [JSONNode], mayUse: @escaping @Sendable (NamedResource) -> Bool) {
         self.named = Set(documents.flatMap { NamedResource.all(in: $0).map(\.resource) })
         self.mayUse = mayUse
@@ -89,21 +90,21 @@ package struct ResourceGrants: Sendable {
 
     package func allows(_ resource: NamedResource) -> Bool { self.named.contains(resource) || self.mayUse(resource) }
 
-    /// Everything that a request names and may not. It is not told whether there is such a file.
-    package func mistakes(in document: JSONNode) -> [SpecMistake] {
+    /// A mistake for each resource that a request names without permission. The message does not reveal whether the file exists.
+    package func mistakes(in document: JSONNode) -> [SpecDiagnostic] {
         NamedResource.all(in: document).filter { !self.allows($0.resource) }.map { path, resource in
             switch resource.use {
             case .variable:
-                SpecMistake(
-                    path: path, at: .none, what: "names a variable that a request may not name",
-                    fix: "name it in the same member of the pipeline file, or use a file of control.secretsDirectory")
+                SpecDiagnostic(
+                    path: path, at: .none, what: "names an environment variable that requests are not allowed to use",
+                    fix: "name it in the same member of the pipeline file, or use a file in control.secretsDirectory")
             case .file:
-                SpecMistake(
-                    path: path, at: .none, what: "names a file that a request may not name",
+                SpecDiagnostic(
+                    path: path, at: .none, what: "names a file that requests are not allowed to use",
                     fix: "name it in the same member of the pipeline file, or put it into control.secretsDirectory")
             case .image:
-                SpecMistake(
-                    path: path, at: .none, what: "names a file that a request may not name",
+                SpecDiagnostic(
+                    path: path, at: .none, what: "names a file that requests are not allowed to use",
                     fix: "name the image in the pipeline file, or put it into control.imagesDirectory")
             }
         }

@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// What a JSON object may hold: the one table from which it is read and the schema is written.
+/// The members of a JSON object: one table that both the parser and the JSON Schema use.
 struct ObjectRule<Root: Sendable>: Sendable {
-    /// What the object is, for the schema.
+    /// Description of the object for the schema.
     let meaning: String
-    /// Holds the default of every field.
+    /// A value with the default of every field.
     let prototype: Root
     let fields: [Field<Root>]
-    /// Further keywords of the schema, for what one field cannot say.
+    /// Additional schema keywords for rules that involve more than one field.
     let keywords: [JSONMember]
 
     init(_ meaning: String, _ prototype: Root, _ fields: [Field<Root>], keywords: [JSONMember] = []) {
@@ -17,9 +17,9 @@ struct ObjectRule<Root: Sendable>: Sendable {
         self.keywords = keywords
     }
 
-    /// Reads what is right, says what is not: unknown keys, missing ones, and whatever the fields' rules find.
+    /// Parses an object and reports unknown keys, missing keys and every mistake that the fields' rules find.
     ///
-    /// - Returns: `nil` when the node is no object; otherwise the prototype with every sound field filled in.
+    /// - Returns: `nil` if the node is not an object; otherwise the prototype with every valid field filled in.
     func read(_ node: JSONNode, _ path: String, _ log: inout SpecLog) -> Root? {
         guard case .object(let members) = node.content else {
             log.mistake(path, "is \(node.kind), not an object", fix: "write { … }: \(self.meaning)", at: node.position)
@@ -50,7 +50,7 @@ struct ObjectRule<Root: Sendable>: Sendable {
         let fix =
             SpecText.nearest(to: member.key, among: known).map { "did you mean \"\($0)\"?" }
             ?? "remove it; known here: \(known.joined(separator: ", "))"
-        log.mistake(place, "there is no key \(SpecText.quoted(member.key)) here", fix: fix, at: member.position)
+        log.mistake(place, "unknown key \(SpecText.quoted(member.key))", fix: fix, at: member.position)
     }
 
     /// Keywords of the JSON Schema.
@@ -66,12 +66,12 @@ struct ObjectRule<Root: Sendable>: Sendable {
 }
 
 extension ValueRule {
-    /// An object, as its table says.
+    /// An object with the members of `rule`.
     static func object(_ rule: ObjectRule<Value>) -> ValueRule where Value: Sendable {
         ValueRule(schema: rule.schema, read: { rule.read($0, $1, &$2) })
     }
 
-    /// An object that becomes another value once all its fields are known.
+    /// An object that is converted to another type after all its fields are parsed.
     static func object<Draft>(
         _ rule: ObjectRule<Draft>, finish: @escaping @Sendable (Draft, _ path: String, inout SpecLog) -> Value
     ) -> ValueRule {

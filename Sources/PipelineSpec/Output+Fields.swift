@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension Output {
-    /// Told apart by `type`.
+    /// An output; `type` selects the kind, and `segmentFormat` selects MPEG-TS.
     static let rule = ValueRule<Output>(
         schema: [
             JSONMember(
@@ -34,11 +34,12 @@ extension Output {
             if let type = node[key: "type"], type.string != "hls" {
                 log.note("\(path).type", at: type.position)
                 let what =
-                    type.string.map { "there is no \(SpecText.quoted($0)) here" } ?? "is \(type.kind), not a string"
+                    type.string.map { "\(SpecText.quoted($0)) is not an output type" }
+                    ?? "is \(type.kind), not a string"
                 log.mistake(
                     "\(path).type", what,
                     fix: "write \"hls\", \"raw\", \"record\", \"rtmp\", \"http\", \"s3\" or \"image\"")
-                // Which keys belong to it cannot be told.
+                // Without a type it is unknown which keys are allowed.
                 return nil
             }
             if node[key: "segmentFormat"]?.string == "ts" {
@@ -50,7 +51,7 @@ extension Output {
 
 extension RawOutput {
     static let rule = ObjectRule(
-        "the composed canvas before any encoder, as YUV4MPEG2", RawOutput(path: ""),
+        "the composed video before encoding, as YUV4MPEG2", RawOutput(path: ""),
         [
             Field("type", always: "raw", isRequired: true, "the kind of output"),
             Field(
@@ -59,18 +60,18 @@ extension RawOutput {
                 required: "path", \.path,
                 .text("a path that ends in .y4m", pattern: "^[^\\u0000]+\\.y4m$") { text in
                     text.utf8.count <= 4096 && text.hasSuffix(".y4m") && !text.utf8.contains(0)
-                }, "a .y4m file, relative to the working directory"),
+                }, "path of a .y4m file, relative to the working directory"),
         ])
 }
 
 extension HLSOutput {
     static let rule = ObjectRule(
-        "the ladder as HLS", HLSOutput(path: ""),
+        "the renditions as HLS", HLSOutput(path: ""),
         [
             Field("type", always: "hls", isRequired: false, "the kind of output"),
             Field(
                 "segmentFormat", always: "fmp4", isRequired: false,
-                "fragmented MP4; \"ts\" makes it an output of transport streams beside this one"),
+                "fragmented MP4; \"ts\" declares an MPEG-TS output instead, which needs an hls output with fmp4"),
             Field(
                 "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
             Field(required: "path", \.path, .path, "directory, relative to the working directory"),
@@ -79,45 +80,42 @@ extension HLSOutput {
                 "file name of the multivariant playlist"),
             Field(
                 "gopFrames", \.gopFrames, .integer(1...600),
-                "frames from one IDR picture to the next, a multiple of partFrames; default 32 at 30 fps, in "
-                    + "proportion at others",
+                "frames from one key frame (IDR) to the next, a multiple of partFrames; default 32 at 30 fps, in proportion at other rates",
                 derived: true),
             Field("segmentGops", \.segmentGops, .integer(1...30), "GOPs in a segment"),
             Field(
                 "partFrames", \.partFrames, .integer(1...600),
-                "frames in a part; default 16 at 30 fps, in proportion at others",
+                "frames in a part; default 16 at 30 fps, in proportion at other rates",
                 derived: true),
             Field(
                 "lowLatency", \.lowLatency, .boolean,
-                "whether the viewers' listener offers parts and blocking reload; the directory stays plain; default "
-                    + "true, false when the clock is offline",
+                "whether the viewers' listener offers parts and blocking reload (low-latency HLS); playlists in the directory never do; default true, false if the clock is offline",
                 derived: true),
-            Field("preset", \.preset, .choice, "preset of the renditions that name none"),
+            Field("preset", \.preset, .choice, "preset of renditions without their own"),
             Field(
                 "windowSeconds", \.windowSeconds,
-                .integer(3...86_400, beyond: "a record output keeps what is older"),
-                "seconds a live playlist lists, at least three target durations and at most a day: each segment writes every "
-                    + "playlist and the state file whole"),
+                .integer(3...86_400, beyond: "use a record output to keep older segments"),
+                "length of a live playlist in seconds, at least three target durations and at most one day, since every playlist and the state file are rewritten for each segment"
+            ),
             Field(
                 "playlistType", \.playlistType, .choice,
-                "live: a sliding window; event: all since the start; default live, event when the clock is offline",
+                "live: a sliding window; event: all segments since the start; default live, event if the clock is offline",
                 derived: true),
             Field(
                 "iFramePlaylists", \.iFramePlaylists, .boolean,
-                "whether every rendition with pictures has an I-frame playlist, for pictures while seeking; default true "
-                    + "for an event playlist that is not encrypted, false otherwise",
+                "whether every video rendition has an I-frame playlist, so that players can show frames while seeking; default true for an event playlist that is not encrypted, false otherwise",
                 derived: true),
             Field(
                 "deleteGraceSeconds", \.deleteGraceSeconds, .integer(0...86_400),
-                "seconds a segment stays on disk after it left every playlist"),
+                "seconds that a segment stays on disk after it was removed from all playlists"),
             Field("http", \.http, .object(HTTP.rule), "the viewers' listener"),
             Field(
                 optional: "clipPath", \.clipPath, .path,
-                "directory of clips, relative to the working directory; without it clips in path, and of an encrypted output, "
-                    + "whose clips are clear, clips in the record output's path"),
+                "directory of clips, relative to the working directory; default the directory clips in path; for an encrypted output, whose clips are not encrypted, clips in the record output's path"
+            ),
             Field(
                 optional: "encryption", \.encryption, .object(HLSEncryption.rule),
-                "segments and parts are encrypted; without it they are clear"),
+                "encryption of segments and parts; default none"),
         ])
 }
 
@@ -141,7 +139,8 @@ extension HLSOutput.HTTP {
         [
             Field(
                 "listen", \.listen, .nullable(.address(unix: false)),
-                "host:port, port 0: any; null: none; default 127.0.0.1:0, null when the clock is offline", derived: true
+                "host:port, port 0: any free port; null: no listener; default 127.0.0.1:0, null if the clock is offline",
+                derived: true
             ),
             Field(
                 "allowOrigins", \.allowOrigins,
@@ -150,23 +149,24 @@ extension HLSOutput.HTTP {
                         "\"*\", or an origin such as https://example.com", pattern: "^(\\*|https?://[^/\\s]+)$",
                         accepts: isOrigin),
                     0...64, standIn: ""),
-                "origins a browser may play from; * is any"),
-            Field(optional: "tls", \.tls, .object(TLSSettings.rule), "HTTPS with HTTP/2, by this certificate"),
+                "origins of web pages that may play the streams (CORS); * means any"),
+            Field(optional: "tls", \.tls, .object(TLSSettings.rule), "certificate for HTTPS with HTTP/2"),
             Field(
                 optional: "signedUrls", \.signedURLs, .object(SignedURLs.rule),
-                "lets in only viewers whose URL is signed: see tandem sign-url"),
+                "admits only viewers whose URL is signed; see tandem sign-url"),
             Field(
                 "flv", \.flv, .boolean,
-                "whether each rendition is there as HTTP-FLV and WebSocket-FLV too, at live/NAME.flv"),
+                "whether each rendition is also served as HTTP-FLV and WebSocket-FLV at live/NAME.flv"),
             Field(
                 "maxConnections", \.maxConnections, .integer(1...65_535),
-                "connections at once, as far as the process may open so many files; more wait"),
+                "maximum number of concurrent connections, limited by the number of files that the process can open; further connections wait"
+            ),
             Field(
                 optional: "maxConnectionsPerAddress", \.maxConnectionsPerAddress, .integer(1...65_535),
-                "connections at once from one address; more are closed; without it no limit"),
+                "maximum number of concurrent connections from one address; further ones are closed; default no limit"),
             Field(
                 optional: "lingerSeconds", \.lingerSeconds, .integer(0...86_400),
-                "how long the listener stays open after the room's end; without it as long as the window, at most 60, if a viewer asked within the last 30 s, else 3; 0 when the clock is offline"
+                "seconds that the listener stays open after the room's end; default the window's length, at most 60, if a viewer sent a request within the last 30 s, otherwise 3; 0 if the clock is offline"
             ),
         ])
 

@@ -1,4 +1,4 @@
-/// Where the room's media goes.
+/// A destination of the room's media.
 package enum Output: Sendable, Hashable {
     case hls(HLSOutput)
     case raw(RawOutput)
@@ -23,7 +23,7 @@ package enum Output: Sendable, Hashable {
         }
     }
 
-    /// The directory or file it writes, as written in the pipeline file; `nil`: none.
+    /// The directory or file it writes to, as in the pipeline file; `nil` if it writes no files.
     package var path: String? {
         switch self {
         case .hls(let output): output.path
@@ -36,7 +36,7 @@ package enum Output: Sendable, Hashable {
     }
 }
 
-/// The composed canvas before any encoder, as YUV4MPEG2: for tests and archives.
+/// The composed video before encoding, as YUV4MPEG2: for tests and archives.
 package struct RawOutput: Sendable, Hashable {
     /// `[A-Za-z0-9_.-]{1,64}`. Default `raw`.
     package var outputID = "raw"

@@ -4,29 +4,32 @@ extension Pane {
     static let rule = ObjectRule(
         "the rectangle of one source", Pane(SourceID(""), x: 0, y: 0, width: 2, height: 2),
         [
-            Field(required: "uid", \.source.uid, .uid, "whose picture and sound"),
+            Field(required: "uid", \.source.uid, .uid, "the user whose video and audio it carries"),
             Field("streamType", \.source.streamType, .choice, "which of the user's streams"),
         ] + Area.fields(\.area.x, \.area.y, \.area.width, \.area.height, isRequired: true) + [
-            Field("zOrder", \.zOrder, .integer(0...100), "higher lies on top; of equals the later one"),
+            Field(
+                "zOrder", \.zOrder, .integer(0...100),
+                "stacking order; a higher value is drawn on top, and among equal values the later element"),
             Field(
                 "adaption", \.adaption, .choice,
-                "a picture of another shape is fitted in, cropped to fill, or stretched"),
-            Field("crop", \.crop, .object(Crop.rule, finish: Crop.checked), "what is shown of its picture"),
-            Field("border", \.border, .object(Border.rule), "a frame inside its edges"),
-            Field("cornerRadius", \.cornerRadius, .integer(0...960), "radius of its corners in pixels; 0: square"),
-            Field("videoPush", \.videoPush, .boolean, "whether its picture is shown"),
-            Field("audioPush", \.audioPush, .boolean, "whether its sound is heard"),
+                "how video with another aspect ratio is scaled: fitted in, cropped to fill, or stretched"),
+            Field("crop", \.crop, .object(Crop.rule, finish: Crop.checked), "the part of its video that is shown"),
+            Field("border", \.border, .object(Border.rule), "a border inside its edges"),
+            Field("cornerRadius", \.cornerRadius, .integer(0...960), "corner radius in pixels; 0: square corners"),
+            Field("videoPush", \.videoPush, .boolean, "whether its video is shown"),
+            Field("audioPush", \.audioPush, .boolean, "whether its audio is heard"),
             Field(
-                optional: "volume", \.volume, .integer(0...200), "gain of its sound in percent; default the source's"),
+                optional: "volume", \.volume, .integer(0...200),
+                "gain of its audio in percent; default the source's volume"),
         ])
 }
 
 extension Area {
-    private static let wording = "in pixels, odd is lowered to even, or per cent of the canvas"
+    private static let wording = "in pixels (an odd number is lowered to even), or in percent of the canvas"
 
-    /// The keys `x`, `y`, `width` and `height` of whatever has a rectangle.
+    /// The keys `x`, `y`, `width` and `height` of every object that has a rectangle.
     ///
-    /// - Parameter isRequired: Whether the size must be written.
+    /// - Parameter isRequired: Whether `width` and `height` are required.
     static func fields<Root>(
         _ x: WritableKeyPath<Root, Length> & Sendable, _ y: WritableKeyPath<Root, Length> & Sendable,
         _ width: WritableKeyPath<Root, Length> & Sendable, _ height: WritableKeyPath<Root, Length> & Sendable,
@@ -46,12 +49,12 @@ extension Area {
 
 extension Pane.Crop {
     static let rule = ObjectRule(
-        "the part of a picture that is shown", Pane.Crop(),
+        "the part of a source's video that is shown", Pane.Crop(),
         [
-            Field("x", \.area.x, .share, "left edge in per cent of the picture's width"),
-            Field("y", \.area.y, .share, "top edge in per cent of the picture's height"),
-            Field("width", \.area.width, .share, "per cent of the picture's width"),
-            Field("height", \.area.height, .share, "per cent of the picture's height"),
+            Field("x", \.area.x, .share, "left edge in percent of the video's width"),
+            Field("y", \.area.y, .share, "top edge in percent of the video's height"),
+            Field("width", \.area.width, .share, "width in percent of the video's width"),
+            Field("height", \.area.height, .share, "height in percent of the video's height"),
         ])
 
     static func checked(_ crop: Pane.Crop, _ path: String, _ log: inout SpecLog) -> Pane.Crop {
@@ -63,16 +66,16 @@ extension Pane.Crop {
                 log.isSound("\(path).\(edge)", "\(path).\(size)")
             else { continue }
             if !log.isWritten("\(path).\(size)"), share > Length.whole - from {
-                // Without a size it is what remains.
+                // Without a size, the rest of the video is shown.
                 crop.area[keyPath: length] = .share(Length.whole - from)
             }
             guard case .share(let kept) = crop.area[keyPath: length] else { continue }
             if from + kept > Length.whole {
                 log.mistake(
-                    "\(path).\(size)", "the part ends at \(Length.share(from + kept)) of the picture",
+                    "\(path).\(size)", "the part ends at \(Length.share(from + kept)) of the video",
                     fix: "lower it to \"\(Length.share(Length.whole - from))\"")
             } else if kept < 10_000 {
-                log.mistake("\(path).\(size)", "less than 1% of the picture is left", fix: "leave at least \"1%\"")
+                log.mistake("\(path).\(size)", "less than 1% of the video is left", fix: "leave at least \"1%\"")
             }
         }
         return crop
@@ -81,9 +84,9 @@ extension Pane.Crop {
 
 extension Pane.Border {
     static let rule = ObjectRule(
-        "a frame inside a pane's edges", Pane.Border(),
+        "a border inside a pane's edges", Pane.Border(),
         [
-            Field("width", \.width, .integer(0...64), "pixels; 0: none"),
-            Field("color", \.color, .color, "its color"),
+            Field("width", \.width, .integer(0...64), "width in pixels; 0: no border"),
+            Field("color", \.color, .color, "color of the border"),
         ])
 }

@@ -1,28 +1,28 @@
 package import MediaTypes
 
-/// The rectangle of one source on the canvas, and what is taken from it.
+/// The rectangle of one source on the canvas, and which part of its video and audio is used.
 package struct Pane: Sendable, Hashable {
-    /// How a picture of another shape is brought into the rectangle.
+    /// How video with another aspect ratio is scaled into the rectangle.
     package enum Adaption: String, Sendable, CaseIterable {
-        /// All of the picture, the rest in background color.
+        /// Shows the whole video; the rest of the rectangle has the background color.
         case fit
-        /// The whole rectangle, what hangs over is cut equally on both sides.
+        /// Fills the rectangle; the excess is cut equally on both sides.
         case cropFill
-        /// The whole rectangle, the picture's shape is given up.
+        /// Fills the rectangle without keeping the aspect ratio.
         case stretch
     }
 
-    /// The part of a picture that is shown.
+    /// The part of a source's video that is shown.
     package struct Crop: Sendable, Hashable {
-        /// Shares of the picture (``Length/share(_:)``); inside it, and not empty. Default all of it.
+        /// Percentages of the video (``Length/share(_:)``); inside it and not empty. Default the whole video.
         package var area = Area(x: .share(0), y: .share(0), width: .share(Length.whole), height: .share(Length.whole))
 
         package init() {}
     }
 
-    /// A frame inside the edges of a pane.
+    /// A border inside the edges of a pane.
     package struct Border: Sendable, Hashable {
-        /// Pixels (0…64). Default 0: none.
+        /// Width in pixels (0…64). Default 0: no border.
         package var width = 0
         /// Default white.
         package var color = Color(red: 0xff, green: 0xff, blue: 0xff)
@@ -36,21 +36,21 @@ package struct Pane: Sendable, Hashable {
     package var source: SourceID
     /// Inside the canvas and at least 2 by 2 pixels.
     package var area: Area
-    /// Higher lies on top (0…100); of equals the later one. Default 0.
+    /// Stacking order (0…100): a higher value is drawn on top, and among equal values the later element. Default 0.
     package var zOrder = 0
     /// Default ``Adaption/cropFill``.
     package var adaption = Adaption.cropFill
-    /// What is shown of its picture, before ``adaption``. Default all of it.
+    /// The part of its video that is shown; applied before ``adaption``. Default the whole video.
     package var crop = Crop()
     /// Default none.
     package var border = Border()
-    /// Radius of its corners in pixels (0…960). Default 0: square.
+    /// Corner radius in pixels (0…960). Default 0: square corners.
     package var cornerRadius = 0
-    /// Whether its picture is shown. Default true.
+    /// Whether its video is shown. Default true.
     package var videoPush = true
-    /// Whether its sound is heard. Default true.
+    /// Whether its audio is heard. Default true.
     package var audioPush = true
-    /// Gain of its sound in this scene, in percent (0…200). `nil`: the source's volume.
+    /// Gain of its audio in this scene, in percent (0…200). `nil`: the source's volume.
     package var volume: Int?
 
     package init(_ source: SourceID, _ area: Area, adaption: Adaption = .cropFill) {
@@ -65,7 +65,7 @@ package struct Pane: Sendable, Hashable {
     }
 }
 
-/// A pane whose place on a canvas is known.
+/// A pane with its rectangle in pixels on a canvas of known size.
 package struct PlacedPane: Sendable, Hashable {
     package var pane: Pane
     package var rect: PixelRect

@@ -1,11 +1,12 @@
 import DequeModule
 import Dispatch
-import Stages
+import Threading
 import Synchronization
 
-/// Where scenes are built and texts are drawn while the program goes on: one thread, one job after the other.
+/// The thread that builds scenes and draws texts, so that the program thread does not have to; it runs one job after
+/// the other.
 ///
-/// States: idle (no thread yet) → running (from the first job) → closed (what was submitted is still done).
+/// States: idle (no thread yet) → running (from the first job) → closed (submitted jobs still run).
 final class BuilderThread: Sendable {
     private struct State: Sendable {
         var jobs = Deque<@Sendable () -> Void>()
@@ -13,7 +14,7 @@ final class BuilderThread: Sendable {
         var isClosed = false
     }
 
-    /// What the thread itself holds on to, so that whoever owns the builder can go.
+    /// State that the thread holds, so that the thread does not keep the builder itself alive.
     private final class Work: Sendable {
         let state = Mutex(State())
         let wake = DispatchSemaphore(value: 0)
@@ -36,8 +37,10 @@ final class BuilderThread: Sendable {
 
     deinit { self.close() }
 
-    /// - Parameter isUrgent: Before all that wait.
-    /// - Returns: `false` when the builder is closed; the job will not be done.
+    /// Queues a job and starts the thread if needed.
+    ///
+    /// - Parameter isUrgent: Run it before all waiting jobs.
+    /// - Returns: `false` if the builder is closed; the job will not run.
     @discardableResult
     func submit(isUrgent: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
         let (accepted, starts) = self.work.state.withLock { state -> (Bool, Bool) in
@@ -51,9 +54,9 @@ final class BuilderThread: Sendable {
         return accepted
     }
 
-    /// Does `job` on the thread and waits for it.
+    /// Runs `job` on the thread and waits for its result.
     ///
-    /// - Returns: `nil` when it was not done within `milliseconds`; it may still be done later.
+    /// - Returns: `nil` if the job did not finish within `milliseconds`; it may still finish later.
     func wait<Value: Sendable>(
         milliseconds: Int, isUrgent: Bool = true, _ job: @escaping @Sendable () -> Value
     ) -> Value? {

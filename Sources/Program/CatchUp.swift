@@ -1,13 +1,15 @@
-/// Whether the tick loop is making up ticks that were missed because the whole machine or process stood still.
+/// Detects that the tick loop must make up for ticks that were missed because the machine or the process was suspended.
 ///
-/// States: in time → catching up (over a second behind) → in time (a tenth of a second behind, or given up). While catching
-/// up the program waits for the ladder instead of losing ticks: encoders are faster than time, so the wait has an end,
-/// and until then every output slot is filled. A ladder that is too slow for the room is no reason to wait.
+/// States: on time → catching up (more than 1 s late) → on time (less than 100 ms late, or given up). While catching
+/// up, the program waits for the encoders instead of losing ticks: encoders run faster than real time, so the wait
+/// ends, and no output frame is missing. If the encoders are too slow for the room, waiting would not help, so the
+/// program gives up after a while.
 package struct CatchUp: Sendable {
-    /// Behind by more than this the loop did not just oversleep.
+    /// Lateness in nanoseconds that ordinary scheduling delays do not reach.
     static let begins: Int64 = 1_000_000_000
     static let ends: Int64 = 100_000_000
-    /// Encoders that need longer than this for each second that is missing are too slow anyway.
+    /// The program gives up after this many seconds for each second it was late (plus ``least`` nanoseconds): encoders
+    /// that need longer are too slow for the room.
     private static let factor: Int64 = 3
     private static let least: Int64 = 10_000_000_000
 
@@ -17,9 +19,9 @@ package struct CatchUp: Sendable {
 
     package init() {}
 
-    /// Notes how far a tick is behind.
+    /// Records how late a tick is, in nanoseconds.
     ///
-    /// - Returns: Whether ``isActive`` has changed.
+    /// - Returns: Whether ``isActive`` changed.
     package mutating func noted(lag: Int64, at now: Int64) -> Bool {
         let was = self.isActive
         if lag < Self.ends {

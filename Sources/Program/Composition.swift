@@ -1,47 +1,47 @@
 package import LibAV
 package import MediaTypes
 
-/// A scene's graph, built and warm, for pictures of given formats, with everything else that is fed to it.
+/// A scene's filter graph, built and run once, for source frames of given formats, with all other inputs of the graph.
 ///
-/// Made and run once by the builder, then handed over under a lock and used by the program thread alone.
+/// The builder thread creates it and hands it over under a lock; after that only the program thread uses it.
 package final class Composition: @unchecked Sendable {
-    // @unchecked Sendable: the builder lets go of it when it puts it on its scene's shelf; from then on only the program
-    // thread composes with it. Everything but `graph` and `sprites` is constant.
+    // @unchecked Sendable: the builder drops its reference when it stores the composition with its scene; from then on
+    // only the program thread composes with it. Everything but `graph` and `sprites` is constant.
     package let panes: [Pane]
-    /// What each pane's input takes, in the order of `panes`.
+    /// Format of each pane's input, in the order of `panes`.
     package let formats: [PictureFormat]
-    package let slots: [DecorationSlot]
+    package let slots: [OverlaySlot]
     private let roles: [SceneGraph.Role]
-    /// `nil` for a scene that is its background alone, or one pane's picture as it comes.
+    /// `nil` if the scene is only its background, or one pane whose frame is passed through unchanged.
     private let graph: FilterGraph?
-    /// `nil` where none of it is seen.
+    /// `nil` if no part of it is visible.
     private let background: Picture?
     private let masks: [Int: Picture]
     private let rings: [Int: Picture]
-    /// Stands for a pane's picture, in the format of its input.
+    /// Cards that replace missing frames, each in the format of its pane's input.
     private let cards: [Picture]
     private var sprites: [Picture]
     private let canvas: PictureFormat
-    /// Pictures must be stamped in order; how often this graph ran is as good as any clock.
+    /// Timestamp of the graph's inputs: they must increase, and the number of runs does.
     private var runs: Int64 = 0
-    /// Used again each tick; empty in between, so that no picture is held.
+    /// Reused for every tick; empty between ticks, so that it keeps no frame alive.
     private var feeds: [Picture] = []
     private var results: [Picture] = []
 
-    /// Everything that is fed to the graph.
+    /// All inputs of the graph.
     struct Parts {
         var panes: [Pane] = []
         var formats: [PictureFormat] = []
         var cards: [Picture] = []
         var masks: [Int: Picture] = [:]
         var rings: [Int: Picture] = [:]
-        /// One per sprite, bottom first; by number the slots of those that change.
+        /// One per sprite, bottom first; `slots` lists those that change, by sprite index.
         var sprites: [Picture] = []
-        var slots: [(sprite: Int, slot: DecorationSlot)] = []
+        var slots: [(sprite: Int, slot: OverlaySlot)] = []
         var background: Picture
     }
 
-    /// By position in `slots`, the sprite it is.
+    /// Sprite index of each entry of `slots`.
     private let slotSprites: [Int]
 
     init(_ parts: Parts, text: SceneGraph, graph: FilterGraph?, canvas: PictureFormat) {
@@ -61,13 +61,13 @@ package final class Composition: @unchecked Sendable {
         graph?.signals = canvas
     }
 
-    /// One canvas.
+    /// Composes one canvas.
     ///
     /// - Parameters:
-    ///   - pictures: One for each pane; `nil` shows the pane's card. A picture of another format than the pane's input
-    ///     is never fed: the card stands for it too.
-    ///   - decorations: One for each slot; `nil`, or one of another size, leaves what was there.
-    /// - Throws: ``MediaError`` from libavfilter; the canvas of the tick before can be shown again.
+    ///   - pictures: One frame for each pane; `nil` shows the pane's card. A frame whose format differs from the pane's
+    ///     input is not used: the card is shown instead.
+    ///   - decorations: One for each slot; `nil`, or one of another size, keeps the current one.
+    /// - Throws: ``MediaError`` from libavfilter; the caller can show the previous canvas again.
     package func compose(_ pictures: [Picture?], decorations: [Picture?]) throws(MediaError) -> Picture {
         guard let graph = self.graph else {
             guard let format = self.formats.first, let card = self.cards.first else {
@@ -103,17 +103,18 @@ package final class Composition: @unchecked Sendable {
         return try composed.signalled(as: self.canvas)
     }
 
-    /// Looks whether its graph keeps memory for canvases that nobody has needed since this was asked last. Program thread.
+    /// Whether the graph keeps memory for more canvases than were needed since the last call. Program thread.
     func isOversized() -> Bool { self.graph?.isOversized() ?? false }
 
     private func present(_ picture: Picture?) throws(MediaError) -> Picture {
         guard let picture else {
-            throw MediaError(.internal, "a picture of the scene is missing", at: "compose", fix: "report this")
+            throw MediaError(.internal, "an image of the scene is missing", at: "compose", fix: "report this")
         }
         return picture
     }
 
-    /// How many panes take exactly what their source gives now; panes without a picture take anything.
+    /// Number of panes whose input format equals the current format of their source; a pane without a frame always
+    /// counts.
     func matches(_ formats: [SourceID: PictureFormat]) -> Int {
         zip(self.panes, self.formats).count { pane, format in formats[pane.source].map { $0 == format } ?? true }
     }

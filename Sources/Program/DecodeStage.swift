@@ -1,10 +1,10 @@
 package import LibAV
 import MediaKernels
 package import MediaTypes
-package import Stages
+package import Threading
 import Synchronization
 
-/// The thread of one source: coded packets in, pictures and sound on program time out.
+/// The thread of one source: takes coded packets and outputs frames and audio on program time.
 package final class DecodeStage: Sendable {
     package struct Settings: Sendable {
         package var source: SourceID
@@ -13,23 +13,24 @@ package final class DecodeStage: Sendable {
         package var sampleRate: Int
         package var threads: Int
         package var maxPixels: Int64
-        /// Quarter turns clockwise at the start; see ``setRotation(_:)``.
+        /// Initial rotation in quarter turns clockwise; see ``setRotation(_:)``.
         package var rotation = 0
-        /// Pictures the decoder had to guess are not shown; the last good one stays until the next key picture.
+        /// Frames with concealed errors are not shown; the last intact frame stays until the next key frame.
         package var holdsDamaged = false
-        /// How far the network may make the jitter buffer grow.
+        /// Maximum size of the jitter buffer, in nanoseconds; it grows up to this with the jitter of the network.
         package var maxJitterBuffer: Int64
-        /// What a publisher's clock may be off by, in parts per million.
+        /// Maximum drift of a publisher's clock that is corrected, in parts per million.
         package var maxDriftPpm: Int64
-        /// Pictures a second that are kept.
+        /// Maximum frames per second that are kept.
         package var maxFps: Int
-        /// Packets come when they are read, not when they are due: a file's.
+        /// The source is a file: packets arrive when they are read, not when they are due.
         package var isFile: Bool
-        /// Decoders that may be opened; `nil`: any, as for the operator's own files.
+        /// Codecs that may be decoded; `nil`: any, as for the operator's own files.
         package var codecs: Set<CodecName>?
-        /// How long before it is due sound has to be there, in nanoseconds; see ``ProgramStage/soundLead(fps:sampleRate:)``.
+        /// How long before its program time audio must be available, in nanoseconds; see
+        /// ``ProgramStage/soundLead(fps:sampleRate:)``.
         package var soundLead: Int64
-        /// With whom it is aligned by the world's time; `nil`: its own stamps are not used.
+        /// Aligns the source with others by wall-clock time; `nil`: wall-clock stamps of the source are ignored.
         package var aligner: WallAligner?
 
         package init(
@@ -54,7 +55,7 @@ package final class DecodeStage: Sendable {
         }
     }
 
-    /// What the stage reports, from its own thread.
+    /// Events of the stage, reported on its own thread.
     package enum Event: Sendable {
         case firstPicture(PictureFormat)
         case formatChanged(PictureFormat)
@@ -70,76 +71,79 @@ package final class DecodeStage: Sendable {
         package var audioPackets = 0
         package var damaged = 0
         package var dropped = 0
-        /// Pictures left out of a source that is faster than the program has a use for.
+        /// Frames left out because the source's frame rate is higher than the program needs.
         package var thinned = 0
-        /// Pictures that were never decoded, because nobody would have seen them.
+        /// Frames that were never decoded because they would not have been visible.
         package var undecoded = 0
-        /// Decoders that were opened anew after a long run of errors.
+        /// Number of times a decoder was reopened after a long run of errors.
         package var reopened = 0
 
         package init() {}
     }
 
-    /// What is known about the source's time.
+    /// State of the source's time mapping.
     package struct Timing: Sendable, Equatable {
-        /// What the publisher's clock is off by, in parts per million; positive: it is fast. `nil` before half a minute.
+        /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` in the first half minute.
         package var driftPpm: Int?
-        /// How long its packets are kept before they are due, in nanoseconds.
+        /// Time from a packet's arrival until it is due, in nanoseconds.
         package var buffered: Int64?
-        /// The jitter buffer in force, in nanoseconds: the network may have made it deeper than configured.
+        /// Current size of the jitter buffer, in nanoseconds; larger than configured if the network required it.
         package var depth: Int64?
-        /// How often the mapping was made anew.
+        /// Number of times the source's timestamps were mapped to program time anew.
         package var reanchors = 0
-        /// Why, the last time.
+        /// Reason of the last new mapping.
         package var lastReason: SourceTimeline.Reason?
-        /// It is shown with others by the world's time, not by its arrival.
+        /// The source is aligned with others by wall-clock time, not by arrival.
         package var isWallAligned = false
-        /// How much later that is, in nanoseconds.
+        /// How much later it is shown because of that, in nanoseconds.
         package var wallExtra: Int64 = 0
     }
 
-    /// An object, since a function is wrapped anew, on the heap, whenever it is taken out of a lock.
+    /// Wraps the callback in an object, because a closure that is read out of a lock is wrapped again on the heap each
+    /// time.
     private final class Listener: Sendable {
         let call: @Sendable () -> Void
 
         init(call: @escaping @Sendable () -> Void) { self.call = call }
     }
 
-    /// Packets of a file that a live program reads as a publisher's: about 25 s, 10 MB. What a publisher sends is bounded by
-    /// ``PacketBudget``.
+    /// Maximum number of packets of a file that a live program reads like a publisher: about 25 s, 10 MB. Packets of
+    /// publishers are limited by ``PacketBacklog``.
     static let queueLimit = 2048
-    /// Those of a file the program is paced by: under a second. A file is read when it is needed, not into memory.
+    /// The same for a file that paces the program: less than a second, so that the file is read as needed and not into
+    /// memory.
     private static let fileLimit = 64
 
-    /// What a publisher's jitter buffer is at least, and what an offset leaves of it, in nanoseconds: the program mixes up to 50 ms
-    /// ahead, the limiter looks 5 ms further, and sound comes in frames of 21 ms.
+    /// Minimum size of a publisher's jitter buffer, also after a negative offset, in nanoseconds: the program mixes up
+    /// to 50 ms ahead, the limiter looks 5 ms further ahead, and audio arrives in frames of 21 ms.
     package static let leastBuffer: Int64 = 80_000_000
 
-    /// Pictures that the decoder leaves out for want of a key picture; then it begins with any. Five seconds at 30 fps.
+    /// Maximum number of frames the decoder skips while it waits for a key frame; then it starts with any frame. Five
+    /// seconds at 30 fps.
     package static let keyPatience = VideoTrack.keyPatience
 
     package let buffer: SourceBuffer
     private let settings: Settings
     private let clock: ProgramClock
     let queue: BoundedQueue<SourceItem>
-    private let budget = Mutex(PacketBudget())
+    private let budget = Mutex(PacketBacklog())
     private let relief = Mutex<Listener?>(nil)
     private let counters = Mutex(Stats())
     private let times = Mutex(Timing())
-    private let spent = Mutex(DecodeTimes())
+    private let spent = Mutex(DecodeTimeHistogram())
     private let offset: Mutex<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
-    /// Publications that were offered whole, and how many of them, from the first on, are left out.
+    /// Number of publications offered completely, and how many of them, from the first, must be discarded.
     private let offeredEnds = Atomic<Int>(0)
     private let cutEnds = Atomic<Int>(0)
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
     private let wake: any ClockSemaphore
-    private let thrift: Mutex<WakeThrift>
+    private let thrift: Mutex<WakeCoalescer>
     private let events: @Sendable (Event) -> Void
 
-    /// - Parameter machine: The clock that `clock` follows; the stage's thread waits in its time.
+    /// - Parameter machine: The clock that `clock` follows; the stage's thread waits on it.
     package init(
         settings: Settings, buffer: SourceBuffer, clock: ProgramClock, machine: any SleepClock,
         events: @escaping @Sendable (Event) -> Void
@@ -147,7 +151,7 @@ package final class DecodeStage: Sendable {
         self.settings = settings
         self.wake = machine.makeSemaphore()
         self.buffer = buffer
-        // A reader that had to wait reads many packets in a row.
+        // A reader that had to wait then reads many packets in a row.
         self.queue =
             buffer.isPaced
             ? BoundedQueue(capacity: Self.fileLimit, places: Self.fileLimit / 2)
@@ -156,58 +160,60 @@ package final class DecodeStage: Sendable {
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)
         self.offset = Mutex(settings.offset)
-        self.thrift = Mutex(WakeThrift(jitterBuffer: settings.jitterBuffer, offset: settings.offset))
+        self.thrift = Mutex(WakeCoalescer(jitterBuffer: settings.jitterBuffer, offset: settings.offset))
         self.budget.withLock { $0.allow(offset: settings.offset) }
     }
 
     package var timing: Timing { self.times.withLock { $0 } }
 
-    /// Shows the source later (positive) or earlier, from its next packets on; see ``wantedOffset``.
+    /// Shows the source later (positive) or earlier (negative), from its next packets on; see ``wantedOffset``.
     package func setOffset(milliseconds: Int) {
         let offset = Int64(milliseconds) &* 1_000_000
         self.budget.withLock { $0.allow(offset: offset) }
         self.offset.withLock { $0 = offset }
-        self.thrift.withLock { $0 = WakeThrift(jitterBuffer: self.settings.jitterBuffer, offset: offset) }
+        self.thrift.withLock { $0 = WakeCoalescer(jitterBuffer: self.settings.jitterBuffer, offset: offset) }
         self.wake.signal()
     }
 
-    /// Turns the source's pictures, from the next one that is decoded on, on top of what the stream says of itself.
+    /// Rotates the source's video from the next decoded frame on, in addition to the rotation that the stream itself
+    /// requests.
     ///
-    /// - Parameter quarterTurns: Clockwise, 0…3.
+    /// - Parameter quarterTurns: Quarter turns clockwise, 0…3.
     package func setRotation(_ quarterTurns: Int) { self.quarterTurns.store(quarterTurns & 3, ordering: .relaxed) }
 
-    /// Quarter turns clockwise, 0…3.
+    /// Rotation in quarter turns clockwise, 0…3.
     package var rotation: Int { self.quarterTurns.load(ordering: .relaxed) }
 
-    /// How long the packet that was decoded last could have been decoded before, in nanoseconds: how far this thread is
-    /// behind, whatever the network did; 0 when nothing waits. Well above what packets are decoded ahead, pictures come late.
+    /// How late the packet decoded last was because of this thread, in nanoseconds: the time since it could have been
+    /// decoded, whatever the network did. 0 if no packet is due. If it is well above the time packets are decoded
+    /// ahead, frames are shown late.
     package var lateness: Int64 { self.late.load(ordering: .relaxed) }
 
     package var stats: Stats { self.counters.withLock { $0 } }
-    /// How long its pictures took to decode.
-    package var decodeTimes: DecodeTimes { self.spent.withLock { $0 } }
-    /// Packets that wait for their decoding.
+    /// Histogram of the decoding time of video packets.
+    package var decodeTimes: DecodeTimeHistogram { self.spent.withLock { $0 } }
+    /// Number of packets that wait to be decoded.
     package var queued: Int { self.queue.count + self.waiting.load(ordering: .relaxed) }
 
-    /// Bytes that wait for their decoding; see ``PacketBudget``.
+    /// Bytes that wait to be decoded; see ``PacketBacklog``.
     package var waitingBytes: Int { self.budget.withLock { $0.bytes } }
-    /// Those of them that do not wait for an offset's sake: what a publisher is held for.
+    /// Waiting bytes in excess of those that a positive offset delays. The publisher is paused if there are too many.
     package var crowdingBytes: Int { self.budget.withLock { max(0, $0.bytes - $0.allowance) } }
 
-    /// Who is told that something of what waited has been decoded, and that time goes on; on the stage's thread, a few times a
-    /// second at least while the program runs. Must not block.
+    /// Sets a callback that is invoked on the stage's thread while the program runs, several times per second at least,
+    /// when waiting packets may have been decoded. Must not block.
     package func onRelief(_ listener: @escaping @Sendable () -> Void) {
         self.relief.withLock { $0 = Listener(call: listener) }
     }
 
-    /// Takes one item from ingest. Never blocks: when too much waits, packets are dropped up to the next key picture.
+    /// Accepts one item from ingest. Never blocks: if too much waits, packets are dropped up to the next key frame.
     package func offer(_ item: SourceItem) {
         self.enqueue([item])
         self.wake.signal()
     }
 
-    /// Takes items that came together, in order: the thread is woken once for all of them, or a little later; see
-    /// ``WakeThrift``.
+    /// Accepts items that arrived together, in order. The thread is woken once for all of them, or a little later; see
+    /// ``WakeCoalescer``.
     package func offer(_ items: [SourceItem]) {
         self.enqueue(items)
         let (isHidden, isAway) = (self.buffer.need.isHidden, self.buffer.need.isAway)
@@ -221,23 +227,24 @@ package final class DecodeStage: Sendable {
         _ = self.queue.offer(all: taken)
     }
 
-    /// The publication that is offered is over, and what waits of it is not to be seen: it is left out, as is what comes until
-    /// its end, which is offered next. Of what is decoded already the pictures go, too, that on air among them; the sound, no more
-    /// than a third of a second, stays. By whoever offers.
+    /// Discards the publication that is being offered: its waiting packets, the packets up to its end, which is offered
+    /// next, and its decoded frames, including the one on air. Decoded audio, at most a third of a second, is still
+    /// played. Call it on the thread that offers.
     package func cut() {
         self.cutEnds.store(self.offeredEnds.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         self.buffer.banish()
         self.wake.signal()
     }
 
-    /// As ``cut()``, of publications whose end was offered already: an offset may show them for seconds more. From any thread.
+    /// Like ``cut()``, for publications whose end was already offered: with an offset they could be visible for seconds
+    /// more. May be called from any thread.
     package func cutPast() {
         self.cutEnds.max(self.offeredEnds.load(ordering: .relaxed), ordering: .relaxed)
         self.buffer.banish()
         self.wake.signal()
     }
 
-    /// Takes one item from a file, waiting for room.
+    /// Accepts one item from a file; blocks while the queue is full.
     package func put(_ item: SourceItem) {
         self.budget.withLock { $0.note(item) }
         self.queue.put(item)
@@ -252,7 +259,8 @@ package final class DecodeStage: Sendable {
 
     package var isStopped: Bool { self.stopping.withLock { $0 } }
 
-    /// Runs until ``stop()``. `soundWantedUntil` tells a paced source how far the program's sound has come.
+    /// Runs until ``stop()``. `soundWantedUntil` returns how far the program's audio has come, for a source that paces
+    /// the program.
     package func run(soundWantedUntil: @Sendable @escaping () -> Int64) {
         CrashMark.onGuardedStack { self.work(soundWantedUntil) }
     }
@@ -264,7 +272,7 @@ package final class DecodeStage: Sendable {
             worker.runLive()
             return
         }
-        CodecSlice.offline.requestForThisThread()
+        SchedulerSlice.offline.requestForThisThread()
         while let item = self.queue.take(), !self.isStopped {
             self.buffer.waitUntilWanted({ self.isStopped }, soundWantedUntil: soundWantedUntil)
             self.release(item)
@@ -272,18 +280,19 @@ package final class DecodeStage: Sendable {
         }
     }
 
-    // MARK: The worker's side
+    // MARK: Called by the worker
 
-    /// The offset as far as it can be had, in nanoseconds: what a publisher has not sent cannot be shown, and sound that was due
-    /// before it came is never heard. A file lies there whole.
+    /// The offset in nanoseconds, limited to what is possible: packets that a publisher has not sent cannot be shown,
+    /// and audio that is due before it arrives is never heard. For a file the offset is not limited.
     package var wantedOffset: Int64 {
         let wanted = self.offset.withLock { $0 }
         if self.settings.isFile || self.buffer.isPaced { return wanted }
         return max(wanted, min(0, Self.leastBuffer &- self.jitterBuffer))
     }
 
-    /// How long after its arrival a packet that had no bad luck is shown, in nanoseconds; 0 of a file that paces the program. Of a
-    /// publisher's sound something would be missing in every tick if it were less than the program mixes ahead.
+    /// Time from the arrival of a packet that was not delayed to its display, in nanoseconds; 0 for a file that paces
+    /// the program. For a publisher it is at least ``leastBuffer``: if it were less than the program mixes ahead, audio
+    /// would be missing in every tick.
     package var jitterBuffer: Int64 {
         if self.buffer.isPaced { return 0 }
         return self.settings.isFile ? self.settings.jitterBuffer : max(Self.leastBuffer, self.settings.jitterBuffer)
@@ -291,9 +300,9 @@ package final class DecodeStage: Sendable {
 
     func note(decodeTime: Int64) { self.spent.withLock { $0.note(decodeTime) } }
     func note(lateness: Int64) { self.late.store(max(0, lateness), ordering: .relaxed) }
-    /// Whether the publication behind so many that are over is left out.
+    /// Whether the publication that follows the given number of ended ones must be discarded.
     func isCut(behind ended: Int) -> Bool { ended < self.cutEnds.load(ordering: .relaxed) }
-    /// The item waits no more.
+    /// The item does not wait any more.
     func release(_ item: SourceItem) { self.budget.withLock { $0.release(item) } }
     func relieve() { self.relief.withLock { $0 }?.call() }
     func report(_ event: Event) { self.events(event) }
@@ -303,6 +312,6 @@ package final class DecodeStage: Sendable {
         self.waiting.store(waiting, ordering: .relaxed)
     }
 
-    /// Waits for `limit` nanoseconds, or until something is new.
+    /// Waits for `limit` nanoseconds, or until the stage is woken.
     func wait(for limit: Int64) { self.wake.wait(for: limit) }
 }

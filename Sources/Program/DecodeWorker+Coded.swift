@@ -1,8 +1,9 @@
 import MediaTypes
 
-/// What is told of the source's coded pictures, for whom they pass through.
+/// Output of the source's coded frames, for passthrough.
 extension DecodeWorker {
-    /// Tells how the pictures are coded that come next, turned as the operator wants them: nobody can turn packets.
+    /// Announces the coding parameters of the following frames, with the operator's rotation added to the orientation,
+    /// because packets cannot be rotated.
     mutating func tellCoding(_ parameters: CodecParameters) {
         let rotation = self.stage.rotation
         self.told = (parameters, rotation)
@@ -14,7 +15,7 @@ extension DecodeWorker {
         self.buffer.coded.put(.configuration(turned))
     }
 
-    /// Tells it again where the operator has turned the source since.
+    /// Announces them again if the operator has changed the rotation since.
     mutating func tellTurn() {
         guard let told = self.told, told.rotation != self.stage.rotation else { return }
         self.tellCoding(told.parameters)

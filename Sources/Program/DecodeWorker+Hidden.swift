@@ -1,22 +1,23 @@
 import LibAV
 import MediaTypes
 
-/// Sources nobody sees: their key pictures are decoded when they are due, so that a change of format is known and
-/// something is there to be shown at once; the rest is kept as it came, and decoded when the source is to be seen.
+/// Hidden sources: their key frames are decoded when they are due, so that a change of format is known and a frame is
+/// available at once. All other packets are kept undecoded, until the source becomes visible.
 extension DecodeWorker {
-    /// Pictures older than this at a return are decoded for the sake of later ones alone.
+    /// When a source becomes visible again, frames older than this, in nanoseconds, are decoded only as references of
+    /// later ones.
     private static let reach: Int64 = 100_000_000
-    /// An overloaded machine decodes no more than so many pictures for a return: half a second of them.
+    /// Maximum number of frames that an overloaded machine decodes when a source becomes visible again: half a second.
     private static let thriftyMost = 15
 
     mutating func decodeVideo(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?) {
         self.stage.count { $0.videoPackets += 1 }
         self.tellTurn()
         self.buffer.coded.put(.picture(packet, pts: pts))
-        let beginning = WithheldPackets.beginning(packet, codec: self.videoCodec)
-        // A file's key picture at which nothing begins is none that can be waited for.
+        let beginning = HiddenSourceQueue.beginning(packet, codec: self.videoCodec)
+        // A file may mark frames as key frames at which decoding cannot begin; do not wait for those.
         if beginning != .no { self.keys.note(pts) }
-        // Before its first picture nothing is known about the source.
+        // Before its first frame, nothing is known about the source, so it is decoded.
         let isHidden = self.buffer.need.isHidden && self.format != nil
         if !isHidden, !self.hasGap {
             self.decodeWithheld()
@@ -26,7 +27,7 @@ extension DecodeWorker {
             }
         }
         self.buffer.withheld(until: pts)
-        var item = WithheldPackets.Waiting(packet: packet, pts: pts, arrival: arrival, beginning: beginning)
+        var item = HiddenSourceQueue.Waiting(packet: packet, pts: pts, arrival: arrival, beginning: beginning)
         if self.hasGap, item.beginning == .no {
             guard self.isGapEndless(at: pts) else {
                 self.gapLength += 1
@@ -40,18 +41,18 @@ extension DecodeWorker {
         if isHidden { self.advanceWithheld() } else { self.decodeWithheld() }
     }
 
-    /// Whether no IDR picture may come any more, as with open GOPs: the decoder then shows nothing before a recovery point, which
-    /// only that of H.264 knows.
+    /// Whether IDR frames may not come any more, as with open GOPs. The decoder then shows nothing before a recovery
+    /// point; only the one for H.264 detects recovery points.
     private func isGapEndless(at pts: Int64) -> Bool {
         self.videoCodec == .h264 && self.gapLength >= VideoTrack.keyPatience && self.keys.isOverdue(at: pts)
     }
 
-    /// Program time now: that of the tick which waits for this source, offline.
+    /// Current program time; offline, the time of the tick that waits for this source.
     private var present: Int64 {
         self.buffer.isPaced ? self.buffer.wantedTime : self.clock.now() ?? self.withheld.newest ?? 0
     }
 
-    /// Decodes the key picture that is due, and keeps what is withheld within its bounds.
+    /// Decodes the key frame that is due, and keeps the withheld packets within their limits.
     private mutating func advanceWithheld() {
         if let left = self.withheld.advance(to: self.present) {
             self.stage.count { $0.undecoded += left }
@@ -70,11 +71,11 @@ extension DecodeWorker {
         }
     }
 
-    /// Brings the decoder to the present, or leaves that to the next key picture: on a machine that cannot keep up, to make up
-    /// what was left out would take from the encoders what they need.
+    /// Decodes up to the current time, or waits for the next key frame if the machine is overloaded: decoding the
+    /// skipped frames would take time that the encoders need.
     mutating func decodeWithheld() {
         guard let newest = self.withheld.newest else { return }
-        // Of a source that has stopped sending the last picture is the present.
+        // If a source has stopped sending, its last frame is the current one.
         let horizon = min(self.present, newest &- Self.reach) &- Self.reach
         if let left = self.withheld.advance(to: horizon) { self.stage.count { $0.undecoded += left } }
         if self.buffer.need.isThrifty, self.withheld.count > Self.thriftyMost, self.keys.isRegular(at: newest) {
@@ -83,7 +84,7 @@ extension DecodeWorker {
         while let item = self.withheld.popFirst() { self.decode(item, isPast: item.pts < horizon) }
     }
 
-    /// Leaves what comes before the next key picture out, which may be here already although it is not due.
+    /// Skips the frames before the next key frame, which may have been received although it is not due yet.
     private mutating func skipToKey(_ newest: Int64) {
         var left = self.withheld.advance(to: newest) ?? 0
         if self.withheld.count > Self.thriftyMost {
@@ -94,12 +95,12 @@ extension DecodeWorker {
         self.stage.count { [left] in $0.undecoded += left }
     }
 
-    private mutating func decode(_ item: WithheldPackets.Waiting, isPast: Bool) {
+    private mutating func decode(_ item: HiddenSourceQueue.Waiting, isPast: Bool) {
         if item.beginning == .afterFlush { self.video.flush() }
         self.decodeNow(item.packet, item.pts, item.arrival, isPast: isPast)
     }
 
-    /// A hidden source is to be seen, and its next packet may not be due for a while.
+    /// Decodes the withheld packets of a source that became visible; its next packet may not be due for a while.
     mutating func returnIfNeeded() {
         if !self.withheld.isEmpty, !self.buffer.need.isHidden { self.decodeWithheld() }
     }

@@ -1,17 +1,19 @@
 import MediaTypes
 
 extension DecodeWorker {
-    /// How long before they are due packets are decoded: more than any reorder depth and any stall of this thread, and
-    /// at 60 fps still fewer pictures than ``SourceBuffer/pictureLimit``. What a longer jitter buffer holds stays coded.
+    /// How long before they are due packets are decoded, in nanoseconds: longer than any reorder delay and any stall of
+    /// this thread, and at 60 fps still fewer frames than ``SourceBuffer/pictureLimit``. Packets of a longer jitter
+    /// buffer stay coded.
     private static let decodeLead: Int64 = 300_000_000
-    /// The same while the timeline is settling: the later the first packets are decoded, the more is known about the way
-    /// they came, and a correction before that is no seam.
+    /// The same while the timeline is settling: the later the first packets are decoded, the more is known about their
+    /// delays, and a correction before that is not visible.
     private static let settlingLead: Int64 = 100_000_000
-    /// The longest sleep of this thread: ``DecodeStage/stop()`` is noticed within it, and packets of a source that is away.
-    private static let longestSleep = WakeThrift.longestSleep
+    /// The longest sleep of this thread; within it, ``DecodeStage/stop()`` and packets of a source without wake-ups are
+    /// noticed.
+    private static let longestSleep = WakeCoalescer.longestSleep
 
-    /// Runs a live source until the stage is stopped: takes items as they come, decodes them when they are due. A burst is
-    /// decoded when it is due, not when it came: pictures are a hundred times the size of packets.
+    /// Runs a live source until the stage stops: takes items as they arrive and decodes them when they are due. A burst
+    /// is not decoded when it arrives, because frames take a hundred times as much memory as packets.
     mutating func runLive() {
         while !self.stage.isStopped {
             self.takeItems()
@@ -32,7 +34,7 @@ extension DecodeWorker {
     }
 
     private mutating func takeItems() {
-        // Nothing is placed before the program runs; the room starts it with the very first packet.
+        // No packet is mapped before the program runs; the room starts the program with the first packet.
         guard self.clock.zero != nil else { return }
         if self.isCut { self.leaveOut() }
         if self.timeline.offset != self.stage.wantedOffset { self.timeline.setOffset(self.stage.wantedOffset) }
@@ -52,12 +54,13 @@ extension DecodeWorker {
         }
     }
 
-    /// What waits, and what comes up to the next end, is not to be seen.
+    /// Whether the waiting packets, and those up to the next end, must be discarded.
     private var isCut: Bool { self.stage.isCut(behind: self.ended) }
 
-    /// Lets go of what waits.
+    /// Discards the waiting packets.
     private mutating func leaveOut() {
-        // Again: the cut may have come while the first packet was on its way, which says that a publication is live.
+        // Repeat this: the cut may have come while the first packet, which sets the publication to live, was on its
+        // way.
         self.buffer.banish()
         var packets = 0
         for item in self.schedule.removeAll() {
@@ -110,13 +113,13 @@ extension DecodeWorker {
 
     /// Decodes the packet that is due first, if it is due.
     ///
-    /// - Returns: How long nothing is due; `nil` when something was decoded.
+    /// - Returns: Nanoseconds until the next packet is due; `nil` if something was decoded.
     private mutating func decodeDue(at now: Int64) -> Int64? {
         self.placing.note(
             isSettling: self.timeline.isSettling, reanchors: self.timeline.reanchors, offset: self.timeline.offset,
             at: now)
         guard let first = self.schedule.first({ self.due($0) }) else {
-            // However late the last packet was: who has nothing to decode is not behind.
+            // However late the last packet was, the thread is not behind if it has nothing to decode.
             self.placing.caughtUp()
             self.stage.note(lateness: 0)
             return Self.longestSleep
@@ -141,7 +144,8 @@ extension DecodeWorker {
         return nil
     }
 
-    /// When a packet is to be decoded. However wrong its timestamp, it is not held for longer than the largest buffer.
+    /// When to decode a packet. However wrong its timestamp, it waits no longer than the largest jitter buffer plus the
+    /// offset.
     private func due(_ waiting: PacketSchedule.Waiting) -> Int64 {
         let lead = self.timeline.isSettling && !self.settings.isFile ? Self.settlingLead : Self.decodeLead
         let due = self.timeline.program(of: waiting.noted.dts) &- lead

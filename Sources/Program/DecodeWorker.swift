@@ -2,7 +2,7 @@ import LibAV
 import MediaKernels
 import MediaTypes
 
-/// The decoders and the timeline of a source, alive only on its thread.
+/// The decoders and the timeline of a source, used only on its thread.
 struct DecodeWorker {
     let stage: DecodeStage
     let settings: DecodeStage.Settings
@@ -10,35 +10,35 @@ struct DecodeWorker {
     var timeline: SourceTimeline
     /// Live packets that are not due yet.
     var schedule = PacketSchedule()
-    /// What says when they are due, and since when it says so.
-    var placing = Placing()
+    /// Measures lateness; excludes what a change of the timeline causes.
+    var placing = LatenessFilter()
     var video: VideoTrack
     var videoCodec: CodecName?
-    /// What is kept from the decoder while nobody sees the source.
-    var withheld = WithheldPackets()
-    /// Something was thrown away that the next packets refer to: nothing is decoded before a key picture.
+    /// Packets that are not decoded while the source is hidden.
+    var withheld = HiddenSourceQueue()
+    /// Packets that the next ones refer to were discarded: nothing is decoded before a key frame.
     var hasGap = false { didSet { self.gapLength = 0 } }
-    /// Pictures that were left out since.
+    /// Number of frames skipped since the gap began.
     var gapLength = 0
-    var keys = KeyRhythm()
-    /// What was last told of the coded pictures, and how the operator had turned the source then.
+    var keys = KeyframeInterval()
+    /// The last announced coding parameters, and the operator's rotation at that time.
     var told: (parameters: CodecParameters, rotation: Int)?
-    /// Publications that are over.
+    /// Number of publications that have ended.
     var ended = 0
-    /// Numbers of the pictures inside the decoder that nobody will see.
+    /// Numbers of the frames inside the decoder that will not be shown.
     private var past: Set<Int64> = []
     private var sounds: [UInt8: SoundTrack] = [:]
-    /// The audio track whose timestamps steer the timeline, and program time at which it last came.
+    /// The audio track whose timestamps steer the timeline, and the program time of its last packet.
     private var leading: (track: UInt8, arrival: Int64)?
-    /// Times of the pictures inside the decoder, by the number that stands for each packet's pts in there: a publisher's
-    /// own need not differ.
+    /// Times of the frames inside the decoder, by number. Each packet gets a number as its pts for the decoder, because
+    /// a publisher's own timestamps need not be unique.
     private var arrivals: [Int64: (time: Int64, arrival: Int64?)] = [:]
     private var nextNumber: Int64 = 0
-    private var gate: PictureGate
+    private var gate: FrameRateLimiter
     private(set) var format: PictureFormat?
     private var hasSound = false
     private var pictureSeams = 0
-    /// Raised while libavcodec has data of the source in its hands.
+    /// Crash marks that are raised while libavcodec processes data of the source.
     private var marks: [TrackKind: CrashMark] = [:]
 
     var place: String { "decode[\(self.settings.source)]" }
@@ -55,12 +55,12 @@ struct DecodeWorker {
         self.timeline = SourceTimeline(
             jitterBuffer: stage.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
             offset: stage.wantedOffset, maxDriftPpm: settings.maxDriftPpm, soundLead: settings.soundLead)
-        self.gate = PictureGate(fps: settings.maxFps)
-        // A file's reader has already moved its first timestamp to zero.
+        self.gate = FrameRateLimiter(fps: settings.maxFps)
+        // The file reader has already shifted the first timestamp to zero.
         if stage.buffer.isPaced { self.timeline.anchor(timestamp: 0, at: 0) }
     }
 
-    /// Takes one item of a file that paces the program.
+    /// Handles one item of a file that paces the program.
     mutating func handle(_ item: SourceItem) {
         switch item {
         case .configuration(let parameters): self.configure(parameters)
@@ -72,7 +72,7 @@ struct DecodeWorker {
         }
     }
 
-    /// Presentation and decoding time in nanoseconds.
+    /// Presentation and decoding time of a packet, in nanoseconds.
     static func times(of packet: CodedPacket) -> (pts: Int64, dts: Int64) {
         let scale = Int64(packet.timescale)
         return (
@@ -83,7 +83,8 @@ struct DecodeWorker {
 
     mutating func configure(_ parameters: CodecParameters) {
         if let codecs = self.settings.codecs, !codecs.contains(parameters.codec) {
-            // Ingest has refused it already; no decoder is opened for what the pipeline does not list.
+            // Ingest rejects such codecs already; this makes sure that no decoder is opened for a codec that the
+            // pipeline does not list.
             self.stage.report(.undecodable(.notListed(parameters.codec, at: self.place)))
             return
         }
@@ -109,7 +110,7 @@ struct DecodeWorker {
         }
     }
 
-    /// What decoders are opened by; `nil`: as often as the operator's own file says.
+    /// Clock for limiting how often decoders are opened; `nil`: no limit, for the operator's own files.
     private var openingTime: Int64? {
         self.buffer.isPaced || self.settings.isFile ? nil : self.clock.now()
     }
@@ -118,15 +119,15 @@ struct DecodeWorker {
         SoundTrack(sampleRate: self.settings.sampleRate, limitPPB: self.timeline.glideLimit, place: self.place)
     }
 
-    /// Whether a packet of this audio track steers the timeline. One track does, so that jumps and drift are seen once;
-    /// another one takes over when that has been silent for a second.
+    /// Whether a packet of this audio track steers the timeline. Only one track does, so that jumps and drift are
+    /// detected once; another track takes over when that one has been silent for a second.
     mutating func leads(_ track: UInt8, at arrival: Int64) -> Bool {
         if let leading, leading.track != track, arrival &- leading.arrival < TimeMath.nanoseconds { return false }
         self.leading = (track, arrival)
         return true
     }
 
-    /// Shows what a step of the video track gave, and reports what it could not.
+    /// Shows the frames of an outcome of the video track, and reports its failure.
     private mutating func take(_ outcome: VideoTrack.Outcome) {
         if outcome.isSkipped { self.stage.count { $0.dropped += 1 } }
         if outcome.isDamaged { self.stage.count { $0.damaged += 1 } }
@@ -135,7 +136,7 @@ struct DecodeWorker {
         if let failure = outcome.failure { self.stage.report(.undecodable(failure)) }
     }
 
-    /// - Parameter pts: On the program.
+    /// - Parameter pts: Program time, in nanoseconds.
     mutating func decode(_ packet: CodedPacket, pts: Int64, arrival: Int64?) {
         let mark = self.marks[packet.kind]
         mark?.raise()
@@ -146,7 +147,7 @@ struct DecodeWorker {
         }
     }
 
-    /// - Parameter isPast: Nobody will see the picture: it is decoded for the sake of later ones.
+    /// - Parameter isPast: The frame will not be shown: it is decoded only as a reference of later ones.
     mutating func decodeNow(_ packet: CodedPacket, _ pts: Int64, _ arrival: Int64?, isPast: Bool = false) {
         var numbered = packet
         numbered.pts = self.nextNumber
@@ -154,7 +155,7 @@ struct DecodeWorker {
         self.nextNumber += 1
         self.arrivals[numbered.pts] = (pts, arrival)
         if isPast { self.past.insert(numbered.pts) }
-        // Pictures that were withheld come here by another way than ``decode(_:pts:arrival:)``.
+        // Withheld frames do not come through ``decode(_:pts:arrival:)``, which raises the mark too.
         let mark = self.marks[.video]
         mark?.raise()
         defer { mark?.lower() }
@@ -170,7 +171,7 @@ struct DecodeWorker {
         if outcome.isSkipped { self.arrivals[numbered.pts] = nil }
         self.take(outcome)
         self.video.reuse(&outcome)
-        // A decoder that swallowed pictures leaves their times behind; what is older than any reorder depth is garbage.
+        // If a decoder drops frames, their times remain; remove those older than any reorder depth.
         let oldest = self.nextNumber - 64
         if self.arrivals.count > 64 { self.arrivals = self.arrivals.filter { $0.key >= oldest } }
         if self.past.count > 64 { self.past = self.past.filter { $0 >= oldest } }
@@ -195,7 +196,7 @@ struct DecodeWorker {
 
     private mutating func decodeAudio(_ packet: CodedPacket, _ pts: Int64) {
         self.stage.count { $0.audioPackets += 1 }
-        // Taken out while it works, so that nothing is copied.
+        // Taken out of the dictionary while it is changed, so that it is not copied.
         guard var track = self.sounds.removeValue(forKey: packet.track) else { return }
         defer { self.sounds[packet.track] = track }
         do {
@@ -231,11 +232,11 @@ struct DecodeWorker {
         defer { mark?.lower() }
         self.decodeWithheld()
         self.hasGap = false
-        self.keys = KeyRhythm()
+        self.keys = KeyframeInterval()
         self.take(self.video.finish(rotation: self.stage.rotation))
         self.video.reset()
         self.arrivals.removeAll()
-        // Whoever comes next may have other tracks; those that return continue in their places.
+        // The next publication may have other tracks; tracks with the same numbers continue.
         for track in self.sounds.keys { self.sounds[track]?.end() }
         self.leading = nil
         self.format = nil

@@ -2,14 +2,14 @@ import LibAV
 import MediaTypes
 import Synchronization
 
-/// Something small on the canvas whose picture changes between two ticks, with the size it has room for.
+/// A small element on the canvas whose image can change between two ticks, with the size reserved for it.
 ///
-/// Two scenes that show the same text in the same way share one.
-package struct DecorationSlot: Sendable, Hashable {
+/// Scenes that show the same text in the same style share one slot.
+package struct OverlaySlot: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// Without its words.
+        /// With an empty text.
         case text(SceneText)
-        /// Without its scores.
+        /// With both scores 0.
         case bar(ScoreBar)
         case countdown(Countdown)
     }
@@ -19,16 +19,16 @@ package struct DecorationSlot: Sendable, Hashable {
     package var width: Int
     package var height: Int
 
-    static func text(_ text: SceneText, width: Int, height: Int) -> DecorationSlot {
+    static func text(_ text: SceneText, width: Int, height: Int) -> OverlaySlot {
         var style = text
         style.text = ""
-        return DecorationSlot(kind: .text(style), width: width, height: height)
+        return OverlaySlot(kind: .text(style), width: width, height: height)
     }
 
-    static func bar(_ bar: ScoreBar) -> DecorationSlot {
+    static func bar(_ bar: ScoreBar) -> OverlaySlot {
         var style = bar
         (style.left, style.right) = (0, 0)
-        return DecorationSlot(kind: .bar(style), width: bar.rect.width, height: bar.rect.height)
+        return OverlaySlot(kind: .bar(style), width: bar.rect.width, height: bar.rect.height)
     }
 }
 
@@ -45,7 +45,7 @@ extension Countdown {
         return "\(two(seconds / 60)):\(two(seconds % 60))"
     }
 
-    /// The words as a text of this look.
+    /// A text of the countdown's style with the remaining time.
     func asText(seconds: Int64) -> SceneText {
         SceneText(
             id: self.id, text: Self.text(seconds: seconds), x: self.x, y: self.y, size: self.size, color: self.color,
@@ -54,9 +54,9 @@ extension Countdown {
 }
 
 extension ScoreBar {
-    /// Where the left share ends: an even column of the bar.
+    /// The column of the bar where the left share ends; even.
     package static func split(width: Int, left: Int, right: Int) -> Int {
-        // Beyond any score, and small enough that no product of it overflows.
+        // Larger than any score, and small enough that no product overflows.
         let (left, right) = (max(0, min(left, 1 << 40)), max(0, min(right, 1 << 40)))
         let sum = left + right
         return sum == 0 ? width / 2 & ~1 : (width * left / sum) & ~1
@@ -71,35 +71,35 @@ extension ScoreBar {
     }
 }
 
-/// The present picture of every decoration, drawn by the builder, read by the program once a tick.
-package final class DecorationBoard: Sendable {
+/// Current images of all decorations: drawn by the builder thread, read by the program thread once per tick.
+package final class OverlayCache: Sendable {
     private struct State {
-        var pictures: [DecorationSlot: Picture] = [:]
-        /// Countdowns ahead of time, by seconds left.
-        var countdowns: [DecorationSlot: [Int64: Picture]] = [:]
+        var pictures: [OverlaySlot: Picture] = [:]
+        /// Images of countdowns, drawn ahead of time, by seconds left.
+        var countdowns: [OverlaySlot: [Int64: Picture]] = [:]
     }
 
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Pictures, countdowns apart.
+    /// Number of images, without countdowns.
     var count: Int { self.state.withLock { $0.pictures.count } }
 
-    func show(_ picture: Picture, in slot: DecorationSlot) { self.state.withLock { $0.pictures[slot] = picture } }
+    func show(_ picture: Picture, in slot: OverlaySlot) { self.state.withLock { $0.pictures[slot] = picture } }
 
-    func has(_ slot: DecorationSlot) -> Bool { self.state.withLock { $0.pictures[slot] != nil } }
+    func has(_ slot: OverlaySlot) -> Bool { self.state.withLock { $0.pictures[slot] != nil } }
 
-    func has(_ slot: DecorationSlot, seconds: Int64) -> Bool {
+    func has(_ slot: OverlaySlot, seconds: Int64) -> Bool {
         self.state.withLock { $0.countdowns[slot]?[seconds] != nil }
     }
 
-    func show(_ picture: Picture, in slot: DecorationSlot, seconds: Int64) {
+    func show(_ picture: Picture, in slot: OverlaySlot, seconds: Int64) {
         self.state.withLock { $0.countdowns[slot, default: [:]][seconds] = picture }
     }
 
-    /// The pictures for these slots at a tick; `nil` where the one of before stays.
-    func pictures(_ slots: [DecorationSlot], tick: Int64, fps: Int) -> [Picture?] {
+    /// The images of these slots at a tick; `nil` keeps the previous image.
+    func pictures(_ slots: [OverlaySlot], tick: Int64, fps: Int) -> [Picture?] {
         self.state.withLock { state in
             slots.map { slot in
                 guard case .countdown(let countdown) = slot.kind else { return state.pictures[slot] }
@@ -108,8 +108,8 @@ package final class DecorationBoard: Sendable {
         }
     }
 
-    /// Forgets what no scene shows, and seconds that are over.
-    func keep(_ slots: Set<DecorationSlot>, tick: Int64, fps: Int) {
+    /// Removes slots that no scene shows, and seconds of countdowns that have passed.
+    func keep(_ slots: Set<OverlaySlot>, tick: Int64, fps: Int) {
         self.state.withLock { state in
             state.pictures = state.pictures.filter { slots.contains($0.key) }
             state.countdowns = state.countdowns.filter { slots.contains($0.key) }

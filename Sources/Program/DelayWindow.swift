@@ -1,29 +1,30 @@
-/// The delays (arrival minus timestamp) of one track over the last half minute, in buckets of a second.
+/// The delays (arrival minus timestamp) of one track over the last 30 seconds, in buckets of one second.
 ///
-/// The smallest delay is what the way costs without queues: noise of a network only ever adds to it.
+/// The smallest delay is the transmission time without queues: network jitter only ever adds to it.
 struct DelayWindow: Sendable {
     private struct Bucket: Sendable {
-        /// Long before any window: nothing is in it.
+        /// Long before any window, so that an unused bucket never counts.
         var second: Int64 = -1_000_000
         var least: Int64 = 0
         var most: Int64 = 0
     }
 
-    /// Seconds over which the floor is taken: long enough for a quiet moment on a busy network, short enough to follow
-    /// ±500 ppm within 5 ms.
+    /// Seconds over which the floor (smallest delay) is taken: long enough to include a quiet moment of a busy network,
+    /// short enough to follow a clock drift of ±500 ppm within 5 ms.
     static let floorSeconds: Int64 = 10
-    /// Seconds over which the spread is taken.
+    /// Seconds over which the spread (largest minus smallest delay) is taken.
     static let spreadSeconds: Int64 = 30
     private static let second: Int64 = 1_000_000_000
 
-    /// Each second in its place, modulo their number: with every packet the window is copied with its track.
+    /// Bucket of each second, at index second modulo 30. Stored inline because the window is copied with its track for
+    /// every packet.
     private var buckets = InlineArray<30, Bucket>(repeating: Bucket())
     private var now: Int64 = 0
-    /// The floor of the last ``floorSeconds`` with packets in them; `nil` before the first.
+    /// Smallest delay in the last ``floorSeconds``; `nil` before the first packet.
     private(set) var floor: Int64?
 
     mutating func insert(_ delay: Int64, at arrival: Int64) {
-        // Arrivals come from one clock that never goes back; anything else is counted where the window is.
+        // Arrivals come from one monotonic clock; an earlier arrival is counted in the current second.
         let second = max(self.now, arrival / Self.second)
         self.now = second
         let place = Int(second % Self.spreadSeconds)
@@ -40,8 +41,8 @@ struct DelayWindow: Sendable {
         self.floor = floor
     }
 
-    /// Largest minus smallest delay of the last seconds before a time, ``spreadSeconds`` at most. A track that sends no more
-    /// has none: what it did before must not count for ever.
+    /// Largest minus smallest delay in the given number of seconds before `arrival`, at most ``spreadSeconds``. 0 if
+    /// the track sent nothing in that time, so that old values do not count forever.
     func spread(over seconds: Int64, at arrival: Int64) -> Int64 {
         var (least, most) = (Int64.max, Int64.min)
         let now = max(self.now, arrival / Self.second)
@@ -52,13 +53,13 @@ struct DelayWindow: Sendable {
         return least <= most ? most &- least : 0
     }
 
-    /// Forgets all delays but the one that is known to hold from now on.
+    /// Forgets all delays and sets the floor to a known value.
     mutating func restart(at floor: Int64?) {
         self.buckets = InlineArray(repeating: Bucket())
         self.floor = floor
     }
 
-    /// The track's timestamps were shifted: all its delays with them.
+    /// Shifts all delays after the track's timestamps were shifted.
     mutating func shift(by shift: Int64) {
         for index in self.buckets.indices {
             self.buckets[index].least &+= shift

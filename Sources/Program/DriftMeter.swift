@@ -1,20 +1,20 @@
-/// How much faster or slower than the machine's clock a publisher's runs, from its delays.
+/// Estimates from packet delays how much faster or slower a publisher's clock runs than the machine's.
 ///
-/// Each five seconds give one point, the least delay in them; the estimate is the median of the slopes between all pairs
-/// of points (Theil–Sen), which a few congested spells do not move.
+/// Every five seconds give one point, the smallest delay in them. The estimate is the median of the slopes between all
+/// pairs of points (Theil–Sen), which a few congested periods do not affect.
 struct DriftMeter: Sendable {
-    /// Nanoseconds that give one point.
+    /// Length of the period that gives one point, in nanoseconds.
     static let span: Int64 = 5_000_000_000
-    /// Points kept: 5 minutes.
+    /// Maximum number of points: 5 minutes.
     static let pointLimit = 60
-    /// Points needed for an estimate: less than half a minute is noise.
+    /// Minimum number of points for an estimate: over less than 30 seconds it would be noise.
     static let pointsNeeded = 6
-    /// What no crystal is off by: more is a fault of the timestamps.
+    /// Limit of the estimate in parts per million. No crystal is that far off; a larger value means wrong timestamps.
     static let plausible = 100_000.0
 
     private var points: [(time: Int64, delay: Int64)] = []
     private var open: (start: Int64, time: Int64, delay: Int64)?
-    /// Parts per million; positive: the publisher's clock is fast. Stays until there is a better one.
+    /// Parts per million; positive if the publisher's clock is fast. Stays until a newer estimate exists.
     private(set) var ppm: Double?
 
     mutating func note(delay: Int64, at arrival: Int64) {
@@ -33,13 +33,13 @@ struct DriftMeter: Sendable {
         self.open = open
     }
 
-    /// The delays to come cannot be compared with those before.
+    /// Starts anew after a discontinuity: later delays cannot be compared with earlier ones. The estimate stays.
     mutating func restart() {
         self.points = []
         self.open = nil
     }
 
-    /// The publisher is gone, its clock with it.
+    /// Forgets everything when the publisher has disconnected.
     mutating func reset() { self = DriftMeter() }
 
     private mutating func estimate() {
@@ -53,7 +53,7 @@ struct DriftMeter: Sendable {
         }
         guard !slopes.isEmpty else { return }
         slopes.sort()
-        // A fast clock's timestamps outrun the arrivals: its delays fall.
+        // The timestamps of a fast clock outrun the arrivals, so its delays fall.
         self.ppm = max(-Self.plausible, min(Self.plausible, slopes[slopes.count / 2] * -1e6))
     }
 }

@@ -4,22 +4,22 @@
     import Musl
 #endif
 
-/// Turns the other sources down while one user speaks.
+/// Lowers the volume of the other sources while one of the given users speaks.
 package struct Ducking: Sendable, Equatable {
-    /// The users who are heard over the others.
+    /// The users whose speech lowers the others.
     package var uids: Set<String>
-    /// What speaking is: mean square of a block behind the loudness filter, both channels added.
+    /// Threshold for speech: mean square of a block after the loudness filter (K-weighting), both channels added.
     package var threshold: Float
-    /// The gain of the others meanwhile, 0…1.
+    /// Gain of the others while a user speaks, 0…1.
     package var gain: Float
-    /// Milliseconds down, back up, and kept down after the last word.
+    /// Milliseconds to fade down, to fade back up, and to stay down after the speech ends.
     package var attackMs: Int
     package var releaseMs: Int
     package var holdMs: Int
 
     /// - Parameters:
-    ///   - thresholdDb: LUFS from which on a user speaks.
-    ///   - reductionDb: Decibels the others lose, 0…60.
+    ///   - thresholdDb: Loudness in LUFS from which on a user counts as speaking.
+    ///   - reductionDb: Attenuation of the others in decibels, 0…60.
     package init(
         uids: Set<String>, thresholdDb: Int, reductionDb: Int, attackMs: Int, releaseMs: Int, holdMs: Int = 300
     ) {
@@ -31,14 +31,14 @@ package struct Ducking: Sendable, Equatable {
         self.holdMs = max(0, holdMs)
     }
 
-    /// What the ducking does at the moment.
+    /// Current state of the ducking.
     struct State: Sendable {
-        /// The others' gain at the beginning and the end of the block.
+        /// Gain of the others at the beginning and at the end of the block.
         private(set) var from: Float = 1
         private(set) var to: Float = 1
         private var kept: Int64 = 0
 
-        /// Moves on by a block of `pairs` at `sampleRate`.
+        /// Advances by a block of `pairs` sample pairs.
         mutating func advance(_ ducking: Ducking, isSpeaking: Bool, pairs: Int64, sampleRate: Int64) {
             self.from = self.to
             if isSpeaking {

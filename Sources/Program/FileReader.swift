@@ -1,13 +1,14 @@
 import LibAV
 package import MediaTypes
-import Stages
+import Threading
 
-/// Reads a media file into a source's decode stage, as a publisher would send it. Runs on a thread of its own.
+/// Reads a media file and feeds it to a source's decode stage, as a publisher would send it. Runs on a thread of its
+/// own.
 package struct FileReader: Sendable {
     package let path: String
     package let loops: Bool
     package let place: String
-    /// What ``probe()`` has opened: to look into a file takes as long as several of its pictures, and is done once.
+    /// The file that ``probe()`` opened. Probing takes as long as decoding several frames, so it is done only once.
     private var opened: OpenedFile?
 
     package init(path: String, loops: Bool, place: String) {
@@ -16,7 +17,8 @@ package struct FileReader: Sendable {
         self.place = place
     }
 
-    /// Opens the file, to refuse a bad one before the room is ready. ``run(into:arrival:)`` goes on with it.
+    /// Opens the file, so that a bad file is rejected before the room is ready. ``run(into:arrival:)`` continues with
+    /// it.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
     package mutating func probe() throws(MediaError) -> [CodecParameters] {
@@ -25,10 +27,10 @@ package struct FileReader: Sendable {
         return demuxer.parameters
     }
 
-    /// Feeds `stage` until the file (or the stage) ends. The first picture of the file becomes program time zero; a
-    /// looping file goes on where it ended, unless it holds nothing.
+    /// Feeds `stage` until the file ends or the stage stops. The first video frame of the file is at program time zero.
+    /// A looping file starts again at its end, unless it is empty.
     ///
-    /// - Parameter arrival: The machine's time now, for live rooms, which treat a file like a publisher.
+    /// - Parameter arrival: Returns the current machine time, for live rooms, which treat a file like a publisher.
     package func run(into stage: DecodeStage, arrival: @Sendable () -> Int64) throws(MediaError) {
         var base: Int64 = 0
         repeat {
@@ -41,7 +43,7 @@ package struct FileReader: Sendable {
             for parameters in demuxer.parameters { stage.put(.configuration(parameters)) }
             var start: Int64?
             var end: Int64 = base
-            // The container's first timestamps: packets before the first of every track decide what "zero" is.
+            // Packets are held until every track has one, because all of them decide which timestamp becomes zero.
             var held: [(packet: CodedPacket, change: CodecParameters?)] = []
             let kinds = demuxer.parameters.count
             while let packet = demuxer.next() {
@@ -65,20 +67,21 @@ package struct FileReader: Sendable {
                 if let change = early.change { stage.put(.configuration(change)) }
                 end = max(end, self.put(early.packet, base, first, stage, arrival()))
             }
-            // What has no length would be read again and again without end.
+            // A file of zero length would be read again and again without end.
             guard end > base else { break }
             base = end
         } while self.loops && !stage.isStopped
         stage.put(.end)
     }
 
-    /// What becomes time zero: the first picture, so that it is on air at the first tick; sound from before it is cut.
+    /// The timestamp that becomes zero: that of the first video frame, so that it is on air at the first tick. Earlier
+    /// audio is cut.
     private static func start(of packets: [CodedPacket]) -> Int64 {
         let pictures = packets.filter { $0.kind == .video }
         return (pictures.isEmpty ? packets : pictures).map(\.pts).min() ?? 0
     }
 
-    /// - Returns: Where the packet ends, in the demuxer's timescale.
+    /// - Returns: The end time of the packet, in the demuxer's timescale.
     private func put(_ packet: CodedPacket, _ base: Int64, _ start: Int64, _ stage: DecodeStage, _ arrival: Int64)
         -> Int64
     {

@@ -1,4 +1,4 @@
-/// A gain that moves in a straight line from one value to another, at exact sample positions.
+/// A gain that changes linearly from one value to another, at exact sample positions.
 package struct GainRamp: Sendable, Equatable {
     private var from: Float
     private var to: Float
@@ -12,7 +12,7 @@ package struct GainRamp: Sendable, Equatable {
         self.length = 0
     }
 
-    /// Where the gain is going, or is.
+    /// The final value of the ramp.
     package var target: Float { self.to }
 
     package func value(at position: Int64) -> Float {
@@ -21,7 +21,7 @@ package struct GainRamp: Sendable, Equatable {
         return self.from + (self.to - self.from) * Float(position &- self.start) / Float(self.length)
     }
 
-    /// From `position` on, moves to `gain` within `length` pairs.
+    /// Moves to `gain` within `length` sample pairs, starting at `position`.
     package mutating func move(to gain: Float, at position: Int64, over length: Int64) {
         guard gain != self.to else { return }
         self.from = self.value(at: position)
@@ -30,7 +30,7 @@ package struct GainRamp: Sendable, Equatable {
         self.length = max(1, length)
     }
 
-    /// The first position behind `position` at which the line bends; ``Int64/max`` when it goes straight on.
+    /// The first position after `position` at which the slope changes; ``Int64/max`` if it does not change any more.
     func nextBend(after position: Int64) -> Int64 {
         if self.start > position { return self.start }
         let end = self.start &+ self.length

@@ -1,23 +1,23 @@
 import LibAV
 
-/// Measures how far a source's sound is from its picture on the program, by the flash and the beep that test pictures
-/// carry once a second. Costs nothing when there is neither.
+/// Measures the offset between a source's audio and video on the program, using the flash and the beep that test
+/// streams contain once per second. Costs almost nothing if the stream contains neither.
 package struct LipSyncProbe: Sendable {
-    /// A flash lights the middle of the picture; a beep comes after silence.
+    /// Luma levels of the flash in the middle of the frame, and the level of a beep, which follows silence.
     private static let dark: UInt8 = 110
     private static let bright: UInt8 = 200
     private static let loud: Float = 0.05
-    /// Pairs of quiet (0.2 s at 48 kHz) that must come before a beep.
+    /// Quiet sample pairs that must precede a beep (0.2 s at 48 kHz).
     private static let quietPairs: Int64 = 9_600
-    /// Flash and beep farther apart than this do not belong together.
+    /// A flash and a beep farther apart than this, in nanoseconds, do not belong together.
     private static let pairWithin: Int64 = 400_000_000
 
     private var isLit = true
     private var flashes: [Int64] = []
     private var beeps: [Int64] = []
     private var lastLoud: Int64 = .min / 2
-    /// Sound minus picture, in nanoseconds, one per second of test picture, in order; at most the last 600. Positive
-    /// means that the sound comes after the picture.
+    /// Audio time minus video time, in nanoseconds, one value per second of the test stream, in order; at most the last
+    /// 600. Positive if the audio is later than the video.
     package private(set) var offsets: [Int64] = []
 
     package init() {}
@@ -31,7 +31,8 @@ package struct LipSyncProbe: Sendable {
         if level >= Self.bright { self.isLit = true } else if level <= Self.dark { self.isLit = false }
     }
 
-    /// What comes now is seen by nobody: it may be decoded late, which says nothing of what viewers see.
+    /// Ignores the frames that follow because they are not visible: they may be decoded late, which says nothing about
+    /// what viewers see.
     mutating func lookAway() {
         self.isLit = true
         self.flashes.removeAll(keepingCapacity: true)
@@ -66,7 +67,7 @@ package struct LipSyncProbe: Sendable {
         if self.beeps.count > 8 { self.beeps.removeFirst() }
     }
 
-    /// Mean luma of a small square above the middle, where the test picture's flash is.
+    /// Mean luma of a small square in the middle of the frame, where the test stream's flash is.
     private static func centerLevel(_ picture: Picture) -> UInt8 {
         picture.withPlane(0) { plane, stride in
             let (x, y) = (picture.format.width / 2, picture.format.height / 2)

@@ -1,7 +1,7 @@
 import MediaTypes
 
 extension MediaError {
-    /// A publisher sends what the pipeline does not list.
+    /// The publisher sends a codec that the pipeline does not allow.
     static func notListed(_ codec: CodecName, at place: String) -> MediaError {
         MediaError(
             .rejected, "\(codec) is not among the codecs this source may send", at: place,

@@ -1,20 +1,20 @@
 import DequeModule
 import MediaTypes
 
-/// A live source's packets between their arrival and their decoding, one line per track: a track whose packets are not due
-/// yet never holds up another one.
+/// A live source's packets between arrival and decoding, in one queue per track, so that a track whose packets are not
+/// due yet does not delay another one.
 struct PacketSchedule {
-    /// Which line.
+    /// Identifies the queue of a track.
     struct Line: Hashable {
         var kind: TrackKind
         var track: UInt8
     }
 
-    /// A packet with its place on the source's time.
+    /// A packet with its position on the source's timeline.
     struct Waiting {
         var packet: CodedPacket
         var noted: SourceTimeline.Noted
-        /// Program time at which it came; `nil` for files.
+        /// Program time at which it arrived; `nil` for files.
         var arrival: Int64?
     }
 
@@ -23,12 +23,12 @@ struct PacketSchedule {
         case packet(Waiting)
     }
 
-    /// Video, main audio, then further audio tracks as they came: with equal times this is their order.
+    /// Video, main audio, then further audio tracks in order of appearance; this is also the order for equal times.
     private var lines: [(line: Line, entries: Deque<Entry>)] = [
         (Line(kind: .video, track: 0), []), (Line(kind: .audio, track: 0), []),
     ]
     private(set) var count = 0
-    /// The publication is over once everything before is decoded; what comes after waits outside.
+    /// The publication ends when all waiting entries are decoded; later items stay outside the schedule.
     private(set) var isEnding = false
 
     var isEmpty: Bool { self.count == 0 }
@@ -52,9 +52,9 @@ struct PacketSchedule {
 
     mutating func appendEnd() { self.isEnding = true }
 
-    /// Throws away what waits; an end stays.
+    /// Discards the waiting entries; an end stays.
     ///
-    /// - Returns: What that was, track by track.
+    /// - Returns: The discarded items, track by track.
     mutating func removeAll() -> [SourceItem] {
         var items: [SourceItem] = []
         for index in self.lines.indices {
@@ -70,13 +70,13 @@ struct PacketSchedule {
         return items
     }
 
-    /// The publication is over; the next one may have other tracks.
+    /// Ends the publication; the next one may have other tracks.
     mutating func ended() {
         self.isEnding = false
         self.lines.removeSubrange(2...)
     }
 
-    /// The entry that is due first, by `due`; a configuration is due at once.
+    /// The entry that is due first according to `due`; a configuration is due immediately.
     func first(_ due: (Waiting) -> Int64) -> (line: Line, due: Int64)? {
         var best: (line: Line, due: Int64)?
         for (line, entries) in self.lines {

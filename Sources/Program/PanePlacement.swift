@@ -1,17 +1,17 @@
 package import LibAV
 import MediaTypes
 
-/// One pane's way from its picture to its rectangle.
+/// Position, crop and filters that bring a source's frame into its pane's rectangle.
 package struct PanePlacement {
     let format: PictureFormat
-    /// Where the pane's picture really lies: for `fit`, the inner rectangle.
+    /// The rectangle that the frame covers: for `fit`, the inner rectangle.
     package let rect: Rect
-    /// The part of the source's picture that is seen, in its own samples.
+    /// The visible part of the source's frame, in its own samples.
     package let visible: Rect
     /// Filters between the input and the composition, without labels.
     let chain: String
 
-    /// The picture needs no filter.
+    /// The frame needs no filter.
     var isUntouched: Bool { self.chain == Self.untouched }
     private static let untouched = "null"
 
@@ -39,7 +39,7 @@ package struct PanePlacement {
         self.chain = Self.chain(format, visible, isCentered: pane.crop == nil, rect)
     }
 
-    /// The whole picture, or the part of it that `crop` says, on even samples and never less than 2 by 2.
+    /// The whole frame, or the part given by `crop`, on even samples and at least 2 by 2.
     private static func part(of format: PictureFormat, _ crop: PictureCrop?) -> Rect {
         let whole = Rect(x: 0, y: 0, width: format.width, height: format.height)
         guard let crop, format.width >= 2, format.height >= 2 else { return whole }
@@ -56,7 +56,7 @@ package struct PanePlacement {
         var filters: [String] = []
         let (width, height) = (visible.width, visible.height)
         if width < format.width || height < format.height {
-            // Centered is what crop does when it is not told.
+            // Without a position, `crop` centers.
             filters.append("crop=\(width):\(height)" + (isCentered ? "" : ":\(visible.x):\(visible.y)"))
         }
         if width != rect.width || height != rect.height || !format.isCanvasLike {
@@ -73,7 +73,7 @@ package struct PanePlacement {
         return filters.isEmpty ? Self.untouched : filters.joined(separator: ",")
     }
 
-    /// The largest even rectangle of the picture's shape, centered in `rect` on even samples.
+    /// The largest even rectangle of the frame's aspect ratio, centered in `rect` on even samples.
     package static func fitted(_ shownWidth: Int, _ shownHeight: Int, into rect: Rect) -> Rect {
         guard shownWidth > 0, shownHeight > 0 else { return rect }
         let byWidth = TimeMath.scale(Int64(rect.width), by: Int64(shownHeight), over: Int64(shownWidth))
@@ -89,12 +89,12 @@ package struct PanePlacement {
             height: height)
     }
 
-    /// The centered part of the picture, in its own samples, that has the rectangle's shape.
+    /// The centered part of the frame, in its own samples, that has the rectangle's aspect ratio.
     package static func cropSize(_ format: PictureFormat, _ shownWidth: Int, _ shownHeight: Int, _ rect: Rect) -> (
         width: Int, height: Int
     ) {
         guard shownWidth > 0, shownHeight > 0 else { return (format.width, format.height) }
-        // Compare shapes by cross products; equal shapes need no crop at all.
+        // Compare aspect ratios by cross products; equal ratios need no crop.
         let wide = Int128(shownWidth) * Int128(rect.height)
         let tall = Int128(shownHeight) * Int128(rect.width)
         if wide > tall {

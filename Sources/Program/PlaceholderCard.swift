@@ -1,16 +1,16 @@
 package import LibAV
 package import MediaTypes
 
-/// What stands in a pane while its source has no picture to show, or must not show it.
+/// The image in a pane whose source has no frame, or must not be shown.
 package enum PlaceholderCard {
-    /// A dark card with the source's name, or the operator's image, made like a picture of the source itself: of its
-    /// format, with all that matters inside the part the pane shows.
+    /// Draws a dark card with the source's name, or the operator's image, in the format of the source's frames and with
+    /// everything inside the part that the pane shows.
     ///
     /// - Parameters:
-    ///   - image: Instead of the card; what hangs over is cut off.
-    ///   - visible: The part of the picture that is seen, in samples.
-    ///   - text: Draws the name; `nil` takes the built-in alphabet.
-    /// - Throws: ``MediaError`` from libavfilter, when nothing can be converted to the format.
+    ///   - image: Shown instead of the card; parts that do not fit are cut off.
+    ///   - visible: The visible part of the frame, in samples.
+    ///   - text: Draws the name; `nil` uses the built-in alphabet.
+    /// - Throws: ``MediaError`` from libavfilter if the image cannot be converted to the format.
     package static func draw(
         name: String, image: Picture?, for format: PictureFormat, visible: Rect, text: TextRenderer?
     ) throws(MediaError) -> Picture {
@@ -45,12 +45,12 @@ package enum PlaceholderCard {
         }
         let graph = try FilterGraph.open(chain + "[o]", inputs: inputs, outputs: ["o"], fps: 30, place: "card")
         guard let picture = try graph.run(feeds, pts: 0).first else {
-            throw MediaError(.internal, "no card came out", at: "card", fix: "report this")
+            throw MediaError(.internal, "the filter graph returned no card", at: "card", fix: "report this")
         }
         return try picture.signalled(as: format)
     }
 
-    /// The name by the font, under the figure.
+    /// The name, drawn with a font, below the figure.
     private static func words(
         _ name: String, _ visible: Rect, _ text: TextRenderer
     ) throws(MediaError) -> (picture: Picture, x: Int, y: Int)? {
@@ -59,7 +59,7 @@ package enum PlaceholderCard {
         let style = SceneText(
             id: "", text: String(name.prefix(48)), x: visible.width / 2, y: 0, size: size,
             color: CanvasColor(red: 226, green: 228, blue: 236), align: .center, maxWidth: visible.width * 3 / 4)
-        // What the room's canvas has room for is no measure: the card may be larger, and is scaled with the picture.
+        // Do not use the room's canvas as the limit: the card may be larger, and is scaled with the frame.
         let layout = try text.on(Canvas(width: visible.width, height: visible.height, fps: 1)).layout(style)
         let width = (layout.width + 8) & ~1
         guard let sprite = TextRenderer.sprite(style, layout, width: width, height: layout.height) else { return nil }
@@ -79,7 +79,7 @@ package enum PlaceholderCard {
         let side = min(visible.width, visible.height)
         let edge = max(2, side / 60 & ~1)
         card.fill(x: visible.x, y: visible.y + visible.height - edge & ~1, width: visible.width, height: edge, accent)
-        // A head and shoulders: what people know as "nobody here".
+        // Head and shoulders, the usual symbol for "no video".
         let unit = self.unit(visible)
         let (centerX, centerY) = (visible.x + visible.width / 2 & ~1, visible.y + visible.height / 2 & ~1)
         let figure = CanvasColor(red: 70, green: 73, blue: 86)

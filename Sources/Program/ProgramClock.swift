@@ -1,32 +1,32 @@
 package import MediaTypes
-import Stages
+import Threading
 import Synchronization
 
-/// The room's own clock: program time, nanoseconds since the room's `origin`.
+/// The room's own clock: program time, in nanoseconds since the room's `origin`.
 ///
-/// States: waiting (nobody has published) → running (``start(at:)``), for ever. It never jumps and never stops before the
-/// room ends; no source is its reference.
+/// States: waiting (no publisher yet) → running (``start(at:program:origin:)``), until the room ends. It never jumps or
+/// stops, and it follows no source.
 package final class ProgramClock: Sendable {
     private let start = Mutex<(zero: Int64, origin: Int64?)?>(nil)
-    /// What ``start`` has, for the threads that ask with every packet: who hands one over and who is woken by it do so at once.
+    /// The value of ``start`` without its lock, because several threads read it for every packet at the same time.
     private let knownZero = Atomic<Int64>(0)
     private let isStarted = Atomic<Bool>(false)
     private let machine: any MonotonicClock
 
     package init(machine: any MonotonicClock) { self.machine = machine }
 
-    /// The machine's monotonic time at program time zero, once the program runs.
+    /// Monotonic machine time at program time zero; `nil` before the start.
     package var zero: Int64? {
-        // Acquiring: behind it the number is there, and never changes again.
+        // Acquire ordering: after it, `knownZero` is set and never changes again.
         guard self.isStarted.load(ordering: .acquiring) else { return nil }
         return self.knownZero.load(ordering: .relaxed)
     }
 
-    /// The world's time at program time zero, in nanoseconds since the Unix epoch; `nil` before the start, and where nobody
-    /// has said it.
+    /// Wall-clock time at program time zero, in nanoseconds since the Unix epoch; `nil` before the start, or if
+    /// ``start(at:program:origin:)`` did not set it.
     package var origin: Int64? { self.start.withLock { $0?.origin } }
 
-    /// Lets program time be `program` at the machine's time `machineTime`. Only the first call counts.
+    /// Starts the clock: program time is `program` at machine time `machineTime`. Only the first call has an effect.
     ///
     /// - Parameter origin: See ``origin``.
     package func start(at machineTime: Int64, program: Int64, origin: Int64? = nil) {
@@ -38,9 +38,9 @@ package final class ProgramClock: Sendable {
         }
     }
 
-    /// Program time now; `nil` while nothing has started it.
+    /// Current program time; `nil` before the start.
     package func now() -> Int64? { self.zero.map { self.machine.now() &- $0 } }
 
-    /// Program time of a machine time.
+    /// Converts a machine time to program time; `nil` before the start.
     package func program(of machineTime: Int64) -> Int64? { self.zero.map { machineTime &- $0 } }
 }

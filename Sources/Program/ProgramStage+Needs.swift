@@ -1,19 +1,20 @@
 import LibAV
 package import MediaTypes
 
-/// Which sources are worth their decoding: those somebody sees, or will see within a second.
+/// Decides which sources must be decoded: those that are visible or audible, or will be within a second.
 extension ProgramStage {
-    /// Tells every source whether it is needed at `tick` or soon after. Program thread, once a tick.
+    /// Updates for every source whether it is needed at `tick` or within the next second. Called on the program thread,
+    /// once per tick.
     ///
-    /// A source that has its card in its pane is: what it showed while it was covered must not be seen when it is
+    /// A source that is covered by its card counts as needed, so that no outdated frame is visible when it is
     /// uncovered.
     ///
     /// - Parameters:
-    ///   - sources: Who is there.
-    ///   - mixer: Knows who is heard although no scene names him any more, until he has faded.
-    ///   - presence: Used again each tick.
+    ///   - sources: All sources of the program.
+    ///   - mixer: Reports sources that no scene names any more but that are still fading out.
+    ///   - presence: Buffer that is reused for every tick.
     func noteNeeds(
-        of sources: [SourceID: Source], at tick: Int64, in mixer: borrowing Mixer, presence: inout ScenePresence
+        of sources: [SourceID: Source], at tick: Int64, in mixer: borrowing AudioMixer, presence: inout SourceVisibility
     ) {
         self.director.note(until: tick + Int64(self.director.canvas.fps), in: &presence)
         mixer.noteHeard(in: &presence)
@@ -25,15 +26,16 @@ extension ProgramStage {
         }
     }
 
-    /// The scene is to come on air: its sources are brought to the present meanwhile.
+    /// Marks the sources of a scene as needed before the scene comes on air, so that they catch up with the current
+    /// time.
     ///
-    /// - Returns: Whether a source of it is behind.
+    /// - Returns: Whether at least one of the sources has to catch up.
     func reveal(_ scene: Scene) -> Bool {
         var isBehind = false
         for pane in scene.panes where pane.videoPush || pane.audioPush {
             guard let buffer = self.buffer(of: pane.source) else { continue }
             let isLive = buffer.status.status == .live
-            // The sound that waits in its socket is read and decoded first.
+            // The audio that waits in its socket must be read and decoded first.
             if buffer.need.isAway, isLive { isBehind = true }
             buffer.need.setAway(false)
             guard pane.videoPush, buffer.need.isHidden else { continue }
@@ -44,10 +46,12 @@ extension ProgramStage {
     }
 }
 
-/// Who is seen and who is heard, in the scene on air, in the one that is leaving, and in those that come soon.
-package struct ScenePresence: Sendable, Hashable {
+/// The sources that are visible or audible in the scene on air, in the scene that is leaving, and in the scenes that
+/// come on air soon.
+package struct SourceVisibility: Sendable, Hashable {
     package private(set) var seen: Set<SourceID> = []
-    /// By a pane, whatever it shows and however loud, since who is muted is heard again at any moment; or fading.
+    /// Sources of audible panes, also muted ones and those with volume 0 (they can become audible at any moment), and
+    /// sources that are fading out.
     package private(set) var heard: Set<SourceID> = []
 
     package init() {}
@@ -59,7 +63,7 @@ package struct ScenePresence: Sendable, Hashable {
 
     mutating func insert(heard source: SourceID) { self.heard.insert(source) }
 
-    mutating func insert(_ scene: WarmScene) {
+    mutating func insert(_ scene: PreparedScene) {
         for pane in scene.scene.panes {
             if pane.videoPush { self.seen.insert(pane.source) }
             if pane.audioPush { self.heard.insert(pane.source) }
@@ -67,9 +71,10 @@ package struct ScenePresence: Sendable, Hashable {
     }
 }
 
-extension SceneDirector {
-    /// Notes who is in the scene on air, in the one that is leaving, and in those that come before `tick`.
-    package func note(until tick: Int64, in presence: inout ScenePresence) {
+extension SceneScheduler {
+    /// Collects the sources of the scene on air, of the scene that is leaving, and of the scenes scheduled up to
+    /// `tick`.
+    package func note(until tick: Int64, in presence: inout SourceVisibility) {
         presence.removeAll()
         self.state.withLock { state in
             presence.insert(state.onAir)

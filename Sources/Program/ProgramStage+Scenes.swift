@@ -1,36 +1,37 @@
 import LibAV
 package import MediaTypes
 
-/// Scenes and what they say, from any thread; see ``SceneDirector``.
+/// Scenes and the content of their decorations, from any thread; see ``SceneScheduler``.
 extension ProgramStage {
-    /// Builds and warms the pipeline's scenes, so that each can come on air at the next tick.
+    /// Builds the pipeline's scenes and runs each once, so that each can come on air at the next tick.
     ///
-    /// - Throws: ``MediaError``: what no scene can be made of.
+    /// - Throws: ``MediaError`` if a scene cannot be built.
     package func prepare(_ scenes: [Scene]) throws(MediaError) { try self.director.prepare(scenes) }
 
-    /// See ``SceneDirector/setScene(_:at:)``.
+    /// See ``SceneScheduler/setScene(_:at:)``.
     @discardableResult
     package func setScene(_ scene: Scene, at tick: Int64? = nil) throws(MediaError) -> Int64 {
-        // A source that comes into sight is decoded up to the present while its scene waits these few ticks.
+        // A source that becomes visible is decoded up to the current time while its scene waits these few ticks.
         let isBehind = self.reveal(scene)
         return try self.director.setScene(scene, at: tick, after: isBehind && tick == nil ? self.returnTicks : 0)
     }
 
-    /// Ticks in the tenth of a second that ``WithheldPackets`` allows for a return; the offline program waits anyway.
+    /// Number of ticks in the 100 ms that ``HiddenSourceQueue`` allows for catching up; 0 offline, where the program
+    /// waits for its files anyway.
     private var returnTicks: Int64 { self.director.builder == nil ? 0 : Int64(self.director.canvas.fps + 9) / 10 }
 
-    /// See ``SceneDirector/setText(_:_:)``.
+    /// See ``SceneScheduler/setText(_:_:)``.
     package func setText(_ id: String, _ text: String?) { self.director.setText(id, text) }
 
-    /// See ``SceneDirector/setScore(_:left:right:)``.
+    /// See ``SceneScheduler/setScore(_:left:right:)``.
     package func setScore(_ id: String, left: Int, right: Int) {
         self.director.setScore(id, left: left, right: right)
     }
 
-    /// See ``SceneDirector/awaitDrawing(milliseconds:)``.
+    /// See ``SceneScheduler/awaitDrawing(milliseconds:)``.
     package func awaitDrawing() -> Int64? { self.director.awaitDrawing() }
 
-    /// Runs a job on the thread that builds filter graphs, before all jobs that wait. Only tests use it.
+    /// Runs a job on the thread that builds filter graphs, before all waiting jobs. Used only by tests.
     package func onBuilder(_ job: @escaping @Sendable () -> Void) {
         self.director.builder?.submit(isUrgent: true, job)
     }

@@ -1,17 +1,18 @@
 package import LibAV
 package import MediaTypes
 
-/// The one source that is all of the canvas, if there is one.
-package struct SoloView: Sendable, Hashable {
+/// The source that fills the whole canvas, if exactly one does.
+package struct FullCanvasSource: Sendable, Hashable {
     package var source: SourceID?
-    /// Its decoder is in the present: the canvas shows it as it is now.
+    /// The source is decoded up to the current time, so the canvas shows its current frame.
     package var isFresh: Bool
-    /// The canvas of the tick; `nil` before the first.
+    /// Format of the tick's canvas; `nil` before the first canvas.
     package var format: PictureFormat?
 }
 
 extension Scene {
-    /// The source whose picture is the whole canvas of the room, as it comes, with nothing over it.
+    /// The source that fills the room's whole canvas, uncropped and with nothing drawn over it; `nil` if there is no
+    /// such source.
     package func solo(in room: Canvas) -> SourceID? {
         let panes = self.visiblePanes
         guard let pane = panes.first, panes.count == 1, self.size == nil, self.images.isEmpty, self.texts.isEmpty,
@@ -24,26 +25,27 @@ extension Scene {
 }
 
 extension ProgramStage {
-    /// The source's pictures are needed by nobody, although they are on air: only its key pictures are decoded. From any
-    /// thread; `nil`: all are needed.
+    /// Marks a source whose decoded frames are not needed although it is on air: then only its key frames are decoded.
+    /// `nil` clears the mark. May be called from any thread.
     package func setUnseen(_ source: SourceID?) { self.unseen.withLock { $0 = source } }
 
     /// - Parameters:
-    ///   - sources: Who is there.
-    ///   - selected: What each has for the tick.
+    ///   - sources: All sources of the program.
+    ///   - selected: The selection of each source for the tick.
     func view(
-        _ player: borrowing ScenePlayer, _ hidden: Set<SourceID>, _ sources: [SourceID: Source],
+        _ player: borrowing SceneCompositor, _ hidden: Set<SourceID>, _ sources: [SourceID: Source],
         _ selected: [SourceID: SourceBuffer.Selection], _ due: Int64, _ interval: Int64
-    ) -> SoloView {
+    ) -> FullCanvasSource {
         let format = player.last?.format
         guard !player.isCrossing, let source = player.scene?.solo(in: self.director.canvas), !hidden.contains(source)
-        else { return SoloView(source: nil, isFresh: true, format: format) }
+        else { return FullCanvasSource(source: nil, isFresh: true, format: format) }
         let time = selected[source]?.time ?? .min
         let isFresh = sources[source]?.buffer.need.isHidden != true && time >= due &- 2 &* interval
-        return SoloView(source: source, isFresh: isFresh, format: format)
+        return FullCanvasSource(source: source, isFresh: isFresh, format: format)
     }
 
-    /// Whether a source that is on air is decoded for nobody. Not while a scene waits that may show it otherwise.
+    /// Whether only the key frames of a source on air may be decoded. `false` while a scene is pending or leaving,
+    /// because that scene may show the source differently.
     func isUnseen(_ source: SourceID) -> Bool {
         guard self.unseen.withLock({ $0 }) == source else { return false }
         return self.director.state.withLock { $0.pending.isEmpty && $0.leaving == nil }

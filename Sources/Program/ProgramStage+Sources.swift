@@ -1,25 +1,25 @@
 package import MediaTypes
 import Synchronization
 
-/// Sources that come and go. Whoever adds or removes one waits for nobody: everything is made ready there, and the program
-/// thread takes it between two ticks.
+/// Adding and removing sources. The caller never blocks: it prepares everything, and the program thread applies the
+/// change between two ticks.
 extension ProgramStage {
-    /// Who is there, as commands have said, and what of it the program thread has not taken yet.
+    /// The sources as set by commands, and the changes that the program thread has not applied yet.
     struct Roster {
         var sources: [SourceID: Source]
-        /// The program thread has taken it, and asks for changes from tick to tick.
+        /// The program thread has started and applies changes on every tick.
         var isRunning = false
         var joining: [MixerChannel] = []
-        /// Told when the program has let go of them.
+        /// Callbacks to run when the program has released the source.
         var leaving: [SourceID: @Sendable () -> Void] = [:]
 
         init(sources: [SourceID: Source]) { self.sources = sources }
     }
 
-    /// A source is there from the next tick on, in no scene until one names it. An id that is there already, or that is about
-    /// to leave, stays as it is.
+    /// Adds a source from the next tick on. It is visible once a scene names it. Does nothing if a source with this id
+    /// exists or is being removed.
     ///
-    /// - Returns: Whether it joins.
+    /// - Returns: Whether the source was added.
     @discardableResult
     package func add(_ id: SourceID, _ source: Source) -> Bool {
         let channel = MixerChannel(id)
@@ -27,7 +27,7 @@ extension ProgramStage {
             guard shared.roster.sources[id] == nil else { return false }
             shared.roster.sources[id] = source
             shared.volumes[id] = source.volume
-            // A command may have come for one of its name that was just gone.
+            // A command may have set these for an earlier source of the same id.
             shared.muted.remove(id)
             shared.hidden.remove(id)
             if shared.roster.isRunning { shared.roster.joining.append(channel) }
@@ -39,10 +39,11 @@ extension ProgramStage {
         return true
     }
 
-    /// Lets a source go as soon as no scene on air or on its way names it and nothing of it is heard: it fades as any other
-    /// that a scene leaves out.
+    /// Removes a source as soon as no scene that is on air or pending names it and its audio has faded out, as for any
+    /// source that a new scene leaves out.
     ///
-    /// - Parameter done: Called once, by the program thread or by this call, when the program has let go of it. Must not block.
+    /// - Parameter done: Called once, on the program thread or by this call, when the program has released the source.
+    ///   Must not block.
     package func remove(_ id: SourceID, done: @escaping @Sendable () -> Void) {
         let isGone = self.shared.withLock { shared -> Bool in
             guard shared.roster.sources[id] != nil else { return true }
@@ -60,10 +61,11 @@ extension ProgramStage {
         if isGone { done() }
     }
 
-    /// Nothing is kept for a source that is gone. After ``remove(_:done:)`` is done, and not on the program's thread.
+    /// Frees what is cached for a removed source. Call it after ``remove(_:done:)`` has completed, and not on the
+    /// program thread.
     package func forget(_ id: SourceID) { self.director.forget(id) }
 
-    /// From any thread.
+    /// May be called from any thread.
     func buffer(of id: SourceID) -> SourceBuffer? { self.shared.withLock { $0.roster.sources[id]?.buffer } }
 
     func watchFormats(of id: SourceID, _ source: Source) {
@@ -72,7 +74,7 @@ extension ProgramStage {
 
     // MARK: The program thread
 
-    /// Everybody who is there when the program begins.
+    /// Returns the sources that exist when the program begins, and makes later changes wait for the program thread.
     func beginSources() -> [SourceID: Source] {
         self.shared.withLock { shared in
             shared.roster.isRunning = true
@@ -80,13 +82,13 @@ extension ProgramStage {
         }
     }
 
-    /// Takes in who has come, and lets go of those who leave and are neither seen nor heard any more. Without a change this
-    /// takes nothing from the heap.
+    /// Applies added sources and releases removed ones that are neither visible nor audible any more. Does not allocate
+    /// if nothing changed.
     func changeSources(_ worker: inout ProgramWorker) {
         let news = self.shared.withLock { shared -> ([SourceID: Source], [MixerChannel], [SourceID])? in
             guard !shared.roster.joining.isEmpty || !shared.roster.leaving.isEmpty else { return nil }
             defer { shared.roster.joining = [] }
-            // A scene that names who comes may be on air already.
+            // A scene that names a new source may be on air already.
             if !shared.roster.joining.isEmpty { shared.soundDirty = true }
             return (shared.roster.sources, shared.roster.joining, Array(shared.roster.leaving.keys))
         }
@@ -106,7 +108,7 @@ extension ProgramStage {
         }
     }
 
-    /// The program is over: whoever leaves has left.
+    /// The program has ended: completes all pending removals.
     func endSources() {
         let leaving = self.shared.withLock { shared in
             defer { shared.roster.leaving = [:] }
@@ -119,7 +121,7 @@ extension ProgramStage {
 }
 
 extension ProgramStage.Shared {
-    /// What commands and counters say of a source that is gone.
+    /// Deletes settings and counters of a removed source.
     mutating func drop(_ id: SourceID) {
         self.roster.sources[id] = nil
         self.roster.joining.removeAll { $0.source == id }
@@ -132,10 +134,10 @@ extension ProgramStage.Shared {
 }
 
 extension ProgramStage.Source {
-    var face: SceneFactory.Face { SceneFactory.Face(name: self.name, placeholder: self.placeholder) }
+    var face: SceneBuilder.Face { SceneBuilder.Face(name: self.name, placeholder: self.placeholder) }
 
-    /// Whether what it has is the last picture of a publisher who is gone or silent, and has been held for long enough. One who
-    /// is back and has sent no picture yet changes nothing.
+    /// Whether the selection repeats the last frame of a disconnected or silent publisher and the hold time is over. A
+    /// publisher that has reconnected but has not sent a frame yet does not change this.
     package func isStale(_ selection: SourceBuffer.Selection, at due: Int64) -> Bool {
         guard !selection.isFresh else { return false }
         if let silentSince = selection.silentSince, let hold = self.stalledHold {

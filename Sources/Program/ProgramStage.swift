@@ -2,26 +2,27 @@ import DequeModule
 import Dispatch
 package import LibAV
 package import MediaTypes
-package import Stages
+package import Threading
 import Synchronization
 
-/// The room's tick loop: one picture and the sound of its time, every tick, whatever the sources do.
+/// The room's tick loop: outputs one composed frame and the audio of the same time span on every tick.
 ///
-/// States: waiting (until ``start(at:program:)``) → running → finished. It never waits for a source: what a source does
-/// not have is its last picture once more, then its placeholder, and silence. Offline it is paced by its files instead.
+/// States: waiting (until ``start(at:)``) → running → finished. A live program never waits for a source: if a source
+/// has no new frame, its last frame is repeated, then its placeholder is shown; missing audio is silence. An offline
+/// program waits for its input files instead of the clock.
 package final class ProgramStage: Sendable {
     package struct Source: Sendable {
         package var buffer: SourceBuffer
-        /// Written on the card that stands for the source.
+        /// Text of the card that is shown when the source has no frame.
         package var name: String
-        /// 0…2.
+        /// Volume, 0…2; 1 is unchanged.
         package var volume: Float
-        /// How long the last picture of a lost source stays, in nanoseconds.
+        /// How long the last frame of a disconnected source stays visible, in nanoseconds.
         package var hold: Int64
-        /// How long the last picture of a silent source stays, in nanoseconds; `nil`: as long as it is silent. See
-        /// ``SourceBuffer/setSilent(since:)``.
+        /// How long the last frame of a connected source that sends nothing stays visible, in nanoseconds; `nil`: until
+        /// it sends again. See ``SourceBuffer/setSilent(since:)``.
         package var stalledHold: Int64?
-        /// Shown instead of the card.
+        /// Image that is shown instead of the card.
         package var placeholder: Picture?
 
         package init(
@@ -42,13 +43,13 @@ package final class ProgramStage: Sendable {
         package var sampleRate: Int
         package var rampMs: Int
         package var isOffline: Bool
-        /// Ticks after which the program ends by itself.
+        /// Number of ticks after which the program ends; `nil`: no limit.
         package var durationTicks: Int64?
-        /// Who is heard over the others.
+        /// Sources that lower the volume of the others while they are audible.
         package var ducking: Ducking?
-        /// Milliseconds between two reports of levels; 0: nothing is measured.
+        /// Milliseconds between two level reports; 0 turns level metering off.
         package var levelIntervalMs = 0
-        /// Ticks in a segment of the outputs, at whose beginning alone the canvas may change its size.
+        /// Length of an output segment in ticks. The canvas may change its size only at the first tick of a segment.
         package var segmentTicks: Int64 = 1
 
         package init(canvas: Canvas, sampleRate: Int, rampMs: Int, isOffline: Bool, durationTicks: Int64?) {
@@ -60,21 +61,23 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// Where the program goes. Called on the program thread.
+    /// Callbacks that receive the program. All of them are called on the program thread.
     package struct Outputs: Sendable {
-        /// One canvas per tick. `arrival` is the program time at which the newest picture in it reached us.
-        /// Returns `false` when the ladder has no room: the tick is lost.
+        /// Receives one canvas per tick. `arrival` is the program time at which the newest source frame in it was
+        /// received. Returns `false` if the encoders' queue is full: the tick is then lost.
         package var picture: @Sendable (_ picture: Picture, _ tick: Int64, _ arrival: Int64?) -> Bool
-        /// 1,024 pairs of interleaved stereo and the position of the first, in pairs since `origin`.
+        /// Receives 1,024 pairs of interleaved stereo samples and the position of the first, in sample pairs since
+        /// `origin`.
         package var sound: @Sendable (_ block: [Float], _ position: Int64) -> Void
-        /// The program is over; `tick` is the first one that is not part of it.
+        /// The program has ended; `tick` is the first tick that is not part of it.
         package var finished: @Sendable (_ tick: Int64) -> Void
-        /// What a tick shows, right before its picture.
-        package var shown: (@Sendable (_ tick: Int64, _ view: SoloView) -> Void)?
-        /// How loud everything was, every ``Settings/levelIntervalMs``.
-        package var levels: @Sendable (_ levels: SoundLevels) -> Void = { _ in }
+        /// Receives the full-canvas source of a tick, right before the canvas of that tick.
+        package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
+        /// Receives the audio levels, every ``Settings/levelIntervalMs``.
+        package var levels: @Sendable (_ levels: AudioLevels) -> Void = { _ in }
 
-        /// The program makes up ticks it has missed: while it does, pictures and sound wait for room.
+        /// `true` while the program makes up for missed ticks. The consumers should then wait for queue space instead
+        /// of dropping video and audio.
         package var catchingUp: @Sendable (Bool) -> Void
 
         package init(
@@ -90,8 +93,8 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// Counters in the words of the project: `late` ticks began over half a picture after they were due, `repeated`
-    /// panes were shown again for want of a picture, `lost` ticks have no encoded picture.
+    /// Counters of the program. `late`: ticks that began more than half a tick after they were due. `repeated`: panes
+    /// that showed the previous frame again because the source had no new one. `lost`: ticks without an encoded frame.
     package struct Stats: Sendable, Equatable {
         package var ticks: Int64 = 0
         package var late: Int64 = 0
@@ -99,15 +102,14 @@ package final class ProgramStage: Sendable {
         package var repeated: [SourceID: Int64] = [:]
         package var shown: [SourceID: Int64] = [:]
         package var switches: Int64 = 0
-        /// Ticks whose canvas could not be composed; the one before was shown again.
+        /// Ticks whose canvas could not be composed; the previous canvas was shown again.
         package var failures = 0
-        /// The longest a change of scene or of format took on the program thread, in nanoseconds.
+        /// Longest time that a change of scene or of format took on the program thread, in nanoseconds.
         package var longestSwap: Int64 = 0
     }
 
-    /// What the control side sees and changes.
+    /// State that the control side reads and changes.
     struct Shared {
-        var scene: Scene
         var roster: Roster
         var volumes: [SourceID: Float]
         var soundDirty = true
@@ -121,18 +123,18 @@ package final class ProgramStage: Sendable {
 
     package let clock: ProgramClock
     private let settings: Settings
-    /// ``PictureThrift``'s number.
+    /// Raw value of the current ``OverloadFrameMode``.
     let thrift = Atomic<Int>(0)
-    /// Whose pictures nobody needs although they are on air.
+    /// A source that is on air but whose decoded frames are not needed; see ``setUnseen(_:)``.
     let unseen = Mutex<SourceID?>(nil)
     private let outputs: Outputs
-    /// What the program thread sleeps on.
+    /// Clock on which the program thread sleeps.
     let machine: any SleepClock
     let shared: Mutex<Shared>
     private let started = DispatchSemaphore(value: 0)
     private let begin = Mutex<Int64?>(nil)
-    /// Which scene is on air and what it says.
-    package let director: SceneDirector
+    /// Holds the scene on air and the content of its text and score decorations.
+    package let director: SceneScheduler
 
     /// - Parameter machine: The clock that `clock` follows; the program thread sleeps on it until a tick is due.
     package init(
@@ -144,8 +146,8 @@ package final class ProgramStage: Sendable {
         self.outputs = outputs
         self.machine = machine
         self.shared = Mutex(
-            Shared(scene: scene, roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
-        self.director = SceneDirector(
+            Shared(roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
+        self.director = SceneScheduler(
             canvas: settings.canvas, scene: scene,
             faces: sources.mapValues(\.face), fonts: fonts,
             isOffline: settings.isOffline, segmentTicks: settings.segmentTicks)
@@ -157,11 +159,11 @@ package final class ProgramStage: Sendable {
     package var stats: Stats { self.shared.withLock { $0.stats } }
     package var scene: Scene { self.director.scene }
     package var tick: Int64 { self.shared.withLock { $0.tick } }
-    /// How far the sound has been mixed, in pairs.
+    /// Position up to which the audio is mixed, in sample pairs.
     package var soundPosition: Int64 { self.shared.withLock { $0.soundPosition } }
 
-    /// Volume 0…2 of a source, whether it is heard, whether it is seen; `nil` leaves as it is. A source that is not seen
-    /// has its card in its panes, from the next tick on.
+    /// Sets a source's volume (0…2), whether it is audible, and whether it is visible; `nil` leaves a value unchanged.
+    /// The panes of a source that is not visible show its card from the next tick on.
     package func setSource(_ source: SourceID, volume: Float?, audioPush: Bool?, videoPush: Bool?) {
         self.shared.withLock { shared in
             if let volume { shared.volumes[source] = min(2, max(0, volume)) }
@@ -171,15 +173,16 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// What a source contributes.
+    /// Volume, audibility and visibility of a source.
     package struct Contribution: Sendable, Hashable {
-        /// 0…2, 1 as published.
+        /// 0…2; 1 is unchanged.
         package var volume: Float
         package var isHeard: Bool
         package var isSeen: Bool
     }
 
-    /// What a source contributes by what was set last, by the pipeline or a command; a pane's own volume comes before it.
+    /// The contribution of a source as last set by the pipeline or by a command. A pane's own volume overrides this
+    /// volume.
     package func contribution(of source: SourceID) -> Contribution {
         self.shared.withLock { shared in
             Contribution(
@@ -188,7 +191,8 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// Lets the program run, beginning with tick `first`; ``clock`` says when that is due. Only the first call counts.
+    /// Starts the program with tick `first`; ``clock`` defines when that tick is due. Only the first call has an
+    /// effect.
     package func start(at first: Int64) {
         let fresh = self.begin.withLock { begin -> Bool in
             guard begin == nil else { return false }
@@ -198,7 +202,7 @@ package final class ProgramStage: Sendable {
         if fresh { self.started.signal() }
     }
 
-    /// Ends the program after the tick that is on air, or later, before a multiple of so many ticks.
+    /// Ends the program after the tick on air. If `ticks` is above 1, the program ends at the next multiple of `ticks`.
     package func stop(atMultipleOf ticks: Int64 = 1) {
         self.shared.withLock { shared in
             let unit = max(1, ticks)
@@ -211,7 +215,7 @@ package final class ProgramStage: Sendable {
 
     // MARK: The program thread
 
-    /// Time of a tick on the program, rounded to the nanosecond.
+    /// Program time at which a tick begins, rounded to the nanosecond.
     private func time(of tick: Int64) -> Int64 {
         TimeMath.scale(tick, by: TimeMath.nanoseconds, over: Int64(self.settings.canvas.fps))
     }
@@ -222,8 +226,8 @@ package final class ProgramStage: Sendable {
             tick, by: Int64(self.settings.sampleRate), over: Int64(self.settings.canvas.fps), rounding: .down)
     }
 
-    /// What a live source that nobody hears may come late by and still be measured whole, in milliseconds: a quarter of a second
-    /// in its socket, a tenth until its thread looks.
+    /// How late the audio of an inaudible live source may be and still be metered completely, in milliseconds: 250 ms
+    /// in the socket, 100 ms until the source's thread reads it, and some reserve.
     private static let silentLagMs: Int64 = 400
 
     /// Runs the program to its end. Blocks; call it on a thread of its own.
@@ -234,17 +238,17 @@ package final class ProgramStage: Sendable {
             return
         }
         self.director.prepareOnAir()
-        if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
+        if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
         var worker = ProgramWorker(
-            sources: self.beginSources(), player: ScenePlayer(director: self.director, machine: self.machine),
-            mixer: Mixer(
+            sources: self.beginSources(), player: SceneCompositor(director: self.director, machine: self.machine),
+            mixer: AudioMixer(
                 start: self.position(of: first),
                 rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000),
                 sampleRate: Int64(self.settings.sampleRate), ducking: self.settings.ducking,
                 measures: self.settings.levelIntervalMs > 0,
                 silentLag: self.settings.isOffline ? 0 : Int64(self.settings.sampleRate) * Self.silentLagMs / 1000))
         let interval = self.time(of: 1)
-        // A successor's first ticks were due before it was there: it is not late with them.
+        // The first ticks of a successor process were due before the process started; do not count them as late.
         let begun = self.clock.now() ?? 0
         var tick = first
         while true {
@@ -263,8 +267,8 @@ package final class ProgramStage: Sendable {
             self.run(tick, due, interval, &worker)
             tick += 1
         }
-        let end = self.position(of: tick) + Mixer.blockPairs - 1
-        // The last block reaches beyond the last tick: of a job shorter than its files there is sound.
+        let end = self.position(of: tick) + AudioMixer.blockPairs - 1
+        // The last block extends beyond the last tick. A job that is shorter than its files has audio there.
         if self.settings.isOffline {
             self.awaitSources(worker.sources, self.time(of: tick), soundUntil: end, needsPicture: false)
         }
@@ -289,13 +293,14 @@ package final class ProgramStage: Sendable {
         return tick >= TimeMath.scale(end, by: Int64(self.settings.canvas.fps), over: TimeMath.nanoseconds)
     }
 
-    /// Waits for what files have for a tick; see ``SourceBuffer/waitUntilReady(for:soundPosition:needsPicture:_:)``.
+    /// Waits until the input files have delivered everything that a tick needs; see
+    /// ``SourceBuffer/waitUntilReady(for:soundPosition:needsPicture:_:)``.
     ///
-    /// - Parameter position: Where the mixing is to come to next.
+    /// - Parameter position: End of the audio that is mixed next, in sample pairs.
     private func awaitSources(
         _ sources: [SourceID: Source], _ due: Int64, soundUntil position: Int64, needsPicture: Bool
     ) {
-        let sound = Mixer.wantedUntil(blockEnd: position)
+        let sound = AudioMixer.wantedUntil(blockEnd: position)
         for source in sources.values {
             source.buffer.waitUntilReady(for: due, soundPosition: sound, needsPicture: needsPicture) {
                 self.shouldStop
@@ -303,8 +308,8 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    /// Sleeps until the tick is due. Ticks that are overdue run at once, one after the other, so that a machine that
-    /// was stopped makes up what it missed.
+    /// Sleeps until the tick is due. Overdue ticks run immediately, one after the other, so that a machine that was
+    /// suspended makes up for the missed ticks.
     private func pace(_ due: Int64, _ interval: Int64, _ begun: Int64, _ catchUp: inout CatchUp) {
         guard let zero = self.clock.zero else { return }
         self.machine.sleep(until: zero &+ due)
@@ -318,12 +323,9 @@ package final class ProgramStage: Sendable {
         let fresh = worker.player.advance(to: tick)
         let (hidden, volumes) = self.shared.withLock { shared in
             shared.tick = tick
-            if let fresh {
-                shared.scene = fresh
-                shared.soundDirty = true
-            }
+            if fresh != nil { shared.soundDirty = true }
             shared.stats.switches = worker.player.switches
-            let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared) : nil
+            let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared, worker.player.scene) : nil
             shared.soundDirty = false
             return (shared.hidden, volumes)
         }
@@ -345,9 +347,9 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    private static func gains(_ shared: borrowing Shared) -> [SourceID: Float] {
+    private static func gains(_ shared: borrowing Shared, _ scene: Scene?) -> [SourceID: Float] {
         var gains: [SourceID: Float] = [:]
-        for pane in shared.scene.panes where pane.audioPush && !shared.muted.contains(pane.source) {
+        for pane in scene?.panes ?? [] where pane.audioPush && !shared.muted.contains(pane.source) {
             gains[pane.source] = pane.volume ?? shared.volumes[pane.source] ?? 1
         }
         return gains
@@ -357,7 +359,8 @@ package final class ProgramStage: Sendable {
         _ hidden: Set<SourceID>, _ tick: Int64, _ due: Int64, _ interval: Int64, isNew: Bool,
         _ worker: inout ProgramWorker
     ) -> (Picture?, Int64?) {
-        // Every source moves on with every tick, on air or not: what comes on air later must be the present.
+        // Every source advances with every tick, on air or not, so that a source is at the current time when it comes
+        // on air.
         var (selected, pictures) = worker.takeTables()
         defer { worker.giveBack(&selected, &pictures) }
         for (id, source) in worker.sources {
@@ -366,7 +369,7 @@ package final class ProgramStage: Sendable {
             selected[id] = selection
             if !source.isStale(selection, at: due) { pictures[id] = selection.picture }
         }
-        // A transition would stand still half way, and the scene that was asked for would not be seen.
+        // With held frames a transition would stop half way and the requested scene would not be visible.
         let isCut = self.pictureThrift == .hold && worker.player.cutShort()
         let mayRepeat = !isNew && !isCut && hidden == worker.covered && self.repeatsPicture(at: tick)
         worker.covered = hidden
@@ -402,7 +405,7 @@ package final class ProgramStage: Sendable {
 
     private func mix(until end: Int64, _ worker: inout ProgramWorker) {
         let sources = worker.sources
-        while worker.mixer.position + Mixer.blockPairs <= end {
+        while worker.mixer.position + AudioMixer.blockPairs <= end {
             let position = worker.mixer.position
             let block = worker.mixer.nextBlock { source, range, target in
                 sources[source]?.buffer.read(range, into: &target) ?? 0
@@ -415,35 +418,35 @@ package final class ProgramStage: Sendable {
     }
 }
 
-/// A source's sound is there no further ahead of the time than its jitter buffer is long. What is mixed for all of a long tick
-/// when that begins would lack what is still to come.
+/// A source's audio is available only as far ahead as its jitter buffer is long. If a long tick were mixed completely
+/// at its beginning, the end of its audio would be missing. Long ticks are therefore mixed in steps.
 extension ProgramStage {
-    /// Times a second that a live program mixes at least.
+    /// Minimum number of mixing steps per second in a live program.
     private static let leastMixings: Int64 = 20
 
-    /// In how many steps the sound of a tick is mixed.
+    /// Number of steps in which the audio of a tick is mixed.
     private var soundSteps: Int64 { Self.soundSteps(fps: Int64(max(1, self.settings.canvas.fps))) }
 
     /// - Parameter fps: Above 0.
     private static func soundSteps(fps: Int64) -> Int64 { max(1, (self.leastMixings + fps - 1) / fps) }
 
-    /// How long before it is due the sound of a live source has to be there, in nanoseconds: a step is mixed when it begins, and
-    /// the limiter looks ahead. 39 ms at 30 pictures a second.
+    /// How long before its program time the audio of a live source must be available, in nanoseconds: one mixing step
+    /// plus the look-ahead of the limiter. 39 ms at 30 frames per second.
     package static func soundLead(fps: Int, sampleRate: Int) -> Int64 {
         let fps = Int64(max(1, fps))
         let look = TimeMath.scale(
-            Mixer.wantedUntil(blockEnd: 0), by: TimeMath.nanoseconds, over: Int64(max(1, sampleRate)))
+            AudioMixer.wantedUntil(blockEnd: 0), by: TimeMath.nanoseconds, over: Int64(max(1, sampleRate)))
         return TimeMath.nanoseconds / (fps * self.soundSteps(fps: fps)) + look
     }
 
-    /// First sample pair behind so many steps of a tick.
+    /// First sample pair after the given number of steps of a tick.
     private func position(of tick: Int64, behind steps: Int64) -> Int64 {
         let (start, end) = (self.position(of: tick), self.position(of: tick + 1))
         return start + (end - start) * steps / self.soundSteps
     }
 
-    /// Mixes all the sound of a tick from files. Sound is waited for step by step: a file holds the pictures of a long tick
-    /// between the sound of its beginning and of its end.
+    /// Mixes all audio of a tick from files. Waits for the audio step by step, because a file interleaves the frames of
+    /// a long tick with the audio of its beginning and end.
     private func mixWhole(_ tick: Int64, _ worker: inout ProgramWorker) {
         let next = self.time(of: tick + 1)
         for step in 1...self.soundSteps {
@@ -453,7 +456,7 @@ extension ProgramStage {
         }
     }
 
-    /// Mixes what follows the first step of a tick, each step when it is due.
+    /// Mixes the remaining steps of a tick, each when it is due.
     private func mixRest(of tick: Int64, _ interval: Int64, _ worker: inout ProgramWorker) {
         let steps = self.soundSteps
         guard steps > 1, let zero = self.clock.zero else { return }
@@ -469,8 +472,8 @@ extension ProgramStage {
         let interval = Int64(self.settings.levelIntervalMs * self.settings.sampleRate / 1000)
         guard interval > 0 else { return }
         let position = worker.mixer.position
-        // A report is due when the block has crossed a multiple of the interval.
-        guard position / interval != (position &- Mixer.blockPairs) / interval else { return }
+        // A report is due when the block crossed a multiple of the interval.
+        guard position / interval != (position &- AudioMixer.blockPairs) / interval else { return }
         self.outputs.levels(worker.mixer.levels())
     }
 }

@@ -1,22 +1,22 @@
 import LibAV
 import MediaTypes
 
-/// What only the program thread touches.
+/// State that only the program thread uses.
 struct ProgramWorker {
-    /// Who is there.
+    /// All sources of the program.
     var sources: [SourceID: ProgramStage.Source]
-    var player: ScenePlayer
-    var mixer: Mixer
+    var player: SceneCompositor
+    var mixer: AudioMixer
     var catchUp = CatchUp()
-    /// Sources that had their cards at the tick before.
+    /// Sources that were covered by their cards at the previous tick.
     var covered: Set<SourceID> = []
-    /// Used again each tick.
-    var presence = ScenePresence()
+    /// Buffer that is reused for every tick.
+    var presence = SourceVisibility()
     var repeated: [SourceID] = []
     private var selected: [SourceID: SourceBuffer.Selection] = [:]
     private var pictures: [SourceID: Picture] = [:]
 
-    /// The empty tables of a tick, for one owner.
+    /// Returns the empty tables of a tick with their memory; give them back with ``giveBack(_:_:)``.
     mutating func takeTables() -> ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) {
         var (selected, pictures): ([SourceID: SourceBuffer.Selection], [SourceID: Picture]) = ([:], [:])
         swap(&selected, &self.selected)
@@ -24,7 +24,7 @@ struct ProgramWorker {
         return (selected, pictures)
     }
 
-    /// Lets go of what is in the tables and keeps their memory.
+    /// Empties the tables and keeps their memory for the next tick.
     mutating func giveBack(
         _ selected: inout [SourceID: SourceBuffer.Selection], _ pictures: inout [SourceID: Picture]
     ) {
@@ -34,7 +34,7 @@ struct ProgramWorker {
         swap(&pictures, &self.pictures)
     }
 
-    init(sources: [SourceID: ProgramStage.Source], player: ScenePlayer, mixer: Mixer) {
+    init(sources: [SourceID: ProgramStage.Source], player: SceneCompositor, mixer: AudioMixer) {
         self.sources = sources
         self.player = player
         self.mixer = mixer

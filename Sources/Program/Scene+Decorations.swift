@@ -1,11 +1,11 @@
 package import LibAV
 
-/// A part of a picture, in ten-thousandths of its width and height, so that it means the same at every size.
+/// A part of a frame, in ten-thousandths of its width and height, so that it is the same part at every size.
 package struct PictureCrop: Sendable, Hashable {
     /// 0…9999 each.
     package var x: Int
     package var y: Int
-    /// 1…10,000 each; the part lies inside the picture.
+    /// 1…10,000 each; the part lies inside the frame.
     package var width: Int
     package var height: Int
 
@@ -17,7 +17,7 @@ package struct PictureCrop: Sendable, Hashable {
     }
 }
 
-/// A frame around a pane, drawn inside its rectangle.
+/// A border around a pane, drawn inside its rectangle.
 package struct Border: Sendable, Hashable {
     /// Samples, even, 2…64.
     package var width: Int
@@ -29,22 +29,23 @@ package struct Border: Sendable, Hashable {
     }
 }
 
-/// Where a text stands to its x: it begins, is centered, or ends there.
+/// Which part of a text is at its `x`: the left end, the middle or the right end.
 package enum TextAlign: String, Sendable, Hashable {
     case left
     case center
     case right
 }
 
-/// A still picture of a file, with its transparency: a background, a logo, a watermark.
+/// A still image from a file, with its transparency, for example a background, a logo or a watermark.
 package struct SceneImage: Sendable, Hashable {
     /// PNG or JPEG.
     package var path: String
-    /// The image is stretched to it; it may hang over the canvas.
+    /// The image is scaled to this rectangle without keeping its aspect ratio. The rectangle may extend beyond the
+    /// canvas.
     package var rect: Rect
-    /// 0…100 as everything's; −1 lies under all of it: a background.
+    /// 0…100 as for all other elements; −1 places the image below all of them, as a background.
     package var zOrder: Int
-    /// 0…100, times the image's own.
+    /// 0…100; multiplied with the image's own transparency.
     package var alphaPercent: Int
 
     package init(path: String, rect: Rect, zOrder: Int = 0, alphaPercent: Int = 100) {
@@ -55,24 +56,25 @@ package struct SceneImage: Sendable, Hashable {
     }
 }
 
-/// A text on the canvas. Any characters; a newline begins a line; what has no glyph is shown as a box.
+/// A text on the canvas. Any characters are accepted; a newline starts a new line; a character without a glyph is shown
+/// as a box.
 package struct SceneText: Sendable, Hashable {
-    /// What ``ProgramStage/setText(_:_:)`` calls it.
+    /// Name used by ``ProgramStage/setText(_:_:)``.
     package var id: String
     package var text: String
-    /// Samples: the top of the first line, and by ``align`` its left end, middle or right end.
+    /// In samples: `y` is the top of the first line, `x` its left end, middle or right end, depending on ``align``.
     package var x: Int
     package var y: Int
-    /// Height of the letters in samples (em), 8…400.
+    /// Font size (em) in samples, 8…400.
     package var size: Int
     package var color: CanvasColor
-    /// A box behind the text.
+    /// Color of a box behind the text; `nil`: no box.
     package var background: CanvasColor?
     /// 0…100.
     package var backgroundAlphaPercent: Int
     package var align: TextAlign
     package var zOrder: Int
-    /// Samples; what is longer ends in an ellipsis. `nil`: up to the edge of the canvas.
+    /// Maximum width in samples; longer lines end in an ellipsis. `nil`: up to the edge of the canvas.
     package var maxWidth: Int?
 
     package init(
@@ -93,9 +95,9 @@ package struct SceneText: Sendable, Hashable {
     }
 }
 
-/// Two scores as the shares of a bar; 0 to 0 is half and half.
+/// A bar that shows two scores as shares of its width; 0 to 0 is shown as half and half.
 package struct ScoreBar: Sendable, Hashable {
-    /// What ``ProgramStage/setScore(_:left:right:)`` calls it.
+    /// Name used by ``ProgramStage/setScore(_:left:right:)``.
     package var id: String
     package var rect: Rect
     /// Points, 0 or more.
@@ -119,10 +121,10 @@ package struct ScoreBar: Sendable, Hashable {
     }
 }
 
-/// The time left until a tick, as `mm:ss`, rounded up; `00:00` from then on.
+/// The time left until a tick, as `mm:ss`, rounded up; `00:00` after that tick.
 package struct Countdown: Sendable, Hashable {
     package var id: String
-    /// As ``SceneText``'s.
+    /// Same meaning as in ``SceneText``.
     package var x: Int
     package var y: Int
     package var size: Int
@@ -146,16 +148,17 @@ package struct Countdown: Sendable, Hashable {
     }
 }
 
-/// The direction a new scene comes from, over the old one.
+/// The direction in which a slide transition moves the scenes.
 package enum SlideDirection: String, Sendable, Hashable {
-    /// The new picture pushes the old one out to the left, and so on.
+    /// The new scene pushes the old one out to the left; the other cases accordingly.
     case left
     case right
     case up
     case down
 }
 
-/// How one scene gives way to the next. Ticks are pictures of the program, 1…300; both scenes are composed meanwhile.
+/// Transition from the previous scene to a new one. Durations are in ticks (frames of the program), 1…300; both scenes
+/// are composed during the transition.
 package enum Transition: Sendable, Hashable {
     case cut
     case crossfade(ticks: Int)

@@ -23,30 +23,30 @@ package struct Rect: Sendable, Hashable {
     }
 }
 
-/// How a source's picture meets a rectangle of another shape.
+/// How a source's frame is adapted to a rectangle of another aspect ratio.
 package enum Adaption: String, Sendable, Hashable {
-    /// All of the picture, centered; the background shows beside it.
+    /// Shows the whole frame, centered; the background is visible beside it.
     case fit
-    /// All of the rectangle; the picture's overhang is cut off evenly.
+    /// Fills the whole rectangle; the parts of the frame that do not fit are cut off evenly on both sides.
     case cropFill
-    /// All of both, distorted.
+    /// Fills the whole rectangle with the whole frame, distorted.
     case stretch
 }
 
-/// A source's place in a scene, and its share of the sound.
+/// A rectangle of a scene that shows a source, and the source's share of the audio.
 package struct Pane: Sendable, Hashable {
     package var source: SourceID
     package var rect: Rect
-    /// Higher lies on top; equal numbers keep the order of the list.
+    /// Higher values lie on top; panes with equal values keep the order of the list.
     package var zOrder: Int
     package var adaption: Adaption
     package var videoPush: Bool
     package var audioPush: Bool
-    /// 0…2, 1 as published; `nil` leaves it to the source's own volume.
+    /// 0…2; 1 is unchanged. `nil` uses the source's own volume.
     package var volume: Float?
-    /// The part of the source's picture that counts as all of it.
+    /// The part of the source's frame to show; `nil`: the whole frame.
     package var crop: PictureCrop?
-    /// Drawn inside the rectangle, over the picture's edge.
+    /// Drawn inside the rectangle, over the edge of the frame.
     package var border: Border?
     /// Radius of the rectangle's corners, in samples; 0 leaves them square.
     package var cornerRadius: Int
@@ -69,15 +69,15 @@ package struct Pane: Sendable, Hashable {
     }
 }
 
-/// A layout, what decorates it, and its sound.
+/// A layout of sources with its decorations and its audio.
 ///
-/// Panes, images, bars, texts and countdowns share one z-order, 0…100, higher on top. Of equals the kind decides, in
-/// just that order, then the place in the list.
+/// Panes, images, bars, texts and countdowns share one z-order, 0…100, higher values on top. For equal values, the kind
+/// decides, in that order from bottom to top, then the position in the list.
 package struct Scene: Sendable, Hashable {
     package var sceneID: String
     package var panes: [Pane]
     package var background: CanvasColor
-    /// Of the canvas while the scene is on air, in samples, even; `nil`: the room's.
+    /// Size of the canvas while the scene is on air, in samples, even; `nil`: the room's canvas size.
     package var size: CanvasSize?
     package var images: [SceneImage]
     package var texts: [SceneText]
@@ -101,12 +101,12 @@ package struct Scene: Sendable, Hashable {
         self.size = size
     }
 
-    /// What it is composed on, in a room with this canvas.
+    /// The canvas on which the scene is composed, in a room with the given canvas.
     package func canvas(in room: Canvas) -> Canvas {
         Canvas(width: self.size?.width ?? room.width, height: self.size?.height ?? room.height, fps: room.fps)
     }
 
-    /// The panes that show a picture, bottom first.
+    /// The panes that show video, bottom first.
     package var visiblePanes: [Pane] {
         self.panes.enumerated().filter { $0.element.videoPush }
             .sorted { ($0.element.zOrder, $0.offset) < ($1.element.zOrder, $1.offset) }
@@ -114,11 +114,11 @@ package struct Scene: Sendable, Hashable {
     }
 }
 
-/// The picture everybody sees, before it is scaled for the ladder.
+/// Size and frame rate of the composed frame, before it is scaled for the renditions.
 package struct Canvas: Sendable, Hashable {
     package var width: Int
     package var height: Int
-    /// Whole pictures per second.
+    /// Frames per second, an integer.
     package var fps: Int
 
     package init(width: Int, height: Int, fps: Int) {

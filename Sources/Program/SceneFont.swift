@@ -1,27 +1,28 @@
 import LibAV
 package import MediaTypes
-import Stages
+import Threading
 
-/// A font file that texts are drawn with. `drawtext` looks for a missing glyph in no second font, so ``SceneFonts`` splits
+/// A font file for drawing text. `drawtext` does not look up missing glyphs in a second font, so ``SceneFonts`` splits
 /// texts into runs of one font each.
 package struct SceneFont: Sendable {
     package let path: String
-    /// Whether letters, digits and punctuation of ASCII are glyphs of this font, not its box for "missing". Fallback fonts
-    /// for other scripts have none.
+    /// Whether the font has real glyphs for ASCII letters, digits and punctuation, not its "missing glyph" box.
+    /// Fallback fonts for other scripts have none.
     package let hasLatin: Bool
     private let tables: FontTables
 
     /// Opens a font file and draws "A", "0" and ":" to compare them with the glyph of a character that no font has.
     ///
-    /// - Throws: ``MediaError/Code/unavailable`` if the file cannot be read, is no font, or has no glyph of any size.
+    /// - Throws: ``MediaError/Code/unavailable`` if the file cannot be read, is not a font, or has no glyphs that can
+    ///   be drawn.
     package static func open(_ path: String) throws(MediaError) -> SceneFont {
         func failure(_ what: String, fix: String = "give the path of a TrueType or OpenType file") -> MediaError {
             MediaError(.unavailable, "the font \(path) \(what)", at: "font", fix: fix)
         }
-        var unreadable: WholeRead.Failure?
+        var unreadable: FileReading.Failure?
         let tables = FontTables { offset, count in
-            do throws(WholeRead.Failure) {
-                return try WholeRead.part(of: path, at: offset, count: count)
+            do throws(FileReading.Failure) {
+                return try FileReading.part(of: path, at: offset, count: count)
             } catch {
                 unreadable = error
                 return nil
@@ -30,7 +31,7 @@ package struct SceneFont: Sendable {
         if let unreadable {
             throw failure(unreadable.text, fix: "check the path; it is relative to the working directory")
         }
-        guard let tables else { throw failure("is no TrueType or OpenType file with a Unicode character map") }
+        guard let tables else { throw failure("is not a TrueType or OpenType file with a Unicode character map") }
         guard tables.hasOutlines else {
             throw failure(
                 "has bitmaps of one size instead of outlines, as color emoji fonts have",
@@ -49,8 +50,9 @@ package struct SceneFont: Sendable {
         return SceneFont(path: path, hasLatin: hasLatin, tables: tables)
     }
 
-    /// Whether a glyph has ink and is another shape than the one for "missing". FreeType may move edges of the same outline
-    /// differently for two glyphs: in fonts at hand that is 6 % of the ink, and other shapes differ by at least 99 %.
+    /// Whether a glyph has ink and differs from the "missing glyph" shape. FreeType may place the edges of the same
+    /// outline differently for two glyphs: in the fonts tested this is 6 % of the ink, while different shapes differ by
+    /// at least 99 %.
     private static func differ(_ glyph: [UInt8], _ missing: [UInt8]) -> Bool {
         let difference = zip(glyph, missing).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
         let ink = missing.reduce(0) { $0 + Int($1) }
@@ -63,7 +65,7 @@ package struct SceneFont: Sendable {
         return self.tables.glyph(for: scalar) != 0
     }
 
-    /// How far the pen moves over a text, in samples, without kerning.
+    /// Width of a text in samples, without kerning.
     func advance(of text: String, size: Int) -> Int {
         text.unicodeScalars.reduce(0) { $0 + self.tables.advance(of: $1, size: size) }
     }

@@ -1,9 +1,9 @@
 package import MediaTypes
 
-/// The fonts that texts are drawn with, in the order in which they are asked for a glyph; after them the built-in alphabet,
+/// The fonts for drawing text, in the order in which they are searched for a glyph, followed by the built-in alphabet,
 /// which has the capitals, digits and punctuation of ASCII.
 package struct SceneFonts: Sendable {
-    /// Characters of a line that one font draws.
+    /// Characters of a line that are drawn with one font.
     package struct Run: Sendable {
         /// `nil`: the built-in alphabet.
         package var font: SceneFont?
@@ -14,12 +14,12 @@ package struct SceneFonts: Sendable {
 
     package init(_ fonts: [SceneFont] = []) { self.fonts = fonts }
 
-    /// No font: the built-in alphabet alone.
+    /// No font files: only the built-in alphabet.
     package static let builtIn = SceneFonts()
 
-    /// Where systems keep their fonts: of each group the first file that can be drawn with counts. The first group has
-    /// Latin, Korean, Chinese and Japanese in one file, the second Latin, the third Chinese and Japanese, the fourth Korean,
-    /// the fifth emoji.
+    /// Usual locations of system fonts: of each group, the first file that can be used is taken. The first group has
+    /// Latin, Korean, Chinese and Japanese in one file, the second Latin, the third Chinese and Japanese, the fourth
+    /// Korean, the fifth emoji.
     package static let usualPaths: [[String]] = [
         [
             "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
@@ -63,12 +63,12 @@ package struct SceneFonts: Sendable {
         ],
     ]
 
-    /// The operator's fonts, then the system's.
+    /// Opens the operator's fonts, then the system's.
     ///
     /// - Parameters:
-    ///   - named: Files the operator names, asked first. One that cannot be used is an error and not a reason to take
-    ///     another.
-    ///   - groups: As ``usualPaths``.
+    ///   - named: Files named by the operator, searched first. If one cannot be used, that is an error; no other font
+    ///     is tried instead.
+    ///   - groups: In the form of ``usualPaths``.
     /// - Throws: ``MediaError/Code/unavailable`` for a named file that cannot be used.
     package static func find(
         named: [String] = [], among groups: [[String]] = Self.usualPaths
@@ -82,7 +82,7 @@ package struct SceneFonts: Sendable {
         return SceneFonts(fonts)
     }
 
-    /// Whether some font has the Latin letters. If none has, they are drawn as the built-in alphabet's capitals.
+    /// Whether any font has the Latin letters. Otherwise they are drawn as capitals of the built-in alphabet.
     package var hasLatin: Bool { self.fonts.contains { $0.hasLatin } }
 
     /// Whether the built-in alphabet has the character.
@@ -95,7 +95,7 @@ package struct SceneFonts: Sendable {
         Self.isInAlphabet(scalar) || self.fonts.contains { $0.has(scalar) }
     }
 
-    /// The characters of a text that are shown as boxes, each once, in their order.
+    /// The characters of a text that are shown as boxes, each once, in order of appearance.
     package func missing(in text: String) -> [Unicode.Scalar] {
         var seen: Set<Unicode.Scalar> = []
         var last: Unicode.Scalar?
@@ -106,19 +106,20 @@ package struct SceneFonts: Sendable {
         }
     }
 
-    /// Characters that have no shape of their own: a font without them needs no box. A skin tone after an emoji counts,
-    /// since without ligatures it would be a second emoji.
+    /// Whether a character has no shape of its own, so that it needs no box if the font lacks it. A skin tone after an
+    /// emoji counts too: without ligatures it would be drawn as a second emoji.
     private static func isInvisible(_ scalar: Unicode.Scalar, after last: Unicode.Scalar?) -> Bool {
         let properties = scalar.properties
         return scalar.value < 0x20 || scalar.value == 0x7f || properties.isDefaultIgnorableCodePoint
             || properties.isEmojiModifier && last?.properties.isEmojiModifierBase == true
     }
 
-    /// Most runs of a line; what follows is drawn with the last one's font. Each run costs a filter graph.
+    /// Maximum number of runs per line; the rest of the line is drawn with the font of the last run. Each run costs a
+    /// filter graph.
     static let runLimit = 32
 
-    /// Splits a line into runs of one font each: the first that has the character. White space and combining marks stay
-    /// with the run they follow.
+    /// Splits a line into runs of one font each, using the first font that has the character. White space and combining
+    /// marks stay with the run they follow.
     package func runs(of line: String) -> [Run] {
         var runs: [(place: Int?, text: String.UnicodeScalarView)] = []
         var last: Unicode.Scalar?
@@ -136,7 +137,7 @@ package struct SceneFonts: Sendable {
             }
             var place = self.fonts.firstIndex { $0.has(scalar) }
             if place == nil, !Self.isInAlphabet(scalar) {
-                // A box, of the font that is in use.
+                // Shown as a box, in the current font.
                 place = runs.isEmpty && !self.fonts.isEmpty ? 0 : current
             }
             if !runs.isEmpty, place == current {

@@ -1,22 +1,23 @@
 package import LibAV
 import MediaTypes
 
-/// A scene as libavfilter text: a pure function of what lies on the canvas and of the formats of the pictures.
+/// A scene as a libavfilter graph description: a pure function of the elements on the canvas and the formats of the
+/// frames.
 package struct SceneGraph: Sendable, Hashable {
-    /// The label of the background's input, when the scene needs one.
+    /// Label of the background's input, if the scene needs one.
     package static let background = "bg"
-    /// The label of the composed picture.
+    /// Label of the composed frame.
     package static let output = "out"
 
-    /// One thing on the canvas.
+    /// One element on the canvas.
     package enum Layer: Sendable, Hashable {
-        /// A source, with the format of the picture it will be fed.
+        /// A source, with the format of the frames the graph will receive.
         case pane(Pane, PictureFormat)
-        /// A small picture with transparency, its top left corner at (`x`, `y`); it may hang over the canvas.
+        /// A small image with transparency, its top left corner at (`x`, `y`); it may extend beyond the canvas.
         case sprite(PictureFormat, x: Int, y: Int)
     }
 
-    /// What an input of the graph is fed with; numbers count panes and sprites, each from the bottom.
+    /// Content of an input of the graph; the numbers count panes and sprites, each from the bottom.
     package enum Role: Sendable, Hashable {
         case background
         case pane(Int)
@@ -31,13 +32,13 @@ package struct SceneGraph: Sendable, Hashable {
     package var inputs: [FilterGraph.Input]
     /// One for each input, in order.
     package var roles: [Role]
-    /// Whether the first input is the background picture.
+    /// Whether the first input is the background image.
     package var needsBackground: Bool
-    /// Whether the canvas is the one pane's picture as it is, and no graph is needed.
+    /// Whether the canvas is the unchanged frame of its only pane, so that no graph is needed.
     package var isPicture: Bool
 
     /// - Parameters:
-    ///   - panes: Bottom first, each with the format of the picture it will be fed.
+    ///   - panes: Bottom first, each with the format of the frames the graph will receive.
     package init(panes: [(pane: Pane, format: PictureFormat)], canvas: Canvas) {
         self.init(layers: panes.map { .pane($0.pane, $0.format) }, canvas: canvas)
     }
@@ -60,7 +61,8 @@ package struct SceneGraph: Sendable, Hashable {
         }
     }
 
-    /// Whether the panes can be stacked side by side: they fill the canvas, are square, and nothing lies under them.
+    /// Whether the panes can be stacked side by side: they fill the canvas, have square corners, and nothing lies below
+    /// them.
     private static func canStack(_ layers: [Layer], _ panes: [PanePlacement], _ canvas: Canvas) -> Bool {
         var isAboveSprite = false
         for layer in layers {
@@ -73,8 +75,8 @@ package struct SceneGraph: Sendable, Hashable {
         return self.tiles(panes.map(\.rect), canvas)
     }
 
-    /// Whether the rectangles cover the canvas exactly, none over another: then nothing of a background shows, and
-    /// stacking them is cheaper than laying them over one.
+    /// Whether the rectangles cover the canvas exactly, without overlap. Then no background is visible, and stacking
+    /// the panes is cheaper than overlaying them on a background.
     package static func tiles(_ rects: [Rect], _ canvas: Canvas) -> Bool {
         guard rects.reduce(0, { $0 + $1.area }) == canvas.width * canvas.height else { return false }
         for (index, rect) in rects.enumerated() {
@@ -86,9 +88,9 @@ package struct SceneGraph: Sendable, Hashable {
     }
 }
 
-/// Collects the layers of a scene and writes them down as a graph.
+/// Collects the layers of a scene and writes the graph description.
 private struct SceneGraphWriter {
-    /// A picture that is laid over what is there.
+    /// A frame that is overlaid on the previous result.
     private struct Overlay {
         var label: String
         var x: Int
@@ -96,14 +98,14 @@ private struct SceneGraphWriter {
         var isPane = false
     }
 
-    /// Every pane's picture lies on the canvas as it comes, without a border.
+    /// Whether every pane's frame is placed on the canvas unchanged and without a border.
     var isUntouched: Bool { self.panes.count == self.overlays.count && self.panes.allSatisfy(\.isUntouched) }
 
     private(set) var panes: [PanePlacement] = []
     private(set) var inputs: [FilterGraph.Input] = []
     private(set) var roles: [SceneGraph.Role] = []
     private var sprites = 0
-    /// From each pane's input to its picture.
+    /// The filter chain of each pane, from its input to its placed frame.
     private var chains: [String] = []
     private var overlays: [Overlay] = []
 

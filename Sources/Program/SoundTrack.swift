@@ -1,51 +1,52 @@
 import LibAV
 import MediaTypes
 
-/// The decoder of one audio track and where its sound comes to lie, alive only on the source's thread.
+/// The decoder of one audio track and the placement of its output, used only on the source's thread.
 ///
-/// States: closed → decoding (``configure(_:now:)``) → failing (``patience`` packets in a row were damaged: the decoder is
-/// opened anew, and again after as many more) → decoding. Only the first failure until a packet is intact is reported. Formats
-/// that change too often are deferred: there is no decoder until ``OpeningBudget`` has one for the last of them.
+/// States: closed → decoding (``configure(_:now:)``) → failing (``patience`` consecutive packets were damaged: the
+/// decoder is reopened, and again after as many more) → decoding. Only the first failure is reported until a packet is
+/// intact again. If formats change too often, opening is deferred: there is no decoder until ``DecoderOpenLimiter`` allows
+/// one for the latest format.
 struct SoundTrack {
-    /// What followed from the state a packet was in.
+    /// Result of ``judge(_:now:)`` for a packet.
     enum Verdict {
         case fine
-        /// A run of damaged packets: another decoder goes on. `failure` is the first one's.
+        /// The decoder was reopened after a run of damaged packets. `failure` is set only the first time.
         case reopened(failure: MediaError?)
     }
 
-    /// Damaged packets in a row after which the decoder is given up: a second of AAC at 48 kHz. A decoder that has lost
-    /// its way (a channel map or a band table of a stream that is gone) stays lost, whatever comes.
+    /// Number of consecutive damaged packets after which the decoder is reopened: one second of AAC at 48 kHz. A
+    /// decoder whose state is wrong (for example the channel map or band table of an earlier stream) does not recover.
     static let patience = 47
 
     private let sampleRate: Int
     private let place: String
     private var decoder: AudioDecoder?
     private var parameters: CodecParameters?
-    /// Damaged packets in a row.
+    /// Number of consecutive damaged packets.
     private var damaged = 0
     private var isReported = false
-    private var openings = OpeningBudget()
-    /// The format is known, and no decoder is open for it yet.
+    private var openings = DecoderOpenLimiter()
+    /// The format is known, but opening a decoder for it is deferred.
     private var isDeferred = false
-    private var placement: SoundPlacement
-    /// The next sound lies where its timestamp says, and does not continue what came before.
+    private var placement: AudioPlacement
+    /// The next audio is placed at its timestamp and does not continue what came before.
     private var restarts = true
     private var seams = 0
 
     init(sampleRate: Int, limitPPB: Int64, place: String) {
         self.sampleRate = sampleRate
         self.place = place
-        self.placement = SoundPlacement(sampleRate: sampleRate, limitPPB: limitPPB)
+        self.placement = AudioPlacement(sampleRate: sampleRate, limitPPB: limitPPB)
     }
 
     var isOpen: Bool { self.decoder != nil }
 
-    /// Opens a decoder whose sound follows that of the one before without a gap.
+    /// Opens a decoder whose audio follows that of the previous one without a gap.
     ///
-    /// - Parameter now: See ``OpeningBudget/take(now:)``.
+    /// - Parameter now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func configure(_ parameters: CodecParameters, now: Int64? = nil) throws(MediaError) {
-        // If it fails the track before is over all the same: its decoder would make noise of what comes.
+        // Drop the old decoder even if opening fails: it would output noise for the new format.
         let before = self.decoder
         self.decoder = nil
         self.parameters = parameters
@@ -56,14 +57,14 @@ struct SoundTrack {
             parameters, sampleRate: self.sampleRate, place: self.place, following: before)
     }
 
-    /// Opens the decoder that had to wait, if there is one now.
+    /// Opens the deferred decoder if the budget allows it now.
     mutating func openDeferred(now: Int64?) throws(MediaError) {
         guard self.isDeferred, let parameters = self.parameters, self.openings.take(now: now) else { return }
         self.isDeferred = false
         self.decoder = try AudioDecoder.open(parameters, sampleRate: self.sampleRate, place: self.place)
     }
 
-    /// Takes note of whether a packet was intact, and opens the decoder anew when too many in a row were not.
+    /// Records whether a packet was intact, and reopens the decoder when too many consecutive packets were damaged.
     mutating func judge(_ isIntact: Bool, now: Int64? = nil) -> Verdict {
         if isIntact {
             self.damaged = 0
@@ -75,8 +76,8 @@ struct SoundTrack {
             return .fine
         }
         self.damaged = 0
-        // One that does not open again leaves the old one in its place: there may be more memory in a second.
-        // A second of silence lies between: the new one's sound does not continue the old one's.
+        // If it cannot be opened, keep the old one; a second later there may be more memory. There was a second of
+        // silence, so the new decoder need not follow the old one without a gap.
         if let fresh = try? AudioDecoder.open(parameters, sampleRate: self.sampleRate, place: self.place) {
             self.decoder = fresh
         }
@@ -85,10 +86,10 @@ struct SoundTrack {
         return .reopened(
             failure: MediaError(
                 .invalidData, "\(Self.patience) packets in a row were damaged", at: self.place,
-                fix: "restart the encoder's sound; the decoder was opened anew"))
+                fix: "restart the encoder's audio; the decoder was reopened"))
     }
 
-    /// The publication is over.
+    /// Ends the publication.
     mutating func end() {
         self.decoder = nil
         self.isDeferred = false
@@ -96,7 +97,7 @@ struct SoundTrack {
         self.restarts = true
     }
 
-    /// A file's sound: sample for sample.
+    /// Decodes a file's packet and places the audio sample by sample.
     ///
     /// - Returns: Whether the packet was intact.
     mutating func lay(_ packet: CodedPacket, at position: Int64, in buffer: SourceBuffer) -> Bool {
@@ -110,9 +111,9 @@ struct SoundTrack {
         }
     }
 
-    /// A publisher's sound: kept in step.
+    /// Decodes a publisher's packet and places the audio with drift correction.
     ///
-    /// - Parameter seams: How often the source's mapping was made anew so far.
+    /// - Parameter seams: Number of seams of the source's timeline so far.
     /// - Returns: Whether the packet was intact.
     mutating func place(_ packet: CodedPacket, at position: Int64, seams: Int, in buffer: SourceBuffer) -> Bool {
         guard let decoder = self.decoder else { return true }

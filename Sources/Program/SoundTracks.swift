@@ -1,50 +1,50 @@
 import MediaKernels
 
-/// The sound of one source: a ring for each audio track, summed by their gains when it is read.
+/// The audio of one source: a ring buffer for each audio track, mixed with their gains when it is read.
 ///
-/// An app's sound and a microphone's come as two tracks of one publication, on one clock, and one of them may come and go
-/// while the other plays on. Positions count pairs, as in ``SoundRing``.
+/// App audio and microphone audio are two tracks of one publication, on one clock; one of them may start and stop while
+/// the other continues. Positions are sample pairs, as in ``AudioRing``.
 struct SoundTracks: Sendable {
     private struct Track: Sendable {
         let id: UInt8
-        var ring: SoundRing
+        var ring: AudioRing
         var gain: GainRamp
     }
 
-    /// Tracks of one source; a ring is 2 MB.
+    /// Maximum number of tracks per source; a ring takes 2 MB.
     static let maximumTracks = 4
 
     private let fade: Int64
     private let ringSize: Int
-    /// In the order of their coming.
+    /// In order of appearance.
     private var tracks: [Track] = []
     private var wanted: [UInt8: Float] = [:]
     private var scratch: [Float] = []
-    /// Where the program has read to.
+    /// Position up to which the program has read.
     private var readEnd: Int64?
 
     /// - Parameters:
-    ///   - fade: As of ``SoundRing/init(fade:size:)``.
-    ///   - ringSize: Pairs each track keeps; a power of two.
-    init(fade: Int64, ringSize: Int = SoundRing.capacity) {
+    ///   - fade: See ``AudioRing/init(fade:size:)``.
+    ///   - ringSize: Capacity of each track in pairs; a power of two.
+    init(fade: Int64, ringSize: Int = AudioRing.capacity) {
         self.fade = fade
         self.ringSize = ringSize
     }
 
-    /// Positions that the track which came first holds.
+    /// Range of positions that the main track (the first one) contains.
     var start: Int64 { self.tracks.first?.ring.start ?? 0 }
     var end: Int64 { self.tracks.first?.ring.end ?? 0 }
 
-    /// The track that came first.
+    /// Whether a track is the main track, the first one that appeared.
     func isMain(_ id: UInt8) -> Bool { self.tracks.first?.id == id }
 
-    /// Every track and the gain it has or moves to.
+    /// Every track with its current gain, or the gain it moves to.
     var gains: [(track: UInt8, gain: Float)] { self.tracks.map { ($0.id, $0.gain.target) } }
 
-    /// Writes a block of one track; a track beyond the last one allowed takes the place of a silent
-    /// one, or is dropped.
+    /// Writes a block of one track. If there are too many tracks, a new track replaces a silent one, or its audio is
+    /// dropped.
     ///
-    /// - Returns: Where its first pair really lies.
+    /// - Returns: The actual position of the block's first pair.
     @discardableResult
     mutating func write(_ block: [Float], at position: Int64, restart: Bool, track id: UInt8 = 0) -> Int64 {
         let index: Int
@@ -52,12 +52,12 @@ struct SoundTracks: Sendable {
             index = known
         } else {
             let track = Track(
-                id: id, ring: SoundRing(fade: self.fade, size: self.ringSize), gain: GainRamp(self.wanted[id] ?? 1))
+                id: id, ring: AudioRing(fade: self.fade, size: self.ringSize), gain: GainRamp(self.wanted[id] ?? 1))
             if self.tracks.count < Self.maximumTracks {
                 index = self.tracks.count
                 self.tracks.append(track)
             } else if let over = self.tracks.firstIndex(where: { $0.ring.end < self.readEnd ?? .min }) {
-                // Of a publication before, or silent since: its place is free.
+                // This track belongs to an earlier publication or has been silent since: reuse it.
                 index = over
                 self.tracks[over] = track
             } else {
@@ -67,7 +67,7 @@ struct SoundTracks: Sendable {
         return self.tracks[index].ring.write(block, at: position, restart: restart)
     }
 
-    /// - Parameter pairs: How long the change takes.
+    /// - Parameter pairs: Duration of the change, in pairs.
     mutating func setGain(_ gain: Float, of id: UInt8, over pairs: Int64) {
         self.wanted[id] = gain
         guard let index = self.tracks.firstIndex(where: { $0.id == id }) else { return }
@@ -78,15 +78,15 @@ struct SoundTracks: Sendable {
         }
     }
 
-    /// As ``SoundRing/take(_:into:)``, of all tracks together.
+    /// Like ``AudioRing/take(_:into:)``, for the mix of all tracks.
     ///
-    /// - Returns: How many pairs of the range are anything but silence.
+    /// - Returns: Number of pairs of the range that are not silence.
     mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
         self.readEnd = range.upperBound
         if self.tracks.count == 1, self.tracks[0].gain == GainRamp(1) {
             return self.tracks[0].ring.take(range, into: &target)
         }
-        SoundMix.clear(&target)
+        AudioMix.clear(&target)
         if self.scratch.count != target.count { self.scratch = [Float](repeating: 0, count: target.count) }
         var heard = 0
         for index in self.tracks.indices {
@@ -98,12 +98,12 @@ struct SoundTracks: Sendable {
         return heard
     }
 
-    /// Adds a block by its gain, straight line by straight line.
+    /// Adds a block with its gain, one linear gain segment after the other.
     private static func add(_ sound: [Float], _ range: Range<Int64>, by gain: GainRamp, onto target: inout [Float]) {
         var from = range.lowerBound
         while from < range.upperBound {
             let to = min(range.upperBound, gain.nextBend(after: from))
-            SoundMix.add(
+            AudioMix.add(
                 sound, onto: &target, pairs: Int(from &- range.lowerBound)..<Int(to &- range.lowerBound),
                 from: gain.value(at: from), to: gain.value(at: to))
             from = to

@@ -4,32 +4,32 @@ package import LibAV
 package import MediaTypes
 import Synchronization
 
-/// What one source has ready for the program: decoded pictures and sound on program time, and the state it is in.
+/// Decoded frames and audio of one source on program time, with the source's status.
 ///
 /// Written by the source's decode thread, read by the program thread. Times are nanoseconds of program time.
 package final class SourceBuffer: Sendable {
-    /// Spec: the states of a source in the field's words.
+    /// Status of a source.
     package enum Status: String, Sendable {
-        /// Nobody has published yet.
+        /// There was no publisher yet.
         case idle
         case live
-        /// The publisher is gone; its last picture may still be on air.
+        /// The publisher has disconnected; its last frame may still be on air.
         case lost
-        /// A file that has been read to its end.
+        /// The file has been read to its end.
         case ended
     }
 
-    /// What a source gives for one tick.
+    /// The frame of a source for one tick.
     package struct Selection: Sendable {
         package var picture: Picture
-        /// Not shown at any tick before.
+        /// The frame was not shown at an earlier tick.
         package var isFresh: Bool
-        /// Program time the picture is meant for, and of its arrival (`nil` for files).
+        /// Program time of the frame and of its arrival (`nil` for files).
         package var time: Int64
         package var arrival: Int64?
-        /// When the publication it is of was over; `nil`: it goes on.
+        /// When the frame's publication ended; `nil` if it continues.
         package var lostAt: Int64?
-        /// When the last packet came; `nil`: the publisher is not silent. See ``SourceBuffer/setSilent(since:)``.
+        /// When the last packet arrived; `nil` if the publisher is sending. See ``SourceBuffer/setSilent(since:)``.
         package var silentSince: Int64?
     }
 
@@ -37,23 +37,23 @@ package final class SourceBuffer: Sendable {
         var picture: Picture
         var time: Int64
         var arrival: Int64?
-        /// Begins a publication.
+        /// The first frame of a publication.
         var isFirst: Bool
-        /// Of which publication it is.
+        /// Number of the frame's publication.
         var life: Int
     }
 
     private struct State {
         var pictures = Deque<Shown>()
         var current: Shown?
-        /// The next picture that is pushed begins a publication.
+        /// The next frame that is pushed is the first of a publication or of a new mapping.
         var isBeginning = true
-        /// Nothing of the publication that runs, or ran last, is to be seen.
+        /// Frames of the current publication, or of the last one, must not be shown.
         var isBanished = false
         var sound: SoundTracks
         var status = Status.idle
         var statusSince: Int64 = 0
-        /// Publications so far, and when the one was lost that the newest picture is of.
+        /// Number of publications so far, and when the publication of the newest frame was lost.
         var life = 0
         var lostAt: Int64 = 0
         var silentSince: Int64?
@@ -62,31 +62,32 @@ package final class SourceBuffer: Sendable {
         var isFinished = false
         var dropped = 0
         var flashes = LipSyncProbe()
-        /// Format of the newest picture, and who wants to know when that changes.
+        /// Format of the newest frame, and a callback for changes of it.
         var format: PictureFormat?
         var formatWatcher: (@Sendable (PictureFormat) -> Void)?
-        /// Distances of a file's last pictures, and the time of the newest.
+        /// Intervals between a file's last frames, and the time of the newest frame.
         var steps = Deque<Int64>()
         var newest: Int64?
-        /// Time of the newest picture that was kept from the decoder.
+        /// Time of the newest frame that was withheld from the decoder.
         var withheldUntil: Int64 = .min
-        /// The tick the offline program asked for last, and the sample position it needs sound up to for it: at few ticks a second
-        /// more than a reader is ahead.
+        /// The tick that the offline program requested last, and the position up to which it needs audio. At low frame
+        /// rates that is further than a reader would otherwise read ahead.
         var wanted: Int64 = .min
         var wantedSound: Int64 = .min
-        /// Whether the offline program waits for a picture beyond ``wanted``, too; not while it mixes the sound before that tick.
+        /// Whether the offline program also waits for a frame after ``wanted``; `false` while it mixes the audio before
+        /// that tick.
         var needsPicture = true
-        /// The tick the program chose a picture for last, and its length.
+        /// The tick for which the program selected a frame last, and its length.
         var selected: Int64 = .min
         var interval: Int64 = 0
-        /// The reader of a file is as far ahead as it may be, and the program still has what it needs: it rests, to do
-        /// several pictures in a row when it is woken.
+        /// The file's reader is as far ahead as allowed. It sleeps until the program lacks data, and then decodes
+        /// several frames in a row.
         var isResting = false
         /// The program waits until ``wanted`` can be served.
         var isAwaited = false
 
-        /// Whether the tick that was asked for last can be served: a picture beyond it is decoded, and its sound, or nothing more
-        /// comes.
+        /// Whether the requested tick can be served: a later frame is decoded and the audio is available, or nothing
+        /// more will come.
         func canServe(isHidden: Bool) -> Bool {
             if self.isFinished { return true }
             guard self.status != .idle else { return false }
@@ -97,10 +98,11 @@ package final class SourceBuffer: Sendable {
             return hasPictures && hasSound || self.isApart(soundFrom: self.wantedSound)
         }
 
-        /// Whether one track of a file is so far ahead of what the program waits for that the other one has a gap there.
+        /// Whether one track of a file is so far ahead of the requested tick that the other track must have a gap
+        /// there.
         ///
-        /// The reader stops and the waiting program goes on by this one rule, so they never wait for each other, and what the
-        /// program goes on with follows from the file alone, not from how fast it is read.
+        /// The reader pauses and the waiting program continues by this same rule, so they never wait for each other.
+        /// The result depends only on the file, not on how fast it is read.
         func isApart(soundFrom position: Int64) -> Bool {
             if self.hasAudio, self.sound.end >= position &+ SourceBuffer.fileGapSound { return true }
             guard self.pictures.count >= SourceBuffer.fileGapPictures, let newest = self.pictures.last else {
@@ -111,20 +113,20 @@ package final class SourceBuffer: Sendable {
                 || ahead >= SourceBuffer.fileGapPictures && newest.time &- self.wanted >= SourceBuffer.fileGap
         }
 
-        /// The picture to show at `time`; see ``SourceBuffer/select(at:interval:isSeen:)``.
+        /// Index of the frame to show at `time`; see ``SourceBuffer/select(at:interval:isSeen:)``.
         func best(at time: Int64, interval: Int64, slackFraction: Int64) -> Int? {
             var best: Int?
             for index in self.pictures.indices {
                 let distance = abs(self.pictures[index].time &- time)
-                // The next picture in turn gets the benefit of the doubt, any later one must be clearly nearer.
+                // The next frame in turn may be slightly too early; any later one must be clearly nearer.
                 let isNext =
                     index == self.pictures.startIndex && self.current != nil && !self.pictures[index].isFirst
                 let reach = isNext ? interval / 2 + interval / slackFraction : interval / 2
                 guard self.pictures[index].time <= time || distance <= reach else { break }
                 if let held = best {
                     let heldDistance = abs(self.pictures[held].time &- time)
-                    // Of a source with several pictures a tick, what is clear follows from their distance, not from the tick's
-                    // length: otherwise the source would fall behind by a picture at each tick.
+                    // If a source has several frames per tick, the threshold follows their distance, not the tick's
+                    // length. Otherwise the source would fall behind by one frame per tick.
                     let spacing = min(interval, self.pictures[index].time &- self.pictures[held].time)
                     if distance &+ spacing / slackFraction &* 2 > heldDistance { break }
                 }
@@ -139,7 +141,7 @@ package final class SourceBuffer: Sendable {
             self.newest = time
         }
 
-        /// Drops pictures that the tick the program waits for would pass over; later pictures do not change that.
+        /// Drops frames that the requested tick would skip; later frames do not change that.
         mutating func dropPassedOver(slackFraction: Int64) {
             guard self.interval > 0, self.wanted > self.selected,
                 let best = self.best(at: self.wanted, interval: self.interval, slackFraction: slackFraction)
@@ -147,7 +149,7 @@ package final class SourceBuffer: Sendable {
             self.pictures.removeSubrange(self.pictures.startIndex..<best)
         }
 
-        /// Something has come: whether the program is to be woken, which waits and need not any more.
+        /// Returns whether new data allows the waiting program to continue, so that it must be woken.
         mutating func wakesProgram(isHidden: Bool) -> Bool {
             guard self.isAwaited, self.canServe(isHidden: isHidden) else { return false }
             self.isAwaited = false
@@ -162,42 +164,43 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// Decoded pictures a live source may have waiting. At 30 fps and 200 ms of jitter buffer there are six or seven;
-    /// more than this means that they come faster than time, and the oldest go.
+    /// Maximum number of decoded frames of a live source. At 30 fps and a jitter buffer of 200 ms there are six or
+    /// seven. If there are more, the frames come faster than real time, and the oldest are dropped.
     package static let pictureLimit = 24
-    /// A picture may be shown this part of a tick beyond half a tick early or late: 3 ms at 30 fps, more than the jitter of
-    /// whole milliseconds, and with the half tick still within the 20 ms that lips allow.
+    /// A frame may be shown this fraction of a tick beyond half a tick early or late: 3 ms at 30 fps, more than the
+    /// jitter of millisecond timestamps, and together with the half tick still within the 20 ms that lip sync allows.
     private static let slackFraction: Int64 = 10
-    /// Files are written with less care than phones send, and nobody adjusts their mapping.
+    /// The same for files: their timestamps are less regular than those of phones, and their mapping is not adjusted.
     private static let fileSlackFraction: Int64 = 4
-    /// Pictures and seconds of sound a file may be ahead of the program.
+    /// How many frames and sample pairs a file may be ahead of the program.
     static let fileLead = 3
     static let fileSoundLead: Int64 = 4_096
-    /// Nanoseconds the coded pictures of a file nobody sees may be ahead: more than any reordering.
+    /// How far the coded frames of a hidden file source may be ahead, in nanoseconds: more than any reordering.
     private static let fileHiddenLead: Int64 = 300_000_000
-    /// If one track of a file is this far ahead, then the other one has a gap or is over, and the program does not wait for it:
-    /// pictures and nanoseconds, or pairs (2 s at 48 kHz, less than ``fileRingSize``). Muxers interleave within a second.
+    /// If one track of a file is this far ahead, the other has a gap or has ended, and the program does not wait for
+    /// it: frames and nanoseconds, or pairs (2 s at 48 kHz, less than ``fileRingSize``). Muxers interleave within a
+    /// second.
     static let fileGapPictures = 48
     static let fileGap: Int64 = 1_250_000_000
     static let fileGapSound: Int64 = 96_000
-    /// Pictures a file may be ahead in any case: they cost memory.
+    /// Maximum number of frames that a file may be ahead in any case, because of their memory.
     static let mostGapPictures = 96
-    /// Distances of pictures that are noted: the longest of the last ones is how long a file's last picture lasts, since two
-    /// pictures may lie close together.
+    /// Number of frame intervals that are recorded. The longest of them is taken as the duration of a file's last
+    /// frame, because two frames may lie close together.
     private static let notedSteps = 4
-    /// Pairs of a file's sound that are kept.
+    /// Capacity for a file's audio, in pairs.
     private static let fileRingSize = 1 << 17
 
     package let source: SourceID
-    /// The offline program asks for pictures that are not there yet and waits; the live one never does.
+    /// The program is offline and waits for frames that are not decoded yet; a live program never waits.
     package let isPaced: Bool
-    /// Pairs over which live sound fades at a seam: 5 ms at 48 kHz. A file's samples stay as they are.
+    /// Length of fades of live audio at a seam, in pairs: 5 ms at 48 kHz. A file's samples are not changed.
     private static let soundFade: Int64 = 240
     private let state: Mutex<State>
-    /// What the program needs of the source's pictures.
-    package let need = SourceNeed()
-    /// Its coded pictures, for whom it passes through; nobody by default.
-    package let coded = CodedLane()
+    /// What the program needs of this source.
+    package let need = SourceDemand()
+    /// The source's coded frames, for passthrough; not used by default.
+    package let coded = CodedFrameQueue()
     private let changed = DispatchSemaphore(value: 0)
     private let taken = DispatchSemaphore(value: 0)
 
@@ -210,7 +213,7 @@ package final class SourceBuffer: Sendable {
                     ? SoundTracks(fade: 0, ringSize: Self.fileRingSize) : SoundTracks(fade: Self.soundFade)))
     }
 
-    // MARK: The decode thread's side
+    // MARK: Called by the decode thread
 
     package func setStatus(_ status: Status, at time: Int64) {
         self.state.withLock { state in
@@ -223,21 +226,23 @@ package final class SourceBuffer: Sendable {
                 state.isBanished = false
                 state.life += 1
             } else if status == .lost, (state.pictures.last ?? state.current)?.life == state.life {
-                // The silence before it counts: a picture that was held for it is not held again.
+                // A silence before it counts too: the hold time of the last frame does not start again.
                 state.lostAt = min(time, state.silentSince ?? time)
             }
         }
         self.changed.signal()
     }
 
-    /// Says since when a connected publisher has sent nothing; `nil`: it sends. From any thread; of live sources.
+    /// Sets since when a connected publisher has sent nothing; `nil` if it is sending. For live sources; may be called
+    /// from any thread.
     package func setSilent(since time: Int64?) { self.state.withLock { $0.silentSince = time } }
 
-    /// The next picture lies anew to the ticks: the source's mapping has changed.
+    /// Marks a new mapping of the source: the next frame is aligned to the ticks anew.
     package func beginAnew() { self.state.withLock { $0.isBeginning = true } }
 
-    /// What was shown, what waits, and what the decoder still makes of this publication is not to be seen: until the next one is live
-    /// it is as before the first picture. Of a live source; from any thread.
+    /// Hides the current publication: discards its frames, including the one that is shown, and ignores further ones.
+    /// Until the next publication is live, the source looks as before its first frame. For live sources; may be called
+    /// from any thread.
     package func banish() {
         self.state.withLock { state in
             state.isBanished = true
@@ -246,7 +251,7 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// Announces which tracks will come, so that the offline program knows what to wait for.
+    /// Announces the tracks of the source, so that the offline program knows what to wait for.
     package func setTracks(video: Bool, audio: Bool) {
         self.state.withLock {
             $0.hasVideo = video
@@ -254,8 +259,8 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// Calls `body` on the decode thread with the format of the first picture, and of each that differs from the one
-    /// before, when it is pushed: well before it is due.
+    /// Sets a callback that is called on the decode thread with the format of the first frame and of each frame whose
+    /// format differs from the previous one. It is called when the frame is pushed, well before it is due.
     package func watchFormats(_ body: @escaping @Sendable (PictureFormat) -> Void) {
         self.state.withLock { $0.formatWatcher = body }
     }
@@ -268,7 +273,7 @@ package final class SourceBuffer: Sendable {
         watcher?(picture.format)
         let isAwaited = self.state.withLock { state -> Bool in
             guard !state.isBanished else { return false }
-            // Presentation order is the decoder's promise; after a new mapping the new times win.
+            // The decoder outputs frames in presentation order; after a new mapping, the new times win.
             while let last = state.pictures.last, last.time >= time { _ = state.pictures.popLast() }
             state.pictures.append(
                 Shown(picture: picture, time: time, arrival: arrival, isFirst: state.isBeginning, life: state.life))
@@ -294,7 +299,7 @@ package final class SourceBuffer: Sendable {
         if isAwaited { self.changed.signal() }
     }
 
-    /// No more will come: a file's end.
+    /// Marks the end of a file: no more data will come.
     package func finish() {
         self.state.withLock {
             $0.isFinished = true
@@ -303,7 +308,7 @@ package final class SourceBuffer: Sendable {
         self.changed.signal()
     }
 
-    /// A picture for `time` is kept from the decoder, because nobody sees the source.
+    /// Records that a frame for `time` is withheld from the decoder because the source is hidden.
     func withheld(until time: Int64) {
         let isAwaited = self.state.withLock { state -> Bool in
             state.withheldUntil = max(state.withheldUntil, time)
@@ -312,16 +317,17 @@ package final class SourceBuffer: Sendable {
         if isAwaited { self.changed.signal() }
     }
 
-    /// The tick the offline program waits for, in program time.
+    /// The tick that the offline program waits for, in program time.
     var wantedTime: Int64 { self.state.withLock { $0.wanted } }
 
-    /// Blocks the decode thread of a file until the program has caught up with it. A track that is short of data never
-    /// waits for the other one.
+    /// Blocks the decode thread of a file until the program needs more data. A track that lacks data never waits for
+    /// the other one.
     package func waitUntilWanted(_ isStopped: () -> Bool, soundWantedUntil: () -> Int64) {
         while !isStopped() {
             let full = self.state.withLock { state -> Bool in
                 let isPast = self.need.isHidden && state.withheldUntil > state.wanted &+ Self.fileHiddenLead
-                // Of pictures that came at once at a return none may be new.
+                // If many frames were decoded at once when the source became visible, none of them may be newer than
+                // the tick.
                 let isAhead = state.pictures.last.map { $0.time > state.wanted } ?? false
                 let pictures = !state.hasVideo || isPast || isAhead && state.pictures.count >= Self.fileLead
                 let wanted = soundWantedUntil()
@@ -336,26 +342,26 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    // MARK: The program thread's side
+    // MARK: Called by the program thread
 
     package var status: (status: Status, since: Int64) { self.state.withLock { ($0.status, $0.statusSince) } }
-    /// The picture that was shown last, or else the newest that waits; `nil` before the first.
+    /// The frame that was shown last, else the newest one that waits; `nil` before the first.
     package var snapshot: Picture? { self.state.withLock { $0.current?.picture ?? $0.pictures.last?.picture } }
 
     package var droppedPictures: Int { self.state.withLock { $0.dropped } }
     package var lipSync: LipSyncProbe { self.state.withLock { $0.flashes } }
 
-    /// The picture nearest to `time`; the one before once more when there is none newer; `nil` before the first.
+    /// The frame nearest to `time`; the previous frame if there is no newer one; `nil` before the first.
     ///
-    /// A picture that would be shown next anyway is taken even when it lies up to a tenth of a tick beyond the half
-    /// way: timestamps in whole milliseconds would otherwise make a source whose pictures fall between two ticks
-    /// flutter between repeated and skipped pictures. The first picture of a publication gets no such benefit: it sets how
-    /// all later ones lie to the ticks, and a bias there would be one of lip-sync.
+    /// The next frame in turn is taken even if it is up to a tenth of a tick beyond the middle between two ticks.
+    /// Otherwise millisecond timestamps would make a source whose frames fall between two ticks alternate between
+    /// repeated and skipped frames. The first frame of a publication gets no such tolerance: it determines how all
+    /// later ones are aligned to the ticks, and a bias would affect lip sync.
     ///
     /// - Parameters:
     ///   - time: The tick, in program time.
     ///   - interval: The tick's length.
-    ///   - isSeen: Viewers see it at this tick, which is what ``lipSync`` is measured by.
+    ///   - isSeen: The frame is visible at this tick; ``lipSync`` uses only visible frames.
     package func select(at time: Int64, interval: Int64, isSeen: Bool = true) -> Selection? {
         self.state.withLock { state -> Selection? in
             (state.selected, state.interval) = (time, interval)
@@ -377,23 +383,24 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// Copies the sound of `range` (sample positions) into `target`; see ``SoundRing/read(_:into:)``.
+    /// Copies the audio of `range` (sample positions) into `target`; see ``SoundTracks/take(_:into:)``.
     package func read(_ range: Range<Int64>, into target: inout [Float]) -> Int {
         self.state.withLock { $0.sound.take(range, into: &target) }
     }
 
     // MARK: Audio tracks
 
-    /// Moves the gain of one audio track within `pairs`; at once before anything was read. A track that is not there yet
-    /// begins with it.
+    /// Moves the gain of one audio track within `pairs`, or at once if nothing has been read yet. A track that does not
+    /// exist yet will begin with this gain.
     package func setGain(_ gain: Float, ofTrack track: UInt8, over pairs: Int64) {
         self.state.withLock { $0.sound.setGain(gain, of: track, over: pairs) }
     }
 
-    /// The audio tracks there were so far, and their gains; the main one first.
+    /// All audio tracks so far with their gains; the main one first.
     package var audioTracks: [(track: UInt8, gain: Float)] { self.state.withLock { $0.sound.gains } }
 
-    /// Whether the offline program may take the tick at `time`: see ``State/canServe(isHidden:)``. A reader that rests goes on if not.
+    /// Whether the offline program may continue with the tick at `time`; see ``State/canServe(isHidden:)``. If not, a
+    /// sleeping reader continues.
     private func isReady(for time: Int64, soundPosition: Int64, needsPicture: Bool) -> Bool {
         self.state.withLock { state in
             if !state.isFinished, state.status != .idle { (state.wanted, state.wantedSound) = (time, soundPosition) }
@@ -405,15 +412,15 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// The offline program waits for the source.
+    /// Whether the offline program waits for this source.
     package var isAwaited: Bool { self.state.withLock { $0.isAwaited } }
 
     /// Blocks the offline program until the source can serve the tick.
     ///
     /// - Parameters:
-    ///   - time: The next tick a picture is chosen for, in program time.
-    ///   - soundPosition: The sample position up to which sound is needed.
-    ///   - needsPicture: Whether a picture for the tick is needed, too; the reader keeps pictures for it in any case.
+    ///   - time: The next tick for which a frame is selected, in program time.
+    ///   - soundPosition: The sample position up to which audio is needed.
+    ///   - needsPicture: Whether a frame for the tick is needed too; the reader keeps frames for it in any case.
     package func waitUntilReady(
         for time: Int64, soundPosition: Int64, needsPicture: Bool = true, _ isStopped: () -> Bool
     ) {
@@ -423,10 +430,11 @@ package final class SourceBuffer: Sendable {
         }
     }
 
-    /// When a file is over: the time its last picture ends, or its sound where there is more than a quarter of a second of
-    /// it after that (encoders pad less); `nil` while more may come.
+    /// End time of a file: the end of its last frame, or of its audio if that is more than a quarter of a second longer
+    /// (encoder padding is shorter); `nil` while more may come.
     ///
-    /// - Parameter interval: A tick's length; the last picture lasts as long as those before it, and no longer than that.
+    /// - Parameter interval: Length of a tick; the last frame lasts as long as the previous ones, but no longer than
+    ///   this.
     package func endTime(interval: Int64, sampleRate: Int64) -> Int64? {
         self.state.withLock { state in
             guard state.isFinished else { return nil }
@@ -436,7 +444,7 @@ package final class SourceBuffer: Sendable {
                 state.sound.end > state.sound.start
                 ? TimeMath.scale(state.sound.end, by: TimeMath.nanoseconds, over: sampleRate) : 0
             guard state.hasVideo, let picture else { return sound }
-            // A tick may be longer than a picture.
+            // A tick may be longer than a frame.
             let end = picture &+ min(interval, state.steps.max() ?? interval)
             return sound &- end > TimeMath.nanoseconds / 4 ? sound : end
         }

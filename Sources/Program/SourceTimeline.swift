@@ -1,76 +1,80 @@
 package import MediaTypes
 
-/// Maps one source's timestamps onto program time, the same way for all its tracks, so that lips stay with the sound.
+/// Maps one source's timestamps to program time, in the same way for all its tracks, so that lip sync is kept.
 ///
-/// Two steps. ``note(kind:pts:dts:arrival:)`` takes a packet when it comes and puts its timestamps onto the *source's time*:
-/// ever increasing, one for all tracks, whatever jumps, resets or stands still (``TrackClock``). ``program(of:)`` maps
-/// source time to program time by one anchor, when the packet is due. The anchor is what the least delay of the last
-/// seconds asks for, plus the jitter buffer: the first packet's luck does not stay.
+/// There are two steps. ``note(kind:pts:dts:arrival:)`` maps the timestamps of an arriving packet to the *source's
+/// time*, which is continuous and common to all tracks, even if timestamps jump, are reset or freeze (``TimestampCorrector``).
+/// ``program(of:)`` maps source time to program time with one anchor, when the packet is due. The anchor is the
+/// smallest delay of the last seconds plus the jitter buffer, so that an unusual delay of the first packet has no
+/// lasting effect.
 ///
-/// States: unanchored → settling (half a second, see ``isSettling``) → steady. While steady the anchor glides by at most
-/// ``glideLimit``; what gliding cannot do is one re-anchoring:
-/// - packets that keep coming too late for ``latePatience`` have a longer way: the mapping follows;
-/// - packets that come too late now and then need a deeper buffer, up to the largest one;
-/// - a source that is shown much later than its buffer asks for is brought back;
-/// - a source that knows the world's time is shown with the others that do (``WallAlignment``).
+/// States: unanchored → settling (half a second, see ``isSettling``) → steady. While steady, the anchor glides by at
+/// most ``glideLimit``. In these cases it is set anew (reanchored) instead:
+/// - Packets are too late for longer than ``latePatience``: the network delay has increased, and the mapping follows
+///   it.
+/// - Packets are repeatedly too late for short times: the buffer is made deeper, up to its maximum.
+/// - A source that is shown much later than its buffer requires is brought back.
+/// - A source with wall-clock time is aligned with the others that have it (``WallAlignment``).
 ///
-/// Invariant (1): source time never jumps by itself, so a new anchor is the only seam a viewer can meet.
+/// Invariant (1): source time never jumps, so a new anchor is the only discontinuity (seam) that viewers can see.
 /// Invariant (2): no track waits for another one.
 ///
-/// All times in nanoseconds; "program time" counts from the room's `origin`.
+/// All times are in nanoseconds; program time counts from the room's `origin`.
 package struct SourceTimeline: Sendable {
     /// Why the mapping was made anew.
     package enum Reason: String, Sendable {
-        /// Timestamps jumped or began again.
+        /// Timestamps jumped or restarted.
         case jump
-        /// Packets keep coming too late.
+        /// Packets were too late for a long time.
         case late
-        /// Packets come too late now and then: the buffer is deeper now.
+        /// Packets were repeatedly too late; the buffer was made deeper.
         case jitter
-        /// It was shown later than needed.
+        /// The source was shown later than needed.
         case excess
-        /// The first packets had had bad luck.
+        /// The first packets had had unusual delays.
         case settled
-        /// Wall-clock time of this source and of others says when it belongs.
+        /// The source was aligned with others by wall-clock time.
         case wall
     }
 
-    /// A packet's place on the program.
+    /// A packet's times on the program.
     package struct Mapped: Sendable, Equatable {
         package var pts: Int64
         package var dts: Int64
-        /// The mapping was made anew for this packet: sound and picture from before do not continue into it.
+        /// The mapping was made anew for this packet: audio and video before it do not continue into it.
         package var isReanchored: Bool
     }
 
-    /// A packet's place on the source's time.
+    /// A packet's times on the source's time.
     package struct Noted: Sendable, Equatable {
         package var pts: Int64
         package var dts: Int64
     }
 
-    /// Packets that come too late for this long have a new, longer way: the mapping follows.
+    /// If packets are too late for this long, the network delay has increased and the mapping follows.
     package static let latePatience: Int64 = 500_000_000
-    /// A backlog that is being worked off may be late for this long.
+    /// Longer limit for a backlog that is shrinking.
     static let catchUpPatience: Int64 = 3_000_000_000
-    /// After this the first packets' luck is known; at 500 ms nobody has got used to the source yet.
+    /// Duration of the settling state, after which the delays are known. In the first 500 ms, a correction hardly
+    /// disturbs viewers.
     static let settleTime: Int64 = 500_000_000
-    /// An excess that is left over from settling and too small for a cut: 10 ms is a third of a picture.
+    /// An excess left over after settling that is too small to correct with a cut: 10 ms is a third of a frame.
     static let settleExcess: Int64 = 10_000_000
-    /// What is shown later than needed by more than this is brought back in one step after ``excessPatience``; less is
-    /// worked off by gliding. Two sources are 50 ms apart at most.
+    /// A source that is shown later than needed by more than this is brought back in one step after ``excessPatience``;
+    /// smaller differences are corrected by gliding. Aligned sources are at most 50 ms apart.
     static let excessLimit: Int64 = 30_000_000
     static let excessPatience: Int64 = 10_000_000_000
-    /// A deeper buffer than configured goes back after this many seconds in which it was not needed.
+    /// A buffer deeper than configured is reduced after this many seconds in which it was not needed.
     static let quietSeconds: Int64 = 15
-    /// A source that others wait for, by the world's time, is brought back by gliding up to this: a cut would put it apart
-    /// from them, and they would have to follow by a cut of their own.
+    /// The larger limit for a source that others wait for in wall-clock alignment: up to this it is corrected by
+    /// gliding. A cut would separate it from the others, and they would have to follow with a cut of their own.
     static let heldLimit: Int64 = 150_000_000
-    /// Time in which gliding takes an error down to a third.
+    /// Time in which gliding reduces an error to a third.
     static let glideTime: Int64 = 20_000_000_000
-    /// Tracks that first come this far apart with both their timestamps at zero were zeroed apart.
+    /// If two tracks, whose timestamps both start at zero, start more than this apart, the publisher zeroed each of
+    /// them separately.
     static let zeroApart: Int64 = 100_000_000
-    /// Tracks whose jumps differ by less than this have jumped together, if within a second.
+    /// If two tracks jump within a second and the jumps differ by less than this, it is the same jump.
     static let sameJump: Int64 = 500_000_000
 
     private let jitterBuffer: Int64
@@ -78,11 +82,11 @@ package struct SourceTimeline: Sendable {
     private let maxDriftPpm: Int64
     private let soundLead: Int64
     package private(set) var offset: Int64
-    /// What the jitter buffer is now: the network may ask for more than was configured.
+    /// Current size of the jitter buffer; the network may require more than was configured.
     package private(set) var depth: Int64
     private var anchor: Int64?
-    private var video = TrackClock()
-    private var audio = TrackClock()
+    private var video = TimestampCorrector()
+    private var audio = TimestampCorrector()
     private var drift = DriftMeter()
     private var driftKind: TrackKind?
     private var jump: (kind: TrackKind, arrival: Int64, gained: Int64, shift: Int64)?
@@ -96,21 +100,21 @@ package struct SourceTimeline: Sendable {
     var wall = WallFollower()
     private var mappedSeams = 0
 
-    /// Still learning what the way costs.
+    /// Whether the network delay is still being learned.
     package private(set) var isSettling = true
-    /// How often the mapping was made anew since the beginning.
+    /// Number of times the mapping was made anew since the beginning.
     package private(set) var reanchors = 0
     package private(set) var lastReason: Reason?
-    /// Counts every seam on program time: re-anchorings, new offsets, new lives.
+    /// Number of seams on program time: new anchors, new offsets, new publications.
     package private(set) var seams = 0
 
     /// - Parameters:
-    ///   - jitterBuffer: How long after its arrival a packet without bad luck is shown; 0 for files.
-    ///   - maxJitterBuffer: How far the network may make that grow.
+    ///   - jitterBuffer: Time from the arrival of a packet without unusual delay to its display; 0 for files.
+    ///   - maxJitterBuffer: Maximum to which the network may make that grow.
     ///   - offset: Added to every time; positive shows the source later.
-    ///   - maxDriftPpm: What a publisher's clock may be off by and is followed softly, in parts per million.
-    ///   - soundLead: How long before it is due sound has to be there, because it is mixed ahead; see
-    ///     ``ProgramStage/soundLead(fps:sampleRate:)``. At most half of the jitter buffer counts.
+    ///   - maxDriftPpm: Maximum drift of the publisher's clock that is followed by gliding, in parts per million.
+    ///   - soundLead: How long before its program time audio must be available, because it is mixed ahead; see
+    ///     ``ProgramStage/soundLead(fps:sampleRate:)``. Limited to half of the jitter buffer.
     package init(
         jitterBuffer: Int64, maxJitterBuffer: Int64 = 1_500_000_000, offset: Int64 = 0, maxDriftPpm: Int64 = 500,
         soundLead: Int64 = 0
@@ -123,25 +127,25 @@ package struct SourceTimeline: Sendable {
         self.depth = jitterBuffer
     }
 
-    /// The steepest glide, in parts per billion: the drift and half as much again to work off an error.
+    /// The fastest glide, in parts per billion: the maximum drift plus 500 ppm to correct an error.
     package var glideLimit: Int64 { (self.maxDriftPpm &+ 500) &* 1000 }
 
-    /// What the publisher's clock is off by, in parts per million; positive: it is fast. `nil` before half a minute.
+    /// Drift of the publisher's clock in parts per million; positive if it is fast. `nil` in the first half minute.
     package var driftPpm: Int? { self.drift.ppm.map { Int($0) } }
 
-    /// How long packets are kept before they are due: the jitter buffer as it is, plus what is being worked off.
+    /// Time from a packet's arrival until it is due: the current jitter buffer plus an excess that is being corrected.
     package var buffered: Int64? {
         guard let anchor, let floor = self.floor else { return nil }
         return anchor &- floor
     }
 
-    /// Anchors the timeline so that `timestamp` is shown at `program`, as files do.
+    /// Anchors the timeline so that `timestamp` is shown at `program`; used for files.
     package mutating func anchor(timestamp: Int64, at program: Int64) { self.anchor = program &- timestamp }
 
-    /// Whether there is a mapping.
+    /// Whether a mapping exists.
     package var isAnchored: Bool { self.anchor != nil }
 
-    /// Forgets the anchor: the next packet starts a new life of the source.
+    /// Forgets the mapping: the next packet begins a new publication.
     package mutating func reset() {
         let (reanchors, seams) = (self.reanchors, self.seams)
         self = SourceTimeline(
@@ -151,7 +155,7 @@ package struct SourceTimeline: Sendable {
         self.mappedSeams = self.seams
     }
 
-    /// Shows the source later (positive) or earlier, from now on.
+    /// Shows the source later (positive) or earlier (negative), from now on.
     package mutating func setOffset(_ offset: Int64) {
         guard offset != self.offset else { return }
         self.offset = offset
@@ -163,8 +167,8 @@ package struct SourceTimeline: Sendable {
     /// Notes a packet and maps it at once.
     ///
     /// - Parameters:
-    ///   - pts: Presentation time of the packet, `dts` its decoding time, both on the source's own clock.
-    ///   - arrival: Program time of its arrival; `nil` where arrival has no meaning (files).
+    ///   - pts: Presentation time of the packet, and `dts` its decoding time, on the source's own clock.
+    ///   - arrival: Program time of its arrival; `nil` if arrival has no meaning (files).
     package mutating func map(kind: TrackKind, pts: Int64, dts: Int64, arrival: Int64?) -> Mapped {
         let noted = self.note(kind: kind, pts: pts, dts: dts, arrival: arrival)
         let isReanchored = self.seams != self.mappedSeams
@@ -173,13 +177,13 @@ package struct SourceTimeline: Sendable {
         return Mapped(pts: self.program(of: noted.pts), dts: self.program(of: noted.dts), isReanchored: isReanchored)
     }
 
-    /// Program time of a time of the source.
+    /// Program time of a source time.
     package func program(of time: Int64) -> Int64 { time &+ (self.anchor ?? 0) &+ self.offset }
 
-    /// The first packet is handed on: from here on the mapping moves with care.
+    /// Records that the first packet was decoded: from now on a change of the mapping is visible.
     package mutating func begin() { self.isShown = true }
 
-    /// Takes a packet as it comes and puts it on the source's time; may move the mapping.
+    /// Maps an arriving packet to the source's time; may change the mapping to program time.
     package mutating func note(kind: TrackKind, pts: Int64, dts: Int64, arrival: Int64?) -> Noted {
         guard let arrival else {
             if self.anchor == nil { self.anchor = 0 &- dts }
@@ -199,14 +203,14 @@ package struct SourceTimeline: Sendable {
         return Noted(pts: pts &+ shift, dts: dts &+ shift)
     }
 
-    /// A packet of a further track, on the source's time as the main track of its kind stands on it: the publisher
-    /// stamps both by one clock.
+    /// Maps a packet of a further track in the same way as the main track of its kind, because the publisher stamps
+    /// both with one clock.
     package func noted(kind: TrackKind, pts: Int64, dts: Int64) -> Noted {
         let shift = self[kind].shift
         return Noted(pts: pts &+ shift, dts: dts &+ shift)
     }
 
-    private subscript(kind: TrackKind) -> TrackClock {
+    private subscript(kind: TrackKind) -> TimestampCorrector {
         get { kind == .video ? self.video : self.audio }
         set { if kind == .video { self.video = newValue } else { self.audio = newValue } }
     }
@@ -215,12 +219,14 @@ package struct SourceTimeline: Sendable {
 
     // MARK: Source time
 
-    /// The first packet of a track while the other one runs: it shares that one's clock, unless it plainly has its own.
-    private func join(_ track: inout TrackClock, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64) {
+    /// Handles the first packet of a track while the other track runs: they share a clock, unless their timestamps
+    /// clearly do not.
+    private func join(_ track: inout TimestampCorrector, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64) {
         let other = self[Self.other(kind)]
         guard let last = other.last, let floor = other.delays.floor else { return }
         track.join(shift: other.shift)
-        // Only while the other one flows: a big first picture holds everything up that is sent behind it.
+        // Only while packets of the other track arrive normally: a big first frame delays everything that is sent after
+        // it.
         guard other.count >= 3, other.delay &- floor < 50_000_000, arrival &- last.arrival < 200_000_000 else { return }
         let apart = arrival &- (dts &+ track.shift) &- floor
         if (dts == 0 && apart > Self.zeroApart) || apart.magnitude > UInt64(self.maxJitterBuffer) {
@@ -229,16 +235,16 @@ package struct SourceTimeline: Sendable {
     }
 
     private mutating func jumped(
-        _ track: inout TrackClock, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64, _ gained: Int64
+        _ track: inout TimestampCorrector, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64, _ gained: Int64
     ) {
         let shift: Int64
         if let jump = self.jump, jump.kind != kind, arrival &- jump.arrival <= 1_000_000_000,
             (jump.gained &- gained).magnitude <= UInt64(Self.sameJump)
         {
-            // Both tracks are on the publisher's new clock: the same shift keeps them together exactly.
+            // Both tracks jumped to the publisher's new clock: the same shift keeps them exactly together.
             shift = jump.shift
         } else {
-            // From its arrival: the packet is taken for one that had no bad luck on the way.
+            // Derive the shift from the arrival, assuming that this packet had no unusual delay.
             let usual = track.delays.floor ?? 0
             shift = arrival &- usual &- dts &- track.shift
             self.reanchors += 1
@@ -252,8 +258,8 @@ package struct SourceTimeline: Sendable {
         self.drift.restart()
     }
 
-    /// Publishers that begin both tracks at zero, each when its own first packet is ready, lose the offset between them.
-    /// It is found again from the arrivals of one second.
+    /// Corrects publishers that start both tracks at timestamp zero, each when its own first packet is ready, and
+    /// thereby lose the offset between them. The offset is derived from the arrivals of one second.
     private mutating func alignZeroBases(at arrival: Int64) {
         guard !self.isAligned, let video = self.video.first, let audio = self.audio.first else { return }
         let later: TrackKind = video.arrival > audio.arrival ? .video : .audio
@@ -279,7 +285,7 @@ package struct SourceTimeline: Sendable {
 
     // MARK: The anchor
 
-    /// The least delay of the slowest track.
+    /// The smallest delay of the slowest track.
     private var floor: Int64? {
         switch (self.video.delays.floor, self.audio.delays.floor) {
         case (let video?, let audio?): max(video, audio)
@@ -288,7 +294,7 @@ package struct SourceTimeline: Sendable {
         }
     }
 
-    /// The anchor the jitter buffer asks for.
+    /// The anchor that the jitter buffer requires.
     var natural: Int64? { self.floor.map { $0 &+ self.depth } }
 
     private mutating func settle(from arrival: Int64) {
@@ -300,7 +306,7 @@ package struct SourceTimeline: Sendable {
     private mutating func adjust(_ kind: TrackKind, _ arrival: Int64) {
         guard let floor = self.floor else { return }
         guard let anchor = self.anchor, self.isShown else {
-            // Nothing is shown yet: the mapping costs nothing.
+            // Nothing is shown yet, so a change of the mapping is not visible.
             if self.anchor == nil { self.settle(from: arrival) }
             self.anchor = floor &+ self.depth &+ self.wall.extra
             return
@@ -323,7 +329,7 @@ package struct SourceTimeline: Sendable {
     }
 
     private mutating func measureDrift(_ kind: TrackKind, _ arrival: Int64) {
-        // The track with more packets measures better; sound has 43 a second.
+        // The track with more packets gives a better measurement; audio has 43 per second.
         if self.driftKind != .audio || kind == .audio || arrival &- (self.audio.last?.arrival ?? 0) > 5_000_000_000 {
             if self.driftKind != kind {
                 guard self.driftKind == nil || kind == .audio || self.driftKind == .audio else { return }
@@ -336,8 +342,8 @@ package struct SourceTimeline: Sendable {
 
     private mutating func followLateness(_ kind: TrackKind, _ arrival: Int64, _ anchor: Int64) {
         let delay = self[kind].delay
-        // The delay beyond which something is missed: an offset may show it before its buffer asks for, and sound is mixed ahead.
-        // What an offset shows later is mixed later, too.
+        // The delay beyond which something is missed. A negative offset shows the packet earlier than the buffer allows
+        // for, and audio is mixed ahead; a positive offset delays the mixing too.
         let lead = kind == .audio ? min(self.soundLead, self.depth / 2) : 0
         let latest = anchor &+ min(0, self.offset &- lead)
         guard delay > latest else {
@@ -359,23 +365,23 @@ package struct SourceTimeline: Sendable {
         }
         let since = arrival &- late.since
         guard since >= Self.latePatience else { return }
-        // A backlog that shrinks is soon gone.
+        // A shrinking backlog will soon be gone.
         if late.delay &- delay > since / 4, since < Self.catchUpPatience { return }
-        // What came by the old way says nothing about the new one.
+        // Packets that came with the old delay say nothing about the new one.
         self[kind].delays.restart(at: late.least)
         self[Self.other(kind)].delays.restart(at: nil)
         self.drift.restart()
         self.reanchor(to: late.least &+ self.depth &+ self.wall.extra, for: .late)
     }
 
-    /// A buffer that the network made deeper goes back when it has not been needed for ``quietSeconds``.
+    /// Reduces a buffer that the network made deeper, when it has not been needed for ``quietSeconds``.
     ///
-    /// What is shown too late by then is brought back after ``excessPatience``: 26 s after the network's last bad moment at most.
+    /// The resulting excess is brought back after ``excessPatience``: at most 26 s after the last network problem.
     private mutating func shrink(at arrival: Int64) {
         guard self.depth > self.jitterBuffer, arrival &- self.deepenedAt > Self.quietSeconds &* 1_000_000_000 else {
             return
         }
-        // Looked at once a second.
+        // Check once per second.
         self.deepenedAt &+= 1_000_000_000
         let video = self.video.delays.spread(over: Self.quietSeconds, at: arrival)
         let audio = self.audio.delays.spread(over: Self.quietSeconds, at: arrival) &+ self.soundLead
@@ -383,7 +389,7 @@ package struct SourceTimeline: Sendable {
         self.depth = max(self.jitterBuffer, min(self.depth, needed))
     }
 
-    /// How much later it is shown than its buffer and its alignment ask for.
+    /// How much later the source is shown than its buffer and its alignment require.
     var excess: Int64? {
         guard let anchor = self.anchor, let natural = self.natural else { return nil }
         return anchor &- natural &- self.wall.extra
@@ -405,7 +411,7 @@ package struct SourceTimeline: Sendable {
         }
         let since = self.excessSince ?? arrival
         self.excessSince = since
-        // Whoever is aligned is apart from the others by it.
+        // An excess separates an aligned source from the others.
         let isUrgent = excess > self.maxJitterBuffer &- self.depth || self.wall.isAligned
         if arrival &- since >= (isUrgent ? Self.latePatience : Self.excessPatience) {
             self.drift.restart()
@@ -420,28 +426,28 @@ package struct SourceTimeline: Sendable {
         let known = max(-self.maxDriftPpm, min(self.maxDriftPpm, Int64(self.drift.ppm ?? 0)))
         let error = floor &+ self.depth &+ self.wall.extra &- anchor
         let pull = TimeMath.scale(error, by: TimeMath.nanoseconds, over: Self.glideTime)
-        // A fast publisher's timestamps run ahead: they are shown earlier and earlier.
+        // The timestamps of a fast publisher run ahead, so they are shown earlier and earlier.
         let rate = max(0 &- self.glideLimit, min(self.glideLimit, pull &- known &* 1000))
         self.anchor = anchor &+ TimeMath.scale(elapsed, by: rate, over: TimeMath.nanoseconds)
     }
 }
 
-/// Spells of packets that came too late: one is bad luck, three within ten seconds are the network's way.
+/// Counts spells of late packets: one is an exception, three within ten seconds mean that the buffer is too small.
 private struct LateSpells: Sendable {
     private static let needed = 3
     private static let within: Int64 = 10_000_000_000
-    /// Late packets closer together than this are one spell.
+    /// Late packets closer together than this belong to one spell.
     private static let apart: Int64 = 300_000_000
-    /// But for those that come so long after its first, with others in time between them: sound that is sent in pieces has
-    /// some late ones in each.
+    /// A late packet begins a new spell if the current one began this long ago and packets in between were in time:
+    /// audio that is sent in bursts has some late packets in each.
     private static let longest: Int64 = 1_000_000_000
 
     private var spells: [(began: Int64, worst: Int64)] = []
     private var last: Int64?
 
-    /// - Parameter isNew: The packet of its track before was in time.
-    /// - Returns: The lateness to make room for, when there have been enough spells: the worst but one, since one stall among them is
-    ///   worked off and is not the network's way.
+    /// - Parameter isNew: The previous packet of the track was in time.
+    /// - Returns: The lateness that the buffer must absorb, if there were enough spells: the second worst, because a
+    ///   single stall is not typical of the network.
     mutating func noted(lateness: Int64, at arrival: Int64, isNew: Bool) -> Int64? {
         defer { self.last = arrival }
         self.spells.removeAll { arrival &- $0.began > Self.within }

@@ -1,9 +1,10 @@
 package import LibAV
 package import MediaTypes
 
-/// Draws texts into sprites: lines, alignment, ellipsis, background box. Takes milliseconds; never on the program thread.
+/// Draws texts into sprites, with line breaks, alignment, ellipsis and background box. Takes milliseconds; not for the
+/// program thread.
 package struct TextRenderer: Sendable {
-    /// How a text falls into lines.
+    /// A text laid out in lines.
     package struct Layout: Sendable {
         struct Line: Sendable {
             var mask: TextMask
@@ -15,15 +16,15 @@ package struct TextRenderer: Sendable {
         var height: Int
     }
 
-    /// Room for the background around the text, and above it.
+    /// Space between the text and the edge of its background box, at the sides and at the top.
     package struct Padding: Sendable, Hashable {
         var side: Int
         var top: Int
     }
 
-    /// More lines than this say nothing any more.
+    /// Maximum number of lines.
     static let lineLimit = 24
-    /// Columns left free in a mask for glyphs that reach to the left of where they begin.
+    /// Columns left free in a mask for glyphs that extend to the left of their origin.
     private static let bearing = 8
 
     package let fonts: SceneFonts
@@ -34,7 +35,7 @@ package struct TextRenderer: Sendable {
         self.canvas = canvas
     }
 
-    /// The same for texts on another canvas.
+    /// A renderer for texts on another canvas.
     func on(_ canvas: Canvas) -> TextRenderer { TextRenderer(fonts: self.fonts, canvas: canvas) }
 
     static func lineHeight(_ size: Int) -> Int { (size * 5 / 4 + 1) & ~1 }
@@ -43,7 +44,7 @@ package struct TextRenderer: Sendable {
         text.background == nil ? Padding(side: 2, top: 0) : Padding(side: max(2, text.size / 3 & ~1), top: 2)
     }
 
-    /// Samples a line may take.
+    /// Maximum width of a line, in samples.
     private func limit(_ text: SceneText) -> Int {
         let room =
             switch text.align {
@@ -55,6 +56,8 @@ package struct TextRenderer: Sendable {
         return max(8, min(text.maxWidth ?? edge, edge, 4096))
     }
 
+    /// Splits a text into lines and draws them.
+    ///
     /// - Throws: ``MediaError`` from libavfilter.
     package func layout(_ text: SceneText) throws(MediaError) -> Layout {
         let limit = self.limit(text)
@@ -62,7 +65,7 @@ package struct TextRenderer: Sendable {
         let height = Self.lineHeight(size)
         let rows = max(1, min(Self.lineLimit, self.canvas.height / height))
         var lines: [Layout.Line] = []
-        // A hostile text may be all line ends; what does not fit the canvas is not even looked at.
+        // A hostile text may consist of line breaks; lines beyond the canvas are not processed.
         for line in text.text.split(maxSplits: rows, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             .prefix(rows)
         {
@@ -73,8 +76,8 @@ package struct TextRenderer: Sendable {
 
     /// The line, or as much of its beginning as fits, with an ellipsis.
     private func fit(_ line: Substring, _ size: Int, _ limit: Int) throws(MediaError) -> Layout.Line {
-        // No letter is narrower than an eighth of an em, but for those of no width at all: bounded all the same. Scalars,
-        // not characters: one character can be ten thousand combining marks.
+        // Bound the work: letters are at least an eighth of an em wide, except those of zero width. Count scalars, not
+        // characters: one character can consist of ten thousand combining marks.
         let most = limit * 8 / size + 8
         let scalars = Array(line.unicodeScalars.prefix(most + 1))
         func text(_ count: Int) -> String { String(String.UnicodeScalarView(scalars.prefix(count))) }
@@ -100,7 +103,7 @@ package struct TextRenderer: Sendable {
 
     private var ellipsis: String { self.fonts.fonts.contains { $0.has("…") } ? "…" : "..." }
 
-    /// A drawn run of a line: all but the last are the same in every attempt to fit it.
+    /// A drawn run of a line. When a line is shortened to fit, all runs but the last are reused.
     private struct Piece {
         struct Key: Hashable {
             var path: String?
@@ -108,15 +111,15 @@ package struct TextRenderer: Sendable {
         }
 
         var mask: TextMask
-        /// Columns from where it begins to where the next one begins.
+        /// Columns from the origin of this run to the origin of the next.
         var advance: Int
     }
 
-    /// - Parameter pieces: Runs of this size that are drawn already.
+    /// - Parameter pieces: Runs of this size that are already drawn.
     private func line(
         _ text: String, _ size: Int, _ limit: Int, _ pieces: inout [Piece.Key: Piece]
     ) throws(MediaError) -> Layout.Line {
-        // An em more than fits, so that a line that is too long can be told from one that just fits.
+        // One em more than the limit, so that a line that is too long can be distinguished from one that just fits.
         let width = limit + size + 2 * Self.bearing
         let runs = self.fonts.runs(of: text)
         var mask = TextMask(width: (width + 1) & ~1, height: Self.lineHeight(size))
@@ -155,10 +158,10 @@ package struct TextRenderer: Sendable {
             run.text, scale: scale, width: width, height: height, left: Self.bearing, top: (height - 7 * scale) / 2)
     }
 
-    /// Samples of a dot of the built-in alphabet.
+    /// Size of a dot of the built-in alphabet, in samples.
     private static func dots(_ size: Int) -> Int { max(1, size / 9) }
 
-    /// Size of a box that holds the text and usual changes to it: a box of another size means another graph.
+    /// Size of a box with space for the text and for usual changes to it. A box of another size requires a new graph.
     package func boxSize(_ text: SceneText, _ layout: Layout) -> (width: Int, height: Int) {
         let padding = Self.padding(text)
         let limit = self.limit(text) + 2 * padding.side
@@ -178,7 +181,7 @@ package struct TextRenderer: Sendable {
         return (x & ~1, (text.y - padding.top) & ~1)
     }
 
-    /// The text in a box of this size; `nil` when it does not fit.
+    /// Draws the text into a box of this size; `nil` if it does not fit.
     package static func sprite(_ text: SceneText, _ layout: Layout, width: Int, height: Int) -> Sprite? {
         let padding = self.padding(text)
         guard layout.width + 2 * padding.side <= width, layout.height + 2 * padding.top <= height else { return nil }

@@ -1,42 +1,42 @@
 import LibAV
 import MediaTypes
 
-/// The video decoder of one source and what stands behind it, alive only on the source's thread.
+/// The video decoder of one source with its conversion, used only on the source's thread.
 ///
-/// States: closed → waiting for a key picture (``configure(_:rotation:now:)``) → decoding → failing (``patience`` packets gave no
-/// picture) → decoding again, by another decoder, from a later key picture. An episode begins with the first failure and
-/// ends with the next picture; only its first failure is reported. Formats that change too often are deferred: there is no
-/// decoder until ``OpeningBudget`` has one for the last of them.
+/// States: closed → waiting for a key frame (``configure(_:rotation:now:)``) → decoding → failing (``patience`` packets
+/// produced no frame) → decoding again with another decoder, from a later key frame. A failure episode ends with the
+/// next frame; only its first failure is reported. If formats change too often, opening is deferred: there is no
+/// decoder until ``DecoderOpenLimiter`` allows one for the latest format.
 struct VideoTrack {
     struct Settings: Sendable {
         var threads: Int
         var maxPixels: Int64
-        /// Pictures the decoder had to guess are held back until the next key picture.
+        /// Frames with concealed errors are held back until the next key frame.
         var holdsDamaged: Bool
         var place: String
     }
 
-    /// What one item led to.
+    /// Result of processing one item.
     struct Outcome {
-        /// Converted for the scene, in presentation order, pts in the packets' timescale.
+        /// Frames converted for the scene, in presentation order; pts in the packets' timescale.
         var pictures: [Picture] = []
-        /// libavcodec found the data damaged.
+        /// libavcodec reported damaged data.
         var isDamaged = false
-        /// The packet was not decoded: no key picture yet.
+        /// The packet was not decoded because there was no key frame yet.
         var isSkipped = false
-        /// Another decoder goes on after a run of packets that gave no picture.
+        /// The decoder was reopened after a run of packets that produced no frame.
         var isReopened = false
         /// The first failure of an episode.
         var failure: MediaError?
-        /// Numbers of pictures that were decoded for the sake of later ones alone.
+        /// Numbers of frames that were decoded only as references of later ones.
         var leftOut: [Int64] = []
     }
 
-    /// Packets in a row without a picture, damaged ones counting twice, after which the decoder is given up: more than
-    /// any reordering and any number of frame threads hold, and one second of damage at 30 fps.
+    /// Number of consecutive packets without a frame, damaged ones counted twice, after which the decoder is reopened:
+    /// more than any reordering and any number of frame threads delay, and one second of damage at 30 fps.
     static let patience = 60
-    /// Packets skipped for want of a key picture after which the decoder shall look for itself: streams with open GOPs
-    /// have recovery points instead, at which libavcodec begins cleanly as well. Five seconds at 30 fps.
+    /// Number of packets skipped while waiting for a key frame, after which any packet is passed to the decoder:
+    /// streams with open GOPs have recovery points instead, at which libavcodec can begin too. Five seconds at 30 fps.
     static let keyPatience = 150
 
     private let settings: Settings
@@ -49,10 +49,10 @@ struct VideoTrack {
     private var isFailing = false
     private var isReported = false
     private var isHolding = false
-    private var openings = OpeningBudget()
-    /// The format is known, and no decoder is open for it yet.
+    private var openings = DecoderOpenLimiter()
+    /// The format is known, but opening a decoder for it is deferred.
     private var isDeferred = false
-    /// Used again for each packet; empty in between.
+    /// Buffer that is reused for every packet; empty in between.
     private var decoded: [Picture] = []
     private var shown: [Picture] = []
 
@@ -61,10 +61,10 @@ struct VideoTrack {
         self.normalizer = PictureNormalizer(place: settings.place)
     }
 
-    /// Opens a decoder for a new format; the pictures of the one before come out first. The same once more changes
-    /// nothing.
+    /// Opens a decoder for a new format, after outputting the remaining frames of the previous one. Does nothing if the
+    /// parameters are unchanged.
     ///
-    /// - Parameter now: See ``OpeningBudget/take(now:)``.
+    /// - Parameter now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func configure(_ parameters: CodecParameters, rotation: Int, now: Int64? = nil) -> Outcome {
         if self.parameters == parameters, self.decoder != nil { return Outcome() }
         var outcome = self.finish(rotation: rotation)
@@ -75,14 +75,16 @@ struct VideoTrack {
         return outcome
     }
 
-    /// What is missing from here on was never needed: the next packet is a key picture.
+    /// Flushes the decoder. The next packet must be a key frame, so that nothing missing is needed.
     func flush() { self.decoder?.flush() }
 
+    /// Decodes a packet and converts the resulting frames.
+    ///
     /// - Parameters:
-    ///   - rotation: Quarter turns clockwise by the operator's will.
-    ///   - past: Numbers of pictures nobody will see: they are not converted.
+    ///   - rotation: The operator's rotation in quarter turns clockwise.
+    ///   - past: Numbers of frames that will not be shown and need no conversion.
     ///   - skipsLoopFilter: See ``VideoDecoder/setSkipsLoopFilter(_:)``.
-    ///   - now: See ``OpeningBudget/take(now:)``.
+    ///   - now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func decode(
         _ packet: CodedPacket, rotation: Int, past: Set<Int64> = [], skipsLoopFilter: Bool = false, now: Int64? = nil
     ) -> Outcome {
@@ -120,7 +122,7 @@ struct VideoTrack {
         outcome.isDamaged = !decoder.decode(packet) { decoded.append($0) }
         let hasPicture = !decoded.isEmpty
         if !past.isEmpty {
-            // A deinterlacer needs every picture it can get.
+            // A deinterlacer needs every frame.
             outcome.leftOut = decoded.filter { !$0.traits.isInterlaced }.compactMap(\.pts).filter { past.contains($0) }
             decoded.removeAll { picture in picture.pts.map { outcome.leftOut.contains($0) } ?? false }
         }
@@ -129,13 +131,13 @@ struct VideoTrack {
         return outcome
     }
 
-    /// Takes the memory of an outcome's pictures back, for the next one's.
+    /// Takes back the memory of an outcome's frames, for the next outcome.
     mutating func reuse(_ outcome: inout Outcome) {
         outcome.pictures.removeAll(keepingCapacity: true)
         swap(&outcome.pictures, &self.shown)
     }
 
-    /// What decoder and filters still hold; after this there is no decoder.
+    /// Outputs the frames still inside the decoder and the filters, and closes the decoder.
     mutating func finish(rotation: Int) -> Outcome {
         var outcome = Outcome()
         var rest: [Picture] = []
@@ -148,7 +150,7 @@ struct VideoTrack {
         return outcome
     }
 
-    /// Ends the publication: the next one's first failure is news again.
+    /// Ends the publication: the first failure of the next one is reported again.
     mutating func reset() { self.isReported = false }
 
     private mutating func open(_ outcome: inout Outcome) {
@@ -167,18 +169,18 @@ struct VideoTrack {
         }
     }
 
-    /// Refuses what the stream itself says is too large, before libavcodec sees it. A parameter set we cannot read is the
-    /// decoder's to judge; it has the same limit.
+    /// Rejects a stream whose own header says that it is too large, before libavcodec sees it. A header that cannot be
+    /// parsed here is left to the decoder, which has the same limit.
     private func checkSize(_ parameters: CodecParameters) throws(MediaError) {
         guard let size = Self.size(parameters), Int64(size.width) * Int64(size.height) > self.settings.maxPixels else {
             return
         }
         throw MediaError(
-            .tooLarge, "pictures of \(size.width)x\(size.height), the limit is \(self.settings.maxPixels) samples",
-            at: self.settings.place, fix: "publish smaller pictures, or raise limits.maxInputWidth and maxInputHeight")
+            .tooLarge, "frames of \(size.width)x\(size.height), the limit is \(self.settings.maxPixels) samples",
+            at: self.settings.place, fix: "lower the resolution, or raise limits.maxInputWidth and maxInputHeight")
     }
 
-    /// VP9 and VP8 say their size in their key pictures only, which libavcodec checks.
+    /// VP8 and VP9 contain their size only in key frames, which libavcodec checks.
     private static func size(_ parameters: CodecParameters) -> (width: Int, height: Int)? {
         let record = parameters.configuration
         switch parameters.codec {
@@ -226,8 +228,8 @@ struct VideoTrack {
         self.isFailing = true
         self.fail(
             MediaError(
-                .invalidData, "\(Self.patience) packets in a row gave no picture", at: self.settings.place,
-                fix: "restart the encoder; the decoder is tried again at each key picture"), &outcome)
+                .invalidData, "\(Self.patience) packets in a row produced no frame", at: self.settings.place,
+                fix: "restart the encoder; the decoder is tried again at each key frame"), &outcome)
     }
 
     private mutating func fail(_ error: MediaError, _ outcome: inout Outcome) {

@@ -1,39 +1,39 @@
 package import MediaTypes
 
-/// How far the world's time is ahead of a source's own, from what the publisher says the time is.
+/// Measures the offset between wall-clock time and a source's own time, from the timestamps that the publisher sends.
 ///
-/// The median of the last samples: a few stamps that are garbage do not move it, and a publisher that sets its clock moves
-/// it once, when most samples say so. Samples that contradict each other leave what was known.
+/// The offset is the median of the last samples: a few garbage stamps do not affect it, and if a publisher sets its
+/// clock, it changes once, when most samples agree. Samples that contradict each other leave the last offset unchanged.
 ///
-/// Nanoseconds throughout.
+/// All times in nanoseconds.
 package struct WallClockMeter: Sendable {
-    /// Samples kept, and needed for an answer.
+    /// Number of samples kept, and number needed for an offset.
     static let window = 15
     static let needed = 3
-    /// A stamp farther than this from the server's own clock is not believed: no publisher in use is that late.
+    /// A stamp that differs more than this from the server's clock is ignored: no real publisher is that late.
     package static let plausible: Int64 = 10_000_000_000
-    /// Samples agree when half of them are no farther than this from the median: one and a half pictures at 30 fps, since
-    /// time codes count pictures.
+    /// Samples agree if half of them are within this distance of the median: one and a half frames at 30 fps, because
+    /// time codes count frames.
     static let agreement: Int64 = 50_000_000
 
     private var samples: [Int64] = []
     private var next = 0
-    /// World time minus the source's time; `nil` before ``needed`` samples agree.
+    /// Wall-clock time minus the source's time; `nil` before ``needed`` samples agree.
     package private(set) var offset: Int64?
 
     package init() {}
 
-    /// Takes a stamp.
+    /// Adds a stamp.
     ///
     /// - Parameters:
-    ///   - stamp: What the publisher says.
-    ///   - time: The source's own time of what was stamped.
-    ///   - server: The server's time when it came, in nanoseconds since the Unix epoch.
-    /// - Returns: Whether it was believed.
+    ///   - stamp: The wall-clock time that the publisher sent.
+    ///   - time: The source's own time of the stamped frame.
+    ///   - server: The server's time at arrival, in nanoseconds since the Unix epoch.
+    /// - Returns: Whether the stamp was plausible.
     @discardableResult
     package mutating func note(_ stamp: WallClockTime, at time: Int64, server: Int64) -> Bool {
         let wall = stamp.resolved(near: server)
-        // Both times are about now; what a publisher sends may be anything.
+        // Both times are close to now, but a publisher may send anything.
         guard (wall &- server).magnitude <= UInt64(Self.plausible) else { return false }
         let sample = wall &- time
         if self.samples.count < Self.window {
@@ -46,7 +46,7 @@ package struct WallClockMeter: Sendable {
         return true
     }
 
-    /// The samples to come cannot be compared with those before.
+    /// Starts anew after a discontinuity: later samples cannot be compared with earlier ones.
     package mutating func restart() { self = WallClockMeter() }
 
     private mutating func estimate() {

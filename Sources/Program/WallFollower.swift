@@ -1,30 +1,32 @@
 import MediaTypes
 
-/// What the world's time asks of one source's mapping: to be shown later than its jitter buffer asks for.
+/// Applies the wall-clock alignment to one source's time mapping: the source is shown later than its jitter buffer
+/// requires.
 ///
-/// A step is taken once, when it has been asked for long enough; what is small is left to gliding. Whoever was aligned and
-/// is alone now stays where it is: going back would be a seam for nothing.
+/// A step is taken once, after it was requested for ``patience``; small differences are left to gliding. A source that
+/// was aligned and has no partner any more stays where it is, because going back would be a visible discontinuity
+/// without benefit.
 struct WallFollower: Sendable {
-    /// A step that is asked for this long is meant.
+    /// A step must be requested for this long, in nanoseconds.
     static let patience: Int64 = 500_000_000
-    /// Between two steps: what changes more often is not followed.
+    /// Minimum time between two steps, in nanoseconds.
     static let rest: Int64 = 5_000_000_000
-    /// Less is worked off by gliding. Two sources are 50 ms apart at most.
+    /// Smaller differences are corrected by gliding, in nanoseconds. Aligned sources are at most 50 ms apart.
     static let tolerance: Int64 = 20_000_000
 
     var meter = WallClockMeter()
-    /// Nanoseconds it is shown later.
+    /// How much later the source is shown, in nanoseconds.
     private(set) var extra: Int64 = 0
-    /// It is aligned with others.
+    /// The source is aligned with others.
     private(set) var isAligned = false
-    /// It is the one that the others wait for.
+    /// The source is the one that the others wait for.
     private(set) var isWaitedFor = false
     private var askedSince: Int64?
     private var steppedAt: Int64?
 
     /// - Parameters:
-    ///   - wanted: What ``WallAlignment`` asks for.
-    ///   - isFree: Nothing has been shown yet: a step costs nothing.
+    ///   - wanted: The extra delay computed by ``WallAlignment``.
+    ///   - isFree: Nothing has been shown yet, so that a step has no visible effect.
     /// - Returns: Whether the mapping must take a step now.
     mutating func follow(_ wanted: Int64?, at time: Int64, isFree: Bool) -> Bool {
         self.isAligned = wanted != nil

@@ -14,8 +14,8 @@
 /// Upwards: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails if the lag grows
 /// beyond half of the limit before the next attempt is due; the level that held is then taken again at once, and the distance to the
 /// next attempt at the same level doubles. An attempt that succeeds lets the next one take back twice as many steps. Two
-/// attempts are ``Rules/attemptDistance`` apart at least. A hold is tried after ``Rules/holdDistance``
-/// and then after twice the distance each time; ``Rules/attemptDistance`` does not apply, since a still frame is worse than an attempt.
+/// attempts are ``Rules/attemptDistance`` apart at least. A hold is tried after ``Rules/firstHoldDistance``, then after
+/// ``Rules/holdDistance``, and then after twice the distance each time; ``Rules/attemptDistance`` does not apply, since a still frame is worse than an attempt.
 ///
 /// Invariants:
 /// 1. Steps are taken in their order and taken back in reverse order, so ``Step/hold`` is taken only if every other step is.
@@ -73,7 +73,10 @@ package struct Overload: Sendable, Equatable {
         package var dropDistance: Int64 = 2_000_000_000
         /// From a step to the first attempt to do without it.
         package var firstDistance: Int64 = 30_000_000_000
-        /// The same for ``Step/hold``.
+        /// From a hold to the first attempt to do without it. A room that starts, or one whose machine was taken away for a moment, has
+        /// caught up by then: the backlog was dropped with the hold.
+        package var firstHoldDistance: Int64 = 1_000_000_000
+        /// From a hold to the next attempt, if the one before failed.
         package var holdDistance: Int64 = 5_000_000_000
         /// Between two attempts, at least.
         package var attemptDistance: Int64 = 60_000_000_000
@@ -141,7 +144,7 @@ package struct Overload: Sendable, Equatable {
         self.rules = rules
         self.dueAt = Array(repeating: 0, count: steps.count)
         self.givenBackAt = Array(repeating: nil, count: steps.count)
-        self.distances = steps.map { $0 == .hold ? rules.holdDistance : rules.firstDistance }
+        self.distances = steps.map { $0 == .hold ? rules.firstHoldDistance : rules.firstDistance }
         guard let held else { return }
         let common = zip(steps, held.steps).prefix { $0 == $1 && $0 != .hold }
         self.taken = common.count
@@ -306,8 +309,9 @@ package struct Overload: Sendable, Equatable {
 
     /// A step is taken: the next attempt waits for twice as long if the last one was lately.
     private mutating func lengthen(_ step: Int, _ now: Int64) {
-        let first = self.steps[step] == .hold ? self.rules.holdDistance : self.rules.firstDistance
-        let shortest = self.steps[step] == .hold ? first : self.rules.attemptDistance
+        let isHold = self.steps[step] == .hold
+        let first = isHold ? self.rules.firstHoldDistance : self.rules.firstDistance
+        let shortest = isHold ? self.rules.holdDistance : self.rules.attemptDistance
         let last = self.distances[step]
         let isLately = self.givenBackAt[step].map { now &- $0 < max(self.rules.memory, last &* 2) } ?? false
         self.distances[step] =

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Manifest
 import PipelineSpec
-import Plan
+import CapacityPlan
 
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +15,8 @@ struct ManifestCommand: ParsableCommand {
             For Kubernetes each secret is REPLACE-ME at first. A room with such a placeholder does not start (exit 65),
             so write the file, insert the secrets, then apply it:
 
-                tandem manifest room.json --for k8s --image registry.example/tandem:1 > room.yaml
+                tandem manifest room.json --for k8s \\
+                    --image registry.example/tandem:1 > room.yaml
                 $EDITOR room.yaml
                 kubectl apply -f room.yaml
 

@@ -87,4 +87,27 @@ struct DeployTests {
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
     }
+
+    /// Debian font packages with Latin letters, each with the file that Program/SceneFonts looks for.
+    private static let latinFonts = [
+        "fonts-noto-cjk": "opentype/noto/NotoSansCJK-Regular.ttc",
+        "fonts-dejavu-core": "truetype/dejavu/DejaVuSans.ttf",
+        "fonts-liberation": "truetype/liberation/LiberationSans-Regular.ttf",
+    ]
+
+    @Test("`make deps` and the image install the same fonts, one of them with Latin letters")
+    func fonts() {
+        func packages(_ text: String) -> Set<String> {
+            Set(text.matches(of: /(?:^|[\s"])(fonts-[a-z0-9-]+)/).map { String($0.output.1) })
+        }
+        // Messages to users also name packages, so only these lines count.
+        let deps = SourceTree.text(".ci/deps").split(separator: "\n").filter { $0.contains("fonts=\"$fonts ") }
+        let image = SourceTree.text("Dockerfile").components(separatedBy: "\nFROM ").last ?? ""
+        let installed = packages(deps.joined(separator: "\n"))
+        #expect(!installed.isEmpty && packages(image) == installed, "\(packages(image)), not \(installed)")
+        let latin = Self.latinFonts.filter { installed.contains($0.key) }
+        #expect(!latin.isEmpty, "none of \(installed) is known to have Latin letters")
+        let paths = SourceTree.text("Sources/Program/SceneFonts.swift")
+        for (package, file) in latin { #expect(paths.contains("\"/usr/share/fonts/\(file)\""), "\(package)") }
+    }
 }

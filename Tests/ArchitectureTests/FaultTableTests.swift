@@ -91,7 +91,7 @@ struct FaultTableTests {
             "P16",
             .tests([
                 "SourceTimelineFaultTests.lateMicrophone", "SourceTimelineFaultTests.oneTrackStops",
-                "TrackTests.everything",
+                "RoomTrackTests.everything",
             ])
         ),
         ("P17", .tests(["SourceTimelineFaultTests.stillScreen", "SourceLifeTests.stillScreen"])),
@@ -101,10 +101,10 @@ struct FaultTableTests {
         ("ReplayKit 1", .tests(["SourceTimelineFaultTests.pauseWithoutTime", "SourceLifeTests.stall"])),
         ("ReplayKit 2", .tests(["RoomLifecycleTests.unpublish"])),
         ("ReplayKit 3", .tests(["SourceTimelineFaultTests.stillScreen", "SourceLifeTests.stillScreen"])),
-        ("ReplayKit 4", .tests(["FormatChangeTests.rotation", "FormatChangeTests.turned", "FormatTests.rotation"])),
-        ("ReplayKit 5", .tests(["SourceTimelineFaultTests.lateMicrophone", "TrackTests.everything"])),
-        ("ReplayKit 6", .tests(["TrackTests.everything"])), ("ReplayKit 7", .tests(["LossTests.cycles"])),
-        ("ReplayKit 8", .tests(["FormatChangeTests.tooLarge", "FormatTests.shapes"])),
+        ("ReplayKit 4", .tests(["FormatChangeTests.rotation", "FormatChangeTests.turned", "RoomFormatTests.rotation"])),
+        ("ReplayKit 5", .tests(["SourceTimelineFaultTests.lateMicrophone", "RoomTrackTests.everything"])),
+        ("ReplayKit 6", .tests(["RoomTrackTests.everything"])), ("ReplayKit 7", .tests(["LossTests.cycles"])),
+        ("ReplayKit 8", .tests(["FormatChangeTests.tooLarge", "RoomFormatTests.shapes"])),
         ("ReplayKit 9", .reason("clips are cut from stored segments, which is not a matter of ingest")),
         ("ReplayKit 10", .reason("no media: the tests of the control API cover the state of a source")),
         // A PK of two rooms.

@@ -190,9 +190,9 @@ struct LiveCaseTests {
         (
             40, "HTTP",
             .tests([
-                "QueryPassingTests.compressed",
+                "QueryPropagationTests.compressed",
                 "OriginResponderTests.fields", "OriginServerTests.head",
-                "QueryPassingTests.multivariantPlaylist",
+                "QueryPropagationTests.multivariantPlaylist",
             ])
         ),
         (

@@ -43,7 +43,7 @@ struct ControlServerTests {
 
     @Test("requests over the rate limit get 429, an orchestrator's probes never do")
     func rate() async throws {
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         doors.requestsPerSecond = 3
         let server = try await ControlServer.start(
             listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), doors: doors,
@@ -64,7 +64,7 @@ struct ControlServerTests {
         "requests without a token use no budget of those with one, and read tokens none of commands"
     )
     func ownBudgets() async throws {
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         doors.requestsPerSecond = 20
         doors.readToken = "r3ader"
         let server = try await ControlServer.start(
@@ -202,8 +202,8 @@ struct ControlServerTests {
 
     @Test("the control listener serves the viewers' media under /media, with a token only")
     func media() async throws {
-        var doors = ControlDoors()
-        doors.media = ControlDoors.Media(isReading: false) { request, answer in
+        var doors = ControlListenerOptions()
+        doors.media = ControlListenerOptions.Media(isReading: false) { request, answer in
             answer(.plain(.ok, request.head.path ?? ""))
         }
         let server = try await ControlServer.start(
@@ -282,9 +282,9 @@ struct ControlServerTests {
     @Test("pages of listed origins may use the API, others may not; OPTIONS lists the methods")
     func origins() async throws {
         let room = FakeRoom()
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         doors.allowOrigins = ["https://console.example"]
-        doors.media = ControlDoors.Media(isReading: true) { _, answer in
+        doors.media = ControlListenerOptions.Media(isReading: true) { _, answer in
             answer(ListenerReply(.ok, fields: [.vary: "Accept-Encoding"], body: .text("#EXTM3U")))
         }
         let server = try await ControlServer.start(
@@ -319,7 +319,7 @@ struct ControlServerTests {
 
     @Test("tokens are replaced without a restart: the new ones are valid, the old ones are not")
     func renewal() async throws {
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         doors.readToken = "reader"
         let server = try await ControlServer.start(
             listen: ListenAddress(parsing: "127.0.0.1:0"), token: "old", room: FakeRoom(), doors: doors,
@@ -358,15 +358,15 @@ struct ControlServerTests {
     @Test("log lines of the process can be read, and the log level changed")
     func logs() async throws {
         let applied = Mutex<[Logger.Level]>([])
-        let book = LogBook(level: .info) { level in applied.withLock { $0.append(level) } }
-        var doors = ControlDoors()
+        let book = LogRing(level: .info) { level in applied.withLock { $0.append(level) } }
+        var doors = ControlListenerOptions()
         doors.logs = book
         doors.versions = [("version", "1.2.3")]
         let server = try await ControlServer.start(
             listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), doors: doors,
             logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
-        for number in 0..<(LogBook.capacity + 3) { book.append("{\"n\":\(number)}") }
+        for number in 0..<(LogRing.capacity + 3) { book.append("{\"n\":\(number)}") }
         book.append(#"{"n":"\#(String(repeating: "x", count: 5_000))"}"#)
         #expect(
             try await probe.request("GET /v1/logs?tail=2").text

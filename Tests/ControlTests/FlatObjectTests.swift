@@ -26,13 +26,13 @@ struct FlatObjectTests {
     @Test(
         "the error names the mistake",
         arguments: [
-            ("{", "stands where a key"), ("[]", "not a JSON object"), ("null", "not a JSON object"),
-            ("{\"scene\"}", "colon"), ("{\"scene\":}", "value"), ("{\"scene\":\"a\",}", "stands where a key"),
-            ("{,}", "stands where a key"), ("{\"scene\":\"a\" \"volume\":1}", "comma"),
+            ("{", "expected a key"), ("[]", "not a JSON object"), ("null", "not a JSON object"),
+            ("{\"scene\"}", "colon"), ("{\"scene\":}", "value"), ("{\"scene\":\"a\",}", "expected a key"),
+            ("{,}", "expected a key"), ("{\"scene\":\"a\" \"volume\":1}", "comma"),
             ("{\"scene\":\"a\"} x", "follows the end"), ("{\"scene\":\"a\"}{}", "follows the end"),
-            ("{\"scene\":\"a\",\"scene\":\"b\"}", "already there"), ("{\"scene\":\"a", "no end"),
-            ("{\"scene\":\"\\ud800\"}", "names no character"), ("{\"volume\":01}", "no JSON number"),
-            ("{\"volume\":tru}", "begins no JSON value"), ("{\"scene\":{}}", "is an object"),
+            ("{\"scene\":\"a\",\"scene\":\"b\"}", "duplicate key"), ("{\"scene\":\"a", "not terminated"),
+            ("{\"scene\":\"\\ud800\"}", "is not a character"), ("{\"volume\":01}", "not a JSON number"),
+            ("{\"volume\":tru}", "expected a JSON value"), ("{\"scene\":{}}", "is an object"),
             ("{\"scene\":[]}", "is an array"), ("{\"scene\":[[[[", "the text ends"),
             ("{\"scen\":1}", "unknown key \"scen\""), ("{}\0", "follows the end"),
         ])
@@ -59,7 +59,7 @@ struct FlatObjectTests {
     @Test("the error has the line and column of the mistake")
     func position() {
         let failure = #expect(throws: ControlFailure.self) { try Self.read("{\n  \"scene\" 5}") }
-        #expect(failure?.what == "5 stands where a colon is due at line 2, column 11")
+        #expect(failure?.what == "expected a colon, found 5 at line 2, column 11")
     }
 
     @Test("every truncated body is refused, and no changed byte makes the parser trap")

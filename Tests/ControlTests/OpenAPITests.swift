@@ -142,7 +142,7 @@ struct OpenAPITests {
         }
         /// The known keys that the error for an unknown key lists.
         func known(_ refusal: SpecReport.Refusal?) -> Set<String> {
-            let fix = refusal?.mistakes.first { $0.what.contains("there is no key") }?.fix ?? ""
+            let fix = refusal?.mistakes.first { $0.what.contains("unknown key") }?.fix ?? ""
             let list = fix.components(separatedBy: "known here: ").last ?? ""
             return Set(list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
         }
@@ -204,7 +204,7 @@ struct OpenAPITests {
 
     @Test("the page may contact an external key server, if there is one", arguments: [true, false])
     func keyServer(isThere: Bool) throws {
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         if isThere { doors.keyOrigin = "https://keys.example" }
         let responder = ControlResponder(
             room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "127.0.0.1", port: 1), token: nil), doors: doors)

@@ -46,6 +46,38 @@ extension Unhurried.Doors {
             #expect(result.errors.contains("Fix: ") && !result.errors.contains("REPLACE-ME"), "\(result.errors)")
         }
 
+        @Test(
+            "the commands in `tandem manifest --help` work as shown, and secrets are set before the manifest is applied"
+        )
+        func manifestHelp() throws {
+            let work = try WorkDirectory()
+            _ = try work.write(try Files.text("\(EndToEnd.root)/pipelines/pk-landscape.json"), to: "room.json")
+            // With the usual width of a terminal.
+            let help = try Command.run(EndToEnd.binary, ["manifest", "--help"], environment: ["COLUMNS": "80"])
+            #expect(help.code == 0, "\(help.errors)")
+            let lines = help.output.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n")
+                .map { $0.drop { $0 == " " } }
+            let shown = lines.filter { $0.hasPrefix("tandem manifest ") }
+            #expect(shown.count == 3, "\(shown)")
+            for line in shown {
+                let command = line.replacingOccurrences(of: "--out /etc", with: "--out etc").dropFirst("tandem".count)
+                let made = try Command.run("/bin/bash", ["-c", "cd '\(work.path)' && '\(EndToEnd.binary)'\(command)"])
+                #expect(made.code == 0, "\(line): \(made.errors)")
+                guard line.contains("--for k8s") else { continue }
+                #expect(
+                    made.errors.contains("secrets are REPLACE-ME") && made.errors.contains("exit 65"), "\(made.errors)")
+            }
+            #expect(
+                try Files.text(work.path("room.yaml")).contains("REPLACE-ME"), "keys() starts a room with it: exit 65")
+            let steps = ["> room.yaml", "$EDITOR room.yaml", "kubectl apply -f room.yaml"].map { step in
+                lines.firstIndex { $0.hasSuffix(step) }
+            }
+            #expect(steps.compactMap { $0 }.count == 3 && steps.compactMap { $0 } == steps.compactMap { $0 }.sorted())
+            for name in ["stack/stack.yml", "etc/tandem"] {
+                #expect(FileManager.default.fileExists(atPath: work.path(name)), "\(name)")
+            }
+        }
+
         @Test("a client command with too few open files exits with 78, too")
         func client() throws {
             let result = try Self.limited("ulimit -n 12", "ctl state -a http://127.0.0.1:1")

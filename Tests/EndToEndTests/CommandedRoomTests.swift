@@ -199,37 +199,5 @@ extension Unhurried.Doors {
             for publisher in again + [third] { publisher.stop(SIGKILL) }
             try Self.expectHidden(work.path("out"), moments, media)
         }
-
-        @Test("a full disk delays no kick and no cover, which are stored when there is space again")
-        func fullDisk() throws {
-            let work = try WorkDirectory()
-            let disk = try SmallDisk(work.path("small"), size: "64k")
-            let state = ["--set", "control.stateDirectory=\(disk.path)"]
-            let room = try RunningRoom(Self.room(work.path("out")), state)
-            let filler = "\(disk.path)/filler"
-            FileManager.default.createFile(atPath: filler, contents: Data(count: 64 << 10))
-            if !FileManager.default.fileExists(atPath: filler) {
-                let size = try FileManager.default.attributesOfFileSystem(forPath: disk.path)[.systemFreeSize] as? Int
-                FileManager.default.createFile(atPath: filler, contents: Data(count: size ?? 0))
-            }
-            let begun = Date()
-            let cover = try HTTPClient.request(
-                "PUT", room.control, "/v1/sources/2002", body: #"{"videoPush":false}"#)
-            let kick = try HTTPClient.request(
-                "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":60}"#)
-            for reply in [cover, kick] {
-                #expect(reply.status == 200 && reply.body.contains(#""durable":false"#), "\(reply.body)")
-            }
-            expectTiming(Date().timeIntervalSince(begun), atMost: 2, "seconds of two commands on a full disk")
-            #expect(try Self.source(room, "2002")["videoPush"] as? Bool == false)
-            try room.event("alarm.set") { $0.line.contains("commands.not_durable") }
-            try FileManager.default.removeItem(atPath: filler)
-            try room.event("alarm.cleared") { $0.line.contains("commands.not_durable") }
-            #expect(try room.terminate(SIGKILL) == 137)
-            let successor = try RunningRoom(Self.room(work.path("out")), state)
-            #expect(try Self.source(successor, "2002")["videoPush"] as? Bool == false)
-            #expect(try Self.source(successor, "2002")["refused"] is [String: Any])
-            #expect(try successor.terminate(SIGTERM) == 143)
-        }
     }
 }

@@ -1,6 +1,4 @@
 import Foundation
-import Glibc
-import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -125,89 +123,6 @@ extension EndToEnd {
             #expect(room.events("output.failed").isEmpty && room.events("output.connecting").count == 3)
             try Self.expectAllOnTime(room)
             for over in [room, one, two] { #expect(try over.end() == 0) }
-        }
-
-        private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-
-        /// The events that a receiver has accepted.
-        private static func taken(_ receiver: Child) -> [(number: Int, type: String)] {
-            receiver.outputLines.compactMap { line in
-                let words = line.split(separator: " ")
-                guard words.first == "event", words.count == 4, let number = Int(words[1]) else { return nil }
-                return (number, String(words[2]))
-            }
-        }
-
-        @Test("a new webhook starts with the next event; undelivered events of a removed one are dropped")
-        func webhooks() throws {
-            let python = try TestTool.require("python3")
-            _ = try Media.require()
-            let work = try WorkDirectory()
-            func receiver(_ name: String) throws -> (Child, String) {
-                let child = try Child(
-                    python,
-                    [
-                        "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/receiver.py", Self.secret,
-                        work.path("\(name).notify"), work.path("\(name).refuse"),
-                    ])
-                let port = try #require(child.line(from: 0, timeout: 10) { _ in true }).line
-                let hook =
-                    #"{"type":"webhook","url":"http://127.0.0.1:\#(port)/?token=\#(name)","secretFile":"\#(work.path("given/hook"))"}"#
-                return (child, hook)
-            }
-            let ((one, first), (two, second)) = (try receiver("one"), try receiver("two"))
-            defer { for child in [one, two] { child.stop(SIGKILL) } }
-            try FileManager.default.createDirectory(atPath: work.path("given"), withIntermediateDirectories: true)
-            _ = try work.write(Self.secret, to: "given/hook")
-            let room = try RunningRoom(
-                Rooms.small(work.path("out")), ["--set", "control.secretsDirectory=\(work.path("given"))"])
-            let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
-            defer { publisher.stop() }
-            try room.event("source.live")
-            try room.segments(1)
-            func hooks(_ list: [String], status: Int = 200) throws -> [String: Any] {
-                try Self.patch(
-                    room, #"{"control":{"events":[\#(list.joined(separator: ","))]}}"#, status: status)
-            }
-            func sees(_ child: Child, _ type: String) {
-                let line = child.line(from: 0, timeout: 10) { $0.contains(" \(type) ") }
-                #expect(line != nil, "\(type) is not in \(child.outputLines)")
-            }
-
-            _ = try hooks([first])
-            sees(one, "room.changed")
-            #expect(Self.taken(one).first?.type == "room.changed", "no event before it was delivered")
-            _ = FileManager.default.createFile(atPath: work.path("two.refuse"), contents: nil)
-            _ = try hooks([first, second])
-            try room.event("webhook.failing")
-            for (wrong, path, status) in [
-                (first.replacingOccurrences(of: "given/hook", with: "given/none"), "control.events[0].secretFile", 403),
-                // As GET /v1/document shows it.
-                (first.replacingOccurrences(of: "/?token=one", with: ""), "control.events[0].url", 422),
-            ] {
-                let refused = try hooks([wrong, second], status: status)
-                #expect((refused["errors"] as? [[String: Any]])?.first?["path"] as? String == path, "\(refused)")
-            }
-            _ = try hooks([first])
-            let gone = try room.event("webhook.removed")
-            #expect((gone.integer("undelivered") ?? 0) > 0, "\(gone.line)")
-            try FileManager.default.removeItem(atPath: work.path("two.refuse"))
-            _ = try Self.patch(
-                room, #"{"scenes":[{"sceneId":"solo","layout":"solo","uids":["1001"],"revision":5}]}"#)
-            sees(one, "scene.changed")
-            #expect(Self.taken(two).isEmpty, "undelivered events stay undelivered")
-            let start = room.now
-            _ = try hooks([second, first])
-            let told = try #require(try room.event("room.changed", from: start).integer("sequence"))
-            sees(two, "room.changed")
-            #expect(Self.taken(two).first?.number == told, "it counts as a new webhook")
-            try Self.expectAllOnTime(room)
-            #expect(try room.end() == 0)
-            sees(one, "room.closed")
-            let numbers = Self.taken(one).map(\.number)
-            let from = numbers.first ?? 0
-            #expect(numbers == Array(from..<(from + numbers.count)), "in order, none lost")
-            #expect(numbers.last == room.events.last?.integer("sequence"))
         }
     }
 }

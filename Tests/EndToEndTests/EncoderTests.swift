@@ -33,15 +33,22 @@ extension Unhurried.Doors {
             #expect(try room.end() == 0)
         }
 
-        @Test("Tandem's own client publishes a file unchanged, in a loop")
+        @Test("Tandem's own client publishes a file and a further audio track unchanged, in a loop")
         func ownClientFile() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
             try media.make(work.path("clip.mp4"), size: "320x180", seconds: 1, bFrames: 2)
             let room = try RunningRoom(Rooms.small(work.path("out")))
-            let publisher = try Publisher(EndToEnd.binary, ["publish", work.path("clip.mp4"), room.url("a"), "--loop"])
+            let microphone = work.path("microphone.m4a")
+            try media.run(["-f", "lavfi", "-i", "sine=frequency=700:sample_rate=48000:d=1", "-c:a", "aac", microphone])
+            let publisher = try Publisher(
+                EndToEnd.binary,
+                ["publish", work.path("clip.mp4"), room.url("a"), "--loop", "--audio-track", microphone])
             try room.event("source.live", uid: "1001")
             try room.segments(2)
+            let source = (try room.state()["sources"] as? [[String: Any]])?.first
+            let tracks = (source?["audioTracks"] as? [[String: Any]])?.compactMap { $0["track"] as? Int }
+            #expect(tracks == [0, 1], "\(source ?? [:])")
             #expect(publisher.child.isRunning, "\(publisher.child.errors)")
             #expect(room.events("source.lost").isEmpty)
             #expect(try room.end() == 0)

@@ -147,13 +147,31 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a room without publishers ends on SIGINT with 0 and drains on SIGTERM with 143",
+            "a room without publishers ends on SIGINT with 0 and on SIGTERM with 143, and leaves core files only on request",
             arguments: [(SIGINT, Int32(0)), (SIGTERM, Int32(143))] as [(Int32, Int32)])
         func nobodyCame(signal: Int32, code: Int32) throws {
             let work = try WorkDirectory()
-            let room = try RunningRoom(Rooms.small(work.path("out")))
+            // With the soft limit of a machine that collects core files.
+            let tandem = try work.write(
+                "#!/bin/bash\nulimit -Sc hard\nexec '\(EndToEnd.binary)' \"$@\"\n", to: "tandem")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tandem)
+            let asksForCoreDumps = signal == SIGTERM
+            let room = try RunningRoom(
+                Rooms.small(work.path("out")), environment: ["TANDEM_CORE_DUMPS": asksForCoreDumps ? "1" : "0"],
+                binary: tandem)
+            let limits = try Self.coreLimits(of: room.child.pid)
+            #expect(limits.soft == (asksForCoreDumps ? limits.hard : "0"))
             #expect(try room.terminate(signal) == code)
             #expect(room.events("room.closed").count == 1)
+        }
+
+        /// Core file size limits of a process, in bytes.
+        private static func coreLimits(of process: pid_t) throws -> (soft: String, hard: String) {
+            let line = try Files.text("/proc/\(process)/limits").split(separator: "\n")
+                .first { $0.hasPrefix("Max core file size") }
+            let words = try #require(line).split(separator: " ").map(String.init)
+            try #require(words.count >= 6)
+            return (words[4], words[5])
         }
     }
 }

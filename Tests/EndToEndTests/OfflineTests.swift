@@ -29,42 +29,6 @@ extension Unhurried.Pictures {
             try self.expectTransport(work.path("one-ts"), media)
         }
 
-        /// Runs of the job that is shorter than its files. The full test is `TANDEM_RUNS=200 TANDEM_TEST_MINUTES=60`,
-        /// beside `stress --cpu 2` or another load.
-        private static let runs =
-            ProcessInfo.processInfo.environment["TANDEM_RUNS"].flatMap { Int($0) }.map { max(2, $0) } ?? 3
-
-        @Test("a job shorter than its files gives the same bytes in every run, to the last block of audio")
-        func everyRun() throws {
-            let media = try Media.require()
-            let work = try WorkDirectory()
-            try media.make(work.path("a.mp4"), size: "320x180", seconds: 4, bFrames: 2)
-            try media.make(work.path("b.flv"), size: "320x180", seconds: 4, hertz: 660, picture: "smptebars")
-            var first: [String: [UInt8]] = [:]
-            var differing: [String] = []
-            for run in 0..<Self.runs {
-                let directory = work.path("out\(run)")
-                let pipeline = Rooms.offline(
-                    (work.path("a.mp4"), work.path("b.flv")), seconds: 2.5, renditions: Rooms.small,
-                    outputs: #"{ "type": "hls", "path": "\#(directory)" }"#, canvas: #""width": 320, "height": 180"#)
-                let result = try Command.tandem(["run", "-"], input: pipeline)
-                try #require(result.code == 0, "run \(run): \(result.errors)")
-                var files: [String: [UInt8]] = [:]
-                let kinds = [".m3u8", ".m4s", ".mp4"]
-                for name in try Files.names(in: directory) where kinds.contains(where: name.hasSuffix) {
-                    files[name] = try [UInt8](Files.bytes("\(directory)/\(name)"))
-                }
-                if run == 0 { first = files }
-                if files != first {
-                    let names = Set(files.keys).union(first.keys).filter { files[$0] != first[$0] }.sorted()
-                    differing.append("run \(run): \(names)")
-                }
-                try FileManager.default.removeItem(atPath: directory)
-            }
-            EndToEnd.report("\(differing.count) of \(Self.runs) runs of one job differ from the first")
-            #expect(differing.isEmpty && first.count { $0.key.hasSuffix(".m4s") } >= 4, "\(differing)")
-        }
-
         @Test("lint-hls finds overwritten bytes inside one slice of a file")
         func overwrittenSliceIsFound() throws {
             let media = try Media.require()

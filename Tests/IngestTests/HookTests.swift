@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import Ingest
 import MediaTypes
 import RTMP
@@ -7,13 +7,13 @@ import Testing
 @Suite("The publish webhook over loopback connections", .timeLimit(.minutes(1)))
 struct HookTests {
     static func with(
-        _ behaviour: HookServer.Behaviour, form: PublishHook.Form = .srs, timeout: Int64 = 2_500_000_000,
-        onFailure: HookClient.OnFailure = .deny, _ body: (TestServer, HookServer) async throws -> Void
+        _ behaviour: HookServer.Behaviour, form: PublishWebhook.Form = .srs, timeout: Int64 = 2_500_000_000,
+        onFailure: PublishWebhookClient.OnFailure = .deny, _ body: (TestServer, HookServer) async throws -> Void
     ) async throws {
         let hook = try await HookServer(behaviour)
         try await TestServer.with({
-            $0.hook = HookClient(
-                hook: PublishHook(form: form, secret: "s"), url: hook.url, timeout: timeout, onFailure: onFailure)
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: form, secret: "s"), url: hook.url, timeout: timeout, onFailure: onFailure)
             $0.admission.open = [SourceID(uid: "3003")]
         }) { try await body($0, hook) }
         await hook.stop()
@@ -21,8 +21,8 @@ struct HookTests {
 
     @Test(
         "the webhook is called after the key check, with all parameters, and admits the publisher",
-        arguments: PublishHook.Form.allCases)
-    func letsIn(form: PublishHook.Form) async throws {
+        arguments: PublishWebhook.Form.allCases)
+    func letsIn(form: PublishWebhook.Form) async throws {
         let body = form == .ome ? #"{"allowed":true}"# : "0"
         try await Self.with(.answer(status: 200, body: body), form: form) { server, hook in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey + "?room=5"))
@@ -69,7 +69,7 @@ struct HookTests {
     func renewed() async throws {
         let hook = try await HookServer(.answer(status: 200, body: #"{"allowed":true}"#))
         try await TestServer.with({
-            $0.hook = HookClient(hook: PublishHook(form: .ome, secret: nil), url: hook.url)
+            $0.hook = PublishWebhookClient(hook: PublishWebhook(form: .ome, secret: nil), url: hook.url)
         }) { server in
             let first = try await TestPublisher.publish(server.url(TestServer.hostKey))
             #expect(first.outcomes.elements == [.ready])
@@ -82,8 +82,8 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("without an answer in time, `onError` decides", arguments: [HookClient.OnFailure.deny, .allow])
-    func noAnswer(onFailure: HookClient.OnFailure) async throws {
+    @Test("without an answer in time, `onError` decides", arguments: [PublishWebhookClient.OnFailure.deny, .allow])
+    func noAnswer(onFailure: PublishWebhookClient.OnFailure) async throws {
         let behaviours = [
             HookServer.Behaviour.silent, .close, .answer(status: 500, body: "0"), .withhold(status: 200, body: "0"),
         ]
@@ -108,7 +108,7 @@ struct HookTests {
 
     @Test("a refusing status counts although the body never ends, even if webhook failures admit")
     func endlessRefusal() async throws {
-        for form in PublishHook.Form.allCases {
+        for form in PublishWebhook.Form.allCases {
             let behaviour = HookServer.Behaviour.withhold(status: 403, body: "<html>")
             try await Self.with(behaviour, form: form, timeout: 600_000_000_000, onFailure: .allow) { server, _ in
                 let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -136,7 +136,7 @@ struct HookTests {
         for (behaviour, text) in cases {
             let hook = try await HookServer(behaviour)
             try await TestServer.with({
-                $0.hook = HookClient(hook: PublishHook(form: .srs), url: hook.url)
+                $0.hook = PublishWebhookClient(hook: PublishWebhook(form: .srs), url: hook.url)
                 $0.admission.signed = SignedKeyCheck(
                     form: .hmac, secrets: ["first secret"], room: "88231", app: "live")
                 $0.admission.signable = [TestServer.host]
@@ -159,8 +159,9 @@ struct HookTests {
     func flood() async throws {
         let hook = try await HookServer(.answer(status: 200, body: "0"))
         let change: (inout IngestConfiguration) -> Void = {
-            $0.hook = HookClient(
-                hook: PublishHook(form: .srs, secret: "s"), url: hook.url, timeout: 20_000_000_000, onFailure: .allow)
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: .srs, secret: "s"), url: hook.url, timeout: 20_000_000_000, onFailure: .allow
+            )
         }
         try await TestServer.with(clock: StandingClock(), change) { server in
             for index in 1...32 {
@@ -186,8 +187,9 @@ struct HookTests {
     func withdrawn() async throws {
         let hook = try await HookServer(.silent)
         try await TestServer.with({
-            $0.hook = HookClient(
-                hook: PublishHook(form: .srs, secret: "s"), url: hook.url, timeout: 600_000_000_000, onFailure: .deny)
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: .srs, secret: "s"), url: hook.url, timeout: 600_000_000_000, onFailure: .deny
+            )
             $0.session.decisionTimeout = 600_000_000_000
         }) { server in
             let publisher = try await TestPublisher.connect(server.url(TestServer.hostKey))
@@ -207,7 +209,8 @@ struct HookTests {
     @Test("a publisher that leaves before the answer gets no source, and the session's deadline still applies")
     func leaves() async throws {
         try await TestServer.with({
-            $0.hook = HookClient(hook: PublishHook(form: .srs), url: "http://127.0.0.1:9", timeout: 2_000_000_000)
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: .srs), url: "http://127.0.0.1:9", timeout: 2_000_000_000)
             $0.session.decisionTimeout = 1
         }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))

@@ -119,7 +119,7 @@ struct IngestServerTests {
 
     /// Bytes are delivered as they arrive, whatever the clock says.
     private static func withoutPacing(_ configuration: inout IngestConfiguration) {
-        configuration.readPatience[TestServer.host] = ReadPatience(usual: 0, away: 0)
+        configuration.readPatience[TestServer.host] = ReadDelayLimits(usual: 0, away: 0)
     }
 
     @Test("an encoder that keeps reconnecting takes over from silent connections without limit")

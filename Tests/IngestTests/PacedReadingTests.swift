@@ -40,7 +40,7 @@ struct PacedReadingTests {
             for index in [5, 7, 9] {
                 // At least, since the machine may be busy; an arrival is stamped a little after the read.
                 let waited = packets[index].arrival - packets[index - 1].arrival
-                #expect(waited >= ReadPatience.usual.usual / 2, "\(waited)")
+                #expect(waited >= ReadDelayLimits.usual.usual / 2, "\(waited)")
             }
             // An end of publication is noticed, too.
             try await publisher.finish()
@@ -51,7 +51,8 @@ struct PacedReadingTests {
     @Test("a source without a jitter buffer is read without delay")
     func impatient() async throws {
         let clock = ForwardClock()
-        try await TestServer.with(clock: clock, { $0.readPatience[TestServer.host] = ReadPatience(jitterBuffer: 0) }) {
+        try await TestServer.with(clock: clock, { $0.readPatience[TestServer.host] = ReadDelayLimits(jitterBuffer: 0) })
+        {
             server in
             let recorder = ItemRecorder()
             let hub = try #require(server.server.hub(for: TestServer.host))

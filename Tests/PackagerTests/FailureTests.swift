@@ -138,10 +138,10 @@ struct FailureTests {
     }
 
     /// Records what a recording receives.
-    private final class Keeper: SlotKeeping {
+    private final class Keeper: ListingObserver {
         private let ends = Mutex(0)
 
-        func keep(_ slot: KeptSlot) {}
+        func keep(_ slot: ListedSegmentSet) {}
         func keep(_ change: DateRange.Change) {}
         func keep(multivariant: String) {}
         func ended(nextMediaSequence: Int64) { self.ends.withLock { $0 += 1 } }

@@ -1,3 +1,4 @@
+import Foundation
 import LibAV
 import MediaTypes
 import Program
@@ -100,8 +101,8 @@ struct SceneFontsTests {
             }
         }
         #expect(refusal("/nowhere/font.ttf").contains("cannot be read: No such file"))
-        #expect(refusal("/dev/zero").contains("is no regular file"))
-        #expect(refusal("/proc/self/status").contains("is no TrueType or OpenType file"))
+        #expect(refusal("/dev/zero").contains("is not a regular file"))
+        #expect(refusal("/proc/self/status").contains("is not a TrueType or OpenType file"))
         var bitmaps = TestFont("🎉")
         bitmaps.hasOutlines = false
         #expect(refusal(try TestFonts.path(bitmaps)).contains("bitmaps of one size"))
@@ -116,5 +117,14 @@ struct SceneFontsTests {
             #expect(seen.insert(try self.look(text, fonts)).inserted, "\(text) looks like another, or is a box")
         }
         #expect(fonts.missing(in: "PK SCORE 0:58").isEmpty)
+    }
+
+    @Test("the font installed by .ci/deps and the image has Latin, Korean, Chinese and Japanese")
+    func installed() throws {
+        // Debian's fonts-noto-cjk.
+        let path = "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"
+        guard FileManager.default.fileExists(atPath: path) else { try TestTool.skip("fonts-noto-cjk") }
+        let font = try SceneFont.open(path)
+        #expect(font.hasLatin && "한글中国あ".unicodeScalars.allSatisfy { font.has($0) })
     }
 }

@@ -76,7 +76,7 @@ struct MultichannelConfigTests {
 
     @Test("a custom order is passed to the decoder only if the codec has no field for it")
     func custom() throws {
-        let swapped = try #require(SoundLayout([.frontRight, .frontLeft]))
+        let swapped = try #require(ChannelLayout([.frontRight, .frontLeft]))
         var run = Self.run()
         run.audio(EnhancedBytes.single(.audio, 0, "Opus", []))
         run.audio(Self.config([2, 2, 1, 0]))

@@ -1,16 +1,19 @@
 import Foundation
 import Room
+import RoomSources
 import Testing
 
-@Suite("The alarm table of the guide")
+@Suite("The alarm tables of the guide")
 struct AlarmGuideTests {
-    private static let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc/ControlAPI.md")
+    private static let guides = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
 
-    @Test("the table has exactly the alarm types that rooms raise")
-    func types() throws {
-        let text = try String(contentsOf: Self.guide, encoding: .utf8)
-        let section = try #require(text.components(separatedBy: "## Alarms\n").dropFirst().first)
+    @Test(
+        "the table has every alarm type that rooms raise, once, and no other",
+        arguments: [("ControlAPI.md", "## Alarms\n"), ("Troubleshooting.md", "## By alarm\n")])
+    func types(page: String, heading: String) throws {
+        let text = try String(contentsOf: Self.guides.appendingPathComponent(page), encoding: .utf8)
+        let section = try #require(text.components(separatedBy: heading).dropFirst().first)
         let table = section.components(separatedBy: "\n## ")[0].split(separator: "\n").filter { $0.hasPrefix("| `") }
         let told = table.flatMap { row in
             row.split(separator: "|")[0].matches(of: /`([a-z]+\.[a-z_]+)`/).map { String($0.output.1) }

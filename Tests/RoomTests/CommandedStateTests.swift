@@ -1,6 +1,7 @@
 import MediaTypes
 import PipelineSpec
 import Room
+import RoomScenes
 import Testing
 
 @Suite("commands.json: encoding and decoding")

@@ -1,5 +1,5 @@
 import Packager
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("Disk guard: what a filling disk stops, in which order, and when it resumes")

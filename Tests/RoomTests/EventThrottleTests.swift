@@ -1,4 +1,5 @@
 import Room
+import RoomSources
 import Testing
 
 @Suite("Rate limit of events that a publisher can repeat")

@@ -1,5 +1,5 @@
 import Push
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("Alarms for outputs to other servers")

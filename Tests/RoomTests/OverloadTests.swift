@@ -303,18 +303,30 @@ struct OverloadTests {
         }
     }
 
-    @Test("if only the hold is left, it is taken, and retried after 5 s, 10 s, 20 s and so on")
+    @Test("if only the hold is left, it is taken, and retried after 1 s, then after 5 s, 10 s, 20 s and so on")
     func hold() {
         let run = Self.run(Machine(capacity: 0.15, needs: Self.needs[0]), seconds: 300, seed: 1)
         #expect(run.held && run.longestLag < 2.5)
         let distances = zip(run.attempts.dropFirst(), run.attempts).map { $0 - $1 }
-        #expect((4...6).contains(run.attempts.count), "\(run.attempts)")
+        #expect((5...7).contains(run.attempts.count), "\(run.attempts)")
+        // The lag must be gone for a second before anything is tried.
+        #expect(distances.first.map { $0 < 9 } ?? false, "\(run.attempts)")
         #expect(zip(distances.dropFirst(), distances).allSatisfy { $0 > 1.8 * $1 - 5 }, "\(run.attempts)")
         // Five seconds of full load from outside do not lead to half a minute of a frozen frame.
         let short = Self.run(Machine(capacity: 1.25, needs: Self.needs[0]), seconds: 120, seed: 1) {
             (10..<25).contains($0) ? 0.1 : 1.25
         }
         #expect(short.held && short.times[7] < 20, "\(short.times)")
+    }
+
+    @Test("a slow start does not hold the frame for more than three seconds")
+    func start() {
+        for seed in UInt64(1)...8 {
+            let run = Self.run(Machine(capacity: 0.75, needs: Self.needs[0], noise: 0.1), seconds: 60, seed: seed) {
+                $0 < 2 ? 0.1 : 0.75
+            }
+            #expect(run.held && run.times[7] < 3.5, "seed \(seed): \(run.times)")
+        }
     }
 
     @Test(

@@ -1,4 +1,4 @@
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("Making recording files while the room runs")

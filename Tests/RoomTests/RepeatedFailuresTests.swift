@@ -1,5 +1,5 @@
 import MediaTypes
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("Rate limit of failures that repeat with every segment")

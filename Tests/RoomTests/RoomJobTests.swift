@@ -1,3 +1,4 @@
+import Foundation
 import HLS
 import MediaTypes
 import PipelineSpec
@@ -46,6 +47,39 @@ extension InProcess {
                 #expect(frames.view(tick - 1) == .darkLeftLightRight && frames.view(tick) == .dark, "run \(run)")
             }
             #expect(Set(ticks).count == 1 && ticks.allSatisfy { (10...11).contains($0 ?? 0) }, "\(ticks)")
+        }
+
+        /// Number of runs. The full test is `TANDEM_RUNS=200`, beside `stress --cpu 2` or another load.
+        private static let runs = max(2, ProcessInfo.processInfo.environment["TANDEM_RUNS"].flatMap { Int($0) } ?? 3)
+
+        @Test("a job shorter than its files gives the same bytes in every run, to the last block of audio")
+        func everyRun() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let files = ("\(directory.path)/a.mp4", "\(directory.path)/b.flv")
+            for (path, picture, hertz, bFrames) in [(files.0, "testsrc2", 440, 2), (files.1, "smptebars", 660, 0)] {
+                try await FFmpegFile.make([
+                    "-f", "lavfi", "-i", "\(picture)=s=160x90:r=30:d=4", "-f", "lavfi", "-i",
+                    "sine=frequency=\(hertz):sample_rate=48000:d=4", "-c:v", "libx264", "-preset", "veryfast", "-bf",
+                    "\(bFrames)", "-g", "30", "-pix_fmt", "yuv420p", "-c:a", "aac", path,
+                ])
+            }
+            var first: [String: [UInt8]] = [:]
+            for run in 0..<Self.runs {
+                let output = RoomDirectory(at: "\(directory.path)/\(run)/out")
+                let (outcome, _) = try await RoomJob.run(
+                    RoomJob.pipeline("\(directory.path)/\(run)", files: files, seconds: 2.5))
+                if case .ended = outcome {} else { Issue.record("run \(run) has not ended: \(outcome)") }
+                var made: [String: [UInt8]] = [:]
+                for name in try output.names() where [".m3u8", ".m4s", ".mp4"].contains(where: { name.hasSuffix($0) }) {
+                    made[name] = try output.bytes(of: name)
+                }
+                if run == 0 { first = made }
+                let differing = Set(made.keys).union(first.keys).filter { made[$0] != first[$0] }.sorted()
+                #expect(differing.isEmpty, "run \(run)")
+                output.remove()
+            }
+            #expect(first.count { $0.key.hasSuffix(".m4s") } >= 4)
         }
     }
 }

@@ -145,5 +145,43 @@ extension InProcess {
             #expect(try directory.playlist("90p.m3u8").isEnded)
             directory.lint()
         }
+
+        @Test(
+            "a live room that loses segments continues with gaps, sets an alarm, and ends as damaged without an error"
+        )
+        func damaged() async throws {
+            let directory = try RoomDirectory()
+            defer { directory.remove() }
+            let room = try await RoomHarness.open(HarnessRooms.duel(directory.path))
+            try await room.goLive(HarnessRooms.first)
+            try await room.publish(seconds: 5)
+            let last = try #require(try directory.playlist("90p.m3u8").segments.last?.uri)
+            let parts = last.split(separator: ".")[0].split(separator: "-")
+            let (name, number) = (parts.dropLast().joined(separator: "-"), try #require(parts.last.flatMap { Int($0) }))
+            // Directories with these names make file creation fail.
+            let obstacles = (1...3).map { "\(directory.path)/.\(name)-\(number + $0).m4s.tmp" }
+            for path in obstacles {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            }
+            let mark = room.events.count
+            try await room.run(seconds: 8)
+            let lost = try await room.told("segment.lost", from: mark)
+            #expect(lost.texts("tracks") == ["90p"], "\(lost)")
+            let alarm = try await room.run(until: "alarm.set", from: mark, within: 5) {
+                $0.member("alarm", "type")?.string == "output.damaged"
+            }
+            #expect(alarm.text("level") == "alert_3")
+            for path in obstacles { try FileManager.default.removeItem(atPath: path) }
+            try await room.run(seconds: 6)
+            let outcome = try await room.end()
+            #expect(room.room.verdict(outcome).error == nil, "the exit code is 0")
+            let count = Int64(room.events.all("segment.lost").count)
+            let closed = try #require(room.events.all("room.closed").first)
+            #expect(closed.text("outcome") == "damaged" && closed.integer("lostSegments") == count)
+            let playlist = try directory.playlist("90p.m3u8")
+            #expect(playlist.isEnded && playlist.text.components(separatedBy: "#EXT-X-GAP\n").count == Int(count) + 1)
+            #expect(try !directory.playlist("audio.m3u8").text.contains("EXT-X-GAP"))
+            directory.lint()
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import MediaTypes
 import PipelineSpec
 import Room
@@ -203,6 +204,41 @@ extension InProcess {
             #expect(resumed.contains(#""sources[2002].rotation""#), "\(resumed)")
             let guest = try await second.command(.get, "/v1/sources/2002")
             #expect(guest.member("videoPush")?.content == .boolean(false) && guest.member("volume")?.integer == 150)
+            try await second.end()
+        }
+
+        @Test("a disk that refuses writes delays no kick and no cover, which are stored when it accepts them again")
+        func unwritten() async throws {
+            let (directory, kept) = (try RoomDirectory(), try RoomDirectory())
+            defer { for directory in [directory, kept] { directory.remove() } }
+            let pipeline = HarnessRooms.duel(
+                directory.path, members: #""control": { "stateDirectory": "\#(kept.path)" },"#)
+            let first = try await RoomHarness.open(pipeline)
+            // A directory with this name makes file creation fail.
+            let obstacle = "\(kept.path)/.harness.commands.json.1.tmp"
+            try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+            func expectCovered(_ room: RoomHarness) async throws {
+                let guest = try await room.command(.get, "/v1/sources/2002")
+                #expect(guest.member("videoPush")?.content == .boolean(false))
+                #expect(guest.member("refused", "reason")?.string == "kicked")
+            }
+            let before = first.clock.now()
+            let replies = [
+                try await first.command(.put, "/v1/sources/2002", #"{"videoPush":false}"#),
+                try await first.command(.post, "/v1/sources/2002:kick", #"{"refuseSeconds":600}"#),
+            ]
+            #expect(replies.allSatisfy { $0.member("durable")?.content == .boolean(false) })
+            #expect(first.clock.now() == before, "both are in force at once")
+            try await expectCovered(first)
+            #expect(!kept.exists("harness.commands.json"))
+            let set = try await first.run(until: "alarm.set", within: 20) {
+                $0.member("alarm", "type")?.string == "commands.not_durable"
+            }
+            try FileManager.default.removeItem(atPath: obstacle)
+            try await first.run(until: "alarm.cleared", within: 60) { $0.text("id") == set.text("id") }
+            #expect(kept.exists("harness.commands.json"))
+            let second = try await Self.successor(of: first, pipeline, after: 1, .waiting)
+            try await expectCovered(second)
             try await second.end()
         }
     }

@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomOutputs
 import Testing
 
 @Suite("Result and exit code of an ended room")

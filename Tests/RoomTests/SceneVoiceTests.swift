@@ -1,6 +1,7 @@
 import MediaTypes
 import PipelineSpec
 import Room
+import RoomScenes
 import Testing
 
 @Suite("A source whose pane leaves the scene stays audible")

@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 import Testing
 
 @Suite("Source health: problems of the network, the encoder and the worker")

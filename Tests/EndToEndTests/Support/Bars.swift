@@ -67,8 +67,6 @@ struct RawPicture {
         }
     }
 
-    func luma(_ x: Int, _ y: Int) -> Int { Int(self.bytes[y * self.width + x]) }
-
     /// The color in the middle of bar `index` of eight.
     func bar(_ index: Int) -> [Int] { self.color((2 * index + 1) * self.width / 16, self.height / 2) }
 }
@@ -90,16 +88,12 @@ extension Media {
 enum OneSource {
     static let size = (width: 640, height: 360)
 
-    /// - Parameters:
-    ///   - source: More members of the source: JSON with a leading comma.
-    ///   - pane: Members of the pane beside `uid`: JSON with a leading comma.
-    static func pipeline(
-        _ path: String, raw: String, seconds: Double = 0.2, source: String = "", pane: String = "", canvas: String = ""
-    ) -> String {
+    /// - Parameter pane: Members of the pane beside `uid`: JSON with a leading comma.
+    private static func pipeline(_ path: String, raw: String, pane: String) -> String {
         """
         {
-          "room": { "roomId": "e2e" }, "clock": "offline", "durationSeconds": \(seconds),
-          "sources": [{ "uid": "1001", "type": "file", "path": "\(path)"\(source) }],
+          "room": { "roomId": "e2e" }, "clock": "offline", "durationSeconds": 0.2,
+          "sources": [{ "uid": "1001", "type": "file", "path": "\(path)" }],
           "canvas": { "width": \(self.size.width), "height": \(self.size.height), "backgroundColor": "#000000" },
           "scenes": [{ "sceneId": "scene", "panes": [{ "uid": "1001", "width": 640, "height": 360\(pane) }] }],
           "renditions": \(Rooms.small),
@@ -110,12 +104,12 @@ enum OneSource {
 
     /// Runs the job and reads its canvases.
     static func run(
-        _ path: String, _ work: WorkDirectory, seconds: Double = 0.2, source: String = "", pane: String = ""
+        _ path: String, _ work: WorkDirectory, pane: String = ""
     ) throws -> [RawPicture] {
         let raw = work.path("canvas.y4m")
         let result = try Command.tandem(
             ["run", "-"],
-            input: self.pipeline(path, raw: raw, seconds: seconds, source: source, pane: pane))
+            input: self.pipeline(path, raw: raw, pane: pane))
         try #require(result.code == 0, "\(result.errors)")
         return try RawPicture.read(raw, width: self.size.width, height: self.size.height)
     }

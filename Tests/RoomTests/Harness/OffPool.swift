@@ -1,4 +1,4 @@
-import Stages
+import Threading
 
 /// Runs blocking code on a thread of its own, so that the shared threads of the tests stay free for the room.
 @discardableResult

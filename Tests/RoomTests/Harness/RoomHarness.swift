@@ -1,5 +1,6 @@
 import Control
 import Dispatch
+import Events
 import Glibc
 import HTTPTypes
 import Ingest
@@ -8,15 +9,15 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Room
-import Stages
+import Threading
 import Synchronization
 import Testing
 
 /// A room in the test process, without sockets, whose time is moved by the test.
 ///
 /// The stages are the product's: admission, decoders, program, x264, packager and the directory on disk. Publishers are
-/// scripted (``connect(_:sending:key:)``), commands are requests to the control API's responder (``command(_:_:_:)``),
-/// and time passes only in ``run(seconds:)``.
+/// scripted (``connect(_:sending:tones:key:)``), commands are requests to the control API's responder
+/// (``command(_:_:_:)``), and time passes only in ``run(seconds:)``.
 final class RoomHarness: Sendable {
     /// What the room does when it starts, which decides when its threads are idle.
     enum Beginning {
@@ -28,14 +29,42 @@ final class RoomHarness: Sendable {
         case over
     }
 
-    /// A publication, with the frame that is due next.
+    /// A publication, with the frames that are due next.
     private struct Script {
-        var publisher: ScriptedPublisher
-        var look: ScriptedClip.Look
-        var began: Int64
-        var next: Int64 = 0
+        let publisher: ScriptedPublisher
+        let content: ScriptedContent
+        let began: Int64
+        /// Video frames and AAC frames sent so far.
+        private var frames: Int64 = 0
+        private var blocks: Int64 = 0
+        var hasBegun = false
 
-        var due: Int64 { self.began + self.next * RoomHarness.second / ScriptedClip.fps }
+        init(_ publisher: ScriptedPublisher, _ content: ScriptedContent, began: Int64) {
+            (self.publisher, self.content, self.began) = (publisher, content, began)
+        }
+
+        private var frameDue: Int64 {
+            self.content.look == nil ? .max : self.began + self.frames * RoomHarness.second / ScriptedClip.fps
+        }
+        private var blockDue: Int64 {
+            let samples = self.blocks * ScriptedTone.length
+            return self.content.tones.isEmpty
+                ? .max : self.began + samples * RoomHarness.second / ScriptedTone.sampleRate
+        }
+        /// When the next frame is due, on the machine's clock.
+        var due: Int64 { min(self.frameDue, self.blockDue) }
+
+        /// The items due at ``due``.
+        mutating func next(arrival: Int64) throws -> [SourceItem] {
+            if let look = self.content.look, self.frameDue <= self.blockDue {
+                defer { self.frames += 1 }
+                return [try ScriptedClip.packet(self.frames, look, arrival: arrival)]
+            }
+            defer { self.blocks += 1 }
+            return try self.content.tones.sorted { $0.key < $1.key }.map { track, hertz in
+                .packet(try ScriptedTone.packet(self.blocks, hertz, track: track, arrival: arrival))
+            }
+        }
     }
 
     static let second: Int64 = 1_000_000_000
@@ -47,12 +76,16 @@ final class RoomHarness: Sendable {
     let events: ToldEvents
     let room: Room
     let responder: ControlResponder
+    /// Sends the room's events to its webhooks; nil: events are not sent.
+    private let delivery: EventDelivery?
     private let scripts = Mutex<[String: Script]>([:])
     private let outcome = Mutex<RoomOutcome?>(nil)
     private let isOver = DispatchSemaphore(value: 0)
 
-    private init(_ room: Room, _ events: ToldEvents, _ clock: TestClock, _ wall: TestWallClock) {
-        (self.room, self.events, self.clock, self.wall) = (room, events, clock, wall)
+    private init(
+        _ room: Room, _ events: ToldEvents, _ clock: TestClock, _ wall: TestWallClock, _ delivery: EventDelivery?
+    ) {
+        (self.room, self.events, self.clock, self.wall, self.delivery) = (room, events, clock, wall, delivery)
         self.responder = ControlResponder(
             room: room, guardian: AccessGuard(listen: .unix(path: "unused"), token: nil))
     }
@@ -61,10 +94,11 @@ final class RoomHarness: Sendable {
     ///
     /// - Parameters:
     ///   - date: Time of day at which it opens, in nanoseconds since the Unix epoch.
+    ///   - receivers: Receivers of its webhooks; nil: events are not sent.
     ///   - change: Changes the settings, like flags of the command line.
     static func open(
         _ pipeline: String, at date: Int64 = RoomHarness.date, _ beginning: Beginning = .waiting,
-        change: (inout RoomSettings) -> Void = { _ in }
+        receivers: ScriptedReceivers? = nil, change: (inout RoomSettings) -> Void = { _ in }
     ) async throws -> RoomHarness {
         let clock = TestClock(now: 1_000 * Self.second)
         let wall = TestWallClock(clock, now: date)
@@ -80,8 +114,16 @@ final class RoomHarness: Sendable {
                 roomID: settings.pipeline.room.roomID, directory: settings.pipeline.eventDirectory,
                 vocabularies: settings.pipeline.control.compat, wall: wall
             ) { told.take($0) }
+            let delivery = try receivers.map { receivers in
+                EventDelivery(
+                    try settings.pipeline.webhooks(), of: events.log, roomID: settings.pipeline.room.roomID,
+                    directory: settings.pipeline.eventDirectory, egress: settings.egress,
+                    substitute: { receivers.receive($0, $1) }, notify: { events.tell($0, $1) })
+            }
+            delivery?.begin(new: events.log.last)
             let logger = Logger(label: "room") { _ in SwiftLogNoOpLogHandler() }
-            return RoomHarness(try Room.open(settings, events: events, logger: logger), told, clock, wall)
+            let room = try Room.open(settings, events: events, delivery: delivery, logger: logger)
+            return RoomHarness(room, told, clock, wall, delivery)
         }
         Task { [harness] in
             let outcome = await harness.room.run()
@@ -161,16 +203,22 @@ final class RoomHarness: Sendable {
     /// takes over.
     ///
     /// - Parameters:
-    ///   - look: What it sends; nil: the default of its source.
+    ///   - look: The video it sends; nil: the default of its source.
+    ///   - tones: Frequency in hertz of the tone in each audio track it sends.
     ///   - key: The stream key it uses; nil: that of the source.
     /// - Throws: ``ScriptedPublisher/Refused``.
-    func connect(_ uid: String, sending look: ScriptedClip.Look? = nil, key: String? = nil) async throws {
+    func connect(
+        _ uid: String, sending look: ScriptedClip.Look? = nil, tones: [UInt8: Int] = [:], key: String? = nil
+    ) async throws {
+        let content = ScriptedContent(look: look ?? HarnessRooms.look(of: uid), tones: tones)
+        try await self.connect(uid, content, key: key)
+    }
+
+    /// The same, with all media given by `content`.
+    func connect(_ uid: String, _ content: ScriptedContent, key: String? = nil) async throws {
         try await offPool {
             let publisher = try ScriptedPublisher.connect(key ?? HarnessRooms.key(of: uid), to: self.server)
-            self.scripts.withLock {
-                $0[uid] = Script(
-                    publisher: publisher, look: look ?? HarnessRooms.look(of: uid), began: self.clock.now())
-            }
+            self.scripts.withLock { $0[uid] = Script(publisher, content, began: self.clock.now()) }
             try self.sendDue()
             // The very first packet starts the program.
             try self.events.wait("program.started")
@@ -178,7 +226,7 @@ final class RoomHarness: Sendable {
         }
     }
 
-    /// Calls ``connect(_:sending:key:)`` and waits until the sources are live.
+    /// Calls ``connect(_:sending:tones:key:)`` and waits until the sources are live.
     func goLive(_ uids: String...) async throws {
         for uid in uids {
             let start = self.events.count
@@ -187,10 +235,10 @@ final class RoomHarness: Sendable {
         }
     }
 
-    /// Calls ``connect(_:sending:key:)`` and waits until the source is live.
-    func goLive(_ uid: String, sending look: ScriptedClip.Look) async throws {
+    /// Calls ``connect(_:sending:tones:key:)`` and waits until the source is live.
+    func goLive(_ uid: String, sending look: ScriptedClip.Look, tones: [UInt8: Int] = [:]) async throws {
         let start = self.events.count
-        try await self.connect(uid, sending: look)
+        try await self.connect(uid, sending: look, tones: tones)
         try await self.run(until: "source.live", uid: uid, from: start)
     }
 
@@ -222,11 +270,9 @@ final class RoomHarness: Sendable {
         for (uid, script) in self.scripts.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
             var script = script
             var items: [SourceItem] = []
-            if script.next == 0 { items.append(.configuration(try script.look.clip.configuration)) }
-            while script.due <= now {
-                items.append(try ScriptedClip.packet(script.next, script.look, arrival: now))
-                script.next += 1
-            }
+            if !script.hasBegun { items = try script.content.configurations() }
+            script.hasBegun = true
+            while script.due <= now { items += try script.next(arrival: now) }
             guard !items.isEmpty else { continue }
             let isSent = try script.publisher.send(items, to: self.server)
             self.scripts.withLock { [script] in $0[uid] = isSent ? script : nil }
@@ -262,6 +308,10 @@ final class RoomHarness: Sendable {
                 let outcome = self.outcome.withLock({ $0 })
             else { throw TestClock.Timeout(description: "the room does not end; told: \(self.events.types())") }
             return outcome
+        }
+        if let delivery = self.delivery {
+            self.room.events.close()
+            await delivery.finish(within: .seconds(5))
         }
         #expect(self.events.faults == [])
         return outcome

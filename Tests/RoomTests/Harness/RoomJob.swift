@@ -2,7 +2,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
-import Stages
+import Threading
 
 /// A room with an offline clock, run to its end in the test process.
 enum RoomJob {
@@ -14,7 +14,7 @@ enum RoomJob {
     ///   - members: More members of the document: JSON with a trailing comma.
     ///   - output: More outputs: JSON with a leading comma.
     static func pipeline(
-        _ directory: String, files: (String, String), seconds: Int, members: String = "",
+        _ directory: String, files: (String, String), seconds: Double, members: String = "",
         scene: String = #""layout": "sideBySide", "uids": ["1001", "2002"]"#, output: String = ""
     ) -> String {
         """
@@ -34,9 +34,14 @@ enum RoomJob {
         """
     }
 
+    /// - Parameter set: Values of the pipeline, as for `--set`.
     /// - Returns: Its outcome and its events.
-    static func run(_ pipeline: String) async throws -> (outcome: RoomOutcome, events: ToldEvents) {
-        let document = try RoomDocument.read(Array(pipeline.utf8)).get().document
+    static func run(
+        _ pipeline: String, set: [String] = []
+    ) async throws -> (outcome: RoomOutcome, events: ToldEvents) {
+        let document = try RoomDocument.read(
+            Array(pipeline.utf8), overrides: set.compactMap { SpecOverride(argument: $0) }
+        ).get().document
         var settings = RoomSettings(pipeline: document.pipeline, document: document, clocks: .system)
         settings.opensListeners = false
         let told = ToldEvents()

@@ -2,37 +2,25 @@ import LibAV
 import MediaTypes
 import Push
 import RTMP
+import Synchronization
 import TestSupport
 
 /// What scripted publishers send: one second of small H.264 frames that starts with a key frame, in a loop.
 enum ScriptedClip {
-    /// What the frames show. Each is encoded once per process.
-    enum Look: Sendable {
-        /// A white square that moves over black.
-        case dark
-        /// The same square over gray.
-        case light
-        /// Random blocks that change with every frame: an encoder uses all the bits it may on them.
-        case noise
+    /// What the frames show. Each look is encoded once per process.
+    struct Look: Sendable, Hashable {
+        /// Luma behind the moving white square, which has a luma of 235.
+        let background: UInt8
+        /// Random blocks instead, which change with every frame: an encoder uses all the bits it may on them.
+        var isNoise = false
+
+        static let dark = Look(background: 16)
+        static let light = Look(background: 128)
+        static let bright = Look(background: 190)
+        static let noise = Look(background: 128, isNoise: true)
 
         /// The encoded frames and their configuration.
-        var clip: Clip {
-            get throws {
-                switch self {
-                case .dark: try ScriptedClip.dark.get()
-                case .light: try ScriptedClip.light.get()
-                case .noise: try ScriptedClip.noise.get()
-                }
-            }
-        }
-
-        /// Luma of the background; the square is 235.
-        var background: UInt8 {
-            switch self {
-            case .dark: 16
-            case .light, .noise: 128
-            }
-        }
+        var clip: Clip { get throws { try ScriptedClip.clip(self) } }
     }
 
     typealias Clip = (configuration: CodecParameters, frames: [CodedPacket])
@@ -40,12 +28,17 @@ enum ScriptedClip {
     /// Frames per second.
     static let fps: Int64 = 10
 
-    private static let dark = Result { try Self.encode(.dark) }
-    private static let light = Result { try Self.encode(.light) }
-    private static let noise = Result { try Self.encode(.noise) }
+    private static let clips = Mutex<[Look: Clip]>([:])
 
-    static func encode(_ look: Look) throws -> Clip {
-        let bitrate = look == .noise ? 3_000_000 : 100_000
+    private static func clip(_ look: Look) throws -> Clip {
+        if let clip = self.clips.withLock({ $0[look] }) { return clip }
+        let clip = try self.encode(look)
+        self.clips.withLock { $0[look] = clip }
+        return clip
+    }
+
+    private static func encode(_ look: Look) throws -> Clip {
+        let bitrate = look.isNoise ? 3_000_000 : 100_000
         let encoder = try VideoEncoder.open(
             VideoEncoderSettings(
                 width: 160, height: 90, fps: Int(self.fps), preset: "ultrafast", profile: "baseline", bitrate: bitrate,
@@ -56,7 +49,7 @@ enum ScriptedClip {
         for index in 0..<Int(self.fps) {
             let background = CanvasColor(y: look.background, cb: 128, cr: 128)
             var canvas = try PictureCanvas.open(width: 160, height: 90, fill: background)
-            if look == .noise {
+            if look.isNoise {
                 self.fillBlocks(&canvas, &random)
             } else {
                 canvas.fill(x: index * 12, y: 20, width: 32, height: 32, .white)

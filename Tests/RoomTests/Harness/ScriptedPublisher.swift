@@ -17,7 +17,8 @@ final class ScriptedPublisher: PublishingConnection, @unchecked Sendable {
     let remote = "192.0.2.1:1935"
     private let core: IngestCore
     private var hub: SourceHub?
-    private var hasSent = false
+    /// The kinds of media it has sent.
+    private var sent: Set<TrackKind> = []
 
     private init(_ core: IngestCore) {
         self.core = core
@@ -90,10 +91,10 @@ final class ScriptedPublisher: PublishingConnection, @unchecked Sendable {
         for item in items {
             switch item {
             case .configuration(let parameters): self.core.emit(.configuration(hub.source, parameters))
-            case .packet where !self.hasSent:
-                self.hasSent = true
-                self.core.emit(.firstVideo(hub.source))
-            case .packet, .end: break
+            case .packet(let packet):
+                guard self.sent.insert(packet.kind).inserted else { continue }
+                self.core.emit(packet.kind == .video ? .firstVideo(hub.source) : .firstAudio(hub.source))
+            case .end: break
             }
         }
         return true

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import MediaTypes
-import Stages
+import Threading
 import Synchronization
 
 /// A monotonic clock that moves only when a test advances it.

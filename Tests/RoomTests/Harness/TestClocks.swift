@@ -1,5 +1,5 @@
 import MediaTypes
-import Stages
+import Threading
 
 /// The time of day, which advances with a ``TestClock``.
 struct TestWallClock: WallClock {

@@ -22,7 +22,7 @@ extension InProcess {
         ///
         /// - Returns: Whether the reply says that it is durable.
         @discardableResult
-        private static func send(
+        static func send(
             _ command: KillCommand, to room: RoomHarness, _ facts: KillCommand.Facts, settles: Bool = true
         ) async throws -> Bool {
             var fields: HTTPFields = [:]
@@ -33,7 +33,7 @@ extension InProcess {
             return reply.member("durable")?.content != .boolean(false)
         }
 
-        private static func facts(_ room: RoomHarness, _ directory: RoomDirectory) -> KillCommand.Facts {
+        static func facts(_ room: RoomHarness, _ directory: RoomDirectory) -> KillCommand.Facts {
             let date = room.wall.now() + 50 * RoomHarness.second
             return KillCommand.Facts(directory: directory.path, later: ProgramDate.format(date))
         }
@@ -116,10 +116,15 @@ extension InProcess {
         // MARK: The whole room
 
         /// The commanded state as the room reports it.
-        private static func told(_ room: RoomHarness, settles: Bool = true) async throws -> [String: String] {
+        static func told(_ room: RoomHarness, settles: Bool = true) async throws -> [String: String] {
             var told: [String: String] = [:]
             let state = try await room.command(.get, "/v1/room", settles: settles)
-            for path in [["title"], ["program", "scene"], ["pk", "phase"], ["pk", "endsAt"], ["revision"]] {
+            let paths = [
+                ["title"], ["program", "scene"], ["pk", "phase"], ["pk", "endsAt"], ["pk", "scene"],
+                ["pk", "endScene"],
+                ["revision"],
+            ]
+            for path in paths {
                 let node = path.reduce(JSONParser.parse(Array(state.body.utf8)).root) { $0?[key: $1] }
                 told[path.joined(separator: ".")] = node?.text()
             }

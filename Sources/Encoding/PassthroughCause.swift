@@ -1,0 +1,31 @@
+/// Why a rendition is encoded although passthrough is configured; the values appear in events and in the state.
+package enum PassthroughCause: String, Sendable, CaseIterable {
+    /// Passthrough is not configured.
+    case off
+    /// The canvas is not filled by exactly one source, or something is drawn over it.
+    case scene
+    /// There is no publisher, or it sends no video.
+    case lost
+    /// The codec is not H.264.
+    case codec
+    /// The size differs from the rendition's, or the video is rotated.
+    case size
+    /// The video is not 8-bit 4:2:0, or it is interlaced.
+    case format
+    /// The profile or the level is higher than the rendition declares.
+    case profile, level
+    /// The frame rate differs from the canvas's.
+    case frameRate
+    /// Key frames are further apart than a segment, or do not begin a closed GOP.
+    case keyInterval
+    /// The peak or average bit rate is higher than the rendition declares.
+    case bitrate
+    /// Frames are missing.
+    case gap
+    /// Timestamps jump, or two frames share a tick.
+    case timestamps
+    /// A key frame arrived too late.
+    case late
+    /// Not enough of the stream has been received to decide.
+    case settling
+}

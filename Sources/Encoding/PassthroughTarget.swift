@@ -1,0 +1,85 @@
+import MediaTypes
+
+/// Requirements of a rendition for a publisher's stream that replaces its own (passthrough).
+package struct PassthroughTarget: Sendable, Hashable {
+    /// Index of the rendition.
+    package var track: Int
+    package var width: Int
+    package var height: Int
+    /// As declared in the rendition's own parameter set.
+    package var profile: UInt8
+    package var level: UInt8
+    /// Rates in bits per second; buffer size in bits.
+    package var bitrate: Int64
+    package var maxBitrate: Int64
+    package var bufferSize: Int64
+
+    package init(
+        track: Int, width: Int, height: Int, profile: UInt8, level: UInt8, bitrate: Int64, maxBitrate: Int64,
+        bufferSize: Int64
+    ) {
+        self.track = track
+        self.width = width
+        self.height = height
+        self.profile = profile
+        self.level = level
+        self.bitrate = bitrate
+        self.maxBitrate = maxBitrate
+        self.bufferSize = bufferSize
+    }
+
+    /// Bit rate, maximum and buffer size as one value.
+    var rates: BitRates {
+        get { BitRates(bitrate: self.bitrate, maxBitrate: self.maxBitrate, bufferSize: self.bufferSize) }
+        set {
+            (self.bitrate, self.maxBitrate, self.bufferSize) = (
+                newValue.bitrate, newValue.maxBitrate, newValue.bufferSize
+            )
+        }
+    }
+
+    /// Profiles in order: a decoder for a later one can also decode the earlier ones (baseline, main, high). Spec:
+    /// H.264 Annex A.2.
+    private static let profiles: [UInt8] = [66, 77, 100]
+    /// How much the average bit rate may exceed the declared one, in thousandths, before a stream is accepted and
+    /// before it must leave: `AVERAGE-BANDWIDTH` has that margin, and rate control is never exact.
+    private static let tolerance: (joining: Int64, staying: Int64) = (1_030, 1_100)
+
+    /// The reason why the stream cannot replace the rendition; `nil`: it can.
+    ///
+    /// - Parameters:
+    ///   - limit: Length of a segment in ticks.
+    ///   - isJoining: Whether the stream is not passed through yet.
+    package func refusal(
+        of stream: PassthroughStream, limit: Int64, isJoining: Bool
+    ) -> PassthroughCause? {
+        guard let parameters = stream.parameters, !stream.isEnded else { return .lost }
+        if let misfit = self.misfit(of: stream, parameters) { return misfit }
+        if let fps = stream.measuredFps, (fps - stream.fps * 1_000).magnitude > UInt64(stream.fps * 20) {
+            return .frameRate
+        }
+        if let longest = stream.longestGop, longest > limit { return .keyInterval }
+        let share = isJoining ? Self.tolerance.joining : Self.tolerance.staying
+        if let average = stream.averageBitrate, average > self.bitrate * share / 1_000 { return .bitrate }
+        if stream.excess(over: self.maxBitrate) > self.bufferSize { return .bitrate }
+        return nil
+    }
+
+    /// The reason why the stream's configuration prevents passthrough, whatever its packets are; `nil`: none.
+    func misfit(of stream: PassthroughStream, _ parameters: CodecParameters) -> PassthroughCause? {
+        guard parameters.codec == .h264, let sequence = stream.sequence, parameters.configuration.count > 8,
+            parameters.configuration[4] & 3 == 3
+        else { return .codec }
+        guard sequence.width == self.width, sequence.height == self.height, parameters.orientation == .upright else {
+            return .size
+        }
+        guard sequence.chromaFormat == 1, sequence.lumaBitDepth == 8, sequence.chromaBitDepth == 8,
+            sequence.framesOnly
+        else { return .format }
+        guard let wanted = Self.profiles.firstIndex(of: self.profile),
+            let given = Self.profiles.firstIndex(of: sequence.profile), given <= wanted
+        else { return .profile }
+        guard sequence.level <= self.level else { return .level }
+        return nil
+    }
+}

@@ -1,0 +1,165 @@
+import DequeModule
+import Dispatch
+import Synchronization
+
+/// A bounded queue between two stages: media flows one way through it, and back-pressure the other.
+///
+/// States: open (elements may be added) → closed (``close()``; remaining elements can still be taken) → drained.
+///
+/// With a batch, a waiting consumer is woken only when that many elements are available, not for each element: a stage
+/// that processes several frames in a row still has its tables and its last frame in the CPU caches.
+package final class BoundedQueue<Element: Sendable>: Sendable {
+    private struct State {
+        var elements = Deque<Element>()
+        var isClosed = false
+        var waitingTakers = 0
+        var waitingPutters = 0
+    }
+
+    private enum PutOutcome { case done(wake: Bool), full, closed }
+    private enum TakeOutcome { case element(Element, wake: Bool), empty, drained }
+
+    private let state = Mutex(State())
+    private let available = DispatchSemaphore(value: 0)
+    private let room = DispatchSemaphore(value: 0)
+    /// Maximum number of elements.
+    package let capacity: Int
+    /// Number of elements for which a consumer waits after it found the queue empty.
+    private let batch: Int
+    /// Number of free places for which a producer waits after it found the queue full.
+    private let places: Int
+
+    /// - Parameters:
+    ///   - batch: 1…`capacity`. If above 1, the last elements may only be taken when the queue is closed.
+    ///   - places: 1…`capacity`; the same as `batch` by default.
+    package init(capacity: Int, batch: Int = 1, places: Int? = nil) {
+        self.capacity = max(1, capacity)
+        self.batch = min(max(1, batch), self.capacity)
+        self.places = min(max(1, places ?? batch), self.capacity)
+    }
+
+    /// Current number of elements.
+    package var count: Int { self.state.withLock { $0.elements.count } }
+
+    /// Adds an element without waiting.
+    ///
+    /// - Returns: `false` if the queue is full or closed; the element was not added then.
+    package func offer(_ element: Element) -> Bool {
+        let (accepted, wake) = self.state.withLock { state -> (Bool, Bool) in
+            guard !state.isClosed, state.elements.count < self.capacity else { return (false, false) }
+            return (true, self.append(element, to: &state))
+        }
+        if wake { self.available.signal() }
+        return accepted
+    }
+
+    /// Adds several elements without waiting: all of them, or none.
+    ///
+    /// - Returns: `false` if there is no space for all, or the queue is closed.
+    package func offer(all elements: [Element]) -> Bool {
+        var takers = 0
+        let isAccepted = self.state.withLock { state in
+            guard !state.isClosed, state.elements.count + elements.count <= self.capacity else { return false }
+            let before = state.elements.count
+            // In one call: generic code looks up its type metadata on every call.
+            state.elements.append(contentsOf: elements)
+            // As if they had been added one after the other: from the batch's last element on, each wakes one consumer.
+            takers = min(state.waitingTakers, max(0, state.elements.count - max(before, self.batch - 1)))
+            state.waitingTakers -= takers
+            return true
+        }
+        for _ in 0..<takers { self.available.signal() }
+        return isAccepted
+    }
+
+    /// Adds an element without waiting, even beyond the capacity: for rare elements that must not be lost, such as a
+    /// change of format. Does nothing if the queue is closed.
+    package func force(_ element: Element) {
+        let wake = self.state.withLock { state in state.isClosed ? false : self.append(element, to: &state) }
+        if wake { self.available.signal() }
+    }
+
+    /// Adds an element; waits while the queue is full.
+    ///
+    /// - Returns: `false` if the queue is closed.
+    @discardableResult
+    package func put(_ element: Element) -> Bool {
+        while true {
+            let outcome = self.state.withLock { state -> PutOutcome in
+                if state.isClosed { return .closed }
+                if state.elements.count < self.capacity { return .done(wake: self.append(element, to: &state)) }
+                state.waitingPutters += 1
+                return .full
+            }
+            switch outcome {
+            case .done(let wake):
+                if wake { self.available.signal() }
+                return true
+            case .closed: return false
+            case .full: self.room.wait()
+            }
+        }
+    }
+
+    /// Removes and returns the oldest element; waits while the queue is empty.
+    ///
+    /// - Returns: `nil` if the queue is closed and empty.
+    package func take() -> Element? {
+        while true {
+            let outcome = self.state.withLock { state -> TakeOutcome in
+                if let element = state.elements.popFirst() {
+                    return .element(element, wake: self.admitsPutter(&state))
+                }
+                if state.isClosed { return .drained }
+                state.waitingTakers += 1
+                return .empty
+            }
+            switch outcome {
+            case .element(let element, let wake):
+                if wake { self.room.signal() }
+                return element
+            case .drained: return nil
+            case .empty: self.available.wait()
+            }
+        }
+    }
+
+    /// Removes and returns the oldest element without waiting; `nil` if the queue is empty.
+    package func poll() -> Element? {
+        let (element, wake) = self.state.withLock { state -> (Element?, Bool) in
+            guard let element = state.elements.popFirst() else { return (nil, false) }
+            return (element, self.admitsPutter(&state))
+        }
+        if wake { self.room.signal() }
+        return element
+    }
+
+    /// Closes the queue: no more elements can be added; consumers get the remaining ones and then `nil`.
+    package func close() {
+        let (takers, putters) = self.state.withLock { state -> (Int, Int) in
+            state.isClosed = true
+            defer {
+                state.waitingTakers = 0
+                state.waitingPutters = 0
+            }
+            return (state.waitingTakers, state.waitingPutters)
+        }
+        for _ in 0..<takers { self.available.signal() }
+        for _ in 0..<putters { self.room.signal() }
+    }
+
+    /// - Returns: Whether a waiting consumer must be woken.
+    private func append(_ element: Element, to state: inout State) -> Bool {
+        state.elements.append(element)
+        guard state.waitingTakers > 0, state.elements.count >= self.batch else { return false }
+        state.waitingTakers -= 1
+        return true
+    }
+
+    /// - Returns: Whether a waiting producer must be woken after an element was removed.
+    private func admitsPutter(_ state: inout State) -> Bool {
+        guard state.waitingPutters > 0, state.elements.count <= self.capacity - self.places else { return false }
+        state.waitingPutters -= 1
+        return true
+    }
+}

@@ -1,0 +1,25 @@
+/// Time limits for asynchronous work.
+package enum Deadline {
+    /// Runs `work` and returns its result if it finishes within `nanoseconds`; otherwise cancels it.
+    ///
+    /// - Returns: `nil` if the time was over or this task was cancelled. A cancelled asynchronous byte sequence ends as
+    ///   if it were complete, so its result must not be used.
+    package static func run<R: Sendable>(
+        within nanoseconds: Int64, _ work: @escaping @Sendable () async -> R
+    ) async -> R? {
+        let task = Task { () -> R? in
+            let result = await work()
+            return Task.isCancelled ? nil : result
+        }
+        let timer = Task {
+            try? await Task.sleep(for: .nanoseconds(max(0, nanoseconds)))
+            task.cancel()
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Synchronization
+
+/// Guards calls to something that ends, such as an event loop, for callers that do not know whether it has ended. Open
+/// until ``close()``, which waits for a call in progress.
+package final class Gate: Sendable {
+    private let isOpen = Mutex(true)
+
+    package init() {}
+
+    /// Runs `work` immediately, or not at all if the gate is closed; never concurrently with ``close()``. `work` must
+    /// be short and must not use the gate.
+    ///
+    /// - Returns: Whether `work` was run.
+    @discardableResult
+    package func pass(_ work: () -> Void) -> Bool {
+        self.isOpen.withLock { isOpen in
+            if isOpen { work() }
+            return isOpen
+        }
+    }
+
+    /// Closes the gate: no further call passes.
+    package func close() { self.isOpen.withLock { $0 = false } }
+}

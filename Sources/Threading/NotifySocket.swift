@@ -1,0 +1,57 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The notification socket of a service manager. Sends datagrams without waiting.
+///
+/// Spec: sd_notify(3): `$NOTIFY_SOCKET` is an absolute path, or `@` and a name in the abstract namespace of unix(7).
+package final class NotifySocket: Sendable {
+    private let descriptor: Int32
+    /// Content of `sun_path`: a path with its NUL, or a NUL and the name.
+    private let name: [UInt8]
+
+    /// - Parameter name: The value of `$NOTIFY_SOCKET`.
+    /// - Returns: `nil` if the name is invalid, or if the system cannot create a socket.
+    package init?(_ name: String) {
+        guard let bytes = Self.path(name) else { return nil }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        self.descriptor = descriptor
+        self.name = bytes
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Spec: unix(7): a name in the abstract namespace is as long as the address says, NULs included, so nothing may
+    /// follow it.
+    private static func path(_ name: String) -> [UInt8]? {
+        let bytes = Array(name.utf8)
+        guard !bytes.contains(0), bytes.count > 1 else { return nil }
+        let path: [UInt8]
+        switch bytes.first {
+        case UInt8(ascii: "/"): path = bytes + [0]
+        case UInt8(ascii: "@"): path = [0] + bytes.dropFirst()
+        default: return nil
+        }
+        return path.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path) ? path : nil
+    }
+
+    /// Sends one datagram.
+    ///
+    /// - Returns: Whether it was sent; `false` if the manager's queue is full or nothing listens.
+    package func send(_ text: String) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: self.name) }
+        let size = socklen_t(MemoryLayout<sa_family_t>.size + self.name.count)
+        let bytes = Array(text.utf8)
+        let sent = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(self.descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL), $0, size)
+            }
+        }
+        return sent == bytes.count
+    }
+}

@@ -1,0 +1,92 @@
+import Program
+import Testing
+
+@Suite("Lateness of a decoder, independent of its source's timeline")
+struct PlacingTests {
+    private static let second: Int64 = 1_000_000_000
+
+    @Test("a packet is late from when it was due and had arrived, whichever is later")
+    func late() {
+        let placing = LatenessFilter()
+        #expect(placing.lateness(due: 3 * Self.second, arrival: 2 * Self.second, now: 4 * Self.second) == Self.second)
+        #expect(placing.lateness(due: Self.second, arrival: 3 * Self.second, now: 4 * Self.second) == Self.second)
+        #expect(placing.lateness(due: 0, arrival: nil, now: 4 * Self.second) == 0, "a file is never late")
+    }
+
+    @Test("no offset shows a publisher earlier than its jitter buffer and the mix-ahead allow")
+    func earliest() {
+        let stage = StageRun.idle(offset: -Self.second)
+        #expect(stage.wantedOffset == -120_000_000, "200 ms less 80")
+        for (wanted, offset) in [(-10_000, -120), (-120, -120), (-100, -100), (0, 0), (10_000, 10_000)] {
+            stage.setOffset(milliseconds: wanted)
+            #expect(stage.wantedOffset == Int64(offset) * 1_000_000, "\(wanted)")
+        }
+    }
+
+    @Test("a publisher's jitter buffer is at least as long as the mix-ahead", arguments: [0, 20, 80, 200, 5_000])
+    func shortest(milliseconds: Int64) {
+        let stage = StageRun.idle(offset: -Self.second, jitterBuffer: milliseconds * 1_000_000)
+        #expect(stage.jitterBuffer == max(80, milliseconds) * 1_000_000)
+        #expect(stage.wantedOffset == max(-1_000, 80 - max(80, milliseconds)) * 1_000_000)
+    }
+
+    @Test("a publisher that leaves while its decoder is behind does not count as behind while it is gone")
+    func gone() {
+        let lateness = StageRun.lateness(looks: 3)
+        #expect(lateness[1] > 3_000 * Self.second, "its last packet was late")
+        #expect(lateness[2] == 0)
+    }
+
+    @Test("a timeline step that makes packets due in the past does not count as late, but a longer wait does")
+    func moved() {
+        var placing = LatenessFilter()
+        placing.note(isSettling: true, reanchors: 0, offset: 0, at: Self.second)
+        #expect(placing.lateness(due: 0, arrival: 0, now: Self.second) == Self.second, "the timeline has not moved")
+        let changes: [(isSettling: Bool, reanchors: Int, offset: Int64)] = [
+            (false, 0, 0), (false, 1, 0), (false, 1, 7), (true, 1, 7),
+        ]
+        for (index, change) in changes.enumerated() {
+            let now = Int64(index + 2) * 10 * Self.second
+            placing.note(
+                isSettling: change.isSettling, reanchors: change.reanchors, offset: change.offset, at: now)
+            #expect(placing.lateness(due: 0, arrival: 0, now: now) == 0)
+            #expect(placing.lateness(due: 0, arrival: 0, now: now + Self.second) == Self.second)
+        }
+    }
+
+    /// The lateness of a decoder that takes 5 ms per frame at 30 fps, when a step of the timeline makes so many frames
+    /// due at once.
+    private static func worst(pictures: Int64, step: Int64, decoding: Int64 = 5_000_000) -> Int64 {
+        var placing = LatenessFilter()
+        var (now, next, worst) = (10 * Self.second, Int64(0), Int64(0))
+        placing.note(isSettling: true, reanchors: 1, offset: 0, at: now)
+        while next < pictures + 60 {
+            let due = 10 * Self.second + (next - pictures) * step
+            if due > now {
+                placing.caughtUp()
+                now = due
+            }
+            worst = max(worst, placing.lateness(due: due, arrival: 9 * Self.second, now: now))
+            now += decoding
+            next += 1
+        }
+        return worst
+    }
+
+    @Test("two seconds of frames made due at once by a timeline step are no overload; a slow decoder is")
+    func workedOff() {
+        #expect(Self.worst(pictures: 60, step: 33_333_333) == 0)
+        #expect(Self.worst(pictures: 60, step: 33_333_333, decoding: 40_000_000) > Self.second)
+        #expect(Self.worst(pictures: 0, step: 33_333_333, decoding: 60_000_000) > Self.second)
+    }
+
+    @Test("after a backlog is decoded, the next late packet counts again")
+    func lateAgain() {
+        var placing = LatenessFilter()
+        placing.note(isSettling: true, reanchors: 1, offset: 0, at: 10 * Self.second)
+        let now = 10 * Self.second + 400_000_000
+        #expect(placing.lateness(due: 9 * Self.second, arrival: 9 * Self.second, now: now) == 0)
+        placing.caughtUp()
+        #expect(placing.lateness(due: now - 7, arrival: 9 * Self.second, now: now) == 7)
+    }
+}
