@@ -101,7 +101,10 @@ struct FaultTableTests {
         ("ReplayKit 1", .tests(["SourceTimelineFaultTests.pauseWithoutTime", "SourceLifeTests.stall"])),
         ("ReplayKit 2", .tests(["RoomLifecycleTests.unpublish"])),
         ("ReplayKit 3", .tests(["SourceTimelineFaultTests.stillScreen", "SourceLifeTests.stillScreen"])),
-        ("ReplayKit 4", .tests(["FormatChangeTests.rotation", "FormatChangeTests.turned", "RoomFormatTests.rotation"])),
+        (
+            "ReplayKit 4",
+            .tests(["FormatChangeTests.rotation", "FormatChangeTests.turned", "RoomFormatTests.rotation"])
+        ),
         ("ReplayKit 5", .tests(["SourceTimelineFaultTests.lateMicrophone", "RoomTrackTests.everything"])),
         ("ReplayKit 6", .tests(["RoomTrackTests.everything"])), ("ReplayKit 7", .tests(["LossTests.cycles"])),
         ("ReplayKit 8", .tests(["FormatChangeTests.tooLarge", "RoomFormatTests.shapes"])),

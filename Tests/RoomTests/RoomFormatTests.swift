@@ -177,7 +177,9 @@ extension InProcess {
             #expect(levels.suffix(29).allSatisfy { abs($0 - 60) <= 3 })
         }
 
-        @Test("an audio-only source shows its card, or leaves its pane empty by `onNoVideo: leavePane`", arguments: [false, true])
+        @Test(
+            "an audio-only source shows its card, or leaves its pane empty by `onNoVideo: leavePane`",
+            arguments: [false, true])
         func soundOnly(leaves: Bool) async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
