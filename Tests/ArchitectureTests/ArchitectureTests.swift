@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-@Suite("The house: floors, audited memory, reasons")
+@Suite("Rules for sources: imports between targets, unsafe code, clocks, file sizes")
 struct ArchitectureTests {
     private let sources = SourceTree.swiftFiles(in: "Sources")
 
-    @Test("there is a house to look at")
+    @Test("the sources and targets are found")
     func isNotEmpty() {
         #expect(self.sources.count > 150)
         #expect(SourceTree.floors.count > 15)
@@ -23,12 +23,12 @@ struct ArchitectureTests {
                 let words = line.split(separator: " ")
                 guard let word = words.firstIndex(of: "import"), word <= 1, words.count == word + 2 else { continue }
                 guard let imported = floors.firstIndex(of: String(words[word + 1])) else { continue }
-                #expect(imported < own, "\(file.path) imports \(words[word + 1]), which stands above \(file.target)")
+                #expect(imported < own, "\(file.path) imports \(words[word + 1]), which is above \(file.target)")
             }
         }
     }
 
-    @Test("raw memory is touched in LibAV and MediaKernels alone, and lent to the system in a few named files")
+    @Test("only LibAV, MediaKernels and a few named files that make system calls use unsafe code")
     func auditedMemory() {
         // read(2), recv(2), sendto(2), write(2), readdir(3), posix_spawn(3), bind(2) and pthread_create(3) take pointers.
         let lenders: Set<String> = [
@@ -44,12 +44,12 @@ struct ArchitectureTests {
             for (number, line) in file.lines.enumerated()
             where !line.trimmingCharacters(in: .whitespaces).hasPrefix("//") {
                 let isTouching = line.contains("Unsafe") || line.contains("Unmanaged") || line.contains("unsafe ")
-                #expect(!isTouching, "\(file.path):\(number + 1) touches raw memory")
+                #expect(!isTouching, "\(file.path):\(number + 1) uses unsafe code")
             }
         }
     }
 
-    @Test("every unchecked promise says who keeps it, on the line below")
+    @Test("every @unchecked Sendable and nonisolated(unsafe) has a reason on the next line")
     func reasons() {
         for file in self.sources {
             for (number, line) in file.lines.enumerated()
@@ -62,7 +62,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("nothing traps or postpones but where memory or threads are gone")
+    @Test("no source traps or has a TODO, except where memory or threads run out")
     func noTraps() {
         let words = ["fatalError(", "try!", "as! ", "TODO", "FIXME", "preconditionFailure("]
         for file in self.sources {
@@ -73,7 +73,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("no source imports Foundation: it would quadruple a static binary")
+    @Test("no source imports Foundation, which would quadruple the size of a static binary")
     func noFoundation() {
         for file in self.sources {
             #expect(!file.lines.contains { $0.hasSuffix("import Foundation") }, "\(file.path) imports Foundation")
@@ -91,18 +91,18 @@ struct ArchitectureTests {
         !line.trimmingCharacters(in: .whitespaces).hasPrefix("//") && self.systemClocks.contains { line.contains($0) }
     }
 
-    @Test("the modules of the room and Program read only the clocks that are passed to them")
+    @Test("the Room modules and Program read only the clocks that are passed to them")
     func injectedClocks() {
         let files = self.sources.filter { $0.target.hasPrefix("Room") || $0.target == "Program" }
         #expect(files.count > 150)
         for file in files {
             for (number, line) in file.lines.enumerated() {
-                #expect(!Self.readsSystemClock(line), "\(file.path):\(number + 1) reads a clock of the system")
+                #expect(!Self.readsSystemClock(line), "\(file.path):\(number + 1) reads a system clock")
             }
         }
     }
 
-    @Test("a line that reads a clock of the system is found")
+    @Test("the check finds lines that read a system clock")
     func systemClocksAreFound() {
         let planted = [
             "    let machine = SystemClock()", "        let now = SystemClock.wallClock()", "let start = Clocks.system",
@@ -117,7 +117,7 @@ struct ArchitectureTests {
         for line in allowed { #expect(!Self.readsSystemClock(line), "\(line)") }
     }
 
-    @Test("only the commands of the command-line tool choose the clocks of a room")
+    @Test("only commands of the command-line tool choose a room's clocks")
     func clocksAreChosenByTheTool() {
         let roots: Set<String> = [
             "Sources/tandem/RunCommand.swift", "Sources/tandem/DemoCommand.swift",
@@ -130,14 +130,14 @@ struct ArchitectureTests {
         #expect(Set(choosing.map(\.path)) == roots)
     }
 
-    @Test("files have one subject: none is longer than 600 lines, half are shorter than 150")
+    @Test("no source file is longer than 600 lines, and half are shorter than 150")
     func fileSizes() {
         let sizes = self.sources.map(\.lines.count).sorted()
         #expect((sizes.last ?? 0) <= 600)
         #expect(sizes[sizes.count / 2] <= 150)
     }
 
-    @Test("no machine's path stands in the project")
+    @Test("no file contains a path of a development machine")
     func noMachinePaths() {
         let home = ["/work/", "/root/", "/home/"]
         for file in self.sources + SourceTree.swiftFiles(in: "Tests")

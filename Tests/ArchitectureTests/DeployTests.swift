@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("deploy/: what watches rooms asks for what rooms tell")
+@Suite("deploy/: dashboard, alert rules and web server match what rooms provide")
 struct DeployTests {
     /// Names of families in the sources, without the suffixes of histograms.
     private static let told: Set<String> = {
@@ -19,7 +19,7 @@ struct DeployTests {
     }
 
     @Test(
-        "every metric of the dashboard and of the rules is one that rooms tell",
+        "the dashboard and the alert rules use only metrics that rooms export",
         arguments: ["deploy/grafana/tandem.json", "deploy/prometheus/alerts.yml"])
     func metrics(path: String) {
         let asked = Self.asked(path)
@@ -27,7 +27,7 @@ struct DeployTests {
         for name in asked { #expect(Self.told.contains(name), "\(path): \(name)") }
     }
 
-    @Test("states in the expressions are states there are")
+    @Test("the alert rules use only states that exist")
     func states() {
         let states = SourceTree.text("Sources/Room/RoomPhase.swift").matches(of: /case ([a-z, ]+)\n/)
             .flatMap { $0.output.1.split(separator: ", ") }
@@ -37,14 +37,14 @@ struct DeployTests {
         for state in asked { #expect(states.contains(state), "\(state)") }
     }
 
-    @Test("a room without an hls output, which is on air and never has a segment, wakes nobody")
+    @Test("a live room without an hls output does not fire the alert for missing segments")
     func withoutSegments() throws {
         let rules = SourceTree.text("deploy/prometheus/alerts.yml").split(separator: "\n")
         let rule = try #require(rules.first { $0.contains("increase(tandem_segments_total[1m]) == 0") })
         #expect(rule.contains("and tandem_segments_total > 0 and"))
     }
 
-    @Test("the web server of shared storage serves the segments of every kind", arguments: ["m4s", "ts"])
+    @Test("the web server for shared storage serves both segment formats", arguments: ["m4s", "ts"])
     func segments(ending: String) throws {
         let text = SourceTree.text("deploy/nginx/rooms.conf")
         let served = try #require(text.firstMatch(of: /location ~ \\\.\(([a-z0-9|]+)\)\$/)).output.1
@@ -52,7 +52,7 @@ struct DeployTests {
         #expect(text.contains(" \(ending);"), "with its type")
     }
 
-    @Test("what the web server of shared storage does not find is not remembered for a year")
+    @Test("the web server for shared storage does not mark 404 responses as immutable")
     func missingSegments() {
         let lasting = SourceTree.text("deploy/nginx/rooms.conf").split(separator: "\n").filter {
             $0.contains("immutable")
@@ -61,7 +61,7 @@ struct DeployTests {
         #expect(!lasting.isEmpty && lasting.allSatisfy { !$0.contains("always") })
     }
 
-    @Test("the dashboard is JSON with a query in each panel and no two panels in one place")
+    @Test("the dashboard is valid JSON; each panel has a query and a position of its own")
     func dashboard() throws {
         let data = Data(SourceTree.text("deploy/grafana/tandem.json").utf8)
         let dashboard = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -75,7 +75,7 @@ struct DeployTests {
         }
     }
 
-    @Test("promtool takes the rules")
+    @Test("promtool accepts the alert rules")
     func promtool() throws {
         let tool = try TestTool.require("promtool")
         let process = Process()
@@ -88,19 +88,19 @@ struct DeployTests {
         #expect(process.terminationStatus == 0)
     }
 
-    /// Fonts of Debian that have the Latin letters, each with the file that Program/SceneFonts looks for.
+    /// Debian font packages with Latin letters, each with the file that Program/SceneFonts looks for.
     private static let latinFonts = [
         "fonts-noto-cjk": "opentype/noto/NotoSansCJK-Regular.ttc",
         "fonts-dejavu-core": "truetype/dejavu/DejaVuSans.ttf",
         "fonts-liberation": "truetype/liberation/LiberationSans-Regular.ttf",
     ]
 
-    @Test("a machine that `make deps` has set up and the image have the same fonts, one of them with Latin letters")
+    @Test("`make deps` and the image install the same fonts, one of them with Latin letters")
     func fonts() {
         func packages(_ text: String) -> Set<String> {
             Set(text.matches(of: /(?:^|[\s"])(fonts-[a-z0-9-]+)/).map { String($0.output.1) })
         }
-        // Messages to people name packages, too.
+        // Messages to users also name packages, so only these lines count.
         let deps = SourceTree.text(".ci/deps").split(separator: "\n").filter { $0.contains("fonts=\"$fonts ") }
         let image = SourceTree.text("Dockerfile").components(separatedBy: "\nFROM ").last ?? ""
         let installed = packages(deps.joined(separator: "\n"))

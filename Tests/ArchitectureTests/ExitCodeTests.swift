@@ -1,13 +1,13 @@
 import Testing
 
-@Suite("Exit codes: the help and the guide name each of them")
+@Suite("Exit codes in the help text and the guide")
 struct ExitCodeTests {
     private static func numbers(_ text: some StringProtocol) -> Set<String> {
         Set(text.split { !$0.isNumber }.map { String($0) })
     }
 
     @Test(
-        "each code a worker ends with is explained",
+        "each exit code of a worker is explained",
         arguments: ["Sources/tandem/Tandem.swift", "Sources/tandem/Documentation.docc/WorkersLife.md"])
     func named(path: String) throws {
         let codes = SourceTree.text("Sources/tandem/ExitStatus.swift").matches(of: /case [a-zA-Z]+ = ([0-9]+)/)

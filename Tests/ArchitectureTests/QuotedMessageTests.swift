@@ -1,14 +1,14 @@
 import Testing
 
-@Suite("Troubleshooting: the messages that the guide quotes are those of the sources")
+@Suite("Troubleshooting: messages quoted in the guide exist in the sources")
 struct QuotedMessageTests {
-    /// The parts of the quoted messages in the first column of the guide's tables; `…` stands for a value.
+    /// Parts of the messages quoted in the first column of the guide's tables; `…` stands for a value.
     private static let fragments: [String] = {
         let guide = SourceTree.text("Sources/tandem/Documentation.docc/Troubleshooting.md")
         let cells = guide.split(separator: "\n").filter { $0.hasPrefix("| ") }.compactMap { row in
             row.split(separator: "|").first
         }
-        // The messages of orchestrators are theirs.
+        // Messages of orchestrators are not in the sources.
         let own = cells.filter { !$0.contains("Kubernetes:") && !$0.contains("Swarm:") }
         return own.flatMap { cell in
             cell.matches(of: /"([^"]+)"/).flatMap { $0.output.1.split(separator: "…").map { String($0) } }

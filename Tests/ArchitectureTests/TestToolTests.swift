@@ -1,25 +1,25 @@
 import TestSupport
 import Testing
 
-@Suite("Programs that tests need of the machine")
+@Suite("External programs that tests need")
 struct TestToolTests {
-    @Test("what .ci/deps installs fails a test if it is missing where tools are required")
+    @Test("where tools are required, a missing tool that .ci/deps installs fails the test")
     func required() {
         for tool in ["ffmpeg", "ffprobe"] {
             #expect(TestTool.isFailure(missing: tool, areRequired: true), "\(tool)")
             #expect(!TestTool.isFailure(missing: tool, areRequired: false), "\(tool)")
         }
         #expect(!TestTool.isFailure(missing: "mpv", areRequired: true))
-        #expect(!TestTool.isFailure(missing: "hls.js", areRequired: true), "a package index may be away")
+        #expect(!TestTool.isFailure(missing: "hls.js", areRequired: true), "a package index may be unavailable")
     }
 
-    @Test("a program is found by its name, and one that is not there is not")
+    @Test("a program is found by name; an unknown program is not found")
     func path() {
         #expect(TestTool.path("sh")?.hasSuffix("/sh") == true)
         #expect(TestTool.path("no-such-program-of-tandem") == nil)
     }
 
-    @Test("a wait in vain says what was waited for and what was seen last")
+    @Test("a timeout of waitUntil names the condition and the last value")
     func waitInVain() async {
         let error = await #expect(throws: WaitTimeout.self) {
             try await waitUntil("a number over 9", seconds: 0, { 7 }) { $0 > 9 }

@@ -3,9 +3,9 @@ import PipelineSpec
 import CapacityPlan
 import Testing
 
-@Suite("What a machine's parts cost, and the file it is kept in")
+@Suite("Cost coefficients of a machine, and their file")
 struct CostCoefficientsTests {
-    @Test("what is written is read again")
+    @Test("coefficients survive a round trip")
     func roundTrip() throws {
         var coefficients = CostCoefficients.reference
         coefficients.machine = "a \"machine\""
@@ -22,7 +22,7 @@ struct CostCoefficientsTests {
     }
 
     @Test(
-        "what is no measurement is refused, with its place and the remedy",
+        "an invalid measurement is refused, with its location and the remedy",
         arguments: [
             ("", "file"), ("{}", "version"), ("[]", "version"), (#"{"version": 2, "machine": "m"}"#, "version"),
             (#"{"version": 1}"#, "machine"), (#"{"version": 1, "machine": "m\nspec: {}"}"#, "machine"),
@@ -41,7 +41,7 @@ struct CostCoefficientsTests {
         #expect(error?.place == place && error?.fix.contains("--calibrate") == true, "\(String(describing: error))")
     }
 
-    @Test("adaptive B-pictures cost more, one between two others does not")
+    @Test("adaptive B-frames cost more, a fixed single one does not")
     func bFrames() {
         var video = VideoEncoding(bitrate: 1_000_000)
         video.bFrames = 1

@@ -3,7 +3,7 @@ import PipelineSpec
 import CapacityPlan
 import Testing
 
-@Suite("Cost before start: a pure function of the pipeline")
+@Suite("Cost of a pipeline, computed before start")
 struct CostModelTests {
     private static func pipeline(_ more: String = "", scenes: String? = nil) throws -> Pipeline {
         let scenes =
@@ -21,7 +21,7 @@ struct CostModelTests {
         cost.stages.first { $0.name == name }?.nanoseconds ?? -1
     }
 
-    @Test("the reference job costs what it was measured to cost, within a tenth")
+    @Test("the reference job's computed cost is within a tenth of its measured cost")
     func reference() throws {
         let video = #""video": { "bFrames": 3, "lookaheadFrames": 10 }"#
         let pipeline = try Self.pipeline(
@@ -46,7 +46,7 @@ struct CostModelTests {
         #expect(cost.memoryBytes >= 224 << 20 && cost.memoryBytes < 400 << 20, "\(cost.memoryBytes >> 20) MiB")
     }
 
-    @Test("only what the dearest scene shows is decoded whole")
+    @Test("only sources shown in the most expensive scene are fully decoded")
     func hidden() throws {
         let solo = #"[{ "sceneId": "solo", "layout": "solo", "uids": ["a"] }]"#
         let one = Self.stage("decode", CostModel().cost(of: try Self.pipeline(scenes: solo)))
@@ -54,7 +54,7 @@ struct CostModelTests {
         #expect(one < both * 6 / 10 && one > both / 2)
     }
 
-    @Test("a pane that needs no scaling costs none; an automatic layout counts everybody")
+    @Test("a pane that needs no scaling costs none; an automatic layout counts all sources")
     func panes() throws {
         let cut = Self.stage("compose", CostModel().cost(of: try Self.pipeline()))
         let scaled = #"[{ "sceneId": "p", "layout": "topBottom", "uids": ["a", "b"] }]"#
@@ -68,7 +68,7 @@ struct CostModelTests {
         #expect(everyone == Self.stage("decode", CostModel().cost(of: try Self.pipeline())))
     }
 
-    @Test("twice the pictures cost twice the pixels; a dearer preset costs more")
+    @Test("twice the frame rate costs twice the pixels; a slower preset costs more")
     func monotone() throws {
         let slow = try Self.pipeline(#""canvas": { "fps": 15 },"#)
         let fast = try Self.pipeline(#""canvas": { "fps": 30 },"#)
@@ -84,7 +84,7 @@ struct CostModelTests {
         }
     }
 
-    @Test("viewers cost bandwidth, a recording costs disk, raw pictures cost most")
+    @Test("viewers cost bandwidth, a recording costs disk, raw video costs most")
     func traffic() throws {
         let plain = CostModel().cost(of: try Self.pipeline())
         let watched = CostModel(viewers: 100).cost(of: try Self.pipeline())
@@ -104,7 +104,7 @@ struct CostModelTests {
         #expect(recorded.writtenBytesPerHour > recorded.recordedBytesPerHour)
     }
 
-    @Test("what goes to RTMP servers and stores is sent, transport streams are written once more")
+    @Test("media for RTMP servers and stores counts as sent, MPEG-TS segments are written once more")
     func outputs() throws {
         func cost(_ more: String = "") throws -> RoomCost {
             let report = Pipeline.parse(
@@ -123,13 +123,13 @@ struct CostModelTests {
         #expect(stored.egressBitsPerSecond / 8 == plain.writtenBytesPerHour / 3600)
         #expect(stored.meanMillicores == plain.meanMillicores)
         let streams = try cost(#", { "type": "hls", "segmentFormat": "ts", "path": "ts" }"#)
-        // Each rendition has the sound in it.
+        // Each rendition contains the audio.
         #expect(streams.writtenBytesPerHour > plain.writtenBytesPerHour * 2)
         #expect(streams.windowBytes > plain.windowBytes * 2 && streams.windowBytes < plain.windowBytes * 5 / 2)
         #expect(streams.egressBitsPerSecond == 0)
     }
 
-    @Test("no calibration, however dear, is more than there are numbers for", arguments: [100_000_000_000, Int64.max])
+    @Test("the largest calibration values do not overflow", arguments: [100_000_000_000, Int64.max])
     func dearest(price: Int64) throws {
         var coefficients = CostCoefficients.reference
         for path: WritableKeyPath<CostCoefficients, Int64> in [

@@ -1,7 +1,7 @@
 import CapacityPlan
 import Testing
 
-@Suite("A fleet, by simulation")
+@Suite("Fleet size, by simulation")
 struct FleetTests {
     private static let room = Fleet.Size(millicores: 2_000, memory: 1 << 30, network: 10_000_000)
     private static let machine = Fleet.Size(millicores: 16_000, memory: 64 << 30, network: 10_000_000_000)
@@ -10,12 +10,13 @@ struct FleetTests {
         _ machine: Fleet.Size = Self.machine, rooms: [Fleet.Size] = [Self.room], perHour: Int = 120, minutes: Int = 60
     ) -> Fleet { Fleet(machine: machine, rooms: rooms, roomsPerHour: perHour, minutes: minutes) }
 
-    /// The chance that all of `servers` are busy with an offered load (Erlang's loss formula), which waiting makes no smaller.
+    /// The probability that all `servers` are busy with an offered load (Erlang's loss formula), a lower bound with
+    /// waiting.
     private static func loss(_ servers: Int, load: Double) -> Double {
         (1...servers).reduce(1.0) { loss, n in load * loss / (Double(n) + load * loss) }
     }
 
-    @Test("as many as Erlang's formulas say for rooms that wait, and the spare ones")
+    @Test("the number agrees with Erlang's formulas for rooms that wait, plus the spare machines")
     func erlang() throws {
         let outcome = try #require(Self.fleet().plan(count: 40_000))
         // 120 rooms at once on average, eight a machine; of a thousand one waits (Erlang's C formula).
@@ -32,7 +33,7 @@ struct FleetTests {
         #expect((120...200).contains(outcome.mostAtOnce))
     }
 
-    @Test("what is scarce decides: cores, memory or the network")
+    @Test("the scarce resource decides: cores, memory or network")
     func scarce() throws {
         let cores = try #require(Self.fleet().plan(count: 5_000))
         var little = Self.machine
@@ -44,7 +45,7 @@ struct FleetTests {
         #expect(cores.machines < memory.machines && memory.machines < network.machines)
     }
 
-    @Test("more rooms, longer ones, more spare machines and less waiting need more, never fewer")
+    @Test("more or longer rooms, more spare machines and less waiting never need fewer machines")
     func monotonous() throws {
         let base = try #require(Self.fleet().plan(count: 5_000)).machines
         #expect(try #require(Self.fleet(perHour: 240).plan(count: 5_000)).machines > base)
@@ -56,9 +57,9 @@ struct FleetTests {
         #expect(try #require(fleet.plan(count: 5_000)).machines < base + 2)
     }
 
-    @Test("a fleet between the last doubling and the limit is found, and one that is beyond is none")
+    @Test("a fleet between the last doubling and the limit is found, and one beyond it is not")
     func nearTheLimit() throws {
-        // One room a machine: as many machines as rooms, and some more.
+        // One room per machine: as many machines as rooms, and some more.
         let fleet = Self.fleet(rooms: [Fleet.Size(millicores: 16_000, memory: 1, network: 1)], perHour: 90)
         let outcome = try #require(fleet.plan(count: 500))
         let fewest = outcome.machines - outcome.spare
@@ -67,14 +68,14 @@ struct FleetTests {
         #expect(fleet.plan(count: 500, limit: fewest - 1) == nil)
     }
 
-    @Test("a fleet of more rooms than the simulation fills is refused")
+    @Test("a fleet with more rooms than the simulation supports is refused")
     func tooMany() {
         #expect(Self.fleet(perHour: Fleet.mostAtOnce).atOnce == Fleet.mostAtOnce)
         #expect(Self.fleet(perHour: Fleet.mostAtOnce + 1).plan(count: 500) == nil)
         #expect(Self.fleet(perHour: 1, minutes: 1).atOnce == 1)
     }
 
-    @Test("a room that fits no machine has no fleet, and the same question has the same answer")
+    @Test("a room that fits no machine has no fleet, and the same input gives the same answer")
     func limits() {
         let large = Fleet.Size(millicores: 17_000, memory: 1, network: 1)
         #expect(Self.fleet(rooms: [Self.room, large]).plan() == nil)

@@ -31,7 +31,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "with a token the token alone decides",
+        "with a token only the token decides",
         arguments: [
             (nil, false), ("Bearer s3cret", true), ("bearer s3cret", true), ("Bearer  s3cret", true),
             ("Bearer s3cre", false),
@@ -48,7 +48,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "a reader's token is enough to look, and refused a command by another status than none",
+        "a reader's token allows reads; commands get another status than without a token",
         arguments: [
             ("Bearer look", true, nil), ("Bearer look", false, 403), ("Bearer s3cret", true, nil),
             ("Bearer s3cret", false, nil), ("Bearer loo", true, 401), ("Bearer ", true, 401), (nil, true, 401),
@@ -64,13 +64,13 @@ struct AccessGuardTests {
         #expect(alone.refusal(of: Self.head("a", [.authorization: "Bearer "]), isOpen: false, isReading: true) != nil)
     }
 
-    @Test("an empty token opens nothing")
+    @Test("an empty token gives no access")
     func emptyToken() {
         let guardian = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "")
         #expect(guardian.refusal(of: Self.head("a", [.authorization: "Bearer "]), isOpen: false) != nil)
     }
 
-    @Test("a probe needs no token, and no name on a socket file matters")
+    @Test("probes need no token, and on a Unix socket the host name does not matter")
     func exceptions() {
         let guarded = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "s3cret")
         #expect(guarded.refusal(of: Self.head("10.0.0.1"), isOpen: true) == nil)

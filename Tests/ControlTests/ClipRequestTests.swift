@@ -1,7 +1,7 @@
 import Control
 import Testing
 
-@Suite("POST /v1/clips: what is asked for")
+@Suite("POST /v1/clips: the request body")
 struct ClipRequestTests {
     private static let dates = #""from":"2026-11-20T22:12:18.136Z","to":"2026-11-20T22:12:28Z""#
 
@@ -9,7 +9,7 @@ struct ClipRequestTests {
         try ClipRequest(body: Array("{\(members)}".utf8))
     }
 
-    @Test("both dates are needed, the rest is not")
+    @Test("both dates are required, other members are optional")
     func members() throws {
         let request = try Self.request(Self.dates + #","name":"goal-1.final","rendition":"720p""#)
         #expect(request.name == "goal-1.final" && request.rendition == "720p" && request.to.hasPrefix("2026"))

@@ -5,7 +5,7 @@ import Testing
 
 import Control
 
-@Suite("Commands and the workers that come after: what survives, and what the answer says of it")
+@Suite("Commands across workers: what survives, and what replies say about it")
 struct CommandMemoryTests {
     private static func reply(
         _ room: FakeRoom, _ path: String, _ body: String = "", key: String? = nil, method: HTTPRequest.Method = .post
@@ -18,7 +18,7 @@ struct CommandMemoryTests {
         return (reply.status.code, String(decoding: bytes[range], as: UTF8.self), reply.fields)
     }
 
-    @Test("an answer says when its command is not durable, and that another worker serves the room")
+    @Test("a reply says if its command is not durable, and if another worker serves the room")
     func durability() throws {
         let room = FakeRoom()
         #expect(!Self.reply(room, "/v1/room:end").text.contains("durable"))
@@ -47,7 +47,7 @@ struct CommandMemoryTests {
         #expect(room.records.map(\.waits) == [waits])
     }
 
-    @Test("a later worker answers a key as the one before did, counts on, and refuses the key for another request")
+    @Test("a later worker repeats the reply of a key, continues the revision, and refuses the key for another request")
     func laterWorker() throws {
         let first = FakeRoom()
         let answer = Self.reply(first, "/v1/pk:end", key: "k1")
@@ -64,7 +64,7 @@ struct CommandMemoryTests {
         #expect(Self.reply(second, "/v1/room:end", key: "k2").fields[.eTag] == "\"3.9\"")
     }
 
-    @Test("what a later worker compares of a request is sealed, and the same request has the same seal there")
+    @Test("the stored fingerprint of a request is sealed, and a later worker computes the same one")
     func sealedFingerprint() throws {
         let seal: @Sendable (String) -> String = { "sealed \($0.utf8.reduce(7) { ($0 * 31 + Int($1)) % 1_000_003 })" }
         let first = FakeRoom()

@@ -5,7 +5,7 @@ import Testing
 
 import Control
 
-@Suite("Commands under conditions, and once")
+@Suite("Conditional and idempotent commands")
 struct ControlLedgerTests {
     private static func request(
         _ fields: [String: String] = [:], _ method: HTTPRequest.Method = .put, _ path: String = "/v1/program",
@@ -20,7 +20,7 @@ struct ControlLedgerTests {
         ControlOutcome(.json(.ok, text), changed: changed)
     }
 
-    @Test("the revision grows with each change and stands still without one")
+    @Test("the revision grows with each change, and only then")
     func revision() throws {
         let ledger = CommandRevisions(incarnation: 3)
         #expect(ledger.current.entityTag == "\"3.1\"")
@@ -28,7 +28,7 @@ struct ControlLedgerTests {
         let same = try ledger.carryOut(Self.request()) { Self.reply(changed: false) }
         #expect(same.fields[.eTag] == "\"3.2\"")
         let text = try ledger.carryOut(Self.request()) { Self.reply(#"{"fix":{"changed":false}}"#) }
-        #expect(text.fields[.eTag] == "\"3.3\"", "what the reply's text says does not count")
+        #expect(text.fields[.eTag] == "\"3.3\"", "the text of the reply does not count")
         #expect(throws: ControlFailure.self) {
             try ledger.carryOut(Self.request()) { () throws(ControlFailure) in
                 throw .notFound("no", fix: "")
@@ -38,7 +38,7 @@ struct ControlLedgerTests {
     }
 
     @Test(
-        "a condition that does not hold changes nothing",
+        "a condition that is not met changes nothing",
         arguments: [
             ("\"3.1\"", true), ("*", true), ("\"3.7\", \"3.1\"", true), ("\"3.2\"", false), ("\"2.1\"", false),
             ("W/\"3.1\"", false), ("3.1", false),
@@ -55,7 +55,7 @@ struct ControlLedgerTests {
         #expect(ledger.current.revision == (holds ? 2 : 1))
     }
 
-    @Test("a key that comes again with another condition is another request")
+    @Test("the same key with another condition is another request")
     func conditionOfKey() throws {
         let ledger = CommandRevisions(incarnation: 3)
         let fields = ["Idempotency-Key": "k", "If-Match": "\"3.1\""]
@@ -67,7 +67,7 @@ struct ControlLedgerTests {
         #expect(ledger.current.revision == 2)
     }
 
-    @Test("a condition does not hold while another command is being carried out")
+    @Test("a condition is not met while another command runs")
     func overlapping() throws {
         let ledger = CommandRevisions(incarnation: 1)
         _ = try ledger.carryOut(Self.request()) { () throws(ControlFailure) in
@@ -81,7 +81,7 @@ struct ControlLedgerTests {
         #expect((try? ledger.carryOut(Self.request(["If-Match": "\"1.2\""])) { Self.reply() }) != nil)
     }
 
-    @Test("a command that is being carried out keeps its key, however many come meanwhile")
+    @Test("a running command keeps its key, however many others arrive")
     func runningKey() throws {
         let ledger = CommandRevisions(incarnation: 1)
         let fields = ["Idempotency-Key": "long"]
@@ -96,7 +96,7 @@ struct ControlLedgerTests {
         #expect(ledger.current.revision == Int64(CommandRevisions.keyCapacity) + 3)
     }
 
-    @Test("the same key again gets the same reply, and nothing is done twice")
+    @Test("the same key gets the same reply, and the command runs once")
     func idempotency() throws {
         let ledger = CommandRevisions(incarnation: 1)
         var done = 0
@@ -115,7 +115,7 @@ struct ControlLedgerTests {
         #expect(failure?.status == 409 && failure?.code == "duplicateId")
     }
 
-    @Test("what was refused for a moment may be tried again under its key; what is wrong stays wrong")
+    @Test("a temporary refusal may be retried with the same key; an error is repeated")
     func retry() throws {
         let ledger = CommandRevisions(incarnation: 1)
         func attempt(_ key: String, _ failure: ControlFailure?) throws -> ListenerReply {
@@ -131,7 +131,7 @@ struct ControlLedgerTests {
     }
 
     @Test(
-        "keys are bounded in number and in what they are",
+        "the number and the form of keys are limited",
         arguments: ["", " ", "a b", "a\u{e9}", String(repeating: "k", count: 129)])
     func keys(key: String) throws {
         let ledger = CommandRevisions(incarnation: 1)
@@ -148,15 +148,16 @@ struct ControlLedgerTests {
         }
         let first = try ledger.carryOut(Self.request(["Idempotency-Key": "n0"])) { Self.reply() }
         let replayed = HTTPField.Name("Idempotent-Replayed")!
-        #expect(last.fields[replayed] == "true" && first.fields[replayed] == nil, "the oldest key has given way")
+        #expect(last.fields[replayed] == "true" && first.fields[replayed] == nil, "the oldest key was dropped")
     }
 
-    @Test("a budget lets so many through in a second, and again in the next")
+    @Test("the budget allows a number of requests a second, and again in the next second")
     func budget() {
         let budget = RequestBudget(perSecond: 10, now: 0)
         #expect((0..<30).filter { _ in budget.take(now: 0) }.count == 10)
         #expect((0..<30).filter { _ in budget.take(now: 500_000_000) }.count == 5)
-        #expect((0..<30).filter { _ in budget.take(now: 90_000_000_000) }.count == 10, "rest is not saved up")
-        #expect(!budget.take(now: 80_000_000_000), "a clock that goes back gives nothing")
+        #expect(
+            (0..<30).filter { _ in budget.take(now: 90_000_000_000) }.count == 10, "unused budget does not accumulate")
+        #expect(!budget.take(now: 80_000_000_000), "a clock that goes back adds nothing")
     }
 }

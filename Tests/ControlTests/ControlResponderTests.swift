@@ -17,7 +17,7 @@ struct ControlResponderTests {
         return (reply.status.code, String(decoding: bytes[range], as: UTF8.self), reply.fields)
     }
 
-    @Test("the room's document is shown, and what cannot change is refused by its code")
+    @Test("the room's document is shown, and members that cannot change are refused with their code")
     func document() {
         #expect(Self.reply(.get, "/v1/document").text.hasPrefix(#"{"room":{}}"#))
         #expect(Self.reply(.put, "/v1/document", "{}").status == 405)
@@ -28,7 +28,7 @@ struct ControlResponderTests {
         #expect(Self.reply(.delete, "/v1/room").fields[.allow] == "GET, HEAD, PUT, PATCH")
     }
 
-    @Test("a worker that leaves its room to a successor takes no end that would be none")
+    @Test("a draining worker, whose room continues in a successor, refuses to end the room")
     func endOfDraining() {
         let room = FakeRoom(health: HealthReport(live: true, ready: false, started: true, state: "draining"))
         let refused = Self.reply(.post, "/v1/room:end", room: room)
@@ -37,7 +37,7 @@ struct ControlResponderTests {
         #expect(Self.reply(.post, "/v1/room:drain", room: room).status == 202)
     }
 
-    @Test("numbers come in two levels, and a level that there is not is named")
+    @Test("statistics have two levels, and an unknown level is refused with the known ones")
     func statistics() {
         #expect(Self.reply(.get, "/v1/stats").text.hasPrefix(#"{"level":"standard"}"#))
         #expect(Self.reply(.get, "/v1/stats?level=standard").text.hasPrefix(#"{"level":"standard"}"#))
@@ -49,7 +49,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "a request reaches the room",
+        "a request is passed to the room",
         arguments: [
             (.put, "/v1/program", #"{"sceneId":"pk"}"#, 200, #"program {"sceneId":"pk"}"#),
             (.put, "/v1/scenes/pk", #"{"layout":"auto"}"#, 200, #"scene pk {"layout":"auto"}"#),
@@ -97,7 +97,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "a request that is refused changes nothing and says what to send",
+        "a refused request changes nothing, and the error says what to send",
         arguments: [
             (.put, "/v1/program", #"{"scene":"pkk"}"#, 404, "solo, pk"),
             (.put, "/v1/program?x=1", #"{"scene":"pk"}"#, 400, "query parameter"),
@@ -159,7 +159,7 @@ struct ControlResponderTests {
         #expect(reply.text == expected + "\n")
     }
 
-    @Test("a refused document lists everything that is wrong, with its path and place")
+    @Test("a refused document lists every error with its path and location")
     func documentErrors() {
         let reply = Self.reply(.put, "/v1/scenes/pk")
         let expected = ##""errors":[{"path":"panes[0].x","line":2,"column":5,"what":"is missing","fix":"add it"}]}"##
@@ -167,7 +167,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "collections and one source are read",
+        "collections and single sources can be read",
         arguments: ["/v1/scenes", "/v1/sources", "/v1/sources/1001?streamType=sub"])
     func reads(path: String) {
         let reply = Self.reply(.get, path)
@@ -176,12 +176,12 @@ struct ControlResponderTests {
         #expect(reply.fields[.cacheControl] == "no-store")
     }
 
-    @Test("a method that does not fit names those that do")
+    @Test("for a wrong method the reply lists the allowed ones")
     func allow() {
         #expect(Self.reply(.get, "/v1/program").fields[.allow] == "PUT")
     }
 
-    @Test("the state is served under both names, never from a cache", arguments: ["/v1/room", "/v1/state"])
+    @Test("the state has two paths, and is never cached", arguments: ["/v1/room", "/v1/state"])
     func state(path: String) {
         let reply = Self.reply(.get, path)
         #expect(reply.text == "{\"state\":\"live\"}\n")
@@ -190,7 +190,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "each health endpoint answers its own question",
+        "each health endpoint reports its own condition",
         arguments: [("/livez", true, false, false), ("/readyz", false, true, false), ("/startupz", false, false, true)])
     func health(path: String, live: Bool, ready: Bool, started: Bool) {
         let passing = FakeRoom(

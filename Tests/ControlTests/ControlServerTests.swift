@@ -9,7 +9,7 @@ import Testing
 
 import Control
 
-@Suite("Control server over loopback and sockets", .timeLimit(.minutes(1)))
+@Suite("Control server over loopback TCP and Unix sockets", .timeLimit(.minutes(1)))
 struct ControlServerTests {
     private static func start(_ listen: String, token: String? = nil, room: FakeRoom = FakeRoom()) async throws
         -> ControlServer
@@ -29,7 +29,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a room is ended over a socket file")
+    @Test("a room is ended over a Unix socket")
     func unixSocket() async throws {
         let directory = try TemporaryDirectory()
         let room = FakeRoom()
@@ -41,7 +41,7 @@ struct ControlServerTests {
         directory.remove()
     }
 
-    @Test("more requests than a second's worth are told to come later, an orchestrator's probe never")
+    @Test("requests over the rate limit get 429, an orchestrator's probes never do")
     func rate() async throws {
         var doors = ControlListenerOptions()
         doors.requestsPerSecond = 3
@@ -61,7 +61,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "requests without a token take nothing from those with one, and those with the read token nothing from commands"
+        "requests without a token use no budget of those with one, and read tokens none of commands"
     )
     func ownBudgets() async throws {
         var doors = ControlListenerOptions()
@@ -77,21 +77,21 @@ struct ControlServerTests {
         }
         let began = ContinuousClock.now
         let strangers = try await spend("") + spend("Authorization: Bearer wr0ng\n")
-        // What comes again while they are answered is theirs as well.
+        // Budget that refills while they are answered counts too.
         let seconds = began.duration(to: .now) / .seconds(1)
         #expect(Set(strangers) == [401, 429])
-        #expect(Double(strangers.count { $0 == 401 }) <= 21 + 20 * seconds, "one budget for all of them")
+        #expect(Double(strangers.count { $0 == 401 }) <= 21 + 20 * seconds, "they share one budget")
         let readers = try await spend("Authorization: Bearer r3ader\n")
         #expect(Set(readers) == [200, 429])
         let command = try await probe.request(
             "PUT /v1/program", ["Authorization: Bearer c0mmand"], body: #"{"scene":"pk"}"#)
         #expect(command.status == 200)
         let commanders = try await spend("Authorization: Bearer c0mmand\n")
-        #expect(Set(commanders) == [200, 429], "with one there is a limit, too")
+        #expect(Set(commanders) == [200, 429], "with a token there is a limit, too")
         await server.stop()
     }
 
-    @Test("a worker without a room answers probes, and says so to everybody else")
+    @Test("a worker without a room answers probes, and other requests with 410")
     func probes() async throws {
         let isAlive = Atomic(true)
         let server = try await ProbeServer.start(
@@ -116,12 +116,12 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("sockets that are held without a request keep neither probes nor operators out")
+    @Test("idle connections do not keep out probes or operators")
     func heldSockets() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
         try await withThrowingTaskGroup(of: Int.self) { group in
-            // Half of them send the beginning of a request and no more.
+            // Half of them send the start of a request and no more.
             for index in 0..<(ControlServer.connections + 44) {
                 group.addTask { try await probe.bytesUntilClosed(after: index % 2 == 0 ? "" : "GET /v1/ro") }
             }
@@ -134,7 +134,7 @@ struct ControlServerTests {
         }
     }
 
-    @Test("so many may follow events and no more; who asks is answered all the same")
+    @Test("the number of event followers is limited; plain requests are still answered")
     func followers() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -158,12 +158,12 @@ struct ControlServerTests {
             room.eventLog.close()
             try await group.waitForAll()
         }
-        // Whoever has gone has left a place.
+        // A client that has left frees its slot.
         #expect(try await probe.request("GET /v1/events?waitSeconds=1").status == 200)
         await server.stop()
     }
 
-    @Test("documents that hang hold up neither probes, nor who looks, nor other commands, nor the room's drain")
+    @Test("slow document changes delay neither probes, reads, other commands nor the drain")
     func hangingCommands() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -182,7 +182,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a reply bears its request's id, or one of its own")
+    @Test("a reply carries its request's id, or a generated one")
     func requestID() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
@@ -200,7 +200,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("the page has what viewers play, by its name there; with a token only for who has it")
+    @Test("the control listener serves the viewers' media under /media, with a token only")
     func media() async throws {
         var doors = ControlListenerOptions()
         doors.media = ControlListenerOptions.Media(isReading: false) { request, answer in
@@ -220,7 +220,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "an address that others can reach needs a token",
+        "an address that others can reach requires a token",
         arguments: ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "room.example:0"])
     func refusedWithoutToken(listen: String) async throws {
         let error = await #expect(throws: MediaError.self) { try await Self.start(listen) }
@@ -228,7 +228,7 @@ struct ControlServerTests {
         #expect(error?.fix.contains("token") == true)
     }
 
-    @Test("with a token every address serves, and only with it")
+    @Test("with a token every address can be used, and only with it")
     func token() async throws {
         let room = FakeRoom()
         let server = try await Self.start("0.0.0.0:0", token: "s3cret", room: room)
@@ -237,7 +237,7 @@ struct ControlServerTests {
         #expect(refused.status == 401)
         #expect(refused.fields["www-authenticate"] == "Bearer")
         #expect(refused.fields["content-type"] == "application/problem+json")
-        #expect(try await probe.request("GET /nowhere").status == 401, "what exists is not told either")
+        #expect(try await probe.request("GET /nowhere").status == 401, "the error does not reveal what exists")
         #expect(try await probe.request("GET /livez").status == 200)
         #expect(room.calls.isEmpty)
         #expect(try await probe.request("POST /v1/room:drain", ["Authorization: Bearer s3cret"]).status == 202)
@@ -245,7 +245,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a page that reached loopback by a name of its own is refused")
+    @Test("a page that reaches loopback by its own host name is refused")
     func rebinding() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -259,10 +259,10 @@ struct ControlServerTests {
     }
 
     @Test(
-        "a body is said to be JSON, or nothing that means something else",
+        "a body must be declared as JSON, or have no type that means something else",
         arguments: [
             ("PUT /v1/program", "application/json", 200), ("PUT /v1/program", "Application/JSON; charset=utf-8", 200),
-            // What curl says of any body.
+            // curl's default type for any body.
             ("PUT /v1/program", "application/x-www-form-urlencoded", 200), ("PUT /v1/program", "text/plain", 415),
             ("PUT /v1/program", "multipart/form-data; boundary=a", 415), ("PUT /v1/program", "", 415),
             ("PUT /v1/room", "application/merge-patch+json", 415),
@@ -279,7 +279,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("pages of listed origins may use the API, others may not; OPTIONS says what there is")
+    @Test("pages of listed origins may use the API, others may not; OPTIONS lists the methods")
     func origins() async throws {
         let room = FakeRoom()
         var doors = ControlListenerOptions()
@@ -305,9 +305,9 @@ struct ControlServerTests {
             #expect(reply.fields["access-control-allow-origin"] == "https://console.example")
         }
         let media = try await probe.request("GET /media/index.m3u8", ["Authorization: Bearer s3cret"])
-        #expect(media.fields["vary"] == "Accept-Encoding, Origin", "a cache tells both apart")
+        #expect(media.fields["vary"] == "Accept-Encoding, Origin", "caches keep both apart")
         await server.stop()
-        // Without a token a page that is listed may command, and no other.
+        // Without a token only pages of listed origins may send commands.
         let open = try await ControlServer.start(
             listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: room, doors: doors,
             logger: Logger(label: "test"))
@@ -317,7 +317,7 @@ struct ControlServerTests {
         await open.stop()
     }
 
-    @Test("a token is renewed without a restart: from then on the new ones count, and the old ones do not")
+    @Test("tokens are replaced without a restart: the new ones are valid, the old ones are not")
     func renewal() async throws {
         var doors = ControlListenerOptions()
         doors.readToken = "reader"
@@ -339,7 +339,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("numbers come each second as server-sent events, until the room is over")
+    @Test("statistics arrive every second as server-sent events, until the room ends")
     func statisticsStream() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -350,12 +350,12 @@ struct ControlServerTests {
         #expect(text.contains("text/event-stream") && text.contains(#"data: {"level":"debug"}"#))
         room.eventLog.close()
         let end = try await probe.read(after: request) { _ in false }
-        #expect(count(end) <= 1, "it ends by itself")
+        #expect(count(end) <= 1, "it ends without a request")
         #expect(try await probe.request("GET /v1/stats/stream?level=loud").status == 400)
         await server.stop()
     }
 
-    @Test("the process's log lines and their level")
+    @Test("log lines of the process can be read, and the log level changed")
     func logs() async throws {
         let applied = Mutex<[Logger.Level]>([])
         let book = LogRing(level: .info) { level in applied.withLock { $0.append(level) } }
@@ -376,7 +376,7 @@ struct ControlServerTests {
         #expect(try await probe.request("PUT /v1/log-level", body: #"{"level":"loud"}"#).status == 422)
         let set = try await probe.request("PUT /v1/log-level", body: #"{"level":"debug"}"#)
         #expect(set.text == #"{"level":"debug","changed":true}"# + "\n" && book.level == .debug)
-        #expect(applied.withLock { $0 } == [.info, .debug], "libraries that log by themselves are told, too")
+        #expect(applied.withLock { $0 } == [.info, .debug], "libraries with their own loggers are included, too")
         #expect(try await probe.request("GET /version").text == #"{"version":"1.2.3"}"# + "\n")
         await server.stop()
         let plain = try await Self.start("127.0.0.1:0")
@@ -384,7 +384,7 @@ struct ControlServerTests {
         await plain.stop()
     }
 
-    @Test("alarms by their state; an output and a rendition are told what to do")
+    @Test("alarms are listed by state; outputs and renditions accept commands")
     func outputs() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -409,7 +409,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a body is taken up to 256 KiB")
+    @Test("bodies are accepted up to 256 KiB")
     func bodyLimit() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)

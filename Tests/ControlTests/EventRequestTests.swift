@@ -23,7 +23,7 @@ struct EventRequestTests {
         await server.stop()
     }
 
-    @Test("a page after a place, and what is not kept any more is counted")
+    @Test("a page after an event number; events no longer kept are counted")
     func page() async throws {
         try await Self.with { room, probe, _ in
             #expect(
@@ -40,14 +40,14 @@ struct EventRequestTests {
         }
     }
 
-    @Test("whoever waits is answered by the next event, by the end, and by nothing after the time")
+    @Test("a long poll is answered by the next event, by the end, or empty after the timeout")
     func waiting() async throws {
         try await Self.with { room, probe, _ in
             async let one = probe.request("GET /v1/events?after=0&waitSeconds=20")
             try await waitUntil("the log has an observer", { room.eventLog.observers }) { $0 > 0 }
             Self.told(room, 1...1)
             #expect(try await one.text.contains(#""events":[{"n":1}]"#))
-            // Of a worker whose journal is lost, numbers begin anew below those that a client knows.
+            // After a worker has lost its journal, numbers start again below those that a client knows.
             async let ahead = probe.request("GET /v1/events?after=99&waitSeconds=20")
             try await waitUntil("the log has an observer", { room.eventLog.observers }) { $0 > 0 }
             Self.told(room, 2...2)
@@ -62,7 +62,7 @@ struct EventRequestTests {
         }
     }
 
-    @Test("server-sent events go on from Last-Event-ID and end with the room")
+    @Test("server-sent events continue after Last-Event-ID and end with the room")
     func stream() async throws {
         try await Self.with { room, probe, _ in
             Self.told(room, 1...2)
@@ -85,7 +85,7 @@ struct EventRequestTests {
         }
     }
 
-    @Test("a client that leaves is forgotten, one that was away too long is told what it missed")
+    @Test("a client that leaves is removed; one that was away too long learns how many events it missed")
     func leaving() async throws {
         try await Self.with { room, probe, _ in
             Self.told(room, 1...20)
@@ -97,7 +97,7 @@ struct EventRequestTests {
     }
 
     @Test(
-        "what cannot be meant is refused", arguments: ["after=-1", "after=x", "limit=0", "waitSeconds=26", "since=1"])
+        "invalid parameters are refused", arguments: ["after=-1", "after=x", "limit=0", "waitSeconds=26", "since=1"])
     func refused(query: String) async throws {
         try await Self.with { _, probe, _ in
             let reply = try await probe.request("GET /v1/events?\(query)")

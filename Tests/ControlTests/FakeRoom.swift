@@ -3,12 +3,12 @@ import Dispatch
 import Events
 import Synchronization
 
-/// A room that remembers what it was asked for.
+/// A room that records the requests it gets.
 final class FakeRoom: RoomControlling {
     private let log = Mutex<[String]>([])
     let health: HealthReport
     let eventLog = EventLog(capacity: 8)
-    /// What a document with `"hang"` waits for, and how many do.
+    /// A document with `"hang"` waits for this semaphore; also counts how many wait.
     let hang = DispatchSemaphore(value: 0)
     let hanging = Atomic<Int>(0)
 
@@ -19,12 +19,12 @@ final class FakeRoom: RoomControlling {
         self.health = health
     }
 
-    /// The last command to the PK.
+    /// The last PK command.
     let pkCommand = Mutex<PKCommand?>(nil)
 
     var calls: [String] { self.log.withLock { $0 } }
 
-    /// What its disk does with commands, what it was told of them, and what it knows of workers before it.
+    /// The durability of commands, the commands recorded, and those recorded by earlier workers.
     let durability = Mutex(CommandDurability.durable)
     private let ended = Mutex<[(record: CommandRecord, waits: Bool)]>([])
     let memory = Mutex(CommandMemory())

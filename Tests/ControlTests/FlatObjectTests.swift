@@ -18,13 +18,13 @@ struct FlatObjectTests {
         #expect(try object.bool("audioPush") == false)
     }
 
-    @Test("a body without bytes changes nothing", arguments: ["", "{}", " { } "])
+    @Test("an empty body changes nothing", arguments: ["", "{}", " { } "])
     func empty(text: String) throws {
         #expect(try Self.read(text).string("scene") == nil)
     }
 
     @Test(
-        "a mistake is named",
+        "the error names the mistake",
         arguments: [
             ("{", "expected a key"), ("[]", "not a JSON object"), ("null", "not a JSON object"),
             ("{\"scene\"}", "colon"), ("{\"scene\":}", "value"), ("{\"scene\":\"a\",}", "expected a key"),
@@ -42,7 +42,7 @@ struct FlatObjectTests {
         #expect(failure?.code == "invalidFormat")
     }
 
-    @Test("a value of the wrong kind is refused with what to use")
+    @Test("a value of the wrong kind is refused, and the error says which to use")
     func kinds() throws {
         let object = try Self.read("{\"scene\":1,\"volume\":201,\"audioPush\":\"yes\"}")
         #expect(#expect(throws: ControlFailure.self) { try object.string("scene") }?.fix == "use a string")
@@ -56,13 +56,13 @@ struct FlatObjectTests {
         }
     }
 
-    @Test("a line and a column lead to the mistake")
+    @Test("the error has the line and column of the mistake")
     func position() {
         let failure = #expect(throws: ControlFailure.self) { try Self.read("{\n  \"scene\" 5}") }
         #expect(failure?.what == "expected a colon, found 5 at line 2, column 11")
     }
 
-    @Test("every beginning of a body is refused, every change of a byte is survived")
+    @Test("every truncated body is refused, and no changed byte makes the parser trap")
     func hostileBytes() throws {
         let body = Array(#"{"scene":"p\u006b\ud83d\ude00","volume":-12.5e+3,"audioPush":true}"#.utf8)
         for count in 1..<body.count {

@@ -2,7 +2,7 @@ import Testing
 
 import Control
 
-@Suite("Metrics as Prometheus reads them")
+@Suite("Metrics in Prometheus text format")
 struct MetricsTextTests {
     @Test("families, labels and whole seconds")
     func text() {
@@ -27,7 +27,7 @@ struct MetricsTextTests {
                 """)
     }
 
-    @Test("what is known of the build, and a histogram for each value of a label")
+    @Test("build information, and a histogram for each value of a label")
     func labeled() {
         var (one, other) = (DurationHistogram(), DurationHistogram())
         one.add(3_000_000)
@@ -46,7 +46,7 @@ struct MetricsTextTests {
         #expect(lines.last == #"tandem_e_seconds_count{rendition="3\"60p"} 2"#)
     }
 
-    @Test("a histogram's buckets count all below them, and the last one all")
+    @Test("a histogram's buckets are cumulative, and the last one counts all")
     func histogram() {
         var histogram = DurationHistogram()
         for milliseconds in [0, 5, 6, 100, 20_000] as [Int64] { histogram.add(milliseconds * 1_000_000) }

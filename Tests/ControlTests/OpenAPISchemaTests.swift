@@ -5,16 +5,16 @@ import Testing
 import Control
 import RoomAPI
 
-@Suite("The API's description: its schemas and webhooks are made from declarations")
+@Suite("The OpenAPI document: schemas and webhooks generated from declarations")
 struct OpenAPISchemaTests {
     private static let file = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Sources/Control/openapi.json")
 
-    /// Where the part that is made begins; all before it is written by hand.
+    /// Start of the generated part; everything before is written by hand.
     private static let start = "    \"schemas\": "
 
-    /// What follows the start, to the end of the file.
+    /// The generated part, to the end of the file.
     private static var made: String {
         "\(self.text(APISchema.components, indentation: 4, column: self.start.count))\n  },\n  \"webhooks\": "
             + "\(self.text(APISchema.webhooks, indentation: 2, column: 14))\n}\n"
@@ -22,11 +22,11 @@ struct OpenAPISchemaTests {
 
     private static let width = 120
 
-    /// JSON over several lines, but for objects and arrays that fit into one.
+    /// JSON over several lines, except for objects and arrays that fit on one.
     ///
     /// - Parameters:
-    ///   - indentation: Of the line that the value begins in.
-    ///   - column: Where it begins in that line.
+    ///   - indentation: Indentation of the line in which the value starts.
+    ///   - column: Column in that line.
     private static func text(_ value: JSONValue, indentation: Int, column: Int) -> String {
         let line = Self.line(value)
         if column + line.count < Self.width { return line }
@@ -57,7 +57,7 @@ struct OpenAPISchemaTests {
         }
     }
 
-    @Test("openapi.json holds what the declarations make")
+    @Test("openapi.json equals what the declarations generate")
     func golden() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
         let start = try #require(text.range(of: Self.start))
@@ -69,7 +69,7 @@ struct OpenAPISchemaTests {
         #expect(isSame, "Sources/Control/openapi.json is out of date: accept the new schemas with UPDATE_GOLDEN=1")
     }
 
-    @Test("every JSON reply of a route has a schema with a name, and each schema of a reply is one of them")
+    @Test("every JSON reply of a route has a named schema, and every reply schema is one of these")
     func names() throws {
         let root = try JSONSerialization.jsonObject(with: try Data(contentsOf: Self.file)) as? [String: Any]
         let paths = try #require(root?["paths"] as? [String: [String: [String: Any]]])
@@ -79,7 +79,7 @@ struct OpenAPISchemaTests {
                 let responses = try #require(operation["responses"] as? [String: [String: Any]])
                 for (status, response) in responses where status.hasPrefix("2") {
                     let media = (response["content"] as? [String: [String: Any]])?["application/json"]
-                    // The pipeline's schema describes the one, OpenAPI the other.
+                    // These are described by the pipeline's schema and by OpenAPI itself.
                     guard let media, !["/v1/document", "/openapi.json"].contains(path) else { continue }
                     let name = (media["schema"] as? [String: Any])?["$ref"] as? String ?? ""
                     let known = APISchema.all.map { "#/components/schemas/\($0.name)" }

@@ -7,8 +7,9 @@ import Testing
 
 import Control
 
-/// The document is what is served: every route, method, parameter and member of a body must stand in it, and nothing else.
-@Suite("The API's description")
+/// Compares the document with the server: it must list every route, method, parameter and body member, and nothing
+/// else.
+@Suite("The OpenAPI document")
 struct OpenAPITests {
     private typealias Object = [String: Any]
 
@@ -33,10 +34,10 @@ struct OpenAPITests {
         }
     }
 
-    /// A path with something for each of its parameters.
+    /// A path with a value for each of its parameters.
     private static func filled(_ path: String) -> String { path.replacing(/\{[A-Za-z]+\}/, with: "1001") }
 
-    @Test("it names every route with its methods, and no other")
+    @Test("it describes exactly the routes and their methods")
     func routes() throws {
         let operations = try Self.operations()
         #expect(Set(operations.map(\.path)) == Set(ControlRoute.paths))
@@ -50,7 +51,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "it takes uids as pipelines may have them, and the routes do",
+        "it accepts the same uids as pipelines and the routes",
         arguments: ["1001", "anna@example.com", "wx:oABC-1", "room 7", String(repeating: "u", count: 128)])
     func uids(uid: String) throws {
         var judged = 0
@@ -68,14 +69,14 @@ struct OpenAPITests {
         #expect(ControlRoute(path: "/v1/sources/\(uid)/relays/r1") == .relay(uid: uid, relayID: "r1"))
     }
 
-    /// The names in quotes of a refusal's remedy.
+    /// The quoted names in the remedy of an error.
     private static func known(_ problem: Object) -> Set<String> {
         let fix = problem["fix"] as? String ?? ""
         let list = fix.components(separatedBy: "known here: ").last ?? ""
         return Set(list.matches(of: /"([A-Za-z]+)"/).map { String($0.output.1) })
     }
 
-    @Test("it names every query parameter, as the refusal of an unknown one does")
+    @Test("it describes every query parameter that the error for an unknown one lists")
     func parameters() throws {
         let shared = try #require((try Self.document()["components"] as? Object)?["parameters"] as? [String: Object])
         for (path, method, operation) in try Self.operations() {
@@ -96,7 +97,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("it names what a parameter that there is not is answered, and what fails behind the room")
+    @Test("it describes the reply to an unknown parameter, and the errors of the room")
     func answers() throws {
         var failing: Set<String> = []
         for (path, method, operation) in try Self.operations() {
@@ -105,7 +106,7 @@ struct OpenAPITests {
             #expect(described.contains("\(status)"), "\(method) \(path): \(status)")
             if described.contains("502") { failing.insert("\(method) \(path)") }
         }
-        // Links that a file system refuses; relays that are gone.
+        // Hard links that a file system refuses; relays that are gone.
         #expect(failing == ["post /v1/clips", "put /v1/sources/{uid}/relays/{id}"])
     }
 
@@ -116,7 +117,7 @@ struct OpenAPITests {
         return Set((schema["properties"] as? Object ?? [:]).keys)
     }
 
-    @Test("it names every member of a body, as the refusal of an unknown one does")
+    @Test("it describes every body member that the error for an unknown one lists")
     func bodies() throws {
         var judged = 0
         for (path, method, operation) in try Self.operations() {
@@ -132,14 +133,14 @@ struct OpenAPITests {
         #expect(judged >= 12)
     }
 
-    @Test("the documents that the pipeline's rules read are described whole")
+    @Test("documents read by the pipeline's rules are described completely")
     func documents() throws {
         let paths = try #require(try Self.document()["paths"] as? [String: Object])
         func schema(_ path: String, _ method: String) throws -> Object {
             let body = (paths[path]?[method] as? Object)?["requestBody"] as? Object
             return try #require((body?["content"] as? [String: Object])?["application/json"]?["schema"] as? Object)
         }
-        /// The keys that the refusal of an unknown one names.
+        /// The known keys that the error for an unknown key lists.
         func known(_ refusal: SpecReport.Refusal?) -> Set<String> {
             let fix = refusal?.mistakes.first { $0.what.contains("unknown key") }?.fix ?? ""
             let list = fix.components(separatedBy: "known here: ").last ?? ""
@@ -149,14 +150,14 @@ struct OpenAPITests {
         guard case .failure(let program) = ProgramRequest.parse(odd),
             case .failure(let metadata) = MetadataRequest.parse(odd)
         else {
-            Issue.record("an unknown key is taken")
+            Issue.record("an unknown key is accepted")
             return
         }
         #expect(known(program) == Self.members(try schema("/v1/program", "put")))
         #expect(known(metadata) == Self.members(try schema("/v1/metadata", "post")))
     }
 
-    @Test("every reference leads somewhere, and every code of a failure is one of its")
+    @Test("every reference resolves, and every error code is in the list")
     func references() throws {
         let document = try Self.document()
         func walk(_ node: Any) {
@@ -181,14 +182,14 @@ struct OpenAPITests {
         for failure in failures { #expect(code.contains(failure.code)) }
     }
 
-    @Test("the page's files come with a policy that lets nothing else in")
+    @Test("the operator page's files have a policy that allows nothing else")
     func page() throws {
         let responder = ControlResponder(
             room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "0.0.0.0", port: 1), token: "t"))
         for file in ControlPage.File.allCases where file != .player {
             let head = HTTPRequest(method: .get, scheme: "http", authority: "a", path: file.rawValue)
             let reply = responder.reply(to: ListenerRequest(head: head))
-            #expect(reply.status == .ok, "\(file) needs no token: it says nothing of the room")
+            #expect(reply.status == .ok, "\(file) needs no token: it reveals nothing of the room")
             #expect(reply.body.count > 1_000)
             guard case .bytes(let bytes, _) = reply.body else { continue }
             let text = String(decoding: bytes, as: UTF8.self)
@@ -196,12 +197,12 @@ struct OpenAPITests {
             guard file == .html else { continue }
             let policy = reply.fields[.contentSecurityPolicy] ?? ""
             #expect(policy.contains("default-src 'none'") && !policy.contains("unsafe-inline"))
-            #expect(!text.contains(" on") || !text.contains(#/ on[a-z]+=/#), "no handler stands in the document")
+            #expect(!text.contains(" on") || !text.contains(#/ on[a-z]+=/#), "the document contains no event handlers")
             #expect(!text.contains("<script>") && !text.contains("style=\""))
         }
     }
 
-    @Test("the page may ask the server that has the keys, where there is one", arguments: [true, false])
+    @Test("the page may contact an external key server, if there is one", arguments: [true, false])
     func keyServer(isThere: Bool) throws {
         var doors = ControlListenerOptions()
         if isThere { doors.keyOrigin = "https://keys.example" }
@@ -213,7 +214,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "what only reads may be open without a token; commands never are",
+        "only reads may be open without a token; commands never are",
         arguments: [
             (HTTPRequest.Method.get, "/v1/room", 200), (.put, "/v1/program", 401), (.post, "/v1/room:end", 401),
             (.get, "/v1/document", 401), (.get, "/v1/logs", 401),

@@ -4,7 +4,7 @@ import Testing
 
 import Control
 
-@Suite("Commands to the PK: what their bodies say")
+@Suite("PK commands: their bodies")
 struct PKCommandTests {
     private static func send(_ verb: String, _ body: String) -> (status: Int, text: String, command: PKCommand?) {
         let room = FakeRoom()
@@ -16,13 +16,13 @@ struct PKCommandTests {
         return (reply.status.code, text, room.pkCommand.withLock { $0 })
     }
 
-    @Test("pk:start with no body, or with one that names nothing, leaves all to the pipeline", arguments: ["", "{}"])
+    @Test("pk:start with an empty body uses the pipeline's values", arguments: ["", "{}"])
     func plainStart(body: String) {
         let answer = Self.send("start", body)
         #expect(answer.status == 200 && answer.command == .start(PKCommand.Start()))
     }
 
-    @Test("pk:start names scenes and durations, each to its member")
+    @Test("pk:start sets scenes and durations, each by its member")
     func fullStart() {
         let answer = Self.send(
             "start",
@@ -34,7 +34,7 @@ struct PKCommandTests {
         #expect(answer.status == 200 && answer.command == .start(start))
     }
 
-    @Test("pk:punish and pk:end are commands of their own")
+    @Test("pk:punish and pk:end are separate commands")
     func others() {
         #expect(Self.send("punish", #"{"punishMs":0}"#).command == .punish(punishMs: 0))
         #expect(Self.send("punish", "").command == .punish(punishMs: nil))
@@ -42,7 +42,7 @@ struct PKCommandTests {
     }
 
     @Test(
-        "what is not known or out of range is refused, and the room is told nothing",
+        "unknown or out-of-range values are refused, and the room gets no command",
         arguments: [
             ("start", #"{"sceneId":"pk"}"#, 400, "scene"), ("start", #"{"scene":1}"#, 422, "a string"),
             ("start", #"{"endScene":null}"#, 422, "endScene"),

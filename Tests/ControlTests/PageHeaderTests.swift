@@ -7,16 +7,16 @@ import Testing
 
 import Control
 
-@Suite("The header of the control page")
+@Suite("The header of the operator page")
 struct PageHeaderTests {
-    /// What the header shows of a disk.
+    /// The part of the header about a disk.
     private struct Shown: Decodable, Equatable {
         var tone: String
         var text: String
         var title: String
     }
 
-    /// Calls `showHeader` with each disk on standard input, and prints what the header shows of it; null if nothing.
+    /// Calls `showHeader` with each disk on standard input, and prints what the header shows; null for nothing.
     private static let script = """
         const made = new Map();
         function element() {
@@ -64,7 +64,7 @@ struct PageHeaderTests {
     }
 
     @Test(
-        "a disk that fills is shown with its free bytes, its directory and what was stopped; another one is not shown")
+        "a disk that fills is shown with its free bytes, its directory and what was stopped; other disks are not")
     func disk() throws {
         func disk(_ level: String, _ message: String) -> String {
             #"""
@@ -73,7 +73,7 @@ struct PageHeaderTests {
             """#
         }
         let low = "/live: 41200000 bytes are free of 1000000000"
-        // The message of the state, as DiskGuardTests know it.
+        // The message in the state, as in DiskGuardTests.
         let full = "\(low); the recording is suspended, no clips are made"
         let shown = try Self.show(
             "[null, \(disk("normal", low)), \(disk("alert_2", low)), \(disk("alert_3", full)), null]")

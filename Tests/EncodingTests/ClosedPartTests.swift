@@ -4,9 +4,9 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Every part of a rendition with B-pictures ends closed")
+@Suite("Every part of a rendition with B-frames is closed")
 struct ClosedPartTests {
-    /// Squares that move: a picture in which B-pictures are worth it.
+    /// Moving squares, for which B-frames are useful.
     private static func picture(_ index: Int) throws -> Picture {
         var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)
         for rect in 0..<40 {
@@ -18,7 +18,7 @@ struct ClosedPartTests {
         return canvas.finish()
     }
 
-    /// Times of a rendition's pictures in decoding order, in ticks of the room.
+    /// Times of a rendition's frames in decode order, in ticks of the room.
     private static func coded(
         preset: String, bFrames: Int, lookahead: Int, fps: Int, step: Int, parts: Int?
     ) throws -> [Int64] {
@@ -46,7 +46,7 @@ struct ClosedPartTests {
     }
 
     @Test(
-        "no picture of a part comes behind one of the next, whatever the encoder reorders",
+        "no frame of a part comes after one of the next part, however the encoder reorders",
         arguments: [
             ("veryfast", 1, 10, 1), ("veryfast", 2, 5, 1), ("medium", 3, 20, 1), ("veryfast", 3, 40, 2),
             ("ultrafast", 3, 0, 1), ("fast", 2, 18, 2),
@@ -61,7 +61,7 @@ struct ClosedPartTests {
             let times = try Self.coded(
                 preset: preset, bFrames: bFrames, lookahead: lookahead, fps: 30, step: step, parts: part)
             #expect(times.sorted() == Array(stride(from: Int64(0), to: 128, by: Int64.Stride(step))))
-            #expect(times != times.sorted(), "it has B-pictures")
+            #expect(times != times.sorted(), "it has B-frames")
             #expect(openParts(times, part) == 0, "\(times)")
         }
     }

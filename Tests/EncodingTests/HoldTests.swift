@@ -5,7 +5,7 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Pictures that are held: encoders change at once")
+@Suite("Held frames: encoders are replaced at once")
 struct HoldTests {
     private struct Coded: Equatable {
         var pts: Int64
@@ -23,7 +23,7 @@ struct HoldTests {
     }
 
     @Test(
-        "what the encoder looks ahead at is given up: its ticks are coded again by the sibling, each once, from an IDR picture on; the grid stays"
+        "the encoder's lookahead is dropped and encoded again by its sibling, each tick once, from an IDR frame on; the grid stays"
     )
     func atOnce() throws {
         let coded = Mutex<[Int: [Coded]]>([:])
@@ -65,18 +65,18 @@ struct HoldTests {
         #expect(large.map(\.pts) == Array(0..<70))
         #expect(large.filter(\.isKey).map(\.pts) == [0, 10, 32, 64])
         for track in [large, half] { #expect(zip(track, track.dropFirst()).allSatisfy { $0.dts < $1.dts }) }
-        // Ticks 0, 2, 4 …; a reordered picture whose successor was out already may be missing.
+        // Ticks 0, 2, 4 …; a reordered frame may be missing if its successor was already out.
         let shown = half.map(\.pts)
         #expect(Set(shown).count == shown.count && shown.min() == 0 && shown.max() == 34 && shown.count >= 33)
         let keys = half.filter(\.isKey).map(\.pts)
         #expect(keys.count == 4 && keys.first == 0 && keys.suffix(2) == [16, 32], "\(keys)")
-        // Nothing of before an IDR picture is shown behind it.
+        // No frame from before an IDR frame is shown after it.
         for (index, picture) in half.enumerated() where picture.isKey {
             #expect(half[..<index].allSatisfy { $0.pts < picture.pts })
             #expect(half[index...].allSatisfy { $0.pts >= picture.pts })
         }
     }
-    @Test("an IDR picture that is asked for is the next one, of that rendition alone; the grid stays")
+    @Test("a requested IDR frame is the next one, of that rendition only; the grid stays")
     func askedFor() throws {
         let keys = Mutex<[Int: [Int64]]>([:])
         let entered = DispatchSemaphore(value: 0)
@@ -107,7 +107,7 @@ struct HoldTests {
         try put(20..<40)
         ladder.finish()
         let heard = keys.withLock { $0 }
-        // The last of the first twenty may not have been coded yet when it was asked.
+        // The last of the first twenty may not have been encoded yet at the request.
         #expect(heard[0] == [0, 20, 32] || heard[0] == [0, 19, 32], "\(heard[0])")
         #expect(heard[1] == [0, 16])
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Stills: JFIF 1.02")
 struct StillEncoderTests {
-    /// Frame header of a baseline file: height and width.
+    /// Height and width in the frame header of a baseline file.
     private static func size(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
         guard let place = bytes.indices.dropLast(8).first(where: { bytes[$0] == 0xff && bytes[$0 + 1] == 0xc0 }) else {
             return nil
@@ -14,7 +14,7 @@ struct StillEncoderTests {
     }
 
     @Test(
-        "a picture becomes a JPEG file of the size that is asked for, made even and kept within bounds",
+        "a frame becomes a JPEG of the requested size, rounded to even and limited",
         arguments: [(64, 36, 64, 36), (33, 19, 32, 18), (640, 360, 640, 360), (1, 1, 16, 16)])
     func sizes(width: Int, height: Int, expectedWidth: Int, expectedHeight: Int) throws {
         let picture = try PictureCanvas.open(width: 320, height: 180, fill: .black).finish()
@@ -24,12 +24,12 @@ struct StillEncoderTests {
         #expect(size == (expectedWidth, expectedHeight))
     }
 
-    @Test("colours come back as they were: decoded by the same library, within what JPEG loses")
+    @Test("colors survive a round trip through the same library, within JPEG's loss")
     func colors() throws {
         var canvas = try PictureCanvas.open(width: 64, height: 64, fill: .black)
         canvas.fill(x: 0, y: 0, width: 64, height: 64, CanvasColor(red: 200, green: 30, blue: 60))
         let bytes = try JPEGEncoder.jpeg(canvas.finish(), width: 64, height: 64)
-        // Full-range BT.601 of the colour: a limited or a BT.709 picture is 10 and more off.
+        // Full-range BT.601 of the color: limited range or BT.709 would be off by 10 and more.
         let decoded = try Self.decoded(bytes)
         let expected = (luma: 84.2, blue: 114.3, red: 210.6)
         let found = [0, 1, 2].map { plane in

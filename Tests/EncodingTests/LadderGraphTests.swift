@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The scaling cascade")
 struct LadderGraphTests {
-    @Test("each size comes from the next larger one, in one chain")
+    @Test("each size is scaled from the next larger one, in one chain")
     func cascade() {
         let graph = LadderGraph(sizes: [(1280, 720), (854, 480), (640, 360)], width: 1280, height: 720)
         #expect(
@@ -13,7 +13,7 @@ struct LadderGraphTests {
         #expect(graph.outputs == ["r0", "r1", "r2"])
     }
 
-    @Test("a ladder written small to large gives the same pictures under its own names")
+    @Test("a ladder written small to large gives the same frames under its own names")
     func anyOrder() {
         let graph = LadderGraph(sizes: [(640, 360), (1280, 720)], width: 1280, height: 720)
         #expect(graph.text == "[canvas]null,split=2[r1][c0];[c0]scale=640:360:flags=bicubic,setsar=1[r0]")

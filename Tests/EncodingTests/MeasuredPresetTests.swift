@@ -2,7 +2,7 @@ import Foundation
 import PipelineSpec
 import Testing
 
-@Suite("Encoder presets: what is measured is what rooms use")
+@Suite("Encoder presets: the measured presets are the ones that rooms use")
 struct MeasuredPresetTests {
     private struct CapacityPlan: Decodable {
         struct Entry: Decodable {
@@ -23,7 +23,7 @@ struct MeasuredPresetTests {
         return words
     }
 
-    @Test("benchmarks/presets.json has every preset of ours with the words its encoder is told")
+    @Test("benchmarks/presets.json has every tandem preset with its encoder options")
     func measured() throws {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
         let data = try #require(FileManager.default.contents(atPath: "\(folder)/benchmarks/presets.json"))
@@ -37,7 +37,7 @@ struct MeasuredPresetTests {
             var told = Self.words(preset.x264Parameters)
             told["bframes"] = "\(preset.defaultBFrames)"
             told["rc-lookahead"] = "\(preset.defaultLookahead)"
-            // One B-picture or none needs no search for their number.
+            // With at most one B-frame their number needs no search.
             if preset.defaultBFrames <= 1 { told["b-adapt"] = "0" }
             #expect(Self.words(entry.params) == told, "\(preset)")
         }

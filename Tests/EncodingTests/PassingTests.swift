@@ -5,7 +5,7 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("A publisher's packets in a rendition's place: the ladder")
+@Suite("Passthrough packets in the ladder")
 struct PassingTests {
     private enum Word: Equatable {
         case packet(Int64, isKey: Bool, isOurs: Bool)
@@ -21,7 +21,7 @@ struct PassingTests {
     }
 
     @Test(
-        "in at a tick and out at another: the encoder's pictures before, theirs between, an IDR picture after; the rest is coded throughout"
+        "passthrough starts and ends at set ticks, with an IDR frame after it; other renditions are encoded throughout"
     )
     func inAndOut() throws {
         let words = Mutex<[Int: [Word]]>([:])
@@ -74,7 +74,7 @@ struct PassingTests {
         #expect(ladder.control.enteredByAll == 39)
     }
 
-    @Test("pictures that are held when a publisher's packets have left are none of before they came")
+    @Test("frames held after passthrough are not frames from before it")
     func heldBehind() throws {
         let sizes = Mutex<[Int64: Int]>([:])
         func rung(_ name: String, _ width: Int) -> EncodedRendition {
@@ -95,7 +95,7 @@ struct PassingTests {
                     guard track == 0, packet.isKey else { return }
                     sizes.withLock { $0[packet.pts * 30 / Int64(packet.timescale)] = packet.count }
                 }, finished: { _ in }, failed: { Issue.record($0) }))
-        // What was on air before they came has much to code, what is on air behind them nothing.
+        // The video before passthrough is expensive to encode, the video after it is not.
         var full = try PictureCanvas.open(width: 320, height: 180, fill: .black)
         for rect in 0..<200 {
             full.fill(

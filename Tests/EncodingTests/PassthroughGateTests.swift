@@ -10,8 +10,8 @@ struct PassthroughRoom {
     static let parameters = CodecParameters(codec: .h264, configuration: Self.record(profile: 77, level: 12))
 
     static func record(profile: UInt8, level: UInt8, hasFields: Bool = false) -> [UInt8] {
-        // Behind the level: 4:2:0 of 8 bits where the profile says so, order count type 2, one reference, 20×12
-        // macroblocks, cropped by 12 lines, no VUI. With fields: 20×6 in each.
+        // After the level: 4:2:0 of 8 bits if the profile has it, order count type 2, one reference, 20×12 macroblocks,
+        // cropped by 12 lines, no VUI. With fields: 20×6 in each.
         let data: [UInt8] =
             profile == 100
             ? [0xAC, 0xB4, 0x0A, 0x0C, 0xFC, 0xE8]
@@ -24,13 +24,13 @@ struct PassthroughRoom {
     var tick: Int64 = 0
     var solo: SourceID? = Self.solo
     var isFresh = true
-    /// Packets that went out, by their ticks when shown; a new list after each change.
+    /// Packets sent, by presentation tick; a new list after each change.
     var runs: [[Int64]] = []
     var cuts: [Int64] = []
     var keys: [Int64] = []
     var changes: [(tick: Int64, change: PassthroughGate.Change)] = []
     private var gop: Int64?
-    /// What comes so many ticks before its own.
+    /// Items that arrive so many ticks before their own.
     private var queue: [(due: Int64, item: ProgramPacket)] = []
     private static let lead: Int64 = 6
 
@@ -62,12 +62,12 @@ struct PassthroughRoom {
         self.queue.append((due ?? self.queue.last?.due ?? self.tick, item))
     }
 
-    /// A picture at a time in milliseconds, rounded as FLV does.
+    /// A frame at a time in milliseconds, rounded as in FLV.
     mutating func picture(ms: Int64, key: Bool = false, bytes: Int = 1_000) {
         self.send(.picture(Self.packet(key: key, bytes: bytes), pts: ms * 1_000_000), due: ms * 30 / 1_000)
     }
 
-    /// GOPs of so many pictures in decoding order: `order` of each run of pictures behind another, such as 2, 0, 1.
+    /// GOPs in decode order: `order` is that of each run of frames, such as 2, 0, 1.
     mutating func publish(
         _ frames: Range<Int64>, gop: Int64 = 60, offsetMs: Int64 = 0, order: [Int64] = [0], bytes: Int = 1_000,
         fps: Int64 = 30
@@ -88,7 +88,7 @@ struct PassthroughRoom {
         }
     }
 
-    /// Goes to a tick.
+    /// Advances to a tick.
     mutating func run(to end: Int64, isResized: Int64? = nil) {
         while self.tick < end {
             while let first = self.queue.first, first.due <= self.tick + Self.lead {
@@ -119,11 +119,11 @@ struct PassthroughRoom {
     var ends: [Int64] { self.changes.compactMap { if case .ended = $0.change { $0.tick } else { nil } } }
 }
 
-@Suite("Passthrough: when a rendition is a publisher's own packets")
+@Suite("Passthrough: when a rendition consists of a publisher's packets")
 struct PassthroughGateTests {
     typealias Room = PassthroughRoom
 
-    @Test("nothing passes before the opening segments are over; a canvas of another size ends them")
+    @Test("nothing passes before the opening segments end; a canvas of another size ends them")
     func opening() throws {
         let opening = try #require(StartupSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1]))
         var room = Room()
@@ -140,7 +140,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "in after one whole GOP, at an IDR picture; segments begin with IDR pictures of the publisher",
+        "it starts after one whole GOP, at an IDR frame; segments start at the publisher's IDR frames",
         arguments: [30, 60])
     func joins(gop: Int64) {
         var room = Room()
@@ -156,7 +156,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "times in whole milliseconds and a publisher that began anywhere: one picture a tick",
+        "with whole-millisecond timestamps and any start there is one frame per tick",
         arguments: [0, 5, 11, 400])
     func milliseconds(offset: Int64) {
         var room = Room()
@@ -169,7 +169,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "B pictures: only whole runs go out, in decoding order, and each picture once",
+        "with B-frames only complete runs are sent, in decode order, and each frame once",
         arguments: [[2, 0, 1], [3, 1, 0, 2]])
     func reordered(order: [Int64]) {
         var room = Room()
@@ -186,7 +186,7 @@ struct PassthroughGateTests {
         #expect(room.cuts.last == end && room.keys.last == end)
     }
 
-    @Test("a source that is removed is forgotten when its last packet is out, and comes back as one that is new")
+    @Test("a removed source is dropped when its last packet is out, and returns as a new one")
     func removed() {
         var room = Room()
         room.configure()
@@ -200,14 +200,14 @@ struct PassthroughGateTests {
         let isGone = room.gate.forget(Room.solo)
         #expect(room.causes == [.scene] && isGone)
         room.solo = Room.solo
-        #expect(room.gate.reason(0) == .scene, "nobody is on air yet")
+        #expect(room.gate.reason(0) == .scene, "no source is on air yet")
         room.run(to: 212)
-        #expect(room.gate.reason(0) != nil, "what it sends is that of a stranger: it has shown no parameters")
+        #expect(room.gate.reason(0) != nil, "it sends without known parameters")
         room.run(to: 390)
         #expect(room.begins == [60])
     }
 
-    @Test("a PK: out at once with a cut, encoded on the grid from there, back at the publisher's next IDR picture")
+    @Test("on a PK it ends at once with a cut, encodes on the grid, and returns at the publisher's next IDR frame")
     func restored() {
         var room = Room()
         room.configure()
@@ -225,7 +225,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "no other codec, size, profile or level than the rendition declares, and no fields",
+        "another codec, size, profile or level than the rendition declares, and interlaced video, do not pass",
         arguments: ["codec", "size", "format", "profile", "level"])
     func refused(why: String) {
         var room = Room(profile: why == "profile" ? 66 : 100)
@@ -248,7 +248,7 @@ struct PassthroughGateTests {
         #expect(room.changes.isEmpty && room.gate.reason(0)?.rawValue == why)
     }
 
-    @Test("not with another rate of pictures", arguments: [25, 24, 60, 15])
+    @Test("another frame rate does not pass", arguments: [25, 24, 60, 15])
     func otherRate(fps: Int64) {
         var room = Room()
         room.configure()
@@ -257,7 +257,7 @@ struct PassthroughGateTests {
         #expect(room.changes.isEmpty && room.gate.reason(0) == .frameRate)
     }
 
-    @Test("not with IDR pictures further apart than a segment, nor with recovery points in their place")
+    @Test("IDR frames further apart than a segment, or recovery points instead, do not pass")
     func openGOP() {
         var room = Room()
         room.configure()
@@ -275,7 +275,7 @@ struct PassthroughGateTests {
         #expect(other.changes.isEmpty)
     }
 
-    @Test("not above the declared rate; out when it rises above it, back when it has kept to it")
+    @Test("a bit rate above the declared one does not pass; it passes again after staying below")
     func rates() {
         // 4,000 bytes 30 times a second are 960,000 bit/s.
         var room = Room(bitrate: 970_000)
@@ -294,7 +294,7 @@ struct PassthroughGateTests {
         #expect(loud.changes.isEmpty && loud.gate.reason(0) == .bitrate)
     }
 
-    @Test("key pictures that become rarer: out before the segment grows, at an IDR picture of the encoder")
+    @Test("if key frames become rarer, it ends before the segment grows, at an IDR frame of the encoder")
     func longerGOP() {
         var room = Room()
         room.configure()
@@ -307,7 +307,7 @@ struct PassthroughGateTests {
         #expect(room.keys.contains(end))
     }
 
-    @Test("the publisher is cut off: shown to its last picture, then encoded; back with a new one")
+    @Test("when the publisher is cut off it is shown to its last frame, then encoded; a new publisher passes again")
     func killed() {
         var room = Room()
         room.configure()
@@ -333,7 +333,7 @@ struct PassthroughGateTests {
         #expect(room.runs == [Array(60..<150)])
     }
 
-    @Test("a picture that is missing, and times that jump, end it", arguments: [100, 2_000, -500])
+    @Test("a missing frame and timestamp jumps end it", arguments: [100, 2_000, -500])
     func jumps(ms: Int64) {
         var room = Room()
         room.configure()
@@ -344,11 +344,11 @@ struct PassthroughGateTests {
         let end = room.ends.first ?? 0
         #expect(end >= 150 && end <= 160)
         #expect(room.runs.first == Array(60..<150))
-        // Back after two GOPs that keep the rules.
+        // It passes again after two GOPs that keep the rules.
         #expect(room.begins.count == 2 && (room.begins.last ?? 0) > 240)
     }
 
-    @Test("another coding of the publisher's is never under the first one's initialization segment")
+    @Test("another codec configuration of the publisher never uses the first one's initialization segment")
     func otherCoding() {
         var room = Room()
         room.configure()
@@ -361,7 +361,7 @@ struct PassthroughGateTests {
         #expect(room.runs.first?.last == 179)
     }
 
-    @Test("a publisher whose clock is slow by 500 ppm: a tick is held now and then, nothing ends")
+    @Test("with a publisher clock 500 ppm slow a tick is held now and then, and nothing ends")
     func slowClock() {
         var room = Room()
         room.configure()
@@ -373,11 +373,11 @@ struct PassthroughGateTests {
         let shown = room.runs.first ?? []
         #expect(zip(shown, shown.dropFirst()).allSatisfy { $1 - $0 == 1 || $1 - $0 == 2 })
         #expect(zip(shown, shown.dropFirst()).contains { $1 - $0 == 2 })
-        // A slot that ends with the held tick is as long as it may be.
+        // A segment that ends with the held tick has the maximum length.
         #expect(zip(room.cuts, room.cuts.dropFirst()).allSatisfy { $1 - $0 <= 64 })
     }
 
-    @Test("a clock that is fast: it goes out for two GOPs rather than show two pictures at a tick")
+    @Test("with a fast clock it ends for two GOPs rather than show two frames in a tick")
     func fastClock() {
         var room = Room()
         room.configure()
@@ -389,7 +389,7 @@ struct PassthroughGateTests {
         for run in room.runs { #expect(zip(run, run.dropFirst()).allSatisfy { $1 == $0 + 1 }) }
     }
 
-    @Test("an IDR picture that comes after its tick ends it: nobody else has one there")
+    @Test("a frame that arrives after its tick ends it")
     func late() {
         var room = Room()
         room.configure()
@@ -401,7 +401,7 @@ struct PassthroughGateTests {
         #expect(room.begins.count == 2)
     }
 
-    @Test("encoding waits for the decoder where nothing was decoded, a fifth of a second at most")
+    @Test("encoding waits for the decoder's first frame, a fifth of a second at most")
     func waitsForDecoder() {
         var room = Room()
         room.configure()
@@ -425,7 +425,7 @@ struct PassthroughGateTests {
         #expect(stuck.ends == [156])
     }
 
-    @Test("a canvas of another size ends it with that very tick")
+    @Test("a canvas of another size ends it exactly at that tick")
     func resized() {
         var room = Room()
         room.configure()
@@ -434,7 +434,7 @@ struct PassthroughGateTests {
         #expect(room.ends == [170] && room.cuts.last == 170)
     }
 
-    @Test("which configuration may pass is known before anything does: the one on air first, and none that never fits")
+    @Test("the configuration that may pass is known in advance: the one on air first, never one that does not fit")
     func foreseen() {
         var gate = Room().gate
         #expect(gate.foreseen(0) == nil)
@@ -445,14 +445,14 @@ struct PassthroughGateTests {
         #expect(gate.foreseen(0) == Room.parameters && gate.foreseen(1) == nil)
         let solo = CodecParameters(codec: .h264, configuration: Room.record(profile: 100, level: 12))
         gate.receive(SourceID(uid: "c"), .configuration(solo))
-        #expect(gate.foreseen(0) == Room.parameters, "by name while nobody is on air alone")
+        #expect(gate.foreseen(0) == Room.parameters, "by name while no source is alone on air")
         _ = gate.step(0, PassthroughGate.Facts(solo: SourceID(uid: "c")))
         #expect(gate.foreseen(0) == solo)
         gate.receive(SourceID(uid: "c"), .end)
         #expect(gate.foreseen(0) == Room.parameters)
     }
 
-    @Test("without any source: the grid, untouched")
+    @Test("without any source the grid stays unchanged")
     func nobody() {
         var room = Room()
         room.solo = nil

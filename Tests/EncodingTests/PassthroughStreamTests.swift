@@ -2,12 +2,12 @@ import Encoding
 import MediaTypes
 import Testing
 
-@Suite("Passthrough: one publisher's pictures on ticks")
+@Suite("Passthrough: one publisher's frames on ticks")
 struct PassthroughStreamTests {
     private static let fps: Int64 = 30
 
     private static func send(_ frame: Int64, key: Bool = false, to stream: inout PassthroughStream) {
-        // Whole milliseconds, as FLV has them.
+        // Whole milliseconds, as in FLV.
         let pts = (frame * 1_000 + Self.fps / 2) / Self.fps * 1_000_000
         stream.receive(.picture(PassthroughRoom.packet(key: key, bytes: 16), pts: pts))
     }
@@ -18,7 +18,7 @@ struct PassthroughStreamTests {
         return stream
     }
 
-    /// The most values that any list or set in it holds.
+    /// The size of the largest list or set in it.
     private static func largest(_ value: Any) -> Int {
         let mirror = Mirror(reflecting: value)
         let own =
@@ -29,7 +29,7 @@ struct PassthroughStreamTests {
         return mirror.children.reduce(own) { max($0, Self.largest($1.value)) }
     }
 
-    @Test("an hour behind one IDR picture: each picture its own chunk, and no more is kept than after a second")
+    @Test("for an hour after one IDR frame each frame is its own chunk, and memory stays as after a second")
     func endless() {
         var stream = Self.stream()
         Self.send(0, key: true, to: &stream)
@@ -44,12 +44,12 @@ struct PassthroughStreamTests {
         }
         #expect(chunks == 3_600 * Self.fps + 1 && stream.trouble == nil)
         #expect(Self.largest(stream) < 64)
-        // What is said twice is found as on the first day.
+        // A doubled frame is detected as on the first day.
         Self.send(3_600 * Self.fps, to: &stream)
         #expect(stream.trouble == .timestamps)
     }
 
-    @Test("two pictures of one tick, or one of a tick before, are trouble until the next IDR picture, in any order")
+    @Test("two frames for one tick, or one for an earlier tick, are a fault until the next IDR frame, in any order")
     func twice() {
         for (order, isTrouble): ([Int64], Bool) in [
             ([1, 2, 3], false), ([3, 1, 2], false), ([3, 3], true), ([3, 1, 3], true), ([3, 1, 1], true),
@@ -65,13 +65,13 @@ struct PassthroughStreamTests {
         }
     }
 
-    @Test("a picture further ahead than there is reordering is a gap")
+    @Test("a frame further ahead than reordering allows is a gap")
     func tooFarAhead() {
         for ahead in [Int64(16), 17, 18, 40, 1_000_000] {
             var stream = Self.stream()
             Self.send(0, key: true, to: &stream)
             Self.send(ahead, to: &stream)
-            // From the first tick that has no picture yet.
+            // From the first tick that has no frame yet.
             #expect(stream.trouble == (ahead - 1 <= 16 ? nil : .gap), "\(ahead)")
         }
     }

@@ -3,11 +3,11 @@ import LibAV
 import MediaTypes
 import Testing
 
-@Suite("Pictures whose objects are used again")
+@Suite("Reuse of frame objects")
 struct PicturePoolTests {
     private static func luma(_ picture: Picture) -> UInt8? { picture.withPlane(0) { samples, _ in samples[0] } }
 
-    @Test("a graph's pictures stay as they were while somebody has them; their objects come again afterwards")
+    @Test("frames of a graph stay unchanged while referenced; their objects are reused afterwards")
     func graph() throws {
         let graph = try FilterGraph.open(
             "[in]scale=16:16[large];[large]split=2[out][rest];[rest]scale=8:8[small]",
@@ -30,7 +30,7 @@ struct PicturePoolTests {
         #expect(objects.count <= 16, "\(objects.count) objects for twelve at a time")
     }
 
-    @Test("a graph tells of pictures that nobody has needed since it was last asked, once")
+    @Test("a graph reports once the frames not needed since the last check")
     func oversized() throws {
         let graph = try FilterGraph.open(
             "[in]scale=16:16[out]", inputs: [FilterGraph.Input(label: "in", format: .canvas(width: 32, height: 32))],
@@ -38,18 +38,18 @@ struct PicturePoolTests {
         let input = try PictureCanvas.open(width: 32, height: 32, fill: .black).finish()
         var kept: [Picture] = []
         for tick in 0..<10 { kept += try graph.run([input], pts: Int64(tick)) }
-        #expect(!graph.isOversized(), "all of them are out")
+        #expect(!graph.isOversized(), "all of them are referenced")
         #expect(kept.count == 10)
         kept = []
         _ = try graph.run([input], pts: 10)
-        #expect(!graph.isOversized(), "all of them were out since")
+        #expect(!graph.isOversized(), "all of them were referenced since")
         for tick in 11..<20 { _ = try graph.run([input], pts: Int64(tick)) }
         #expect(graph.isOversized())
         for tick in 20..<30 { _ = try graph.run([input], pts: Int64(tick)) }
-        #expect(!graph.isOversized(), "it was told")
+        #expect(!graph.isOversized(), "it was reported")
     }
 
-    /// A decoder, and ten packets of one picture each.
+    /// A decoder, and ten packets of one frame each.
     private static func coded() throws -> (decoder: VideoDecoder, packets: [CodedPacket]) {
         let settings = VideoEncoderSettings(
             width: 64, height: 48, fps: 30, preset: "ultrafast", profile: "high", bitrate: 300_000,
@@ -67,7 +67,7 @@ struct PicturePoolTests {
         return (try VideoDecoder.open(CodecParameters(codec: .h264, configuration: record), place: "test"), packets)
     }
 
-    @Test("a decoder that is given a packet each two seconds gives memory back within three minutes")
+    @Test("a decoder fed a packet every two seconds frees memory within three minutes")
     func renewalOfFew() throws {
         let (decoder, packets) = try Self.coded()
         var kept: [Picture] = []
@@ -82,7 +82,7 @@ struct PicturePoolTests {
         #expect(decoder.renewals == 1)
     }
 
-    @Test("it is looked once a minute of the time that is told, or of uses where none is")
+    @Test("the check runs once a minute of the given time, or by number of uses without one")
     func looks() {
         var look = PoolCheckTimer(every: 3)
         let counted = (0..<7).map { _ in look.isDue() }
@@ -97,13 +97,13 @@ struct PicturePoolTests {
             timed == [false, false, false, false, false, true, false, true, false, false, true, true, false])
     }
 
-    @Test("a decoder gives memory back that it has not needed for a while, and its pictures are as before")
+    @Test("a decoder frees memory that it has not needed for a while, and its frames do not change")
     func renewal() throws {
         let (decoder, packets) = try Self.coded()
         var kept: [Picture] = []
         var shown = 0, wrong = 0
         let burst = 40
-        // The most that are out at once are so at the beginning; what was idle from the first look to the second goes.
+        // Most frames are referenced at the start; those idle from the first check to the second are freed.
         for number in 0..<(2 * VideoDecoder.lookInterval + burst) {
             let isIntact = decoder.decode(packets[number % packets.count]) { picture in
                 let index = Int((picture.pts ?? 0) / VideoEncoder.ticksPerPicture)

@@ -5,7 +5,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Encoder presets: what shares an initialization segment")
+@Suite("Encoder presets that share an initialization segment")
 struct PresetTests {
     private static func settings(
         _ preset: VideoEncoding.Preset, profile: String = "high", bFrames: Int? = nil
@@ -23,7 +23,7 @@ struct PresetTests {
         return try #require(AVCConfiguration(extradata: encoder.parameterSets)).record
     }
 
-    /// A picture that moves, so that every tool has something to decide.
+    /// A moving image, so that every coding tool has decisions to make.
     private static func picture(_ index: Int) throws -> Picture {
         var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)
         for rect in 0..<40 {
@@ -36,7 +36,7 @@ struct PresetTests {
         return canvas.finish()
     }
 
-    @Test("the tandem presets are one family: the same configuration record, byte for byte, in every profile")
+    @Test("the tandem presets have the same configuration record, byte for byte, in every profile")
     func family() throws {
         for profile in ["main", "high"] {
             let records = try [VideoEncoding.Preset.tandemFast, .tandemFaster, .tandemLowLatency].map {
@@ -46,26 +46,26 @@ struct PresetTests {
         }
     }
 
-    @Test("with as many B-frames x264's veryfast and superfast belong to it too")
+    @Test("with the same number of B-frames x264's veryfast and superfast match it too")
     func x264() throws {
         let records = try [VideoEncoding.Preset.tandemFast, .veryfast, .superfast].map {
             try Self.record(Self.settings($0, bFrames: 1))
         }
         #expect(Set(records).count == 1)
-        // What does differ is seen.
+        // A difference is noticed.
         #expect(try Self.record(Self.settings(.ultrafast, bFrames: 1)) != records[0])
         #expect(try Self.record(Self.settings(.veryfast, bFrames: 0)) != records[0])
     }
 
     @Test(
-        "every preset but the quickest has a sibling with its configuration record",
+        "every preset but the fastest has a sibling with the same configuration record",
         arguments: ["baseline", "main", "high"])
     func siblings(profile: String) throws {
         #expect(Self.settings(.ultrafast).sibling == nil)
         for preset in VideoEncoding.Preset.allCases where preset != .ultrafast {
             for bFrames in profile == "baseline" ? [0] : [0, 1, 3] {
                 var own = Self.settings(preset, profile: profile, bFrames: bFrames)
-                // Of a rendition that publishers' packets may stand for.
+                // For a rendition that allows passthrough.
                 own.parameterSetID = bFrames == 0 ? 31 : 0
                 let sibling = try #require(own.sibling)
                 #expect(try Self.record(own) == Self.record(sibling), "\(preset) \(profile) \(bFrames)")
@@ -73,7 +73,7 @@ struct PresetTests {
         }
     }
 
-    @Test("one encoder goes on where its sibling stops: times follow each other and the whole decodes")
+    @Test("an encoder continues where its sibling stops: timestamps continue and everything decodes")
     func replacement() throws {
         for preset in [VideoEncoding.Preset.veryfast, .tandemFast] {
             let own = Self.settings(preset)
@@ -102,7 +102,7 @@ struct PresetTests {
         }
     }
 
-    @Test("a preset of the family holds as many pictures as it looks ahead, and low latency no more than three")
+    @Test("a preset delays frames by its lookahead, and low latency by at most three")
     func delay() throws {
         for preset in [VideoEncoding.Preset.tandemFast, .tandemFaster, .tandemLowLatency] {
             let encoder = try VideoEncoder.open(Self.settings(preset), place: "test")

@@ -4,13 +4,13 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Bit rates that change while a rendition is coded")
+@Suite("Bit rate changes during encoding")
 struct RateTests {
     private static let settings = VideoEncoderSettings(
         width: 320, height: 180, fps: 30, preset: "veryfast", profile: "high", bitrate: 600_000, maxBitrate: 660_000,
         bufferSize: 660_000, bFrames: 2, lookaheadFrames: 5, threads: 1)
 
-    /// A picture that moves, and is never worth less than it may cost.
+    /// A moving image that always needs all of its bit rate.
     private static func picture(_ index: Int) throws -> Picture {
         var canvas = try PictureCanvas.open(width: 320, height: 180, fill: .black)
         for rect in 0..<160 {
@@ -24,7 +24,8 @@ struct RateTests {
         return canvas.finish()
     }
 
-    @Test("the next IDR picture of the grid begins with them; every tick is coded once, and the parameter sets stay")
+    @Test(
+        "a new rate starts at the next IDR frame of the grid; every tick is encoded once, and the parameter sets stay")
     func change() throws {
         let coded = Mutex<[(pts: Int64, dts: Int64, isKey: Bool, bytes: Int)]>([])
         let ladder = try EncodingStage.open(
@@ -55,12 +56,12 @@ struct RateTests {
         func bits(_ ticks: Range<Int64>) -> Int {
             packets.filter { ticks.contains($0.pts) }.reduce(0) { $0 + $1.bytes } * 8
         }
-        // A second and a fifteenth each.
+        // One and one fifteenth seconds each.
         let (before, after) = (bits(32..<64), bits(192..<224))
         #expect(before > 400_000 && after < 260_000, "\(before) and \(after) bits")
     }
 
-    @Test("rates that need another level are not taken, nor those of a track there is not")
+    @Test("rates that need another level are refused, and so are those of unknown tracks")
     func level() throws {
         let ladder = try EncodingStage.open(
             rungs: [EncodedRendition(name: "180p", settings: Self.settings)],
@@ -70,7 +71,7 @@ struct RateTests {
             output: EncodingStage.Output(packet: { _, _ in }, finished: { _ in }, failed: { Issue.record($0) }))
         let high = BitRates(bitrate: 8_000_000, maxBitrate: 9_000_000, bufferSize: 9_000_000)
         #expect(try !ladder.takes(high, track: 0))
-        #expect(try !ladder.takes(Self.settings.rates, track: 1), "that is the sound")
+        #expect(try !ladder.takes(Self.settings.rates, track: 1), "that is the audio")
         #expect(try ladder.takes(Self.settings.rates, track: 0))
         ladder.finish()
     }

@@ -3,7 +3,7 @@ import LibAV
 import MediaTypes
 import Testing
 
-@Suite("Slate, coded by the ladder's own encoders")
+@Suite("Slate encoded by the ladder's encoders")
 struct SlateCoderTests {
     private static func rung(_ name: String, _ width: Int, fps: Int, bFrames: Int) -> EncodedRendition {
         EncodedRendition(
@@ -14,7 +14,7 @@ struct SlateCoderTests {
             frameStep: 30 / fps)
     }
 
-    @Test("a part of every rendition, an IDR picture first, and one frame of silence for every coding of the sound")
+    @Test("one part per rendition, starting with an IDR frame, and one silent frame per audio codec")
     func everyTrack() throws {
         let rungs = [
             Self.rung("large", 320, fps: 30, bFrames: 0), Self.rung("half", 160, fps: 15, bFrames: 0),

@@ -4,26 +4,26 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Two hundred connections that do not publish and 500 wrong keys a second (`benchmarks/load/abusers.c`). Some seconds of it
-    /// by default; `TANDEM_ABUSE=full` is a minute each.
-    @Suite("Those who abuse the door reach nobody behind it", .serialized)
+    /// Two hundred connections that do not publish and 500 wrong keys a second (`benchmarks/load/abusers.c`), for some
+    /// seconds by default; `TANDEM_ABUSE=full` runs each for a minute.
+    @Suite("Abusive connections do not affect publishers", .serialized)
     struct AbuseTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_ABUSE"] == "full"
 
-        /// A PK room with one who has not come yet.
+        /// A PK room one of whose publishers has not connected yet.
         private struct Door {
             let room: RunningRoom
             let publishers: [Publisher]
         }
 
-        @Test("publishers lose no frame, one that comes during it is on air in 2 s, and memory stays")
+        @Test("publishers lose no frame, a new one is on air within 2 s, and memory stays bounded")
         func abuse() throws {
             let work = try WorkDirectory()
             let compiler = try TestTool.require("cc")
             let program = work.path("abusers")
             let build = try Command.run(compiler, ["-O2", "-o", program, "\(EndToEnd.root)/benchmarks/load/abusers.c"])
             try #require(build.code == 0, "\(build.errors)")
-            // They come up at the same time, and are abused one after the other.
+            // They start at the same time, and are abused one after the other.
             let addresses = [50, 1]
             let doors = try addresses.map { try Self.door(work.path("out-\($0)")) }
             for door in doors {
@@ -81,7 +81,7 @@ extension EndToEnd {
             for uid in ["1001", "2002"] {
                 let (old, new) = (try #require(before[uid]), try #require(after[uid]))
                 for count in ["damaged", "reconnects"] { #expect(new[count] == old[count], "\(uid): \(count)") }
-                // A publisher that is late repeats a frame, which the machine may have caused.
+                // A publisher that is late causes a repeated frame, which may be the machine's fault.
                 for count in ["repeated", "dropped"] {
                     expectTiming(try #require(new[count]), atMost: try #require(old[count]), "\(uid): frames \(count)")
                 }
@@ -101,14 +101,14 @@ extension EndToEnd {
             return sources
         }
 
-        /// Resident megabytes.
+        /// Resident memory in megabytes.
         private static func memory(_ pid: pid_t) -> Double {
             let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
             let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
             return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
         }
 
-        /// Seconds of CPU so far.
+        /// CPU time used so far, in seconds.
         private static func cpu(_ pid: pid_t) -> Double {
             let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
             let fields = text.split(separator: ")").last?.split(separator: " ") ?? []

@@ -3,9 +3,9 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("The room's HLS in buckets of three services that check signatures: AWS Signature Version 4")
+    @Suite("HLS uploads to buckets of three S3 services that check AWS Signature Version 4")
     struct BucketTests {
-        /// Short segments, soon deleted; sheets of stills beside them.
+        /// Short segments that are deleted soon; sprite sheets beside them.
         private static func room(_ directory: String, outputs: [String]) -> String {
             let image = #"""
                 { "type": "image", "path": "\#(directory)/thumb.jpg", "intervalSeconds": 1, "sprites": { "columns": 2, "rows": 2,
@@ -20,7 +20,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "all of it arrives, byte for byte, and goes in its time; with a wrong secret nothing does, and the room lives",
+            "all files arrive unchanged and expire in time; with a wrong secret none arrive, and the room runs on",
             arguments: Bucket.Service.allCases)
         func bucket(_ service: Bucket.Service) throws {
             let work = try WorkDirectory()
@@ -45,7 +45,7 @@ extension Unhurried.Stores {
             #expect(stores.first?["state"] as? String == "live" && stores.last?["objects"] as? Int == 0, "\(stores)")
             let viewer = try #require(room.viewer)
             #expect(try HTTPClient.request("GET", viewer, "/180p.m3u8").body.contains("#EXT-X-PART:"))
-            // The one that took nothing is owed all of it.
+            // The store that accepted nothing still lacks everything.
             #expect(try room.end() == 75)
             #expect(room.events("output.finished").map { $0.text("outputId") } == ["right"])
             #expect(room.events("output.unfinished").map { $0.text("outputId") } == ["wrong"])
@@ -53,7 +53,7 @@ extension Unhurried.Stores {
             try Self.expectAll(bucket.look(beside: out), service)
         }
 
-        /// What was listed at first is not there any more after a while.
+        /// The segments listed first are deleted after a while.
         private static func expectDeletions(_ room: RunningRoom, _ bucket: Bucket, beside directory: String) throws {
             func segments() throws -> Set<String> {
                 Set(try bucket.look(beside: directory).objects.map(\.key).filter { $0.hasSuffix(".m4s") })
@@ -65,7 +65,7 @@ extension Unhurried.Stores {
                 try room.segments(1)
                 left = try segments().intersection(early)
             }
-            #expect(left.isEmpty, "what no player can need any more is deleted")
+            #expect(left.isEmpty, "objects that no player can need are deleted")
         }
 
         private static func expectAll(
@@ -76,11 +76,11 @@ extension Unhurried.Stores {
             let other = there.objects.filter {
                 $0.isSame == false && !$0.key.hasSuffix(".m3u8") && $0.key != "live/thumb.jpg"
             }
-            #expect(other.isEmpty, "other bytes than the room's: \(other.map(\.key))")
+            #expect(other.isEmpty, "bytes differ from the room's: \(other.map(\.key))")
             #expect(there.playlists.count >= 3 && there.playlists["live/index.m3u8"] != nil, "\(there.playlists.keys)")
             var listed = 0
             for (name, text) in there.playlists where name != "live/index.m3u8" {
-                // Plain HLS, though the room's own listener has low latency.
+                // Plain HLS, although the room's own listener serves low-latency HLS.
                 #expect(text.contains("#EXT-X-ENDLIST") && !text.contains("#EXT-X-PART"), "\(name): \(text)")
                 for line in text.split(separator: "\n") where !line.hasPrefix("#") {
                     #expect(keys.contains("live/\(line)"), "\(name) lists \(line)")

@@ -2,21 +2,21 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Colors arrive as the canvas means them: BT.709, limited range")
+    @Suite("Colors of sources are converted to BT.709, limited range")
     struct ColorTests {
         struct Flavor: CustomTestStringConvertible, Sendable {
             var testDescription: String
             var pixels: String
-            /// Of FFmpeg's scale filter: what the samples really are.
+            /// Matrix for FFmpeg's scale filter: the true one of the samples.
             var matrix = "bt709"
             var isFull = false
-            /// What the stream says: `-colorspace`, primaries and transfer; `nil` for nothing.
+            /// What the stream declares: `-colorspace`, primaries and transfer; nil for nothing.
             var tag: String? = "bt709"
             var size = (640, 360)
             var sar = "1"
             /// H.264 has no odd sizes in 4:2:0.
             var codec = "libx264"
-            /// For the encoder.
+            /// Options for the encoder.
             var options: [String] = []
         }
 
@@ -75,7 +75,7 @@ extension Unhurried.Pictures {
                 ] + tags + flavor.options + [path])
         }
 
-        @Test("bars of each flavor, within 3 levels", arguments: Self.flavors)
+        @Test("color bars of each format arrive within 3 levels", arguments: Self.flavors)
         func levels(_ flavor: Flavor) throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -94,12 +94,12 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "HDR is mapped: gray stays gray and in order, from black to white",
+            "HDR is tone-mapped: gray stays gray and monotonic, from black to white",
             arguments: ["smpte2084", "arib-std-b67"])
         func highDynamicRange(transfer: String) throws {
             let media = try Media.require()
             let work = try WorkDirectory()
-            // Eight steps of code values from black to about 1,000 cd/m² of PQ; the highest is near HLG's peak.
+            // Eight steps of code values from black to about 1,000 cd/m² in PQ; the highest is near HLG's peak.
             let steps = "lum='64+min(7\\,floor(X*8/W))*90':cb=512:cr=512"
             try media.run([
                 "-f", "lavfi", "-i", "color=s=640x360:r=30:d=0.4,format=yuv420p10le,geq=\(steps)", "-c:v", "libx264",
@@ -115,7 +115,7 @@ extension Unhurried.Pictures {
             #expect(bars.allSatisfy { abs($0[1] - 128) <= 3 && abs($0[2] - 128) <= 3 })
         }
 
-        @Test("BT.2020 without HDR keeps white and gets its colors narrowed")
+        @Test("BT.2020 without HDR keeps white, and its colors are mapped to BT.709")
         func wideGamut() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -129,7 +129,7 @@ extension Unhurried.Pictures {
                 let error = zip(last.bar(index), Bars.expected[index]).map { abs($0 - $1) }.max() ?? 255
                 #expect(error <= 3, "\(last.bar(index))")
             }
-            // The same numbers mean purer colors in BT.2020: a red there is beyond BT.709's.
+            // The same numbers are purer colors in BT.2020: its red is outside of BT.709.
             #expect(last.bar(5)[2] > Bars.expected[5][2])
         }
     }

@@ -2,15 +2,15 @@ import Foundation
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("The command line: limits of the process, connections that are refused, misspelt subcommands")
+    @Suite("Command line: process limits, refused connections, misspelt subcommands")
     struct CommandLineTests {
-        /// Runs the program by a shell that has set limits before.
+        /// Runs the program in a shell that has set a limit.
         private static func limited(_ limit: String, _ arguments: String) throws -> Command.Result {
             try Command.run("/bin/bash", ["-c", "ulimit -c 0; \(limit); exec \(EndToEnd.binary) \(arguments)"])
         }
 
         @Test(
-            "with too few open files or too little memory the exit is 78 and the limit is named",
+            "with too few open files or too little memory the exit code is 78 and the limit is named",
             arguments: [("ulimit -n 24", "ulimit -n"), ("ulimit -v 550000", "ulimit -v")])
         func limits(limit: String, words: String) throws {
             let work = try WorkDirectory()
@@ -28,7 +28,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a room whose keys are placeholders or equal does not start: exit 65",
+            "a room whose keys are placeholders or equal does not start: exit code 65",
             arguments: [("REPLACE-ME", "another", "placeholder"), ("same", "same", "the same stream key")])
         func keys(first: String, second: String, words: String) throws {
             let work = try WorkDirectory()
@@ -47,12 +47,12 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "what `tandem manifest --help` tells to type works as it is shown, and secrets come before the manifest is applied"
+            "the commands in `tandem manifest --help` work as shown, and secrets are set before the manifest is applied"
         )
         func manifestHelp() throws {
             let work = try WorkDirectory()
             _ = try work.write(try Files.text("\(EndToEnd.root)/pipelines/pk-landscape.json"), to: "room.json")
-            // As a terminal of the usual width shows it.
+            // With the usual width of a terminal.
             let help = try Command.run(EndToEnd.binary, ["manifest", "--help"], environment: ["COLUMNS": "80"])
             #expect(help.code == 0, "\(help.errors)")
             let lines = help.output.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n")
@@ -78,14 +78,14 @@ extension Unhurried.Doors {
             }
         }
 
-        @Test("a command with too few open files ends with 78, too")
+        @Test("a client command with too few open files exits with 78, too")
         func client() throws {
             let result = try Self.limited("ulimit -n 12", "ctl state -a http://127.0.0.1:1")
             #expect(result.code == 78 && result.errors.contains("RLIMIT_NOFILE"), "\(result.errors)")
         }
 
         @Test(
-            "a connection that is refused is told in plain words: what, where, and what to do",
+            "a refused connection is reported with what failed, where, and what to do",
             arguments: [
                 (["ctl", "state", "-a", "http://127.0.0.1:1"], 69), (["healthcheck", "http://127.0.0.1:1"], 1),
                 (["ctl", "events", "--follow", "-a", "http://127.0.0.1:1"], 69),
@@ -102,7 +102,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a misspelt subcommand is told with the one that is meant, or with all that there are",
+            "for a misspelt subcommand the error suggests the closest one, or lists all",
             arguments: [
                 (["rnu", "room.json"], "tandem has no subcommand \"rnu\"", "did you mean `tandem run`?"),
                 (["ctl", "stat"], "tandem ctl has no subcommand \"stat\"", "tandem ctl sta"),

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    /// The long form takes `TANDEM_COMMAND_KILLS=20 TANDEM_COMMAND_DRAINS=5 TANDEM_TEST_MINUTES=20`.
-    @Suite("Workers that are killed or drained behind a command")
+    /// The long run: `TANDEM_COMMAND_KILLS=20 TANDEM_COMMAND_DRAINS=5 TANDEM_TEST_MINUTES=20`.
+    @Suite("Workers killed or drained after a command")
     struct CommandedKillsTests {
         private enum Means: String {
             case kill, drain
@@ -14,17 +14,17 @@ extension Unhurried.Doors {
             var code: Int32 { self == .kill ? 137 : 143 }
         }
 
-        /// What one room goes through: by their index in ``RoomCommand/all``, the commands whose reply a worker does not outlive.
+        /// The commands of one room after whose reply a worker ends, by their index in ``RoomCommand/all``.
         private typealias CapacityPlan = [(command: Int, means: Means)]
 
         private static func number(_ name: String, default value: Int) -> Int {
             ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? value
         }
 
-        /// Spreads kills and drains over as few rooms as may be.
+        /// Spreads kills and drains over as few rooms as possible.
         ///
-        /// If two workers in a row die within 30 s of restoring, the next one restores less. So a room has two kills at most, and no
-        /// drain before both: the first worker has nothing to restore, and a drain ends the row.
+        /// If two workers in a row die within 30 s of restoring, the next one restores less. So a room has at most two
+        /// kills, and no drain before both: the first worker has nothing to restore, and a drain ends the row.
         private static func plans(kills: Int, drains: Int, seed: UInt64) -> [CapacityPlan] {
             var random = TestRandom(seed: seed)
             var commands: [Int] = []
@@ -33,7 +33,7 @@ extension Unhurried.Doors {
                 if index < drains {
                     means.insert(.drain, at: Int.random(in: min(1, means.count)...means.count, using: &random))
                 }
-                // A room takes as many commands as it has to. No two are the same before all have been picked.
+                // A room gets as many commands as it needs. No command is repeated before all have been picked.
                 if commands.count < means.count { commands = RoomCommand.all.indices.shuffled(using: &random) }
                 let picked = commands.prefix(means.count).sorted()
                 commands.removeFirst(picked.count)
@@ -41,23 +41,23 @@ extension Unhurried.Doors {
             }
         }
 
-        /// What was found over all rooms.
+        /// Results of all rooms.
         private struct Tally {
             var kills = 0
             var drains = 0
-            /// Commands whose reply said that they were not on disk yet.
+            /// Commands whose reply said that they were not yet on disk.
             var late = 0
             var frames = 0
             var faults: [String] = []
         }
 
-        @Test("the table names forty commands and more, each once")
+        @Test("the table has at least 40 commands, each once")
         func table() {
             #expect(RoomCommand.all.count >= 40)
             #expect(Set(RoomCommand.all.map(\.name)).count == RoomCommand.all.count)
         }
 
-        @Test("a successor has what was answered as durable, and no frame shows a covered or kicked source")
+        @Test("a successor has everything answered as durable, and no frame shows a covered or kicked source")
         func behindCommands() throws {
             let media = try Media.require()
             let seed = Self.number("TANDEM_COMMAND_SEED", default: 26)
@@ -87,7 +87,7 @@ extension Unhurried.Doors {
             #expect(tally.kills == kills && tally.drains == drains)
         }
 
-        /// One room and its workers, one after the other.
+        /// One room and its workers, one after another.
         private struct Run {
             let file: CommandedRoomFile
             let media: Media
@@ -97,7 +97,7 @@ extension Unhurried.Doors {
             var late = 0
             var frames = 0
             var faults: [String] = []
-            /// Program time of the first command in seconds, and of the last worker's publishers.
+            /// Program time of the first command and of the last worker's publishers, in seconds.
             var first = 0.0
             var last = 0.0
 
@@ -107,7 +107,7 @@ extension Unhurried.Doors {
                 self.room = room
                 self.publishers = try ColoredPublisher.all.map { try $0.publish(to: room, media) }
                 for publisher in ColoredPublisher.all { try self.room.event("source.live", uid: publisher.uid) }
-                // All three are seen and heard, so that the judgement at the end finds them.
+                // All three are seen and heard, so that the check at the end finds them.
                 try self.room.segments(1, countsShort: true)
             }
 
@@ -119,7 +119,7 @@ extension Unhurried.Doors {
                     try self.end(RoomCommand.all[index], means)
                     next = index + 1
                 }
-                // More than a segment of the last worker.
+                // More than one segment of the last worker.
                 try self.room.segments(2)
                 if try self.room.end() != 0 { self.faults.append("the room did not end") }
                 for publisher in self.publishers { publisher.stop(SIGKILL) }
@@ -131,13 +131,13 @@ extension Unhurried.Doors {
                 try command.waitForEffect(self.room, self.file)
             }
 
-            /// - Returns: What the room told before, and whether the reply says that the command is on disk.
+            /// - Returns: The facts before the command, and whether the reply says that it is on disk.
             private mutating func ask(_ command: RoomCommand) throws -> (before: CommandedFacts, isDurable: Bool) {
                 let start = Date()
                 let before = try CommandedFacts(self.room, self.file.directory)
                 let reply = try command.send(self.room, self.file)
                 guard reply.status == 200 else { throw Missing("\(command.name): \(reply.body)") }
-                // No later frame than this one was composed before the reply.
+                // No later frame than this was composed before the reply.
                 let answered = Double(before.tick + 1) / 30 + Date().timeIntervalSince(start)
                 self.note(command.visibility, from: Double(before.tick) / 30, answered)
                 let isDurable = !reply.body.contains(#""durable":false"#)
@@ -166,7 +166,7 @@ extension Unhurried.Doors {
                 note(visibility.playsAudio, &self.spans, video: false)
             }
 
-            /// Ends a worker as soon as it has answered a command, and compares what its successor tells.
+            /// Ends a worker as soon as it has answered a command, and compares the facts that its successor reports.
             private mutating func end(_ command: RoomCommand, _ means: Means) throws {
                 let (before, isDurable) = try self.ask(command)
                 if command.durability == .soon { Thread.sleep(forTimeInterval: 0.2) }
@@ -200,7 +200,7 @@ extension Unhurried.Doors {
                 if !isDurable, !command.shows(after) { try self.send(command) }
             }
 
-            /// Looks at each frame that viewers were given, and listens to all of the audio.
+            /// Checks each frame that viewers got, and all of the audio.
             mutating func judge() throws {
                 let output = try ColoredOutput(self.file.directory, self.media)
                 self.frames = output.colors.times.count

@@ -3,11 +3,11 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("A successor restores what was commanded")
+    @Suite("A successor restores the commanded state")
     struct CommandedRoomTests {
         private static let pk = #""pk": { "scene": "pk", "durationMs": 120000, "endScene": "solo" }, "#
 
-        /// Two sources, texts, scores and a countdown in the scene of the PK.
+        /// Two sources; texts, scores and a countdown in the PK scene.
         private static func room(_ directory: String, members: String = Self.pk) -> String {
             Rooms.small(directory, members: members).replacingOccurrences(
                 of: #"{ "sceneId": "pk", "layout": "sideBySide", "uids": ["1001", "2002"] }"#,
@@ -19,7 +19,8 @@ extension Unhurried.Doors {
                     """#)
         }
 
-        /// The same room with a third source in the scene of the PK. The grace outlasts the test, so that a kick does not end the PK.
+        /// The same room with a third source in the PK scene. The grace is longer than the test, so that a kick does
+        /// not end the PK.
         private static func roomOfThree(_ directory: String) -> String {
             Self.room(directory).replacingOccurrences(
                 of: #""streamKey": "b", "volume": 100 }"#,
@@ -60,20 +61,21 @@ extension Unhurried.Doors {
             try ColoredPublisher.all.map { try $0.publish(to: room, media) }
         }
 
-        /// Number of the frame that the program composes next: a command that was answered before is in force in it.
+        /// Number of the next frame the program composes: commands answered before apply to it.
         private static func tick(_ room: RunningRoom) throws -> Int {
             try #require((try room.state()["program"] as? [String: Any])?["tick"] as? Int)
         }
 
-        /// Ticks of the program at which commands were answered and the successor's publisher was live.
+        /// Program ticks at which commands were answered and the successor's publisher was live.
         private struct Moments {
             var covered: Int
             var kicked: Int
             var back = Int.max
         }
 
-        /// Decodes all that viewers were given by both workers. From the commands on, no frame shows the covered opponent or the kicked
-        /// publisher, and neither is heard. Before the commands both are found, and in the successor the remaining publisher is.
+        /// Decodes everything that viewers got from both workers. From the commands on, no frame shows the covered
+        /// opponent or the kicked publisher, and neither is heard. Before the commands both are found, and so is the
+        /// remaining publisher in the successor.
         private static func expectHidden(_ directory: String, _ moments: Moments, _ media: Media) throws {
             let output = try ColoredOutput(directory, media)
             let back = Double(moments.back) / 30
@@ -83,8 +85,8 @@ extension Unhurried.Doors {
                 let told = Double(moment) / 30
                 let before = output.shows(publisher, to: told)
                 let after = output.faults(HiddenSpan(publisher: publisher, start: told))
-                let loud = try #require(before.amplitude, "no sound before")
-                let quiet = try #require(after.amplitude, "no sound after")
+                let loud = try #require(before.amplitude, "no audio before")
+                let quiet = try #require(after.amplitude, "no audio after")
                 let name = "\(publisher.color.rawValue), \(publisher.hertz) Hz"
                 EndToEnd.report(
                     "\(name): \(before.frames) frames before the command, \(after.frames.count) after it; "
@@ -102,7 +104,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "after a kill and after a drain: all of it, under the same file; no frame shows a covered or kicked source, and no muted one is heard",
+            "after a kill and a drain all state is restored; covered or kicked sources are not seen, muted ones not heard",
             arguments: ["kill", "drain"])
         func restored(by means: String) throws {
             let media = try Media.require()
@@ -110,7 +112,7 @@ extension Unhurried.Doors {
             let first = try RunningRoom(Self.roomOfThree(work.path("out")))
             let publishers = try Self.publishAll(first, media)
             for uid in ["1001", "2002", "4004"] { try first.event("source.live", uid: uid) }
-            // A source whose key no file has.
+            // A source whose key is in no file.
             let key = first.key("third-stream-key")
             try Self.command(
                 first, "PATCH", "/v1/room",
@@ -167,12 +169,12 @@ extension Unhurried.Doors {
             #expect(try Self.source(second, "1001")["volume"] as? Int == 40)
             let relays = try Self.source(second, "1001")["relays"] as? [[String: Any]]
             #expect(relays?.map { $0["id"] as? String } == ["r1"])
-            // An answer names both sides: the left one is as it was.
+            // The reply has both sides; the left one is unchanged.
             #expect(try Self.command(second, "PUT", "/v1/scores/pk", #"{"right":101}"#)["left"] as? Int == 900)
-            // What is older than what was taken is refused, as it was before.
+            // A revision older than the accepted one is refused, as before.
             try Self.command(second, "PATCH", "/v1/room", #"{"room":{"title":"Old"},"revision":8}"#, 409)
             try Self.command(second, "PUT", "/v1/scenes/late", #"{"layout":"solo","uids":["1001"],"revision":4}"#, 409)
-            // The kick holds, and the key that no file has is good when it is over.
+            // The kick holds, and a key that is in no file is valid after it.
             let mark = second.now
             let kicked = try Self.publish(second, "third-stream-key")
             try second.event("ingest.refused", from: mark)
@@ -185,7 +187,7 @@ extension Unhurried.Doors {
                     #expect(try HTTPClient.request("GET", viewer, "/\(name)").status == 404)
                 }
             }
-            // More than a whole segment with the publisher who is back.
+            // More than one whole segment with the returned publisher.
             var segments = 0
             try second.event("segment.published", from: back) { _ in
                 segments += 1
@@ -193,7 +195,7 @@ extension Unhurried.Doors {
             }
             #expect(second.events("source.live").allSatisfy { $0.text("uid") != "4004" })
             #expect(try second.end() == 0)
-            #expect(!FileManager.default.fileExists(atPath: path), "nothing of a room that has ended is restored")
+            #expect(!FileManager.default.fileExists(atPath: path), "no state of an ended room is restored")
             for publisher in again + [third] { publisher.stop(SIGKILL) }
             try Self.expectHidden(work.path("out"), moments, media)
         }

@@ -4,24 +4,25 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("No secret that a room is given by its file, its environment or a command leaves it")
+    @Suite("Secrets from files, environment and commands do not leak")
     struct CommandedSecretsTests {
-        /// What is planted, and who gives it to the room.
+        /// The planted secrets, by their origin.
         private enum Plant: String, CaseIterable {
-            // The pipeline file, files it names, and the environment.
+            // In the pipeline file, in files it names, and in the environment.
             case fileKey, listKey, environmentKey, keyFile, pullKey, pushKey, webhookQuery, webhookSignature
             case hookQuery, controlToken, readToken, uploadToken, encryption
             case bucketSecret, srtPassphrase, srtPullPassphrase, srtPullKey
-            // A publisher that is refused.
+            // From a refused publisher.
             case wrongKey
-            // Commands.
+            // In commands.
             case putKey, addedKey, addedListKey, refusedKey
             case relayKey, relayQuery, endedRelayKey, addedPushKey, addedPushPath, addedWebhookPath
 
-            /// Longer than the four characters of an outgoing key that answers show.
+            /// Longer than the four characters of an outgoing key that replies show.
             var text: String { "5ecret-\(self.rawValue)-7f31c0" }
 
-            /// Outgoing secrets that commands give inline: `commands.json` has them as long as their relay, output or webhook exists.
+            /// Outgoing secrets given inline by commands: `commands.json` contains them as long as their relay, output
+            /// or webhook exists.
             static let outgoing: Set<Plant> = [
                 .relayKey, .relayQuery, .addedPushKey, .addedPushPath, .webhookQuery, .addedWebhookPath,
             ]
@@ -38,7 +39,7 @@ extension Unhurried.Doors {
         /// The sources of the pipeline file.
         ///
         /// - Parameters:
-        ///   - keys: Members of the first source and of the second.
+        ///   - keys: Members of the first and of the second source.
         private static func sources(_ keys: (String, String), _ directory: String) -> String {
             let pull =
                 "srt://\(Self.unreachable)?streamid=\(Plant.srtPullKey.text)&passphrase=\(Plant.srtPullPassphrase.text)"
@@ -97,9 +98,9 @@ extension Unhurried.Doors {
             "BUCKET_SECRET": Plant.bucketSecret.text, "SRT_PASSPHRASE": Plant.srtPassphrase.text,
         ]
 
-        // MARK: What is looked through
+        // MARK: Searched texts
 
-        /// What a room has said and written, by where.
+        /// Everything a room has printed and written, by location.
         private struct Haul {
             private var said: [(place: String, bytes: [UInt8])] = []
 
@@ -119,7 +120,7 @@ extension Unhurried.Doors {
                 }
             }
 
-            /// Where each secret was found.
+            /// The locations at which a secret was found.
             func places(of plant: Plant) -> Set<String> {
                 let secret = Array(plant.text.utf8)
                 return Set(self.said.filter { $0.bytes.firstRange(of: secret) != nil }.map(\.place))
@@ -128,7 +129,7 @@ extension Unhurried.Doors {
             var count: Int { self.said.count }
         }
 
-        /// A request with the token of those who command.
+        /// A request with the token for commands.
         @discardableResult
         private static func ask(
             _ room: RunningRoom, _ method: String, _ path: String, _ body: String = "", status: Int = 200,
@@ -154,10 +155,10 @@ extension Unhurried.Doors {
             "/e2e.commands.json", "/./commands.json", "/x/../commands.json", "/%63ommands.json", "//commands.json",
         ]
 
-        /// Requests everything that operators can read and every file name at the viewers' listener.
+        /// Requests everything that operators can read, and every file name at the viewers' listener.
         private static func look(_ room: RunningRoom, _ directory: String, _ haul: inout Haul) throws {
             for path in Self.reads {
-                // A health endpoint of a room that starts may answer 503.
+                // A health endpoint of a starting room may answer 503.
                 let reply = try HTTPClient.request(
                     "GET", room.control, path, fields: ["Authorization": "Bearer \(Plant.readToken.text)"])
                 #expect(reply.status == 200 || path.hasSuffix("z"), "\(path): \(reply.status)")
@@ -174,7 +175,7 @@ extension Unhurried.Doors {
                 served += reply.status == 200 ? 1 : 0
                 #expect(!reply.body.contains("commands.json"), "listed in \(path)")
             }
-            #expect(served >= 8, "a page, three playlists and two segments of each rendition at least")
+            #expect(served >= 8, "at least a page, three playlists and two segments of each rendition")
             for path in Self.hidden {
                 let reply = try HTTPClient.request("GET", viewer, path)
                 #expect(reply.status == 404, "\(path): \(reply.status)")
@@ -193,7 +194,7 @@ extension Unhurried.Doors {
             #expect(try !Files.names(in: uploads).contains { $0.contains("commands") })
         }
 
-        /// The secrets that `commands.json` has, or the file that was set aside.
+        /// The secrets in `commands.json`, or in the file that was set aside.
         private static func stored(_ directory: String, _ name: String = "commands.json") throws -> Set<Plant> {
             let path = "\(directory)/out/\(name)"
             let text = try Files.text(path)
@@ -223,7 +224,7 @@ extension Unhurried.Doors {
                 """#
         }
 
-        /// Plants the secrets that come by commands, and publishes with a key that only a command has given.
+        /// Plants the secrets of commands, and publishes with a key that only a command has set.
         private static func command(
             _ room: RunningRoom, _ patch: String, _ haul: inout Haul
         ) throws -> [Publisher] {
@@ -247,11 +248,11 @@ extension Unhurried.Doors {
             return publishers
         }
 
-        /// Removes the outputs and webhooks of ``patch(_:port:)``, whose secrets must go with them.
+        /// Removes the outputs and webhooks of ``patch(_:port:)``, which must remove their secrets.
         private static func removeAdded(
             _ room: RunningRoom, _ directory: String, port: String, _ haul: inout Haul
         ) throws {
-            // The room's end waits for webhooks that cannot be reached, so none is left.
+            // The end of the room waits for unreachable webhooks, so all are removed.
             try Self.ask(
                 room, "PATCH", "/v1/room",
                 #"{"outputs":[\#(Self.outputs(directory, port: port))],"control":{"events":[]}}"#, into: &haul)
@@ -263,7 +264,7 @@ extension Unhurried.Doors {
             haul.add("the log on standard error", Array(room.child.errors.utf8))
         }
 
-        @Test("28 planted secrets: in no file, upload, event, log line or reply, over a kill and to the room's end")
+        @Test("none of 28 secrets appears in a file, upload, event, log line or reply, over a kill and to the end")
         func planted() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -292,7 +293,7 @@ extension Unhurried.Doors {
             Self.said(first, &haul)
             for directory in ["out", "uploads"] { try haul.add(directory: work.path(directory)) }
             try Self.expectClean(haul, "after the kill", allowed: Plant.outgoing, uploads: uploads)
-            // The successor needs them. This also shows that the test finds secrets that are there.
+            // The successor needs them. This also shows that the test finds existing secrets.
             #expect(try Self.stored(work.path) == Plant.outgoing)
 
             let second = try RunningRoom(pipeline, environment: Self.environment)
@@ -307,7 +308,7 @@ extension Unhurried.Doors {
             #expect(try second.terminate(SIGKILL) == 137)
             Self.said(second, &haul)
 
-            // As if another successor had died of what it restored: the third worker sets the file aside.
+            // As if another successor had crashed after restoring: the third worker sets the file aside.
             let path = work.path("out/commands.json")
             let died = try Files.text(path).replacingOccurrences(of: #""attempts":1,"#, with: #""attempts":2,"#)
             try Data(died.utf8).write(to: URL(fileURLWithPath: path))
@@ -328,7 +329,7 @@ extension Unhurried.Doors {
             try Self.expectClean(haul, "after the end", allowed: Plant.outgoing, uploads: uploads)
             #expect(try !Files.names(in: work.path("out")).contains { $0.contains("commands") })
             #expect(try Files.text("\(uploads)/180p.m3u8").contains("#EXT-X-ENDLIST"))
-            // The bucket took signed requests, which the test has looked through.
+            // The bucket received signed requests, which the test has searched.
             #expect(try Files.text("\(uploads)/rooms/180p.m3u8").contains("#EXT-X-ENDLIST"))
             #expect(
                 try Files.text("\(uploads)/rooms/heads.txt").contains("AWS4-HMAC-SHA256 Credential=room-of-the-test/"))

@@ -3,8 +3,9 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    /// `TANDEM_OLDER_BINARY` names a program of minor version 0. What such a program writes is read in RoomTests/CommandVersionTests.
-    @Suite("A program of another minor version of commands.json")
+    /// `TANDEM_OLDER_BINARY` names a program of minor version 0. RoomTests/CommandVersionTests reads what such a
+    /// program would write.
+    @Suite("A program with another minor version of commands.json")
     struct CommandedVersionsTests {
         private static let older = ProcessInfo.processInfo.environment["TANDEM_OLDER_BINARY"]
 
@@ -32,9 +33,9 @@ extension Unhurried.Doors {
             #expect(reply.status == 200, "\(name): \(reply.body)")
         }
 
-        /// Runs a room by a program until it is killed or drained.
+        /// Runs a room with a program until it is killed or drained.
         ///
-        /// - Returns: What the room told at the end.
+        /// - Returns: The facts that the room reported at the end.
         private static func live(
             _ file: CommandedRoomFile, older: Bool, since before: CommandedFacts? = nil, _ signal: Int32,
             _ commands: (RunningRoom) throws -> Void = { _ in }
@@ -44,7 +45,7 @@ extension Unhurried.Doors {
             if let before {
                 #expect(try room.event("room.resumed").line.contains(#""notRestored":[]"#))
                 let restored = try CommandedFacts(room, file.directory)
-                // Minor 0 does not tell the scenes of a PK.
+                // Minor version 0 does not report the scenes of a PK.
                 #expect(
                     restored.differences(from: before, except: ["pk.scene", "pk.endScene"]) == [], "older: \(older)")
                 #expect(restored.revision >= before.revision)
@@ -56,13 +57,13 @@ extension Unhurried.Doors {
             return facts
         }
 
-        @Test("a room is handed to a program of minor version 0 and back", .enabled(if: Self.older != nil))
+        @Test("a room is handed to a worker of minor version 0 and back", .enabled(if: Self.older != nil))
         func olderProgram() throws {
             let work = try WorkDirectory()
             let file = CommandedRoomFile(directory: work.path("out"))
             var facts = try Self.live(file, older: true, SIGKILL) { room in
                 for command in RoomCommand.all where command.name != "document put" {
-                    // A PK with the scenes of the pipeline file, as minor 0 knows it.
+                    // A PK with the scenes of the pipeline file, as minor version 0 supports it.
                     try Self.send(command.name == "PK started with scenes" ? "PK started" : command.name, room, file)
                     Thread.sleep(forTimeInterval: 0.1)
                 }

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("The composite is FFmpeg's, bit for bit")
+    @Suite("The composite equals FFmpeg's, bit for bit")
     struct CompositeTests {
         struct Case: CustomTestStringConvertible, Sendable {
             var testDescription: String
-            /// `nil`: side by side.
+            /// nil: side by side.
             var panes: String?
-            /// FFmpeg's way to the same pictures, from `[a]` and `[b]` to `[v]`.
+            /// FFmpeg's filter graph for the same frames, from `[a]` and `[b]` to `[v]`.
             var graph: String
             var portrait = false
         }
@@ -46,7 +46,7 @@ extension Unhurried.Pictures {
                     """, portrait: true),
         ]
 
-        @Test("of the same pictures", arguments: Self.cases)
+        @Test("the same frames give the same composite", arguments: Self.cases)
         func isExact(_ test: Case) throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -67,9 +67,9 @@ extension Unhurried.Pictures {
                 "-fps_mode", "passthrough",
             ])
             #expect(ours.count == 60)
-            #expect(Set(ours).count > 50, "the pictures move")
+            #expect(Set(ours).count > 50, "the frames change")
             let equal = zip(ours, theirs).count { $0 == $1 }
-            #expect(ours == theirs, "\(equal) of \(ours.count) pictures are equal")
+            #expect(ours == theirs, "\(equal) of \(ours.count) frames are equal")
         }
     }
 }

@@ -3,19 +3,19 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("The operators' page")
+    @Suite("The operator page")
     struct ConsolePageTests {
         private static let token = "console-token-0123456789"
         private static let small =
             #"[{ "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 500000, "preset": "ultrafast" } }]"#
 
-        @Test("the page shows the room to anybody, and switches the picture for who has the token")
+        @Test("the page shows the room to everybody, and switches scenes for users with the token")
         func page() throws {
             let browser = try Browser.start()
             defer { browser.close() }
             let work = try WorkDirectory()
             let control = #""control": { "tokenEnv": "ROOM_TOKEN", "openReads": true },"#
-            // A server that nobody is at.
+            // An address without a server.
             let push =
                 #""outputs": [{ "type": "rtmp", "outputId": "cdn", "url": "rtmp://127.0.0.1:9/live/key-of-nobody" }, "#
             let room = try RunningRoom(
@@ -42,7 +42,7 @@ extension Unhurried.Doors {
                     == "1", "read-only")
             #expect(try tab.evaluate("document.querySelectorAll('#timeline rect').length > 4") == "1")
 
-            // The token: a wrong one is refused, the right one opens the buttons, and it is kept in this tab alone.
+            // The token: a wrong one is refused, the right one enables the buttons, and it is kept only in this tab.
             for word in ["wrong", Self.token] {
                 try tab.evaluate(
                     "document.getElementById('key').click(); document.getElementById('token').value = '\(word)'; "
@@ -78,7 +78,7 @@ extension Unhurried.Doors {
             for publisher in publishers { publisher.stop() }
         }
 
-        @Test("the page plays a room that is encrypted and signed, and tells each event once")
+        @Test("the page plays an encrypted room with signed URLs, and shows each event once")
         func encrypted() throws {
             let browser = try Browser.start()
             defer { browser.close() }
@@ -109,7 +109,7 @@ extension Unhurried.Doors {
                 timeout: 20)
             let rows = "[...document.querySelectorAll('#events b')].map((row) => row.textContent)"
             #expect(try tab.evaluate("\(rows).filter((type) => type === 'broadcast.active').length") == "1")
-            // As after a token that was renewed: the page follows anew once it is unlocked.
+            // As after a renewed token: the page reconnects once it is unlocked.
             try tab.evaluate(
                 "window.asked = 0; (() => { const was = ask; ask = async (path, more) => { "
                     + "const reply = await was(path, more); "
@@ -121,13 +121,13 @@ extension Unhurried.Doors {
             anna.stop()
         }
 
-        @Test("who has the token that may only look sees the room, and is told that it commands nothing")
+        @Test("with a read-only token the page shows the room, and says that commands are not allowed")
         func reader() throws {
             let browser = try Browser.start()
             defer { browser.close() }
             let work = try WorkDirectory()
             let reader = "reader-token-0123456789"
-            // For old devices, before what pages play.
+            // For old devices, listed before the stream that pages play.
             let transport = #""outputs": [{ "type": "hls", "segmentFormat": "ts", "path": "\#(work.path("ts"))" }, "#
             let room = try RunningRoom(
                 Rooms.live(
@@ -154,15 +154,15 @@ extension Unhurried.Doors {
                 "document.getElementById('unlock-error').textContent.includes('does not allow commands')")
             try enter(Self.token)
             try Self.wait(tab, "buttons", "!document.querySelector('[data-scene=guest]').disabled")
-            // The page was there before anybody published.
+            // The page was open before anyone published.
             let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
             try Self.wait(tab, "the canvas", "!document.getElementById('snapshot').hidden", timeout: 20)
             try Self.wait(tab, "the picture plays", "document.getElementById('video').currentTime > 0.5", timeout: 25)
-            // As with a worker whose journal is lost: its numbers are behind those the page knows.
+            // As with a worker that lost its journal: its numbers are lower than those the page knows.
             let ready =
                 "[...document.querySelectorAll('#events b')].filter((row) => row.textContent === 'room.ready').length"
             try Self.wait(tab, "the first event", "\(ready) === 1")
-            // Another event may come between the two, of the stream there is already.
+            // Another event of the existing stream may come between the two.
             try Self.wait(
                 tab, "the events of numbers that begin anew",
                 "\(ready) > 1 || (() => { lastEvent = 1e9; stream(); return false; })()")
@@ -170,7 +170,7 @@ extension Unhurried.Doors {
             anna.stop()
         }
 
-        /// What an operator has hands on, and looks into.
+        /// What an operator controls and inspects.
         private static func operate(_ tab: Tab, _ room: RunningRoom) throws {
             try Self.wait(
                 tab, "the output that is not reached",
@@ -211,7 +211,7 @@ extension Unhurried.Doors {
                     + "document.getElementById('log-filter').dispatchEvent(new Event('input')); ''")
         }
 
-        /// Mean red, green and blue of the picture that is shown.
+        /// Mean red, green and blue of the frame shown.
         private static let colorScript = """
             (() => { const c = document.createElement('canvas'); c.width = 16; c.height = 9; const x = c.getContext('2d');
             x.drawImage(document.getElementById('video'), 0, 0, 16, 9); const d = x.getImageData(0, 0, 16, 9).data;
@@ -226,13 +226,13 @@ extension Unhurried.Doors {
             while try tab.evaluate("(\(condition)) ? 'yes' : 'no'") != "yes" {
                 guard Date() < deadline else {
                     let text = try tab.evaluate("document.body.innerText")
-                    throw Missing("the page has not come to: \(what); it says: \(text.prefix(600))")
+                    throw Missing("the page has not reached: \(what); it shows: \(text.prefix(600))")
                 }
                 usleep(100_000)
             }
         }
 
-        /// Desktop and phone, dark and light, for people.
+        /// Desktop and phone, dark and light, for manual review.
         private static func pictures(_ tab: Tab) throws {
             guard ProcessInfo.processInfo.environment["TANDEM_PICTURES"] != nil else { return }
             for (name, width, height) in [("desktop", 1366, 900), ("phone", 390, 844)] {

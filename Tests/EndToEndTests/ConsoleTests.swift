@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     @Suite("The operators' API")
     struct ConsoleTests {
-        @Test("the API is as its document says, and a flood of requests reaches no picture")
+        @Test("the API matches its document, and a flood of requests affects no frame")
         func api() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -24,7 +24,7 @@ extension EndToEnd {
 
         private static func judgeReplies(_ room: RunningRoom) throws {
             let check = SchemaCheck(try HTTPClient.request("GET", room.control, "/openapi.json").json())
-            // What lies on a scene that is not on air is answered as well.
+            // Overlays of a scene that is not on air are answered as well.
             let spare =
                 #"{"layout":"solo","uids":["1001"],"texts":[{"textId":"word","text":"x","x":8,"y":8,"size":16}],"#
                 + #""scoreBars":[{"scoreId":"points","x":0,"y":160,"width":320,"height":16}],"#
@@ -60,7 +60,7 @@ extension EndToEnd {
             }
         }
 
-        /// 2,000 requests a second; `TANDEM_CONTROL_SECONDS` says for how long (4).
+        /// 2,000 requests a second for `TANDEM_CONTROL_SECONDS` (4 by default).
         private static func flood(_ room: RunningRoom) throws {
             guard let python = TestTool.find("python3") else { return }
             let seconds = ProcessInfo.processInfo.environment["TANDEM_CONTROL_SECONDS"].flatMap { Int($0) } ?? 4
@@ -90,7 +90,7 @@ extension EndToEnd {
             #endif
         }
 
-        /// The examples that the document itself gives, and what lies at its edges; `make api-test` makes thousands of cases.
+        /// The document's own examples and edge cases; `make api-test` generates thousands of cases.
         private static func schemathesis(_ room: RunningRoom) throws {
             let named = ProcessInfo.processInfo.environment["SCHEMATHESIS"]
             guard let tool = named ?? TestTool.find("schemathesis") else { return }

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("A disk that is full: what is lost is counted, and the exit code tells it")
+    @Suite("A full disk: lost segments are counted, and the exit code reports them")
     struct DamagedRoomTests {
-        /// Takes all but `left` bytes of a disk.
+        /// Fills a disk except for `left` bytes.
         private static func fill(_ disk: SmallDisk, leaving left: Int) throws -> String {
             let path = disk.path + "/filler"
             let space = try FileManager.default.attributesOfFileSystem(forPath: disk.path)
@@ -13,13 +13,13 @@ extension Unhurried.Stores {
             return path
         }
 
-        @Test("an offline job that loses segments ends with 74, as damaged")
+        @Test("an offline job that loses segments exits with 74, as damaged")
         func offline() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
             let disk = try SmallDisk(work.path("disk"), size: "2m")
             try CrampedRoom.noise(media, work.path("clip.mp4"))
-            // Playlists and sound find a place, pictures do not.
+            // Playlists and audio fit, video does not.
             _ = try Self.fill(disk, leaving: 200_000)
             let rendition = """
                 [{ "name": "360p", "width": 640, "height": 360, "video": { "bitrate": 4000000, "preset": "ultrafast" } }]
@@ -35,7 +35,7 @@ extension Unhurried.Stores {
             }
             #expect(closed?.text("outcome") == "damaged" && closed?.integer("lostSegments") == 2, "\(job.output)")
             #expect(job.output.contains("output.damaged"))
-            // Its end is recorded: a worker that is started again has nothing to do, and calls it no success.
+            // The end is recorded: a restarted worker has nothing to do, and does not report success.
             let again = try Command.tandem(["run", "--ended-ok", "-"], input: pipeline)
             #expect(again.code == 74 && again.errors.contains("has lost 2 segments"), "\(again.errors)")
             #expect(try Command.tandem(["run", "-"], input: pipeline).code == 73)

@@ -3,9 +3,9 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("A recording on a disk that fills")
+    @Suite("A recording that fills its disk")
     struct DiskRecordTests {
-        @Test("a recording that fills its disk stops before the live playlists lose anything, and says what it has")
+        @Test("the recording stops before the live playlists lose a segment, and reports what it has")
         func recorded() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -23,7 +23,7 @@ extension Unhurried.Stores {
             try room.segments(4)
             try CrampedRoom.expectHonest(disk.path + "/out", "360p.m3u8")
             #expect(room.events("output.failed").isEmpty)
-            // The file needs as much again, and finds it.
+            // The file needs the same space again, and finds it.
             #expect(try room.end(timeout: 60) == 0)
             let manifest = try #require(
                 try JSONSerialization.jsonObject(with: Files.bytes(disk.path + "/recording/recording.json"))

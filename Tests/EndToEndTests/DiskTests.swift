@@ -3,12 +3,13 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("A disk that fills, and one that takes nothing for a while: the room stays on air")
+    @Suite("A disk that fills up or hangs: the room stays on air")
     struct DiskTests {
-        /// Read-only seconds.
+        /// Length of the read-only period in seconds.
         private static let outage = CrampedRoom.isLong ? 30.0 : 4.0
 
-        @Test("a DVR window larger than its disk: alarms, the oldest go first, nothing live is lost or late")
+        @Test(
+            "a DVR window larger than its disk: alarms, the oldest segments are removed, nothing live is lost or late")
         func full() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -24,7 +25,7 @@ extension EndToEnd {
             try room.event("output.window", timeout: 5) { $0.integer("segments") == 10 }
             try room.segments(4)
             try CrampedRoom.expectHonest(disk.path + "/out", "360p.m3u8")
-            // Read-only for a while: memory goes on.
+            // Read-only for a while: the live edge continues from memory.
             let from = room.now
             try disk.remount("ro")
             try room.event("output.stalled", from: from, timeout: 10) { $0.text("state") == "set" }
@@ -35,7 +36,7 @@ extension EndToEnd {
             let before = try Self.lastNumber(viewer)
             Thread.sleep(forTimeInterval: Self.outage)
             let during = try Self.lastNumber(viewer)
-            #expect(during > before, "the live playlist stands still")
+            #expect(during > before, "the live playlist stopped")
             try disk.remount("rw")
             try room.event("output.stalled", from: from, timeout: 15) { $0.text("state") == "cleared" }
             try room.event("alarm.cleared", from: from, timeout: 10) { $0.text("id") == alarm.text("id") }
@@ -53,13 +54,13 @@ extension EndToEnd {
             #expect(lint.code == 0, "\(lint.output)")
         }
 
-        /// No number is left out on disk, whatever happened to it.
+        /// No number is missing on disk.
         private static func expectNumbered(_ room: RunningRoom) throws {
             let numbers = room.events("segment.published").compactMap { $0.integer("mediaSequence") }
             #expect(numbers == Array(0..<numbers.count), "\(numbers)")
         }
 
-        /// Of the last segment of the playlist that viewers get.
+        /// Number of the last segment in the playlist that viewers get.
         private static func lastNumber(_ viewer: String) throws -> Int {
             let text = try HTTPClient.request("GET", viewer, "/360p.m3u8").body
             let names = text.split(separator: "\n").filter { !$0.hasPrefix("#") && $0.hasSuffix(".m4s") }

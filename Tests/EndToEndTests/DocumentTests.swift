@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("A room's document, changed while the room is live")
+    @Suite("The pipeline document changed while the room is live")
     struct DocumentTests {
         private static func patch(
             _ room: RunningRoom, _ body: String, dryRun: Bool = false, status: Int = 200
@@ -28,14 +28,14 @@ extension EndToEnd {
             expectOnTime(try #require(try room.state()["ticks"] as? [String: Any]))
         }
 
-        @Test("RTMP outputs begin, change and end; the others go on, and no picture is late")
+        @Test("RTMP outputs are added, changed and removed; the others continue, and no frame is late")
         func outputs() throws {
             _ = try Media.require()
             let work = try WorkDirectory()
             let (one, two) = (
                 try RunningRoom(Rooms.small(work.path("one"))), try RunningRoom(Rooms.small(work.path("two")))
             )
-            // What requests may name: the files of one directory.
+            // The files that requests may name are in one directory.
             let (given, secret) = (work.path("given"), work.path("secret"))
             try FileManager.default.createDirectory(atPath: given, withIntermediateDirectories: true)
             _ = try work.write(one.key("a") + "\n", to: "given/key")
@@ -53,7 +53,8 @@ extension EndToEnd {
             }
             let (first, second) = (push("first", one, "a"), push("second", two, "a"))
 
-            // A server of the sender's is sent no file and no variable that the operator has not given, and learns of none.
+            // A server chosen by the client gets no file and no variable that the operator has not allowed, and learns
+            // of none.
             var answers: Set<String> = []
             for (member, name) in [
                 ("keyFile", secret), ("keyFile", work.path("missing")), ("keyFile", "\(given)/link"),
@@ -71,7 +72,7 @@ extension EndToEnd {
                     answers.insert(["what", "fix"].map { error?[$0] as? String ?? "?" }.joined(separator: "; "))
                 }
             }
-            #expect(answers.count == 1, "one answer for files that there are and for others: \(answers)")
+            #expect(answers.count == 1, "the same answer for existing and missing files: \(answers)")
             let file = #"{"type":"rtmp","outputId":"first","url":"\#(one.rtmp)/live","keyFile":"\#(given)/key"}"#
             #expect(try Self.patch(room, Self.list(work.path("out"), [file]), dryRun: true)["dryRun"] as? Bool == true)
             let metadata = try Self.patch(
@@ -80,7 +81,7 @@ extension EndToEnd {
             #expect("\(metadata)".contains("link-local"), "\(metadata)")
             #expect(room.events("output.connecting").isEmpty)
 
-            // A room that began without any.
+            // A room that started without RTMP outputs.
             let begun = try Self.patch(room, Self.list(work.path("out"), [first]))
             #expect(begun["applied"] as? [String] == ["outputs"] && begun["changed"] as? Bool == true, "\(begun)")
             try one.event("source.live", uid: "1001", timeout: 10)
@@ -90,16 +91,16 @@ extension EndToEnd {
             try two.event("source.live", uid: "1001", timeout: 10)
             let shown = try Self.outputs(of: room)
             #expect(shown.compactMap { $0["outputId"] as? String } == ["hls", "second", "first"])
-            #expect(room.events("output.connecting").count == 2, "the dry run met nobody")
+            #expect(room.events("output.connecting").count == 2, "the dry run disconnected nobody")
 
-            // The same server, another key: the one takes leave, then the other comes.
+            // The same server with another key: the old publication ends, then the new one starts.
             let other = push("second", two, "b")
             let start = two.now
             _ = try Self.patch(room, Self.list(work.path("out"), [other, first]))
             try two.event("ingest.unpublished", uid: "1001", from: start, timeout: 10)
             try two.event("source.live", uid: "2002", from: start, timeout: 10)
 
-            // What cannot be read, and what is no RTMP output, changes nothing.
+            // Unreadable documents and invalid outputs change nothing.
             let unread = other.replacingOccurrences(of: #""key":"\#(two.key("b"))""#, with: #""keyEnv":"NO_SUCH_KEY""#)
             let refused = try Self.patch(room, Self.list(work.path("out"), [unread]), status: 403)
             #expect(

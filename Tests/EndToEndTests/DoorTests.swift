@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Doors of a live room: RTMPS, and proxies in front of it")
+    @Suite("Listeners of a live room: RTMPS, and proxies in front")
     struct DoorTests {
-        /// Nothing but what is asked for listens: RTMPS alone, with a certificate that nobody has signed.
-        @Test("an encoder publishes by rtmps:// alone, is seen, and a wrong key is told over TLS")
+        /// Only the requested listener is open: RTMPS, with a self-signed certificate.
+        @Test("an encoder publishes over rtmps:// only, is on air, and a wrong key is reported over TLS")
         func secure() throws {
             let (openssl, ffmpeg) = (try TestTool.require("openssl"), try TestTool.require("ffmpeg"))
             let work = try WorkDirectory()
@@ -48,7 +48,7 @@ extension Unhurried.Doors {
             #expect(try room.end() == 0)
         }
 
-        @Test("behind a proxy, version 1 and version 2 of its header name the publisher; without one nobody gets in")
+        @Test("PROXY headers of version 1 and 2 give the publisher's address; a connection without one is refused")
         func proxied() throws {
             let work = try WorkDirectory()
             let plain = Rooms.small(work.path("out"))

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Encoders of others")
+    @Suite("Third-party encoders")
     struct EncoderTests {
-        @Test("with a wrong key ffmpeg fails at once, and the room does not mind")
+        @Test("with a wrong key ffmpeg fails at once, and the room is not affected")
         func wrongKey() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -14,7 +14,7 @@ extension Unhurried.Doors {
             let code = try wrong.child.wait(timeout: 5)
             #expect(code != 0 && code < 128, "ffmpeg exits \(code)")
             let refused = try room.event("ingest.refused")
-            #expect(!refused.line.contains("\"wrong\""), "a key is never told whole")
+            #expect(!refused.line.contains("\"wrong\""), "a key is never printed in full")
             #expect(refused.text("code") == "authDenied")
             #expect(try room.state()["state"] as? String == "waiting")
             let right = try Publisher.ffmpeg(media.ffmpeg, to: room.url("a"), size: "320x180")
@@ -23,7 +23,7 @@ extension Unhurried.Doors {
             right.stop()
         }
 
-        @Test("our own client says what is wrong with a key: exit 77")
+        @Test("Tandem's own client reports a wrong key with exit code 77")
         func ownClientWrongKey() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -33,7 +33,7 @@ extension Unhurried.Doors {
             #expect(try room.end() == 0)
         }
 
-        @Test("a file and a further audio track go out by our own client as they are, again and again")
+        @Test("Tandem's own client publishes a file and a further audio track unchanged, in a loop")
         func ownClientFile() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -56,7 +56,7 @@ extension Unhurried.Doors {
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
         }
 
-        @Test("GStreamer, by its own client and by librtmp", arguments: ["rtmp2sink", "rtmpsink"])
+        @Test("GStreamer publishes with its own client and with librtmp", arguments: ["rtmp2sink", "rtmpsink"])
         func gstreamer(sink: String) throws {
             let (gst, media) = (try TestTool.require("gst-launch-1.0"), try Media.require())
             guard let encoder = try self.soundEncoder(), try self.has("x264enc"), try self.has(sink) else {

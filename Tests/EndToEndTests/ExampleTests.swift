@@ -3,17 +3,17 @@ import TestSupport
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("What the project shows: pipelines, schema, orchestrator, README")
+    @Suite("Examples of the project: pipelines, schema, orchestrator, README")
     struct ExampleTests {
         static let pipelines = ((try? Files.names(in: "\(EndToEnd.root)/pipelines")) ?? [])
             .filter { $0.hasSuffix(".json") && $0 != "schema.json" }
 
-        @Test("every pipeline is valid, and the schema is the committed one")
+        @Test("every pipeline is valid, and the schema equals the committed one")
         func valid() throws {
             #expect(Self.pipelines.count >= 5)
             let paths = Self.pipelines.map { "\(EndToEnd.root)/pipelines/\($0)" }
             let result = try Command.tandem(["validate"] + paths)
-            // A machine without a Korean or Chinese font is told so, and the file is valid all the same.
+            // A machine without a Korean or Chinese font gets a warning, and the file is still valid.
             let complaints = result.errors.split(separator: "\n").filter {
                 !($0.hasPrefix("warning: ") && $0.contains("font"))
             }
@@ -23,11 +23,11 @@ extension Unhurried.Pictures {
             #expect(try schema == Files.text("\(EndToEnd.root)/pipelines/schema.json"))
         }
 
-        /// One of them is run as a newcomer runs it.
+        /// One of them is run like by a first-time user.
         private static let shown = "pk-landscape.json"
 
         @Test(
-            "every pipeline runs, to exit 0 and a closed playlist",
+            "every pipeline runs to exit code 0 and a closed playlist",
             arguments: Self.pipelines.filter { $0 != Self.shown })
         func runs(name: String) throws {
             let media = try Media.require()
@@ -66,11 +66,12 @@ extension Unhurried.Pictures {
             }
         }
 
-        /// Pages that lead a newcomer to a PK. Only the README ends the room by a request; Get started does it by Ctrl-C.
+        /// Pages that lead a first-time user to a PK. Only the README ends the room with a request; Get started uses
+        /// Ctrl-C.
         private static let firstSteps = ["README.md", "Sources/tandem/Documentation.docc/GetStarted.md"]
 
         @Test(
-            "what a page tells a newcomer to type puts their own publishers into a PK, and ends the room",
+            "a page's first commands put two publishers into a PK and end the room",
             arguments: firstSteps)
         func newcomer(page: String) throws {
             let (bash, media) = (try TestTool.require("bash"), try Media.require())
@@ -87,7 +88,7 @@ extension Unhurried.Pictures {
                     "--set", "ingest.rtmp.listen=127.0.0.1:0", "--set", "control.listen=127.0.0.1:0", "--set",
                     "outputs[0].http.listen=127.0.0.1:0", "--set", "outputs[0].path=\(work.path("out"))",
                 ])
-            /// A line of the page, with this room's addresses and this build's program.
+            /// A page line with this room's addresses and this build's program.
             func here(_ line: String) -> String {
                 line.replacingOccurrences(of: "rtmp://127.0.0.1:1935", with: room.rtmp)
                     .replacingOccurrences(of: "http://127.0.0.1:8081", with: room.control)
@@ -132,7 +133,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("an orchestrator of 40 lines runs three rooms by the documented contract alone")
+        @Test("an orchestrator of 40 lines runs three rooms by the documented contract")
         func orchestrator() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -154,7 +155,7 @@ extension Unhurried.Pictures {
             .filter { $0.hasSuffix(".md") }.map { "Sources/tandem/Documentation.docc/\($0)" }
 
         @Test(
-            "every command the README and the guides show exists, and those that end by themselves work",
+            "every command in the README and the guides exists, and those that terminate succeed",
             arguments: pages)
         func readme(page: String) throws {
             let text = try Files.text("\(EndToEnd.root)/\(page)")
@@ -169,7 +170,7 @@ extension Unhurried.Pictures {
                     }
                 default:
                     guard let name = words.dropFirst().first, !name.hasPrefix("-") else { continue }
-                    // A verb of its own has flags of its own.
+                    // Subcommands have flags of their own.
                     let verb = name == "ctl" ? words.dropFirst(2).prefix(1) : []
                     let help = try Command.tandem(["help", name] + verb)
                     #expect(help.code == 0, "tandem \(name)")
@@ -182,7 +183,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        /// Runs a command that needs no room and ends by itself.
+        /// Runs a command that needs no room and terminates.
         private func runs(_ words: [String]) throws {
             let finite = ["validate", "plan", "manifest", "schema"]
             guard words.count > 1, finite.contains(words[1]) || words.suffix(1) == ["--rules"] else { return }
@@ -198,7 +199,7 @@ extension Unhurried.Pictures {
             #expect(result.code == 0 && !result.output.isEmpty, "\(words.joined(separator: " ")): \(result.errors)")
         }
 
-        @Test("every pipeline a page shows is valid", arguments: pages)
+        @Test("every pipeline shown on a page is valid", arguments: pages)
         func shownPipelines(page: String) throws {
             for block in Readme.blocks("json", try Files.text("\(EndToEnd.root)/\(page)"))
             where block.contains("\"room\"") && block.contains("\"outputs\"") {
@@ -208,7 +209,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "completions are written for three shells, with every command in them", arguments: ["bash", "zsh", "fish"])
+            "completions are generated for three shells, with every command", arguments: ["bash", "zsh", "fish"])
         func completions(shell: String) throws {
             let result = try Command.tandem(["--generate-completion-script", shell])
             #expect(result.code == 0, "\(result.errors)")
@@ -221,7 +222,7 @@ extension Unhurried.Pictures {
             #expect(try Command.run(judge, [flag, try work.write(result.output, to: "script")]).code == 0)
         }
 
-        @Test("completions are installed where shells look, and bash completes a command by them")
+        @Test("completions are installed where shells look, and bash completes a command with them")
         func installedCompletions() throws {
             let bash = try TestTool.require("bash")
             let work = try WorkDirectory()
@@ -264,7 +265,7 @@ enum Readme {
         return blocks
     }
 
-    /// Each as its words, `make …` or `tandem …`; pipes, environment and prompts stripped.
+    /// The commands as words, `make …` or `tandem …`, without pipes, environment and prompts.
     static func commands(_ text: String) -> [[String]] {
         var commands: [[String]] = []
         var isShell = false

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("A room's files are changed while it runs")
+    @Suite("Files of a room changed while it runs")
     struct FileTests {
-        /// What the kubelet does when a ConfigMap or a Secret has changed: the link `..data` is turned.
+        /// Like the kubelet when a ConfigMap or a Secret has changed: it switches the link `..data`.
         private static func mount(_ files: [String: String], at directory: String, turn: Int) throws {
             let version = "..turn_\(turn)"
             try FileManager.default.createDirectory(
@@ -34,13 +34,13 @@ extension Unhurried.Stores {
             return SecretWatch.hiding(in: text)
         }
 
-        @Test("a ConfigMap's next version is in force; one that is wrong is an alarm and changes nothing")
+        @Test("a ConfigMap's next version takes effect; an invalid one is an alarm and changes nothing")
         func configMap() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
             let mount = work.path("mount")
             let (first, second) = ("token-of-the-first-hour", "token-of-the-second-hour")
-            // Ends at the first event that is signed with another secret than the second one.
+            // Ends at the first event signed with a secret other than the second one.
             let secrets = ["whsec_Zmlyc3QtZmlyc3QtZmlyc3QtZmlyc3Q=", "whsec_c2Vjb25kLXNlY29uZC1zZWNvbmQtMTI="]
             let script = "\(EndToEnd.root)/Tests/EndToEndTests/Scripts/receiver.py"
             let receiver = try Child(python, [script, secrets[1], work.path("notify"), work.path("refuse")])
@@ -74,19 +74,19 @@ extension Unhurried.Stores {
             let told = receiver.line(from: 1, timeout: 10) { $0.contains("secretsRenewed") || $0.contains("wrong") }
             #expect(told?.line.contains("secretsRenewed") == true, "\(receiver.outputLines)")
             #expect(try ctl(["state"], token: first, 1).contains("401"))
-            // A refusal is one for those who follow, too: the room's own words, and 1.
+            // A client that follows a stream sees a refusal too: the room's message, and exit code 1.
             for words in [["events", "--follow"], ["stats", "--follow"]] {
                 #expect(try ctl(words, token: first, 1).contains("Authorization: Bearer"))
             }
             #expect(try Command.tandem(["ctl", "events", "--follow", "-a", "nowhere"]).code == 64)
             #expect(try ctl(["state"], token: second).contains(#""title":"two""#))
 
-            // What no running room can take, with what it could: nothing of it holds.
+            // A document with both forbidden and allowed changes: none of them is applied.
             try turn(3, pipeline("three", window: 60))
             let invalid = try room.event("config.invalid")
             #expect(invalid.text("code") == "needsRestart", "\(invalid.line)")
             #expect(invalid.line.contains("outputs[0].windowSeconds"), "\(invalid.line)")
-            // Alarms are looked at once a second.
+            // Alarms are checked once a second.
             var state = ""
             for _ in 0..<200 where !state.contains(#""type":"config.invalid""#) {
                 state = try ctl(["state"], token: second)
@@ -96,7 +96,7 @@ extension Unhurried.Stores {
             try turn(4, pipeline("four"))
             try room.event("config.restored")
             #expect(try ctl(["state"], token: second).contains(#""title":"four""#))
-            // Torn JSON, told at once by SIGHUP.
+            // A partial JSON file, reported at once by SIGHUP.
             let start = room.now
             try turn(5, #"{"room": {"#)
             room.child.signal(SIGHUP)
@@ -106,7 +106,7 @@ extension Unhurried.Stores {
             #expect(try room.over(timeout: 20) == 0, "\(room.child.errors.suffix(800))")
         }
 
-        @Test("stream keys and the secret of viewers' URLs in a mounted Secret are followed without a signal")
+        @Test("stream keys and playback secrets in a mounted Secret are reloaded without a signal")
         func secrets() throws {
             let work = try WorkDirectory()
             let mount = work.path("mount")
@@ -143,14 +143,14 @@ extension Unhurried.Stores {
             #expect(try room.end() == 0)
         }
 
-        @Test("SIGHUP to a worker that is still reading its pipeline ends nothing")
+        @Test("SIGHUP to a worker that is still reading its pipeline does not end it")
         func early() throws {
             let work = try WorkDirectory()
             let pipe = work.path("room.json")
             try #require(mkfifo(pipe, 0o600) == 0)
             signal(SIGPIPE, SIG_IGN)
             let child = try Child(EndToEnd.binary, ["run", pipe, "--no-watch"])
-            // Opens when the worker has opened it.
+            // Opens once the worker has opened it.
             var file = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             let deadline = Date(timeIntervalSinceNow: 20)
             while file < 0, child.isRunning, Date() < deadline {

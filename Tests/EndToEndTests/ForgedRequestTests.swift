@@ -3,11 +3,11 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Requests that must not be answered")
+    @Suite("Requests that must be refused")
     struct ForgedRequestTests {
         private typealias Protection = EndToEnd.ProtectionTests
 
-        /// Requests that must not be answered, on one connection, many at once. Gives the statuses in order.
+        /// Sends forged requests, many at once on one connection. Returns the statuses in order.
         private static func pipelined(_ address: String, _ targets: [String]) throws -> [Int] {
             let parts = address.replacingOccurrences(of: "http://", with: "").split(separator: ":")
             let port = try #require(parts.last.flatMap { UInt16($0) })
@@ -44,7 +44,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "forged, expired, misplaced and straying requests over HTTP, many at once: all refused, and the room is as before"
+            "many forged, expired, misdirected and path-traversing HTTP requests are refused, and the room is unchanged"
         )
         func attacked() throws {
             let wanted = max(
@@ -72,7 +72,7 @@ extension Unhurried.Doors {
                 var digits = Array(good.utf8)
                 switch targets.count % 8 {
                 case 0:
-                    // One digit of the signature is another one.
+                    // One digit of the signature is changed.
                     let place = digits.count - 1 - Int.random(in: 0..<64, using: &random)
                     digits[place] = digits[place] == UInt8(ascii: "0") ? UInt8(ascii: "1") : UInt8(ascii: "0")
                     targets.append("/\(name)?\(String(decoding: digits, as: UTF8.self))")
@@ -80,7 +80,7 @@ extension Unhurried.Doors {
                 case 2: targets.append("/\(name)?\(elsewhere)")
                 case 3: targets.append("/\(name)")
                 case 4:
-                    // Good for longer than it was signed for.
+                    // Valid for longer than it was signed for.
                     targets.append("/\(name)?" + good.replacingOccurrences(of: "exp=", with: "exp=9"))
                 case 5:
                     let paths = [
@@ -109,7 +109,7 @@ extension Unhurried.Doors {
                 "\(targets.count) requests that must not be answered in \(String(format: "%.1f", seconds)) s: \(counts)"
             )
             #expect(statuses.count == targets.count)
-            // The room is as before, and so is who may watch.
+            // The room and its access rules are unchanged.
             try room.segments(1)
             #expect(try HTTPClient.request("GET", viewer, "/large.m3u8?\(good)").status == 200)
             #expect(try HTTPClient.request("GET", viewer, "/large-0.key?\(good)").status == 200)

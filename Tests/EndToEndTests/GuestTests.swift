@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Sources that join and leave a room on air")
+    @Suite("Sources added to and removed from a live room")
     struct GuestTests {
         private struct Guest {
             var uid: String
@@ -31,7 +31,7 @@ extension EndToEnd {
             return reply.json()
         }
 
-        /// Whether a stranger with this key is turned away.
+        /// Whether an unknown publisher with this key is refused.
         private static func isRefused(_ key: String, by room: RunningRoom) throws -> Bool {
             let stranger = try Publisher.pattern("NOBODY", to: room.url(key), size: "320x180")
             defer { stranger.stop(SIGKILL) }
@@ -48,7 +48,7 @@ extension EndToEnd {
             return (Double(try number("VmRSS")) / 1024, try number("Threads"))
         }
 
-        @Test("200 guests come and go, each on air: memory and threads are what they were")
+        @Test("after 200 guests have come and gone on air, memory and threads are as before")
         func many() throws {
             _ = try Media.require()
             let work = try WorkDirectory()
@@ -66,7 +66,7 @@ extension EndToEnd {
                 _ = try Self.patch(room, with)
                 _ = try Self.patch(room, without)
             }
-            // What the first ones need for ever is no growth.
+            // Memory that the first cycles allocate permanently is not growth.
             for _ in 0..<20 { try cycle() }
             let before = try Self.cost(of: room)
             var most = before

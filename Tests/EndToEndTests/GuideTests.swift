@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Commands that need no room, and those of the README, are run by ``Unhurried/Pictures/ExampleTests``.
-    @Suite("The guides' commands, typed against a live room")
+    /// Commands without a room, and those of the README, are run by ``Unhurried/Pictures/ExampleTests``.
+    @Suite("Commands of the guides, run against a live room")
     struct GuideTests {
         private static let keys = ["a_7fd1", "b_19c4"]
 
-        /// A room that has what the guides speak of: their keys, names and ids.
+        /// A room with the keys, names and ids of the guides.
         private static func pipeline(_ directory: String, title: String, http: String = "") -> String {
             let renditions = Rooms.small.replacingOccurrences(of: "180p", with: "720p")
             let pk = #""layout": "sideBySide", "uids": ["1001", "2002"] }"#
@@ -34,7 +34,7 @@ extension EndToEnd {
             return SecretWatch.hiding(in: text)
         }
 
-        /// Every line of a guide that asks a room for something, once, without its comment.
+        /// Every guide line that sends a request to a room, once, without its comment.
         private static func lines() throws -> [String] {
             var lines: [String] = []
             for page in Unhurried.Pictures.ExampleTests.pages where !page.hasSuffix("README.md") {
@@ -50,7 +50,7 @@ extension EndToEnd {
             return lines
         }
 
-        @Test("what the guides tell an operator to type works, to the end of the room")
+        @Test("every command that the guides show to operators works, to the end of the room")
         func live() throws {
             let bash = try TestTool.require("bash")
             _ = try Media.require()
@@ -63,7 +63,7 @@ extension EndToEnd {
             let signing = try work.write(
                 Self.pipeline(work.path("out"), title: "signed", http: #", "signedUrls": { "secretEnv": "SIGNING" }"#),
                 to: "signing.json")
-            /// A line of a guide, with this room's addresses and this build's program.
+            /// A guide line with this room's addresses and this build's program.
             func here(_ line: String) -> String {
                 var text = line.replacing("tandem ", with: "\(EndToEnd.binary) ", maxReplacements: 1)
                 for key in Self.keys {
@@ -75,7 +75,7 @@ extension EndToEnd {
                     .replacingOccurrences(of: "room.json", with: line.contains("sign-url") ? signing : file)
                     .replacingOccurrences(of: "--duration 60", with: "--duration 5")
             }
-            /// Takes out the lines that begin with these words.
+            /// Removes and returns the lines that start with these words.
             func take(_ words: String) -> [String] {
                 let taken = lines.filter { $0.hasPrefix("tandem \(words)") }
                 lines.removeAll { taken.contains($0) }
@@ -88,14 +88,14 @@ extension EndToEnd {
                 #expect(result.code == code && !result.output.isEmpty, "\(line): \(result.output)\(result.errors)")
                 return result.output
             }
-            // Nobody is told when they stop: they publish until the room has no use for them.
+            // They have no end time: they publish until the room closes them.
             let published = take("publish ").map { here($0).replacingOccurrences(of: "--duration 5", with: "") }
             #expect(published.count == 2)
             let publishers = try published.map { try Publisher(bash, ["-c", "exec \($0)"]) }
             try room.event("source.live", uid: "1001", timeout: 20)
             try room.event("source.live", uid: "2002", timeout: 20)
             try room.segments(2)
-            // Outputs of several types, and a PK: what the room says of itself is as it is described.
+            // Outputs of several types, and a PK: the state matches its description.
             let check = SchemaCheck(try HTTPClient.request("GET", room.control, "/openapi.json").json())
             let schema = try #require(check.schema("GET", "/v1/room", status: 200))
             let faults = check.faults(try room.state(), schema)
@@ -119,7 +119,7 @@ extension EndToEnd {
             for line in lines { try enter(line) }
             let title = try room.state()["title"] as? String
             #expect(title == "applied" || title == "The final")
-            // What was asked of the worker has been done, and not only taken.
+            // The worker has carried out the request, not only accepted it.
             try room.event("output.restarted")
             try room.event("output.started")
             let text = try HTTPClient.request("GET", room.control, "/v1/logs?tail=1000").json()

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Joining a room that has just begun")
+    @Suite("Joining a room that has just started")
     struct JoinTests {
-        /// Native joins: `TANDEM_JOINS=60 TANDEM_TEST_MINUTES=20` is the bar.
+        /// Number of joins with the native player. The full test is `TANDEM_JOINS=60 TANDEM_TEST_MINUTES=20`.
         private static let wanted = ProcessInfo.processInfo.environment["TANDEM_JOINS"].flatMap { Int($0) }
         private static let joinsPerRoom = 3
-        /// Seconds of a room in which its viewers join.
+        /// The first seconds of a room, in which its viewers join.
         private static let span = 6.0
 
         private struct Join {
@@ -17,7 +17,7 @@ extension EndToEnd {
             let at: Double
         }
 
-        /// Seconds since the Unix epoch at which a tab showed its first frame; `nil`: within ten seconds it showed none.
+        /// When a tab showed its first frame, in seconds since the Unix epoch; nil: none within ten seconds.
         private static func firstPicture(_ tab: Tab) throws -> Double? {
             let text = try tab.evaluate(
                 """
@@ -33,9 +33,10 @@ extension EndToEnd {
             return Double(text).map { $0 / 1_000 }
         }
 
-        /// Waits until the multivariant playlist can be had, and every playlist that it names.
+        /// Waits until the multivariant playlist and every playlist that it names can be fetched.
         ///
-        /// - Returns: Seconds since the Unix epoch, and segments in the first text of each media playlist.
+        /// - Returns: Seconds since the Unix epoch, and the number of segments in the first version of each media
+        ///   playlist.
         private static func listed(_ viewer: String) throws -> (time: Double, segments: [Int]) {
             let limit = Date().addingTimeInterval(15)
             while Date() < limit {
@@ -58,7 +59,7 @@ extension EndToEnd {
             values.isEmpty ? .infinity : values.sorted()[values.count / 2]
         }
 
-        @Test("Chromium's own player joins in any of a room's first six seconds; the first playlist has three segments")
+        @Test("Chromium's own player joins in any of the first six seconds; the first playlist has three segments")
         func joins() throws {
             let viewers = try Viewers.start()
             let rooms = max(1, (Self.wanted ?? Self.joinsPerRoom) / Self.joinsPerRoom)
@@ -80,7 +81,7 @@ extension EndToEnd {
                 let (time, segments) = try Self.listed(viewer)
                 #expect(segments.allSatisfy { $0 >= 3 }, "the first playlists have \(segments) segments")
                 lists.append(time - begun)
-                // Every moment is met by some room: the first one that is possible in the first room, the last one in the last.
+                // Every moment is covered by some room: the earliest in the first room, the latest in the last.
                 for index in 0..<Self.joinsPerRoom {
                     let step = Self.span / Double(Self.joinsPerRoom)
                     let offset = (Double(index) + Double(number) / Double(max(1, rooms - 1))) * step
@@ -108,7 +109,7 @@ extension EndToEnd {
                 "\(native - failed.count) of \(native) native joins; playlist after \(PlayerReport.spread(lists)); hls.js' first "
                     + "frame after \(PlayerReport.spread(pictures))")
             #expect(failed.isEmpty, "\(failed)")
-            // Bars of a machine that does nothing else.
+            // Limits for an otherwise idle machine.
             guard Self.wanted != nil else { return }
             expectTiming(lists.max() ?? .infinity, atMost: 2.5, "seconds to the first playlist")
             if viewers.hasHLSJS { expectTiming(Self.median(pictures), atMost: 4.7, "seconds to hls.js' first frame") }

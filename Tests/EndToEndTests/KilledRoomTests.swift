@@ -5,9 +5,9 @@ import Synchronization
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("A room is killed while its playlists are read every 20 ms")
+    @Suite("A worker is killed while its playlists are read every 20 ms")
     struct KilledRoomTests {
-        /// Twenty in a row are for a measurement by hand: TANDEM_KILLS=20.
+        /// Number of kills. Twenty in a row are a manual measurement: TANDEM_KILLS=20.
         private static let kills =
             ProcessInfo.processInfo.environment["TANDEM_KILLS"].flatMap { Int($0) }.map { max(1, $0) } ?? 2
         private static let lists = ["360p", "180p", "audio"]
@@ -24,14 +24,14 @@ extension Unhurried.Pictures {
             ).replacingOccurrences(of: #""windowSeconds": 3600"#, with: #""windowSeconds": 3600, "lowLatency": true"#)
         }
 
-        /// Reads all playlists of a room again and again, and everything they name once.
+        /// Reads all playlists of a room repeatedly, and every named file once.
         private final class Reader: Sendable {
             struct Seen {
                 /// Names of segments by playlist and number; of parts by playlist, number and index.
                 var names: [String: String] = [:]
                 /// Segments and parts as they were first fetched.
                 var bytes: [String: [UInt8]] = [:]
-                /// What was fetched from the worker that runs.
+                /// Files fetched from the current worker.
                 var fetched: Set<String> = []
                 var faults: [String] = []
                 var reads = 0
@@ -79,7 +79,7 @@ extension Unhurried.Pictures {
                     }
                 }
                 for name in missing {
-                    // One that the worker dies over is fetched from the next.
+                    // A file whose request fails because the worker dies is fetched from the next one.
                     guard let reply = try? HTTPClient.request("GET", self.viewer, "/\(name)") else { continue }
                     self.seen.withLock { seen in
                         seen.fetched.insert(name)
@@ -95,7 +95,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        /// Segments and parts of a playlist: the media sequence number, of parts with the index, and the URI.
+        /// Segments and parts of a playlist: the media sequence number, for parts with the index, and the URI.
         private static func named(_ text: String) -> [(place: String, uri: String)] {
             var number = Playlist(text).mediaSequence
             var index = 0
@@ -112,7 +112,7 @@ extension Unhurried.Pictures {
             return named
         }
 
-        /// Media sequence number of the segment that is not whole, and its parts.
+        /// Media sequence number of the incomplete segment, and its number of parts.
         private static func open(_ text: String) -> (number: Int, parts: Int) {
             let playlist = Playlist(text)
             let lines = text.split(separator: "\n")
@@ -120,7 +120,7 @@ extension Unhurried.Pictures {
             return (playlist.mediaSequence + playlist.segments.count, tail.count { $0.hasPrefix("#EXT-X-PART:") })
         }
 
-        /// Waits for a moment at which to kill: the sound has the first part of a segment, or a rendition a certain part.
+        /// Waits for the moment to kill: audio has the first part of a segment, or a rendition has a certain part.
         private static func wait(for list: String, part: Int, at viewer: String) throws {
             let begun = Date()
             var before = 0
@@ -131,10 +131,10 @@ extension Unhurried.Pictures {
                 before = max(before, number)
                 Thread.sleep(forTimeInterval: 0.004)
             }
-            throw Missing("\(list) never had part \(part)")
+            throw Missing("\(list) never got part \(part)")
         }
 
-        /// Times at which the pictures of a playlist are shown, in ticks.
+        /// Presentation times of the frames of a playlist, in ticks.
         private static func times(_ directory: String, _ playlist: Playlist) throws -> [Int64] {
             var times: [Int64] = []
             for segment in playlist.segments {
@@ -151,7 +151,7 @@ extension Unhurried.Pictures {
             return times.sorted()
         }
 
-        @Test("every URI that was listed, of parts too, keeps its place and its bytes, and every picture is there once")
+        @Test("every listed URI, also of parts, keeps its position and bytes, and every frame appears once")
         func killed() throws {
             let work = try WorkDirectory()
             let directory = work.path("out")
@@ -163,8 +163,8 @@ extension Unhurried.Pictures {
                 let publisher = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
                 try room.segments(2, countsShort: run < 2)
                 if run < Self.kills {
-                    // Behind the first part of a segment of the sound, which is ahead of the pictures; or behind the first part of
-                    // the pictures' second GOP, where B-frames may be in flight, or before it.
+                    // After the first part of an audio segment, which is ahead of video; or after the first part of the
+                    // video's second GOP, where B-frames may be pending, or before it.
                     let isAhead = run % 2 == 0
                     try Self.wait(for: isAhead ? "audio" : "360p", part: isAhead ? 1 : 3 - run / 2 % 2, at: viewer)
                     #expect(try room.terminate(SIGKILL) == 128 + SIGKILL)
@@ -175,7 +175,7 @@ extension Unhurried.Pictures {
                     continue
                 }
                 seen = reader.stop()
-                // Parts leave before the room ends.
+                // Parts are removed before the room ends.
                 let segments = Set(seen.names.filter { !$0.key.contains(".") }.values)
                 for (name, before) in seen.bytes.sorted(by: { $0.key < $1.key }) where segments.contains(name) {
                     let reply = try HTTPClient.request("GET", viewer, "/\(name)")

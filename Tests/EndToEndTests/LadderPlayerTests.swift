@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The ladder in hls.js and under lint: half the frame rate, two codings of the sound, sound alone")
+    @Suite("The ladder in hls.js and lint: half the frame rate, two audio codecs, audio only")
     struct LadderPlayerTests {
         private struct Level: Decodable {
             var frameRate: Double
@@ -21,7 +21,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "every level plays after every other, with the sound of its group and its pictures per second, without a stall"
+            "every level plays after every other, with its audio group and frame rate, without a stall"
         )
         func levels() throws {
             let viewers = try Viewers.start(needsHLSJS: true)
@@ -36,7 +36,7 @@ extension EndToEnd {
                 "JSON.stringify(hls.levels.map((level) => ({ frameRate: level.frameRate, group: level.audioGroups[0] })))"
             )
             let levels = try JSONDecoder().decode([Level].self, from: Data(told.utf8))
-            // Sound alone is no level beside pictures.
+            // Audio only is not a level when there is video.
             #expect(levels.count == 3 && levels.filter { $0.frameRate == 15 }.map(\.group) == ["lo"])
             #expect(Set(levels.filter { $0.frameRate == 30 }.map(\.group)) == ["hi", "lo"])
             let lint = try Child(EndToEnd.binary, ["lint-hls", "\(viewer)/index.m3u8", "--duration", "12"])

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("The ladder: sound alone, several codings of the sound, half the frame rate")
+    @Suite("The ladder: audio only, several audio codecs, half the frame rate")
     struct LadderTests {
         private static let seconds = 6.0
         private static let renditions = """
@@ -13,7 +13,7 @@ extension Unhurried.Pictures {
             "audioRenditions": [ { "name": "hi", "bitrate": 128000 }, { "name": "lo", "bitrate": 48000 } ]
             """
 
-        @Test("every rendition is whole, on one grid, and plays by itself")
+        @Test("every rendition is complete, on a common grid, and plays separately")
         func offline() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -33,9 +33,9 @@ extension Unhurried.Pictures {
                 try media.packets("\(out)/full.m3u8", "v:0"), try media.packets("\(out)/half.m3u8", "v:0")
             )
             #expect(
-                half.map(\.time) == full.indices.filter { $0 % 2 == 0 }.map { full[$0].time }, "every second picture")
+                half.map(\.time) == full.indices.filter { $0 % 2 == 0 }.map { full[$0].time }, "every second frame")
             #expect(
-                half.filter(\.isKey).map(\.time) == full.filter(\.isKey).map(\.time), "IDR pictures at the same times")
+                half.filter(\.isKey).map(\.time) == full.filter(\.isKey).map(\.time), "IDR frames at the same times")
             #expect(full.count(where: \.isKey) == 6)
             let lists = try Playlist.all(in: out)
             #expect(lists.map(\.name) == ["full.m3u8", "half.m3u8", "hi.m3u8", "lo.m3u8"])

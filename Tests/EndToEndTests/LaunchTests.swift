@@ -3,11 +3,12 @@ import TestSupport
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Launch: manifests before their engines' own judges, a plan before a room")
+    @Suite("Launch: manifests checked by their platforms' tools, and a capacity plan before a room")
     struct LaunchTests {
         private static let rooms = ["solo", "pk-landscape", "pk-decorated", "guests", "ladder"]
 
-        @Test("Kubernetes' own schemas take every manifest", arguments: [[], ["--fail-fast", "--storage", "rooms"]])
+        @Test(
+            "the schemas of Kubernetes accept every manifest", arguments: [[], ["--fail-fast", "--storage", "rooms"]])
         func kubernetes(more: [String]) throws {
             let judge = try EndToEnd.fetched("kubernetes-validate")
             let work = try WorkDirectory()
@@ -20,13 +21,13 @@ extension Unhurried.Pictures {
             }
             let verdict = try Command.run(judge, ["--strict"] + paths)
             #expect(verdict.code == 0, "\(verdict.output) \(verdict.errors)")
-            // The judge does see mistakes.
+            // The schemas do find mistakes.
             let broken = try Command.tandem(["manifest", "\(EndToEnd.root)/pipelines/solo.json", "--for", "k8s"]).output
                 .replacingOccurrences(of: "backoffLimit:", with: "backoffLimits:")
             #expect(try Command.run(judge, ["--strict", try work.write(broken, to: "broken.yaml")]).code != 0)
         }
 
-        @Test("systemd takes the unit and its drop-in")
+        @Test("systemd accepts the unit and its drop-in")
         func systemd() throws {
             let judge = try TestTool.require("systemd-analyze")
             for room in ["pk-decorated", "ladder"] {
@@ -38,14 +39,14 @@ extension Unhurried.Pictures {
                     ])
                 #expect(made.code == 0, "\(made.errors)")
                 let unit = "systemd/system/tandem@.service"
-                // Here the program is elsewhere, and verify looks for it.
+                // In this test the program is at another path, and verify looks for it.
                 let text = try Files.text(work.path(unit)).replacingOccurrences(
                     of: "/usr/bin/tandem", with: "/bin/true")
                 _ = try work.write(text, to: unit)
                 let verdict = try Command.run(
                     judge, ["verify", "--man=no", "tandem@r1.service"],
                     environment: ["SYSTEMD_UNIT_PATH": "\(work.path)/systemd/system:"])
-                // What this machine's own units are reproached with is not ours.
+                // Complaints about this machine's other units do not count.
                 let complaints = verdict.errors.split(separator: "\n").filter { $0.contains("tandem") }
                 #expect(verdict.code == 0 && complaints.isEmpty, "\(room): \(verdict.errors)")
                 let handedOn = try Command.tandem(["validate", "\(work.path)/tandem/r1.json"])
@@ -53,7 +54,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("a manifest that the disk does not take whole is said to be none")
+        @Test("a manifest that does not fit on the disk is reported as an error")
         func fullDisk() throws {
             let work = try WorkDirectory()
             try FileManager.default.createSymbolicLink(
@@ -65,7 +66,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "what standard output does not take whole is said not to be, with an exit code",
+            "a failed write to standard output is reported with an exit code",
             arguments: [
                 ["schema"], ["manifest", "solo.json", "--for", "k8s"], ["plan", "solo.json"],
                 ["plan", "solo.json", "--json"],
@@ -77,7 +78,9 @@ extension Unhurried.Pictures {
             #expect(made.code == 74 && made.errors.contains("cannot write to standard output"), "\(made)")
         }
 
-        @Test("viewers beyond counting are refused, by both that reckon with them", arguments: ["plan", "manifest"])
+        @Test(
+            "an impossible number of viewers is refused by both commands that take one",
+            arguments: ["plan", "manifest"])
         func viewers(verb: String) throws {
             for count in ["9223372036854775807", "-1"] {
                 let reckoned = try Command.tandem(
@@ -87,7 +90,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("Docker's client takes the stack")
+        @Test("Docker's client accepts the stack")
         func swarm() throws {
             let judge = try TestTool.require("docker")
             guard try Command.run(judge, ["stack", "config", "--help"]).code == 0 else {
@@ -108,7 +111,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("a plan is reckoned from a file and from a measurement, and a broken measurement is refused")
+        @Test("a plan is computed from a file and from a measurement, and a broken measurement is refused")
         func plan() throws {
             let room = "\(EndToEnd.root)/pipelines/pk-landscape.json"
             let work = try WorkDirectory()
@@ -132,7 +135,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "calibration ends within a minute and is used from then on",
+            "calibration ends within a minute, and later plans use it",
             .enabled(if: ProcessInfo.processInfo.environment["TANDEM_CALIBRATE"] != nil, "by TANDEM_CALIBRATE=1"),
             .timeLimit(.minutes(2)))
         func calibration() throws {
@@ -151,7 +154,7 @@ extension Unhurried.Pictures {
 }
 
 extension EndToEnd {
-    /// A tool that `.ci/tools` has fetched, or one of the machine. Without it, the current test ends as skipped.
+    /// A tool that `.ci/tools` has downloaded, or one of the machine. Without it, the current test ends as skipped.
     static func fetched(_ name: String) throws -> String {
         let path = "\(self.root)/.build/tools/bin/\(name)"
         return FileManager.default.isExecutableFile(atPath: path) ? path : try TestTool.require(name)

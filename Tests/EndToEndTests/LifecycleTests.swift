@@ -3,9 +3,9 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Lifecycle: how a room ends, and what an orchestrator is told")
+    @Suite("Lifecycle: how a room ends, and what an orchestrator sees")
     struct LifecycleTests {
-        @Test("a signal ends the lingering at once; the exit code stays the room's", arguments: [SIGTERM, SIGINT])
+        @Test("a signal ends the linger at once; the exit code is still the room's", arguments: [SIGTERM, SIGINT])
         func signalled(signal: Int32) throws {
             let work = try WorkDirectory()
             let text = Rooms.small(work.path("out")).replacing(
@@ -21,7 +21,7 @@ extension Unhurried.Doors {
             publisher.stop()
         }
 
-        @Test("a viewer who asks every two seconds finds the end, and a second room:end ends the lingering with 0")
+        @Test("a viewer that polls every two seconds sees the end, and a second room:end ends the linger with 0")
         func slowViewer() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -32,7 +32,7 @@ extension Unhurried.Doors {
             #expect(try !list().contains("#EXT-X-ENDLIST"))
             _ = try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}")
             try room.event("room.closed")
-            // Longer together than a room stays that nobody watches.
+            // Together longer than an unwatched room lingers.
             for _ in 0..<2 {
                 Thread.sleep(forTimeInterval: 2)
                 #expect(try list().hasSuffix("#EXT-X-ENDLIST\n"))
@@ -46,14 +46,14 @@ extension Unhurried.Doors {
             #expect(try HTTPClient.request("POST", room.control, "/v1/room:end", body: "{}").status == 202)
             #expect(try room.child.wait(timeout: 4) == 0)
             publisher.stop()
-            // An engine that starts the room again is told that there is nothing to do, if it asks for that.
+            // An orchestrator that restarts the room gets success only if it asks for that.
             let again = try [["run", "-"], ["run", "--ended-ok", "-"]].map {
                 try Command.tandem($0, input: Rooms.small(work.path("out"))).code
             }
             #expect(again == [73, 0])
         }
 
-        @Test("a directory whose room has ended is refused with 73, and taken with --new-session")
+        @Test("the directory of an ended room is refused with 73, and accepted with --new-session")
         func endedDirectory() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -82,7 +82,8 @@ extension Unhurried.Doors {
             #expect(!result.errors.isEmpty)
         }
 
-        @Test("65: a broken pipeline, each mistake with path, line, column and remedy", arguments: ["run", "validate"])
+        @Test(
+            "65: an invalid pipeline; each mistake has a path, line, column and remedy", arguments: ["run", "validate"])
         func brokenPipeline(command: String) throws {
             let work = try WorkDirectory()
             let text = Rooms.small(work.path("out")).replacingOccurrences(of: "\"canvas\"", with: "\"canvs\"")
@@ -96,11 +97,12 @@ extension Unhurried.Doors {
             #expect(result.errors.contains("canvs") && result.errors.contains("\"canvas\""), "\(result.errors)")
             #expect(
                 result.errors.contains("scenes[2].layout") && result.errors.contains("sideBySide"), "\(result.errors)")
-            #expect(!FileManager.default.fileExists(atPath: work.path("out")), "nothing is made for a broken pipeline")
+            #expect(
+                !FileManager.default.fileExists(atPath: work.path("out")), "nothing is created for a broken pipeline")
             #expect(result.errors.contains("[configInvalid]") == (command == "run"), "\(result.errors)")
         }
 
-        @Test("66: a missing pipeline file, a missing source file, and a secret that URLs are signed with")
+        @Test("66: a missing pipeline file, source file or playback secret")
         func missingFiles() throws {
             let work = try WorkDirectory()
             let noPipeline = try Command.tandem(["run", work.path("no.json")])
@@ -119,7 +121,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "69: a port somebody else has, for publishers, viewers and operators",
+            "69: a port in use, of publishers, viewers or operators",
             arguments: ["rtmp", "http", "control"])
         func takenPort(listener: String) throws {
             let work = try WorkDirectory()
@@ -145,11 +147,11 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a room nobody came to ends on SIGINT with 0, drains on SIGTERM with 143; it leaves core files only if asked to",
+            "a room without publishers ends on SIGINT with 0 and on SIGTERM with 143, and leaves core files only on request",
             arguments: [(SIGINT, Int32(0)), (SIGTERM, Int32(143))] as [(Int32, Int32)])
         func nobodyCame(signal: Int32, code: Int32) throws {
             let work = try WorkDirectory()
-            // With the soft limit that a machine which collects core files sets.
+            // With the soft limit of a machine that collects core files.
             let tandem = try work.write(
                 "#!/bin/bash\nulimit -Sc hard\nexec '\(EndToEnd.binary)' \"$@\"\n", to: "tandem")
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tandem)
@@ -163,7 +165,7 @@ extension Unhurried.Doors {
             #expect(room.events("room.closed").count == 1)
         }
 
-        /// The limits of a process's core files, in bytes.
+        /// Core file size limits of a process, in bytes.
         private static func coreLimits(of process: pid_t) throws -> (soft: String, hard: String) {
             let line = try Files.text("/proc/\(process)/limits").split(separator: "\n")
                 .first { $0.hasPrefix("Max core file size") }

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Lint: a live room judged by tandem lint-hls")
+    @Suite("A live room checked by tandem lint-hls")
     struct LintTests {
-        // A measurement wants more: TANDEM_LINT_SECONDS=120.
-        @Test("two publishers with scenes changing: nothing is found, live and in the directory afterwards")
+        // A measurement needs longer: TANDEM_LINT_SECONDS=120.
+        @Test("two publishers and scene changes: no finding, live and in the directory afterwards")
         func liveRoom() throws {
             let seconds = ProcessInfo.processInfo.environment["TANDEM_LINT_SECONDS"].flatMap { Int($0) } ?? 10
             let work = try WorkDirectory()

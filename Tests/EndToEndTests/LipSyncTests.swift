@@ -3,18 +3,18 @@ import Push
 import Testing
 
 extension EndToEnd {
-    @Suite("Sound and picture belong together: flash and beep, seen from outside")
+    @Suite("Lip sync, measured by flash and beep in the output")
     struct LipSyncTests {
         private func expectTogether(_ result: LipSyncResult, events: Int, mean: Double, _ name: String) {
             EndToEnd.report("lip-sync \(name): \(result) (bar: mean ±8, each ±40)")
             print("  each, in ms: \(result.offsets.map { String(format: "%.1f", $0) }.joined(separator: " "))")
             #expect(result.offsets.count >= events, "\(name)")
-            expectTiming(abs(result.mean), atMost: mean, "ms of lip-sync \(name) on the mean")
+            expectTiming(abs(result.mean), atMost: mean, "ms of lip-sync \(name) on average")
             expectTiming(result.offsets.map { abs($0) }.max() ?? 0, atMost: 40, "ms of lip-sync \(name) at worst")
         }
 
-        // One phase for the whole room: half a picture of offset is the grid's, not a fault.
-        @Test("a PK of 20 s, the one who is heard on the left: each pane's counter advances with every picture")
+        // One phase for the whole room: half a frame of offset comes from the grid and is not a fault.
+        @Test("a PK of 20 s with audio from the left: each pane's counter advances with every frame")
         func steady() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -42,21 +42,21 @@ extension EndToEnd {
             }
         }
 
-        @Test("two who come again and again, each time at another phase to the room's pictures")
+        @Test("two publishers that reconnect at changing phases to the room's frames stay in sync")
         func everyPhase() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
             let directory = work.path("out")
-            // Half of the volume each: two beeps at once are not limited.
+            // Half the volume each, so that two beeps at once are not limited.
             let room = try RunningRoom(
                 Rooms.live(directory, renditions: Rooms.large, scene: "pk", volumes: (50, 50)))
-            // Ten are enough to see a bias; a measurement wants more: TANDEM_LIPSYNC_PHASES=40.
+            // Ten are enough to see a bias; a measurement needs more: TANDEM_LIPSYNC_PHASES=40.
             let phases = ProcessInfo.processInfo.environment["TANDEM_LIPSYNC_PHASES"].flatMap { Int($0) } ?? 10
             let users = [("ANNA", "a", "1001"), ("BEN", "b", "2002")]
             for attempt in 0..<max(1, phases / 2) {
                 let start = room.now
-                // Flashes after one and two seconds count. How this length and the start of a process fall on the room's
-                // ticks is the random phase.
+                // Flashes after one and two seconds count. How this length and the start of a process fall on the
+                // room's ticks is the random phase.
                 let publishers = try users.map { name, key, _ in
                     try Publisher.pattern(name, to: room.url(key), seconds: 2.3 + Double(attempt) * 0.013)
                 }

@@ -2,9 +2,10 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("A live room, judged from outside")
+    @Suite("A live room, observed from outside")
     struct LiveTests {
-        @Test("ffmpeg and our client publish, solo, PK, solo: soon on air, no picture lost, closed at the end")
+        @Test(
+            "ffmpeg and our client publish, solo, PK, solo: on air quickly, no frame lost, playlists closed at the end")
         func wholeRoom() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -47,14 +48,14 @@ extension EndToEnd {
                 #expect(playlist.segments.count == segments.count, "\(name)")
                 #expect(try media.complaints("\(directory)/\(name)") == "", "\(name)")
                 guard name != "audio.m3u8" else { continue }
-                #expect(try media.frameCount("\(directory)/\(name)") == ticks, "\(name): a picture is lost")
+                #expect(try media.frameCount("\(directory)/\(name)") == ticks, "\(name): a frame is lost")
             }
             let summary = try #require(room.events("room.closed").first).object("summary")
             let counts = summary["ticks"] as? [String: Any] ?? [:]
             expectOnTime(counts, isLateAllowed: true)
             // The scene changed twice.
             let swap = try #require(counts["longestSwapUs"] as? Int)
-            expectTiming(swap, atMost: 2_000, "µs of the longest change of scenes")
+            expectTiming(swap, atMost: 2_000, "µs of the longest scene change")
             EndToEnd.report(
                 "live room: \(ticks) frames, late \(counts["late"] ?? "?"), lost \(counts["lost"] ?? "?"), longest change of "
                     + "scenes \(swap) µs")

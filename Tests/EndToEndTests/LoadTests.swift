@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Viewers by the thousand, made by one C program on one epoll (`benchmarks/load/viewers.c`), so that what they
-    /// cost themselves can be told apart. Short and small by default; `TANDEM_LOAD=full` (`make load-test`) holds the bars.
-    @Suite("Viewers by the thousand cannot reach the program", .serialized)
+    /// Thousands of viewers, made by one C program on one epoll (`benchmarks/load/viewers.c`), so that their own cost
+    /// can be separated. Short and small by default; `TANDEM_LOAD=full` (`make load-test`) checks the full limits.
+    @Suite("Thousands of viewers do not affect the program", .serialized)
     struct LoadTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_LOAD"] == "full"
 
         @Test(
-            "players that wait for the next part get it soon after it is there; readers of a byte a second and a flood of segment requests cost memory and turns within their bounds"
+            "waiting players get each part soon; slow readers and a flood of requests stay within memory and CPU limits"
         )
         func viewers() throws {
             let room = try LoadedRoom.start()
@@ -47,21 +47,21 @@ extension EndToEnd {
     }
 }
 
-/// What the client and the room's process say of one load.
+/// Measurements of one load, by the client and for the room's process.
 private struct Figures {
     var values: [String: Double] = [:]
-    /// Not a number if it was not said, which meets no bar.
+    /// NaN if it was not reported, which meets no limit.
     subscript(_ name: String) -> Double { self.values[name] ?? .nan }
 }
 
-/// A live PK room of one small rendition, for loads one after the other.
+/// A live PK room with one small rendition, for one load after another.
 private struct LoadedRoom {
     private let work: WorkDirectory
     private let client: String
     private let room: RunningRoom
     private let publishers: [Publisher]
     private let port: String
-    /// Cores and resident megabytes that the room takes by itself.
+    /// CPU cores and resident megabytes of the room without viewers.
     private let idle: (cores: Double, memory: Double)
 
     /// Builds the client and starts the room. If there is no C compiler, then the current test ends as skipped.
@@ -127,14 +127,14 @@ private struct LoadedRoom {
         return (ticks["late"] as? NSNumber)?.doubleValue ?? .infinity
     }
 
-    /// Resident megabytes.
+    /// Resident memory in megabytes.
     private static func memory(_ pid: pid_t) -> Double {
         let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
         return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
     }
 
-    /// Seconds of CPU so far.
+    /// CPU time used so far, in seconds.
     private static func cpu(_ pid: pid_t) -> Double {
         let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
         let fields = text.split(separator: ")").last?.split(separator: " ") ?? []

@@ -3,13 +3,13 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Loss and return: a publisher drops, the program does not")
+    @Suite("Loss and return of a publisher; the program continues")
     struct LossTests {
-        /// How a publisher goes.
+        /// How a publisher disconnects.
         enum Way: String, CaseIterable { case clean, reset, silent, killed }
 
         @Test(
-            "ReplayKit 7, NetEase 6: drop and reconnect, every way there is: playlists on time, the other counter never stops, back within 1 s"
+            "after every kind of drop and reconnect playlists are on time, the other source runs on, return takes under 1 s"
         )
         func cycles() throws {
             let media = try Media.require()
@@ -51,7 +51,7 @@ extension EndToEnd {
             }
             let ben = try Publisher.pattern("BEN", to: url, size: "640x360")
             try room.event("source.live", uid: "2002", from: start)
-            // Not at the same place of the GOP each time.
+            // At a different position of the GOP each time.
             Thread.sleep(forTimeInterval: stay)
             let mark = room.now
             let left = Date().timeIntervalSince1970
@@ -68,7 +68,7 @@ extension EndToEnd {
 
         private static func text(_ seconds: Double) -> String { String(format: "%.3f", seconds) }
 
-        /// The pane of who stayed, the pane of who came back, and the playlists.
+        /// The pane of the remaining source, the pane of the returned source, and the playlists.
         private func expectUndisturbed(
             _ room: RunningRoom, _ directory: String, _ media: Media, returns: Int
         ) throws {
@@ -93,7 +93,7 @@ extension EndToEnd {
             expectOnTime(counts, isLateAllowed: true)
         }
 
-        /// On the program itself: from the arrival of a publication's key frame to the first picture of it on air.
+        /// Measured on the program: from the arrival of a publication's key frame to its first frame on air.
         private func expectReturns(_ room: RunningRoom, _ decoded: Decoded, _ returns: Int) throws {
             let frames = room.events("source.first_frame").filter { $0.text("uid") == "2002" }
             let counters = decoded.panes[1].map(\.counter)
@@ -102,7 +102,7 @@ extension EndToEnd {
             for frame in frames {
                 let key = try #require(frame.integer("programTimeMs")) - #require(frame.integer("sinceKeyFrameMs"))
                 let from = max(1, key * 30 / 1000 - first)
-                // What was held, or the card, gives way to a counter that was not there.
+                // The held frame, or the card, is replaced by a new counter.
                 let shown = counters.indices.dropFirst(from).first {
                     counters[$0] != nil && counters[$0] != counters[$0 - 1]
                 }
@@ -113,7 +113,7 @@ extension EndToEnd {
                 "\(delays.count) returns: on air \(Self.text(mean)) s after the key frame, at most \(Self.text(worst)) "
                     + "(bar: 1)")
             #expect(delays.count == returns)
-            expectTiming(worst, atMost: 1, "seconds from a key frame to its being on air")
+            expectTiming(worst, atMost: 1, "seconds from a key frame until it is on air")
         }
     }
 }

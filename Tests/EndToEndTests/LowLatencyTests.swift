@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Low-latency HLS from the viewers' listener, judged from outside")
+    @Suite("Low-latency HLS from the viewers' listener, observed from outside")
     struct LowLatencyTests {
-        @Test("parts come one after the other to a player that waits for them, and ffmpeg reads the same lists")
+        @Test("a player that waits for parts gets one after the other, and ffmpeg reads the same playlists")
         func parts() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -18,7 +18,7 @@ extension Unhurried.Doors {
                 ["-v", "warning", "-nostdin", "-i", "\(viewer)/index.m3u8", "-t", "4", "-f", "null", "-"],
                 environment: [:])
 
-            // A player: the list, then each part as it is announced, on both tracks.
+            // A player: the playlist, then each part as it is announced, on both tracks.
             var seen: [String: [String]] = [:]
             for _ in 0..<6 {
                 for list in ["180p.m3u8", "audio.m3u8"] {
@@ -27,7 +27,7 @@ extension Unhurried.Doors {
                     let reply = try HTTPClient.request("GET", viewer, path)
                     #expect(reply.status == 200)
                     let name = "\(list.dropLast(5))-1-\(number).\(part).m4s"
-                    #expect(reply.body.contains("URI=\"\(name)\""), "\(path) is answered with what it asked for")
+                    #expect(reply.body.contains("URI=\"\(name)\""), "\(path) is answered with what was requested")
                     #expect(try HTTPClient.request("GET", viewer, "/\(name)").status == 200)
                     seen[list, default: []].append(name)
                 }
@@ -36,10 +36,10 @@ extension Unhurried.Doors {
             let text = try HTTPClient.request("GET", viewer, "/180p.m3u8").body
             #expect(text.contains("CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.61,CAN-SKIP-UNTIL=12.0"))
             #expect(text.contains("#EXT-X-RENDITION-REPORT:URI=\"audio.m3u8\""))
-            #expect(try !Files.text("\(directory)/180p.m3u8").contains("PART"), "the directory stays plain")
+            #expect(try !Files.text("\(directory)/180p.m3u8").contains("PART"), "the directory has no parts")
             #expect(try HTTPClient.request("GET", viewer, "/180p.m3u8?_HLS_msn=9999").status == 400)
             #expect(try reader.wait(timeout: 20) == 0)
-            // It reads the map again with a playlist, and says so.
+            // It reads the map again with each playlist, and logs that.
             let complaints = reader.errors.split(separator: "\n").filter { !$0.contains("duplicated MOOV") }
             #expect(complaints.isEmpty, "ffmpeg complains")
             #expect(try room.end() == 0)
@@ -47,7 +47,7 @@ extension Unhurried.Doors {
             #expect(try media.complaints("\(directory)/index.m3u8") == "")
         }
 
-        /// Number and index of the part a list hints at.
+        /// Number and index of the part that a playlist hints.
         private static func next(_ text: String) throws -> (Int, Int) {
             let hint = try #require(text.split(separator: "\n").first { $0.contains("PRELOAD-HINT:TYPE=PART") })
             let numbers = try #require(hint.firstMatch(of: /-(\d+)\.(\d+)\.m4s/)).output

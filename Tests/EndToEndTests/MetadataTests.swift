@@ -3,21 +3,22 @@ import HLS
 import Testing
 
 extension EndToEnd {
-    @Suite("What the operator says reaches players in step with the picture")
+    @Suite("Operators' timed metadata reaches players in sync with the video")
     struct MetadataTests {
         private struct Cue: Decodable {
             var at: Double
             var data: String
         }
 
-        /// Seconds between a cue and the same from another rendition: less than half a picture, more than what a player rounds.
+        /// Largest difference in seconds between a cue and its copy from another rendition: less than half a frame,
+        /// more than a player's rounding.
         private static let doubledWithin = 0.016
 
         private struct Heard: Decodable {
             var cues: [Cue]
-            /// Start on the player's timeline and program date in milliseconds of each whole segment.
+            /// For each whole segment its start on the player's timeline and its program date in milliseconds.
             var fragments: [[Double]]
-            /// `app_data` of what the pictures carried.
+            /// `app_data` carried in the frames.
             var pictures: [String]
             var level: Int
         }
@@ -49,7 +50,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "an event a second: each cue within 50 ms of its picture, none lost or doubled over switches of the rendition"
+            "an event a second: each cue is within 50 ms of its frame, none lost or doubled over level switches"
         )
         func inStep() throws {
             let viewers = try Viewers.start(needsHLSJS: true)
@@ -86,9 +87,9 @@ extension EndToEnd {
                 let reply = try say(body)
                 #expect(reply.status == 202, "\(reply.body)")
                 told["e\(number)"] = reply.json()["appliesAt"] as? String
-                // The same again is the same.
+                // Sending the same event again changes nothing.
                 if number == 1 { #expect(try say(body).json()["changed"] as? Bool == false) }
-                // As the player switches by itself: what is buffered stays.
+                // As when the player switches automatically: buffered media stays.
                 if number % 4 == 3 { try tab.evaluate("hls.loadLevel = \(number % 8 == 3 ? 1 : 0); ''") }
                 if number == 2 {
                     let score = try say(#"{"type":"score","text":"2:1 \"ok\"","state":true}"#)
@@ -101,7 +102,7 @@ extension EndToEnd {
             #expect(try say(#"{"type":"gift","id":"e1","text":"other"}"#).status == 409)
             #expect(try say(#"{"type":"gift","text":"\#(String(repeating: "x", count: 4_100))"}"#).status == 413)
             #expect(try say(#"{"type":"gift","text":"late","at":"2020-01-01T00:00:00.000Z"}"#).status == 422)
-            // Those who come later see what holds.
+            // Viewers who join later see the open states.
             let lists = try ["large", "small", "audio"].map {
                 try HTTPClient.request("GET", viewer, "/\($0).m3u8").body
             }
@@ -118,8 +119,8 @@ extension EndToEnd {
 
             let said = try heard.cues.map { ($0, try JSONDecoder().decode(Said.self, from: Data($0.data.utf8))) }
             let ids = said.map(\.1.id).filter { $0.hasPrefix("e") }
-            // hls.js (1.6.15) makes a cue anew where it loads a time again in another rendition: the id tells that it is the
-            // same, it is the same to the last byte, and at the same time.
+            // hls.js (1.6.15) creates a cue again when it loads a time again in another rendition. The id identifies
+            // it, and its bytes and time are the same.
             #expect(Set(ids).count == seconds, "\(ids.sorted())")
             #expect(Set(said.map { $0.0.data }).count == Set(said.map(\.1.id)).count)
             for (id, cues) in Dictionary(grouping: said, by: \.1.id) {
@@ -146,7 +147,7 @@ extension EndToEnd {
             try Self.check(directory, seconds)
         }
 
-        /// Each rendition's files have each event once, beside the picture and in it.
+        /// Each rendition's files have each event once, both as a box and in the frame.
         private static func check(_ directory: String, _ seconds: Int) throws {
             for track in ["large", "small"] {
                 let names = try FileManager.default.contentsOfDirectory(atPath: directory)

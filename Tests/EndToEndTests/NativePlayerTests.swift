@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Players outside of browsers: ffmpeg, mpv, GStreamer with both of its demuxers, VLC")
+    @Suite("Native players: ffmpeg, mpv, GStreamer with both of its demuxers, VLC")
     struct NativePlayerTests {
-        @Test("each plays a live room whose scene changes, without an error")
+        @Test("each plays a live room with scene changes, without an error")
         func livePlayers() throws {
             let work = try WorkDirectory()
             let room = try RunningRoom(Rooms.small(work.path("out")))
@@ -13,7 +13,7 @@ extension EndToEnd {
                 try Publisher.pattern("BEN", to: room.url("b"), size: "320x180"),
             ]
             try room.event("source.live", uid: "2002")
-            // GStreamer's old demuxer begins three segments before the edge.
+            // GStreamer's old demuxer starts three segments before the live edge.
             try room.segments(4)
             let viewer = try #require(room.viewer)
             let plays = try NativePlayer.allCases.compactMap { try $0.play("\(viewer)/index.m3u8") }

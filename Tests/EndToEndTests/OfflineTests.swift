@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("The offline clock: files in, the same bytes each time")
+    @Suite("The offline clock: the same files give the same bytes every time")
     struct OfflineTests {
         private static let seconds = 6.0
 
-        @Test("the same job makes the same tree twice, whole, on one grid, and FFmpeg has nothing to say about it")
+        @Test("two runs of a job give the same complete tree on one grid, without FFmpeg warnings")
         func determinism() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -29,7 +29,7 @@ extension Unhurried.Pictures {
             try self.expectTransport(work.path("one-ts"), media)
         }
 
-        @Test("bytes that were overwritten inside one slice of a file are found by lint-hls")
+        @Test("lint-hls finds overwritten bytes inside one slice of a file")
         func overwrittenSliceIsFound() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -49,8 +49,8 @@ extension Unhurried.Pictures {
             #expect(damaged.code == 65 && damaged.output.contains("slice-damaged"), "\(name): \(damaged.output)")
         }
 
-        /// Overwrites the middle of the IDR slice. Lengths and headers stay, and the bytes are legal in a NAL unit, so that only
-        /// a decoder can tell.
+        /// Overwrites the middle of the IDR slice. Lengths and headers stay, and the bytes are legal in a NAL unit, so
+        /// that only a decoder can notice.
         private static func overwriteSlice(of path: String) throws {
             var bytes = Array(try Files.bytes(path))
             let type = Array("mdat".utf8)
@@ -61,7 +61,7 @@ extension Unhurried.Pictures {
             while place + 5 < bytes.count, bytes[place + 4] & 0x1F != 5 { place += 4 + length(place) }
             let size = length(place)
             try #require(size > 200 && place + 4 + size <= bytes.count)
-            // Bytes that look random and are never zero: codes of one value can be a legal picture.
+            // Pseudorandom bytes that are never zero: repeated codes could decode to a legal frame.
             var state: UInt64 = 1
             for offset in (size / 4)..<(size * 3 / 4) {
                 state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -73,7 +73,7 @@ extension Unhurried.Pictures {
         private func expectSameTree(_ one: String, _ two: String, suffix: String = ".m4s") throws {
             let names = try Files.names(in: one)
             #expect(try names == Files.names(in: two))
-            #expect(names.count { $0.hasSuffix(suffix) } >= 9, "three renditions and the sound, three segments each")
+            #expect(names.count { $0.hasSuffix(suffix) } >= 9, "three renditions and the audio, three segments each")
             for name in names {
                 var isDirectory: ObjCBool = false
                 _ = FileManager.default.fileExists(atPath: "\(one)/\(name)", isDirectory: &isDirectory)
@@ -104,11 +104,11 @@ extension Unhurried.Pictures {
             }
         }
 
-        /// A player that seeks reads the key pictures alone, and gets each of them.
+        /// A player that seeks reads only the key frames, and gets each of them.
         private func expectIFrames(_ directory: String, _ media: Media) throws {
             for name in ["240p", "360p", "480p", "720p"] {
                 let path = "\(directory)/\(name)-iframes.m3u8"
-                #expect(try Playlist(contentsOf: path).segments.count == 6, "a GOP is 32 of 180 pictures")
+                #expect(try Playlist(contentsOf: path).segments.count == 6, "a GOP has 32 of 180 frames")
                 #expect(try media.frameCount(path) == 6 && media.complaints(path) == "", "\(name)")
                 #expect(try media.packets(path, "v:0").allSatisfy(\.isKey))
             }
@@ -116,7 +116,7 @@ extension Unhurried.Pictures {
             #expect(lint.code == 0 && lint.output.contains("-iframes.m3u8: 6 segments"), "\(lint.output)")
         }
 
-        /// The same pictures and sound for old devices, in lists without anything newer than version 3.
+        /// The same video and audio as MPEG-TS for old devices, in playlists without tags newer than version 3.
         private func expectTransport(_ directory: String, _ media: Media) throws {
             for name in ["240p", "360p", "480p", "720p"] {
                 let path = "\(directory)/\(name).m3u8"
@@ -130,7 +130,7 @@ extension Unhurried.Pictures {
             #expect(lint.code == 0, "\(lint.output)")
         }
 
-        /// Every segment starts with a key picture, and so does every GOP: one grid of 32 pictures in all renditions.
+        /// Every segment and every GOP starts with a key frame: one grid of 32 frames in all renditions.
         private func expectKeyPictures(_ path: String, _ playlist: Playlist, _ media: Media) throws {
             let packets = try media.packets(path, "v:0").sorted { $0.time < $1.time }
             let first = try #require(packets.first).time
@@ -138,7 +138,7 @@ extension Unhurried.Pictures {
             #expect(keys == Array(stride(from: 0, to: Int(Self.seconds * 30), by: 32)), "\(path)")
             var start = 0.0
             for segment in playlist.segments {
-                #expect(keys.contains(Int((start * 30).rounded())), "\(segment.uri) does not start with a key picture")
+                #expect(keys.contains(Int((start * 30).rounded())), "\(segment.uri) does not start with a key frame")
                 start += segment.duration
             }
         }

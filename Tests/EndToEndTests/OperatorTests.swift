@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("What an orchestrator is told and asks: webhooks, events, metrics, a service manager")
+    @Suite("Interfaces to an orchestrator: webhooks, events, metrics, service manager")
     struct OperatorTests {
         private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -25,7 +25,7 @@ extension Unhurried.Doors {
             }
         }
 
-        @Test("a killed worker's events reach the webhook through its successor, in order and once")
+        @Test("events of a killed worker reach the webhook through its successor, in order and once")
         func webhooks() throws {
             let python = try TestTool.require("python3")
             _ = try Media.require()
@@ -46,7 +46,7 @@ extension Unhurried.Doors {
             let publisher = try Publisher.pattern("ANNA", to: first.url("a"), size: "320x180")
             try first.event("source.live")
             #expect(receiver.line(from: 0, timeout: 10) { $0.hasPrefix("event") && $0.contains("source.live") } != nil)
-            // From here on nothing is taken: what the worker tells until it is killed is its successor's to deliver.
+            // From here on no event is accepted: the successor must deliver what the worker emits until it is killed.
             _ = FileManager.default.createFile(atPath: refuse, contents: nil)
             publisher.stop()
             _ = try HTTPClient.request("POST", first.control, "/v1/room:drain")
@@ -55,7 +55,7 @@ extension Unhurried.Doors {
 
             let second = try RunningRoom(pipeline, environment: environment)
             let kept = try HTTPClient.request("GET", second.control, "/v1/events?after=0")
-            #expect(kept.body.contains("room.draining"), "what the worker before told can still be asked for")
+            #expect(kept.body.contains("room.draining"), "events of the worker before can still be read")
             try FileManager.default.removeItem(atPath: refuse)
             let again = try Publisher.pattern("ANNA", to: second.url("a"), size: "320x180")
             try second.event("source.live")
@@ -63,7 +63,8 @@ extension Unhurried.Doors {
             try self.rewrite(second)
             second.child.signal(SIGHUP)
             let reloading = try #require(
-                receiver.line(from: 0, timeout: 10) { $0 == "notify RELOADING=1" }, "told of the reload")
+                receiver.line(from: 0, timeout: 10) { $0 == "notify RELOADING=1" },
+                "the start of the reload was reported")
             #expect(
                 receiver.line(from: reloading.next, timeout: 10) { $0 == "notify READY=1" } != nil, "and of its end")
             let logs = try HTTPClient.request("GET", second.control, "/v1/logs?tail=20").body
@@ -91,7 +92,7 @@ extension Unhurried.Doors {
             #expect(notified.contains { $0.hasPrefix("notify STATUS=live, 1 of 2 sources live") })
         }
 
-        /// Everything a room tells while it lives, as its operator asks for it.
+        /// Everything a live room reports, as its operator requests it.
         private func watch(_ room: RunningRoom) throws {
             let follower = try Child(EndToEnd.binary, ["ctl", "events", "--follow", "-a", room.control])
             #expect(follower.line(from: 0, timeout: 10) { $0.contains("source.live") } != nil)
@@ -108,15 +109,16 @@ extension Unhurried.Doors {
             let health = try Command.run(EndToEnd.binary, ["healthcheck", room.control], timeout: 10)
             #expect(health.code == 0 && health.output.contains("pass"), "\(health.output)\(health.errors)")
             for name in try Self.watchedMetrics() {
-                #expect(metrics.contains("\n\(name)"), "deploy/ asks for \(name), which the room does not tell")
+                #expect(metrics.contains("\n\(name)"), "deploy/ uses \(name), which the room does not export")
             }
             #expect(
-                follower.line(from: 0, timeout: 10) { $0.contains("program.scene") } != nil, "events go on as they come"
+                follower.line(from: 0, timeout: 10) { $0.contains("program.scene") } != nil,
+                "the event stream continues"
             )
             follower.stop(SIGTERM)
         }
 
-        /// The room's document, another version at a time.
+        /// The room's document, one version after another.
         private func rewrite(_ room: RunningRoom) throws {
             func ctl(_ words: [String], input: String? = nil, _ code: Int32 = 0) throws -> [String: Any] {
                 let result = try Command.run(
@@ -132,7 +134,7 @@ extension Unhurried.Doors {
                 #"[{"sceneId":"solo","layout":"solo","uids":["1001"]},{"sceneId":"wide","layout":"topBottom","uids":["1001","2002"]}]"#
             let patch =
                 #"{"room":{"title":"one"},"scenes":\#(scenes),"program":{"scene":"wide"},"alarms":{"windowMs":4000}}"#
-            // It is judged first, then on air from one tick on.
+            // It is validated first, then on air from one tick.
             let dry = try ctl(["patch", patch, "--dry-run"])
             #expect(dry["changed"] as? Bool == false && dry["dryRun"] as? Bool == true)
             #expect(try title() == nil)
@@ -146,7 +148,7 @@ extension Unhurried.Doors {
             #expect(told.integer("revision") == 1)
             #expect(room.events("scene.changed").map { $0.text("scene") } == ["wide"])
             #expect(Set(room.events("scene.removed").map { $0.text("scene") }) == ["guest", "pk"])
-            // A dry run is refused as what it stands for would be.
+            // A dry run is refused like the request itself.
             try room.put(scene: "solo")
             let without = #"{"scenes":[{"sceneId":"wide","layout":"topBottom","uids":["1001","2002"]}]}"#
             for words in [["patch", without, "--dry-run"], ["patch", without]] {
@@ -156,7 +158,7 @@ extension Unhurried.Doors {
             try room.put(scene: "wide")
             let torn = try ctl(["patch", #"{"room":{"title":"#], 1)
             #expect(torn["status"] as? Int == 400, "\(torn)")
-            // What no running room can take is refused with all that came with it.
+            // A change that a running room cannot make is refused together with all others of the request.
             let refused = try ctl(["patch", #"{"room":{"title":"two"},"canvas":{"fps":25}}"#], 1)
             #expect(refused["code"] as? String == "needsRestart")
             let paths = (refused["errors"] as? [[String: Any]])?.compactMap { $0["path"] as? String }
@@ -165,7 +167,7 @@ extension Unhurried.Doors {
                 "patch",
                 #"{"room":{"title":"two"},"scenes":[{"sceneId":"solo","layout":"solo","uids":["1001"]}],"program":null}"#,
             ])
-            #expect(onAir["changed"] as? Bool == true, "the first scene is the program's again: \(onAir)")
+            #expect(onAir["changed"] as? Bool == true, "the first scene belongs to the program again: \(onAir)")
             #expect((try room.state()["program"] as? [String: Any])?["scene"] as? String == "solo")
             let gone = try ctl(
                 [
@@ -175,7 +177,7 @@ extension Unhurried.Doors {
             #expect(gone["status"] as? Int == 422, "\(gone)")
             let older = try ctl(["patch", #"{"revision":1,"room":{"title":"three"}}"#], 1)
             #expect(try older["code"] as? String == "superseded" && title() == "two")
-            // A key: who is on air stays, the next one needs the new one.
+            // A new key: the publisher on air stays, the next one needs the new key.
             var whole = try ctl(["document"])
             whole["revision"] = 9
             whole["sources"] = [
@@ -187,7 +189,8 @@ extension Unhurried.Doors {
                 (applied["errors"] as? [[String: Any]])?.contains {
                     ($0["path"] as? String)?.hasPrefix("control.events") == true
                 } == true,
-                "a webhook's URL is shown without what it may hide, and that does not pass for the whole: \(applied)")
+                "a webhook's URL is shown without possible secrets, and this form is not taken for the whole URL: \(applied)"
+            )
             let keys =
                 #"{"revision":9,"sources":[{"uid":"1001","streamKey":"\#(room.key("another-5ecret"))"},{"uid":"2002","streamKey":"\#(room.key("b"))"}]}"#
             #expect(try ctl(["patch", keys])["revision"] as? Int == 9)
@@ -200,12 +203,12 @@ extension Unhurried.Doors {
             #expect(replay["changed"] as? Bool == false && replay["revision"] as? Int == 9)
         }
 
-        /// Seconds the receivers are away, slow and wrong; `TANDEM_HOOK_OUTAGE=60`.
+        /// Seconds for which receivers are down, slow and failing; `TANDEM_HOOK_OUTAGE=60`.
         private static let outageSeconds =
             ProcessInfo.processInfo.environment["TANDEM_HOOK_OUTAGE"].flatMap { Double($0) }
 
         @Test(
-            "receivers that are away, slow or wrong for a minute get every event, in order, and no picture is late",
+            "webhook receivers that are down, slow or failing for a minute get every event in order, and no frame is late",
             .enabled(if: Self.outageSeconds != nil, "by TANDEM_HOOK_OUTAGE=60: the seconds that the receivers are away")
         )
         func outage() throws {
@@ -255,7 +258,7 @@ extension Unhurried.Doors {
                         let words = line.split(separator: " ")
                         return words.first == "event" && words.count == 4 && (Int(words[1]) ?? 0) >= last
                     } != nil,
-                    "\(name): event \(last) does not come; \(Self.events(child).last.map { "\($0)" } ?? "none")")
+                    "\(name): event \(last) does not arrive; \(Self.events(child).last.map { "\($0)" } ?? "none")")
                 let numbers = Self.events(child).map(\.number)
                 #expect(numbers == Array(1..<((numbers.last ?? 0) + 1)), "\(name): every event, in order, once")
             }
@@ -270,15 +273,15 @@ extension Unhurried.Doors {
             for child in [slow, wrong, back] { child.stop(SIGKILL) }
         }
 
-        /// Names in the dashboard and the alert rules, as they stand in a room's metrics.
+        /// Metric names used in the dashboard and the alert rules.
         private static func watchedMetrics() throws -> Set<String> {
             let deploy = "\(EndToEnd.root)/deploy"
             let text = try Files.text("\(deploy)/grafana/tandem.json") + Files.text("\(deploy)/prometheus/alerts.yml")
-            // A histogram's family bears its name with a suffix.
+            // Samples of a histogram have its name with a suffix.
             return Set(text.matches(of: /(tandem|process)_[a-z_]+[a-z]/).map { String($0.output.0) })
         }
 
-        @Test("a room that is not there is no success")
+        @Test("a command to a room that does not exist fails")
         func absent() throws {
             let health = try Command.run(EndToEnd.binary, ["healthcheck", "http://127.0.0.1:9"], timeout: 10)
             #expect(health.code == 1 && !health.errors.isEmpty)

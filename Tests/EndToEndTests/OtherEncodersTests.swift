@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What else people publish with. Each in a room of its own, so it takes a while: `TANDEM_ENCODERS=full`. A test whose tool
-    /// is missing is skipped; `TANDEM_NEW_FFMPEG` is the path of an FFmpeg 8 or later, which speaks Enhanced RTMP.
+    /// Other encoders, each in its own room, which takes a while: `TANDEM_ENCODERS=full`. A test without its tool is
+    /// skipped; `TANDEM_NEW_FFMPEG` is the path of an FFmpeg 8 or later, which supports Enhanced RTMP.
     @Suite(
-        "Encoders of others, all that are to be had", .serialized,
+        "Third-party encoders that this machine has", .serialized,
         .enabled(if: ProcessInfo.processInfo.environment["TANDEM_ENCODERS"] == "full"))
     struct OtherEncodersTests {
-        /// A room for anything, with SRT beside RTMP.
+        /// A room for any encoder, with SRT beside RTMP.
         private static func room(_ work: WorkDirectory) throws -> RunningRoom {
             try RunningRoom(
                 Rooms.small(work.path("out")).replacingOccurrences(
@@ -21,7 +21,7 @@ extension EndToEnd {
                         """))
         }
 
-        /// On air with picture and sound, and a row for the table.
+        /// On air with video and audio; prints a row for the table.
         private static func judge(_ name: String, _ room: RunningRoom, _ publisher: Publisher, sound: Bool = true)
             throws
         {
@@ -54,7 +54,7 @@ extension EndToEnd {
         private static let newFFmpegPath = ProcessInfo.processInfo.environment["TANDEM_NEW_FFMPEG"]
 
         @Test(
-            "a current ffmpeg, by Enhanced RTMP",
+            "a current ffmpeg publishes with Enhanced RTMP",
             .enabled(if: Self.newFFmpegPath != nil, "TANDEM_NEW_FFMPEG is the path of an FFmpeg 8 or later"),
             arguments: [
                 ("h264 + aac", "-c:v libx264 -preset ultrafast -c:a aac"),
@@ -76,7 +76,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "this machine's ffmpeg: its own RTMP, HEVC over SRT, MP3 over SRT",
+            "this machine's ffmpeg publishes with its own RTMP, HEVC over SRT and MP3 over SRT",
             arguments: [
                 ("rtmp, h264 + aac", "-c:v libx264 -preset ultrafast -c:a aac -f flv"),
                 ("rtmp, h264 + mp3", "-c:v libx264 -preset ultrafast -c:a libmp3lame -f flv"),
@@ -95,8 +95,8 @@ extension EndToEnd {
             try Self.judge("ffmpeg, \(name)", room, publisher)
         }
 
-        /// By RTMP: its SRT output has no word for a stream id.
-        @Test("VLC, by RTMP")
+        /// Over RTMP: VLC's SRT output cannot set a stream id.
+        @Test("VLC publishes over RTMP")
         func vlc() throws {
             let (vlc, media) = (try TestTool.require("cvlc"), try Media.require())
             let work = try WorkDirectory()
@@ -104,7 +104,7 @@ extension EndToEnd {
             let room = try Self.room(work)
             let output = "#std{access=avio{options={}},mux=ffmpeg{mux=flv},dst=\(room.url("a"))}"
             var arguments = [vlc, "-I", "dummy", work.path("clip.mp4"), "--sout", output, "--sout-keep"]
-            // It does not run as root.
+            // VLC does not run as root.
             if geteuid() == 0 {
                 guard
                     let runuser = ["/usr/sbin/runuser", "/sbin/runuser"].first(where: {
@@ -119,7 +119,7 @@ extension EndToEnd {
             try Self.judge("VLC, rtmp", room, try Publisher(arguments[0], Array(arguments.dropFirst())))
         }
 
-        @Test("nginx-rtmp pushes what is published to it")
+        @Test("nginx-rtmp pushes a stream that is published to it")
         func nginx() throws {
             let ffmpeg = try TestTool.require("ffmpeg")
             let module = ["/usr/lib/nginx/modules/ngx_rtmp_module.so"].first {

@@ -4,9 +4,10 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("RTMP outputs and HTTP-FLV: a room on its way to CDNs")
+    @Suite("RTMP outputs and HTTP-FLV of a room to CDNs")
     struct OutputTests {
-        /// A listening socket whose program never takes a connection, as the kernel shows it: accepted, and silent.
+        /// A listening socket whose program never accepts a connection; the kernel completes the handshake, and then it
+        /// is silent.
         private final class Hanging {
             let port: UInt16
             private let file: Int32
@@ -16,7 +17,7 @@ extension Unhurried.Doors {
                 var yes: Int32 = 1
                 setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
                 let bound = LoopbackAddress.withAddress(port: 0) { bind(file, $0, $1) }
-                guard bound == 0, listen(file, 8) == 0 else { throw Missing("no port to hang at") }
+                guard bound == 0, listen(file, 8) == 0 else { throw Missing("no port for the hanging server") }
                 var address = sockaddr_in()
                 var length = socklen_t(MemoryLayout<sockaddr_in>.size)
                 let named = withUnsafeMutablePointer(to: &address) { pointer in
@@ -32,7 +33,7 @@ extension Unhurried.Doors {
 
         private static func text(_ event: Event, _ key: String) -> String { event.text(key) ?? "" }
 
-        /// The document with RTMPS beside RTMP, and the file of its self-signed certificate.
+        /// The document with RTMPS beside RTMP, and the path of its self-signed certificate.
         private static func secured(_ document: String, _ work: WorkDirectory) throws -> (String, String) {
             let openssl = try TestTool.require("openssl")
             let (certificate, key) = (work.path("far.crt"), work.path("far.key"))
@@ -51,7 +52,7 @@ extension Unhurried.Doors {
             return try #require(outputs.first { $0["outputId"] as? String == id })
         }
 
-        /// An alarm in the room's document; they are looked at once a second.
+        /// An alarm in the room's state; alarms are checked once a second.
         private static func alarm(_ type: String, _ state: String, _ room: RunningRoom) throws -> [String: Any] {
             for _ in 0..<30 {
                 let alarms = try room.state()["alarms"] as? [[String: Any]] ?? []
@@ -62,7 +63,8 @@ extension Unhurried.Doors {
             throw Missing("\(type) is not \(state)")
         }
 
-        /// Plays a second of the rendition over a WebSocket into a file; false, and recorded, if Python is missing.
+        /// Plays a second of the rendition over a WebSocket into a file; returns false, and records it, if Python is
+        /// missing.
         private static func playSocket(_ room: RunningRoom, to file: String) throws -> Bool {
             guard let python = TestTool.find("python3") else { return false }
             let viewer = try #require(URLComponents(string: room.viewer ?? ""))
@@ -76,7 +78,7 @@ extension Unhurried.Doors {
             return true
         }
 
-        @Test("two targets: one gets pictures and sound, one hangs, is noticed, and recovers when it is replaced")
+        @Test("of two targets one gets video and audio; the other hangs, is reported, and recovers when replaced")
         func twoTargets() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -114,7 +116,7 @@ extension Unhurried.Doors {
             #expect(metrics.contains(#"tandem_output_alarm_level{output="hung"} 2"#))
             #expect(metrics.contains(#"tandem_output_alarm_level{output="good"} 0"#))
 
-            // In its place, a server that works.
+            // A working server replaces it.
             hanging.end()
             let file = work.path("hung.flv")
             let server = try Publisher(
@@ -144,8 +146,8 @@ extension Unhurried.Doors {
                 let sounds = try media.packets(work.path(name), "a:0")
                 let (first, start) = try (#require(pictures.first), #require(sounds.first))
                 let (last, end) = try (#require(pictures.last), #require(sounds.last))
-                #expect(first.isKey, "\(name) begins with a key picture")
-                #expect(abs(first.time - start.time) < 0.1 && abs(last.time - end.time) < 0.2, "\(name) in step")
+                #expect(first.isKey, "\(name) starts with a key frame")
+                #expect(abs(first.time - start.time) < 0.1 && abs(last.time - end.time) < 0.2, "\(name) in sync")
                 #expect(pictures.count >= 25)
                 for (one, next) in zip(pictures, pictures.dropFirst()) {
                     #expect((0.02...0.1).contains(next.time - one.time))
@@ -156,7 +158,7 @@ extension Unhurried.Doors {
                 String(decoding: try Files.bytes(work.path(name)), as: UTF8.self).contains(text)
             }
             #expect(try holds("hung.flv", #"\"id\":\"rose-1\""#) && holds("hung.flv", "in each IDR"))
-            #expect(try holds("viewer.flv", "in each IDR"), "who comes later gets the pictures as they went out")
+            #expect(try holds("viewer.flv", "in each IDR"), "a later viewer gets the frames as they were sent")
 
             let good = try Self.output("good", of: near)
             #expect(good["state"] as? String == "live", "\(good)")
@@ -169,7 +171,7 @@ extension Unhurried.Doors {
             #expect(try near.end() == 0)
             #expect(near.events("output.stopped").count == 2)
             let gone = try far.event("source.lost", uid: "1001", timeout: 5)
-            #expect(gone.type == "source.lost", "taken leave of at once")
+            #expect(gone.type == "source.lost", "ended at once")
             #expect(try far.end() == 0)
         }
     }

@@ -3,15 +3,15 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    /// A room gets a third of what it needs, by the kernel's quota where a control group may be made; else other processes take
-    /// the machine away from it. 12 seconds by default; `TANDEM_OVERLOAD=60` for the measurement by hand.
+    /// The room gets a third of the CPU it needs: by the kernel's quota if a control group can be made, else other
+    /// processes use the machine. 12 seconds by default; `TANDEM_OVERLOAD=60` for the manual measurement.
     @Suite("A machine three times too slow")
     struct OverloadTests {
         private static let seconds =
             ProcessInfo.processInfo.environment["TANDEM_OVERLOAD"].flatMap { Double($0) } ?? 12
         private static let shell = "/bin/sh"
 
-        @Test("pictures are left out one step at a time, playlists and sound go on, and one alarm says so")
+        @Test("frames are dropped one step at a time, playlists and audio continue, and one alarm reports it")
         func overloaded() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -50,18 +50,18 @@ extension EndToEnd {
                 "\(need) cores needed, \(got) had\(isExact ? ", by quota" : ""): \(steps.count) steps, largest lag \(steps.compactMap { $0.integer("lagMs") }.max() ?? 0) ms, "
                     + "longest between two segments \(gaps.last ?? 0) s")
             EndToEnd.report(Self.timeline(steps, published, start: start.timeIntervalSince1970))
-            // Set anew only when its severity changes. Busy processes take the machine away from the publishers, too.
+            // It changes only when its severity changes. Busy processes also slow down the publishers.
             let ofMachine = alarms.filter { isExact || $0.line.contains("\"encoder.") }
             #expect(
                 ofMachine.count <= 2 && ofMachine.allSatisfy { $0.line.contains("this machine cannot keep up") },
                 "\(alarms.map(\.line))")
-            #expect(!steps.isEmpty, "\(load.count) busy processes were no overload")
-            // Stills are the second thing to go.
+            #expect(!steps.isEmpty, "\(load.count) busy processes caused no overload")
+            // Stills are paused in the second step.
             if steps.contains(where: { $0.integer("steps") ?? 0 > 1 }) {
                 #expect(steps.contains { $0.text("step") == "outputs" })
             }
-            // One and a half target durations (RFC 8216, section 6.2.1) are 3.0 s: 2.7 to 3.4 s are measured, by where in a
-            // segment it strikes. A build that is not optimized is held to what players hold back.
+            // One and a half target durations (RFC 8216, section 6.2.1) are 3.0 s: 2.7 to 3.4 s are measured, depending
+            // on where in a segment the overload starts. A debug build is only held to the players' hold-back.
             #if DEBUG
                 let longest = 4.0
             #else
@@ -77,7 +77,8 @@ extension EndToEnd {
             }
         }
 
-        /// When steps were taken and segments came, in seconds from the overload's start: what a late segment waited for.
+        /// When steps were taken and segments published, in seconds from the start of the overload: explains a late
+        /// segment.
         private static func timeline(_ steps: [Event], _ published: [Double], start: Double) -> String {
             let taken = steps.map { step in
                 let sign = step.line.contains("\"taken\":true") ? "+" : "-"
@@ -89,7 +90,7 @@ extension EndToEnd {
                 .map { "\(String(format: "%.2f", $0.0)) \($0.1)" }.joined(separator: "\n")
         }
 
-        /// Steps come one after the other and go the other way round.
+        /// Steps are taken in order and taken back in reverse.
         private func expectOrder(_ steps: [Event]) throws {
             var taken: [String] = []
             for step in steps {
@@ -104,7 +105,7 @@ extension EndToEnd {
             }
         }
 
-        /// On a machine that is quick for this room it takes more of them.
+        /// A machine that is fast for this room needs more processes.
         private static func load(until isEnough: () -> Bool) throws -> [Child] {
             var load: [Child] = []
             for _ in 0..<4 where !isEnough() {
@@ -115,15 +116,15 @@ extension EndToEnd {
             return load
         }
 
-        /// Enough of them that a thread which wants half a core gets a fifth of one.
+        /// So many that a thread which wants half a core gets a fifth of one.
         private static var processes: Int { 4 * max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-        /// The room's use of the machine, in cores.
+        /// CPU use of the room, in cores.
         private static func cpu(_ room: RunningRoom, seconds: Double) throws -> Double {
             func used() throws -> Double {
                 let stat = try String(contentsOfFile: "/proc/\(room.child.pid)/stat", encoding: .utf8)
                 let fields = stat.split(separator: " ").compactMap { Double($0) }
-                // utime and stime stand behind the name, the state and ten numbers, the pid before them.
+                // utime and stime follow the name, the state and ten numbers; the pid precedes them.
                 guard fields.count > 13 else { throw Missing("no times in \(stat)") }
                 return (fields[11] + fields[12]) / Double(sysconf(Int32(_SC_CLK_TCK)))
             }

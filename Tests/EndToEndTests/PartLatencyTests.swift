@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("How soon a part is out: a PK of real size with the low-latency preset")
+    @Suite("Part latency: a full-size PK with the low-latency preset")
     struct PartLatencyTests {
         private static let seconds =
             ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 7
 
-        @Test("two publishers of 1280x720, the default ladder: 150 ms after its last picture entered the encoder")
+        @Test("two 1280x720 publishers, default ladder: a part is out 150 ms after its last frame entered the encoder")
         func ladderOfThree() throws {
             let work = try WorkDirectory()
             let pipeline = Rooms.live(work.path("out"), scene: "pk").replacingOccurrences(

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Passthrough of files: a publisher's own packets in a rendition's place")
+    @Suite("Passthrough of files: the publisher's packets replace a rendition's")
     struct PassthroughFileTests {
         @Test(
-            "files, offline: solo, PK, solo; every picture once, the publisher's bit for bit, lint finds nothing",
+            "offline solo, PK, solo: every frame once, the publisher's bit for bit, and no lint finding",
             arguments: [(0, true), (3, true), (3, false)])
         func offline(bFrames: Int, second: Bool) throws {
             let media = try Media.require()
@@ -45,7 +45,7 @@ extension Unhurried.Pictures {
             for name in second ? ["360p", "180p", "audio"] : ["360p", "audio"] {
                 let playlist = try Playlist(contentsOf: "\(work.path("out"))/\(name).m3u8")
                 #expect(playlist.mistakes.isEmpty && playlist.segments.count { $0.isDiscontinuity } == 3, "\(name)")
-                // The publisher's parameter sets and the encoder's are in one initialization segment.
+                // The publisher's and the encoder's parameter sets share one initialization segment.
                 #expect(Set(playlist.segments.compactMap(\.map)).count == 1, "\(name)")
             }
             let lint = try Command.tandem(["lint-hls", "\(work.path("out"))/index.m3u8"])

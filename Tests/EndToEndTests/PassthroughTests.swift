@@ -3,15 +3,15 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Passthrough: a publisher's own packets in a rendition's place")
+    @Suite("Passthrough: the publisher's packets replace a rendition's")
     struct PassthroughTests {
-        /// `TANDEM_PASSTHROUGH=10` goes round ten times: in, a PK, in, a publisher cut off, in. That is the bar of 20 joins; it takes
-        /// `TANDEM_TEST_MINUTES=10`.
+        /// `TANDEM_PASSTHROUGH=10` runs ten rounds: passthrough, a PK, passthrough, a publisher cut off, passthrough.
+        /// This is the full test with 20 joins; it needs `TANDEM_TEST_MINUTES=10`.
         private static let rounds =
             ProcessInfo.processInfo.environment["TANDEM_PASSTHROUGH"].flatMap { Int($0) } ?? 1
 
         @Test(
-            "live, ffmpeg's packets: solo, PK, solo, cut off, back; hls.js goes through it without an error or a stall, lint finds nothing"
+            "live ffmpeg packets, solo, PK, solo, drop, return: hls.js plays without error or stall, and lint finds nothing"
         )
         func live() throws {
             let (media, viewers) = (try Media.require(), try Viewers.start())
@@ -35,10 +35,10 @@ extension EndToEnd {
             let viewer = try #require(room.viewer)
             let ways = viewers.ways.filter { $0 != .page }
             let tabs = try ways.map { ($0, try viewers.watch(viewer, $0)) }
-            // FFmpeg's decoder, which takes no second initialization segment. Pictures of other parameter sets than it has are
-            // garbage to it, and it says so.
+            // FFmpeg's decoder does not read a second initialization segment. Frames with other parameter sets are
+            // garbage to it, and it logs that.
             let mpv = try NativePlayer.mpv.play("\(viewer)/index.m3u8")
-            // Who is to go through the changes plays before the first.
+            // Players that must survive the changes start before the first.
             for (_, tab) in tabs { try tab.awaitPlaying() }
             let lint = try Child(
                 EndToEnd.binary, ["lint-hls", "\(viewer)/index.m3u8", "--duration", "\(10 * Self.rounds)"])
@@ -59,7 +59,7 @@ extension EndToEnd {
                 try room.event("passthrough.began", from: mark)
                 Thread.sleep(forTimeInterval: 1)
             }
-            // For who is three segments behind instead of two.
+            // For players that are three segments behind instead of two.
             Thread.sleep(forTimeInterval: 2)
             let states = try room.state()["renditions"] as? [[String: Any]]
             #expect((states?.first?["passthrough"] as? [String: Any])?["uid"] as? String == "1001")
@@ -71,7 +71,7 @@ extension EndToEnd {
                 tab.tell(report, way)
                 #expect(report.faults.isEmpty, "\(way.rawValue)")
                 report.expectNoStall(way.rawValue)
-                expectTiming(report.longestStandstill, atMost: 700, "ms that \(way.rawValue) stood still")
+                expectTiming(report.longestStandstill, atMost: 700, "ms for which \(way.rawValue) stalled")
                 expectTiming(report.time, atLeast: 4, "seconds that \(way.rawValue) played")
             }
             if let outcome = mpv?.stop() {
@@ -79,7 +79,7 @@ extension EndToEnd {
                     $0.contains(/PPS|SPS|NAL|slice|decod|conceal|corrupt/.ignoresCase())
                 }
                 EndToEnd.report("passthrough, \(outcome); \(messages.count) messages of its decoder")
-                // Its decoder may say something at a change; the guide has what was measured.
+                // Its decoder may log something at a change; the guide lists what was measured.
                 #expect(!outcome.gaveUp, "\(outcome)")
                 expectTiming(outcome.pictures, atLeast: 90, "frames shown: \(outcome)")
             }

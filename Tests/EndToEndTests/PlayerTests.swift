@@ -3,14 +3,15 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Real players: what a viewer sees of a live room")
+    @Suite("Real players of a live room")
     struct PlayerTests {
-        /// The switches of a PK, 20, and the drops of a publisher, 3, in so many seconds: `TANDEM_PK_SECONDS=120` is the bar.
+        /// Duration in seconds of 20 switches of a PK and 3 drops of a publisher. The full test is
+        /// `TANDEM_PK_SECONDS=120`.
         private static let seconds =
             ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 14
 
         @Test(
-            "a live PK, 20 switches, 3 drops and returns: Chromium and hls.js never stall and report no error, the cues are in step, and lint finds nothing"
+            "a live PK, 20 switches, 3 drops: Chromium and hls.js never stall or fail, cues are in sync, lint finds nothing"
         )
         func pk() throws {
             let viewers = try Viewers.start()
@@ -19,7 +20,7 @@ extension EndToEnd {
             let anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
             var ben = try Publisher.pattern("BEN", to: room.url("b"), size: "640x360")
             try room.event("source.live", uid: "2002")
-            // Viewers who join earlier are judged by JoinTests.
+            // JoinTests covers viewers who join earlier.
             try room.segments(3)
             let viewer = try #require(room.viewer)
             let tabs = try viewers.ways.map { ($0, try viewers.watch(viewer, $0)) }
@@ -33,7 +34,7 @@ extension EndToEnd {
             for index in 0..<20 {
                 let due = start.addingTimeInterval(Double(index + 1) * Self.seconds / 20)
                 try room.put(scene: index.isMultiple(of: 2) ? "pk" : "solo")
-                // Thrice the guest is cut off as the PK begins, and comes back in the middle of it.
+                // Three times the guest is cut off as the PK starts, and returns in the middle of it.
                 if [2, 8, 14].contains(index) {
                     ben.stop(SIGKILL)
                     Thread.sleep(forTimeInterval: Self.seconds / 50)
@@ -49,7 +50,7 @@ extension EndToEnd {
                 tab.tell(report, way)
                 #expect(report.faults.isEmpty, "\(way.rawValue)")
                 report.expectNoStall(way.rawValue)
-                expectTiming(report.longestStandstill, atMost: 500, "ms that \(way.rawValue) stood still")
+                expectTiming(report.longestStandstill, atMost: 500, "ms for which \(way.rawValue) stalled")
                 expectTiming(report.time, atLeast: Self.seconds - 4, "seconds that \(way.rawValue) played")
                 #expect(report.corrupted == 0)
                 let first = try #require(report.firstPicture, "\(way.rawValue) showed nothing")
@@ -64,7 +65,7 @@ extension EndToEnd {
             for publisher in [anna, ben] { publisher.stop() }
         }
 
-        /// Each scene's cue begins with the first picture that shows the scene, and becomes active.
+        /// Each scene's cue starts with the first frame that shows the scene, and becomes active.
         private static func judgeCues(_ report: PlayerReport) throws {
             // The first layout seen has no change before it.
             let changes = report.layouts.dropFirst()
@@ -72,7 +73,7 @@ extension EndToEnd {
             #expect(changes.count >= 15 && Set(cues.map(\.id)).count == cues.count)
             var off: [Double] = []
             var late: [Double] = []
-            // What has just been shown may be in no list yet: date ranges come with their whole segment.
+            // The latest changes may be in no playlist yet: date ranges come with their whole segment.
             for change in changes where change.at < (report.layouts.last?.at ?? 0) - 3 {
                 let name = change.pane == 0 ? "solo" : "pk"
                 let cue = cues.filter { $0.data == name }.min { abs($0.start - change.at) < abs($1.start - change.at) }
@@ -80,7 +81,7 @@ extension EndToEnd {
                     Issue.record("no cue for the scene \(name) at \(change.at)")
                     continue
                 }
-                // A picture that the browser did not show is no fault of the cue.
+                // A frame that the browser did not show is not a fault of the cue.
                 let before = change.before ?? change.at
                 off.append(cue.start < before ? cue.start - before : max(0, cue.start - change.at))
                 if let active = cue.active { late.append(active - cue.start) }
@@ -94,12 +95,13 @@ extension EndToEnd {
             expectTiming(late.max() ?? 0, atMost: 3, "seconds until a cue is active")
         }
 
-        /// Parts of the default length too: `TANDEM_LATENCY=full`.
+        /// Also parts of the default length: `TANDEM_LATENCY=full`.
         private static let partFrames =
             ProcessInfo.processInfo.environment["TANDEM_LATENCY"] == "full" ? [16, 10] : [10]
 
         @Test(
-            "latency from the publisher's picture to the viewer's, 16 and 10 frames a part", arguments: Self.partFrames)
+            "latency from the publisher's frame to the viewer's, with 16 and 10 frames per part",
+            arguments: Self.partFrames)
         func latency(partFrames: Int) throws {
             let viewers = try Viewers.start(needsHLSJS: true)
             let work = try WorkDirectory()
@@ -119,7 +121,7 @@ extension EndToEnd {
                         + "\(PlayerReport.spread(report.latency)), target \(report.target ?? 0); \(report.summary)")
                 #expect(
                     report.clock.count > 25,
-                    "the clock was read in \(report.clock.count) pictures, not in \(report.unread)")
+                    "the clock was read in \(report.clock.count) frames, not in \(report.unread)")
                 #expect(report.faults.isEmpty, "\(report.errors)")
                 report.expectNoStall(name)
             }
@@ -131,7 +133,7 @@ extension EndToEnd {
             anna.stop()
         }
 
-        @Test("the room's own page, twice opened: the first picture within 1.5 s, low latency, no stall")
+        @Test("the room's own page, opened twice: first frame within 1.5 s, low latency, no stall")
         func page() throws {
             let viewers = try Viewers.start()
             let work = try WorkDirectory()
@@ -144,7 +146,7 @@ extension EndToEnd {
                 Thread.sleep(forTimeInterval: 0.7)
                 return try viewers.watch(viewer, .page)
             }
-            // Half a part's length too much at the opening is made up by then.
+            // By then a player has made up for half a part of extra latency at the start.
             Thread.sleep(forTimeInterval: 6)
             let openings = try tabs.map { try $0.report() }
             for tab in tabs { try tab.evaluate("probe.mark(); ''") }
@@ -168,7 +170,7 @@ extension EndToEnd {
     }
 }
 
-/// Pictures for people, kept where `TANDEM_PICTURES` names a directory.
+/// Screenshots for manual review, kept in the directory `TANDEM_PICTURES`.
 enum Contact {
     static func keep(_ tab: Tab, _ name: String) throws {
         guard let directory = ProcessInfo.processInfo.environment["TANDEM_PICTURES"] else { return }

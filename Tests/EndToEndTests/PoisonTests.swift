@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("A publisher whose stream kills the decoder, and one that the operator sends away")
+    @Suite("A stream that crashes the decoder, and a source that the operator kicks")
     struct PoisonTests {
         private static let room = """
             [{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000, "preset": "ultrafast" } }]
             """
 
-        /// A library that makes libavcodec fault. If there is no C compiler or no FFmpeg headers, then the current test ends as
-        /// skipped.
+        /// A library that makes libavcodec crash. If there is no C compiler or no FFmpeg headers, then the current test
+        /// ends as skipped.
         private static func poison(_ work: WorkDirectory) throws -> String {
             let compiler = try TestTool.require("cc")
             let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -26,17 +26,17 @@ extension EndToEnd {
         }
 
         @Test(
-            "two workers die of it, each next one is back within 2 s, and from the second on the room stays up without it"
+            "two workers crash, each successor is back within 2 s, and after the second the room stays up without it"
         )
         func quarantine() throws {
             let work = try WorkDirectory()
             let library = try Self.poison(work)
             let directory = work.path("out")
             let pipeline = Rooms.live(directory, renditions: Self.room, canvas: (320, 180), scene: "pk")
-            // When the publisher that kills was let in: some tenths of a second before.
+            // When the fatal publisher was admitted: some tenths of a second before.
             var fatal: Double?
             for run in 1...3 {
-                // What a supervisor does: again, at once.
+                // Like a supervisor: restart at once.
                 let room = try RunningRoom(pipeline, environment: ["LD_PRELOAD": library])
                 let honest = try Publisher.pattern("ANNA", to: room.url("a"), size: "320x180")
                 if let fatal {
@@ -48,17 +48,17 @@ extension EndToEnd {
                             format:
                                 "poison, worker %d: viewers go on %.2f s after it, the honest one is back after %.2f s",
                             run, back, live))
-                    expectTiming(back, atMost: 2, "seconds until viewers go on")
-                    expectTiming(live, atMost: 2, "seconds until the honest publisher is back")
+                    expectTiming(back, atMost: 2, "seconds until viewers continue")
+                    expectTiming(live, atMost: 2, "seconds until the good publisher is back")
                 } else {
-                    // Before the first segment there is nothing to go on with.
+                    // Before the first segment there is nothing to continue.
                     try room.segments(1)
                 }
                 let poisoned = try Publisher.pattern("BEN", to: room.url("b"), size: "336x192")
                 if run < 3 {
                     #expect(room.events("source.quarantined").isEmpty)
                     #expect(try room.child.wait(timeout: 20) == 128 + SIGSEGV, "\(room.child.errors.suffix(300))")
-                    #expect(room.child.errors.contains(#""codec":"h264""#), "the last words say whose fault it was")
+                    #expect(room.child.errors.contains(#""codec":"h264""#), "the last log lines named the source")
                     fatal = try room.event("ingest.publishing", uid: "2002").time
                     for publisher in [honest, poisoned] { publisher.stop() }
                     continue
@@ -74,8 +74,8 @@ extension EndToEnd {
                 #expect(sources.first?["state"] as? String == "live" && sources.first?["refused"] is NSNull)
                 let kicked = try HTTPClient.request(
                     "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":1}"#)
-                #expect(kicked.body.contains(#""reason":"quarantined""#), "no kick shortens it: \(kicked.body)")
-                // The operator may know better.
+                #expect(kicked.body.contains(#""reason":"quarantined""#), "a kick does not shorten it: \(kicked.body)")
+                // The operator may lift the quarantine.
                 let lifted = try HTTPClient.request(
                     "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":0}"#)
                 #expect(lifted.status == 200, "\(lifted.body)")
@@ -91,7 +91,7 @@ extension EndToEnd {
             }
         }
 
-        /// An encoder that is sent away is told so; the command line names the stream that a room does not have.
+        /// A kicked encoder gets an error; ffmpeg's output names the stream that the room does not have.
         private static func expectKicked(_ publisher: Publisher, from room: RunningRoom) throws {
             let reply = try HTTPClient.request(
                 "POST", room.control, "/v1/sources/2002:kick", body: #"{"refuseSeconds":600}"#)

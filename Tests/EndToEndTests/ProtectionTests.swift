@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Rooms that not everybody may watch: signed URLs and encrypted segments")
+    @Suite("Protected rooms: signed URLs and encrypted segments")
     struct ProtectionTests {
         static let secret = "playback-secret-of-the-test-7f31c0"
 
@@ -20,7 +20,7 @@ extension EndToEnd {
                     + #""http": { "listen": "127.0.0.1:0", "signedUrls": { "secretEnv": "PLAYBACK_SECRET" } }"#)
         }
 
-        /// The query of a signed URL, as the program's own command writes it.
+        /// The query of a signed URL, as the program's own command prints it.
         static func query(_ pipeline: String, seconds: Int, scope: String = "/") throws -> String {
             let child = try Child(
                 EndToEnd.binary,
@@ -31,7 +31,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "hls.js and ffprobe play an encrypted, signed room, keys change, and a new signature takes the old one's place"
+            "hls.js and ffprobe play an encrypted room with signed URLs over key changes and a renewed signature"
         )
         func plays() throws {
             let (media, viewers) = (try Media.require(), try Viewers.start(needsHLSJS: true))
@@ -54,7 +54,7 @@ extension EndToEnd {
             let lint = try Child(
                 EndToEnd.binary, ["lint-hls", "\(viewer)/index.m3u8?\(second)", "--duration", "10"])
             Thread.sleep(forTimeInterval: 4)
-            // What a page does that has asked its server for another one.
+            // Like a page that has requested a new signature from its server.
             try tab.evaluate(
                 """
                 hls.config.xhrSetup = (xhr, url) => {
@@ -72,7 +72,7 @@ extension EndToEnd {
             #expect(try lint.wait(timeout: 20) == 0, "\(lint.outputLines.suffix(12).joined(separator: "\n"))")
             let expired = try HTTPClient.request("GET", viewer, "/index.m3u8?\(first)")
             #expect(expired.status == 403 && expired.body.contains("expired"))
-            // While it is live: the keys are the room's.
+            // While it is live: the keys come from the room.
             let lines = try media.probe(
                 "\(viewer)/large.m3u8?\(second)",
                 [

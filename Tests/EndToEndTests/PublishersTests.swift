@@ -4,13 +4,14 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    /// Honest publishers by the hundred (`benchmarks/load/publishers.c`), none of them on air: what is measured is what it costs
-    /// to take them in. Twenty of them for some seconds by default; `TANDEM_PUBLISHERS=full` is a hundred for 30 s, and judged.
-    @Suite("A hundred publishers at the door", .serialized)
+    /// A hundred well-behaved publishers (`benchmarks/load/publishers.c`), none of them on air: this measures the cost
+    /// of reading them. By default twenty for some seconds; `TANDEM_PUBLISHERS=full` is a hundred for 30 s, with
+    /// limits.
+    @Suite("A hundred publishers", .serialized)
     struct PublishersTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_PUBLISHERS"] == "full"
 
-        @Test("publishers at 2 Mbit/s from twenty addresses are all taken in, and cost the network's threads little")
+        @Test("publishers at 2 Mbit/s from twenty addresses are all read, at low cost for the network threads")
         func hundred() throws {
             let load = try Load.make()
             let (count, seconds) = Self.isFull ? (100, 30) : (20, 5)
@@ -20,30 +21,30 @@ extension Unhurried.Doors {
                     format: "%d publishers, %.1f Mbit/s in all: %.3f cores in the network's threads (bar: %.3f)", count,
                     outcome.megabits, outcome.cores, 0.04 * Double(count) / 100))
             expectTiming(outcome.megabits, atLeast: Double(count) * 3 / 2, "Mbit/s sent")
-            if Self.isFull { expectTiming(outcome.cores, atMost: 0.04, "cores of the network's threads") }
+            if Self.isFull { expectTiming(outcome.cores, atMost: 0.04, "cores of the network threads") }
         }
 
         @Test(
-            "whatever they send, they are never kept waiting by a receive window that is full: OBS would drop pictures",
+            "a full receive window never blocks a publisher: OBS would drop frames",
             arguments: [(2_000, "320x180"), (8_000, "640x360"), (20_000, "640x360")])
         func window(kilobits: Int, size: String) throws {
             let load = try Load.make()
             let outcome = try load.run(publishers: 4, seconds: 5, kilobits: kilobits, size: size)
             EndToEnd.report("4 publishers of \(kilobits) kbit/s: \(outcome.waited) ms behind a full window at most")
             expectTiming(outcome.megabits, atLeast: Double(kilobits) / 1_000 * 3, "Mbit/s sent")
-            // Less than a picture's time, which an encoder does not notice: the machine may be busy for a moment.
+            // Less than a frame's time, which an encoder does not notice: the machine may be busy for a moment.
             expectTiming(outcome.waited, atMost: 33, "ms behind a full window")
         }
 
-        /// What publishes, and where it is built.
+        /// The publishing program, and the directory it is built in.
         private struct Load {
-            /// What was seen of it.
+            /// Measurements of it.
             struct Outcome {
-                /// Bits that were sent, in all.
+                /// Megabits sent in total.
                 var megabits: Double
-                /// Of the threads that read the network.
+                /// CPU cores used by the threads that read the network.
                 var cores: Double
-                /// How long the publisher that was worst off was kept waiting by the receive window, in milliseconds.
+                /// Longest time for which the receive window blocked any publisher, in milliseconds.
                 var waited: Double
             }
 
@@ -62,8 +63,8 @@ extension Unhurried.Doors {
             }
 
             /// - Parameters:
-            ///   - kilobits: Of the pictures of each publisher, in a second.
-            ///   - size: Of the pictures: noise is what fills so many bits.
+            ///   - kilobits: Video bit rate of each publisher, in kbit/s.
+            ///   - size: Frame size: noise fills the bit rate.
             func run(publishers count: Int, seconds: Int, kilobits: Int, size: String) throws -> Outcome {
                 let file = self.work.path("noise.flv")
                 let made = try Command.run(
@@ -78,7 +79,7 @@ extension Unhurried.Doors {
                     ])
                 try #require(made.code == 0, "\(made.errors)")
                 let sources = (0..<count).map { #"{ "uid": "\#($0)", "streamKey": "publisher_\#($0)" }"# }
-                // Whoever is on air never comes.
+                // The source on air never connects.
                 let pipeline = """
                     {
                       "room": { "roomId": "hundred" }, "limits": { "maxSources": \(count + 1) },
@@ -96,9 +97,9 @@ extension Unhurried.Doors {
                     self.program,
                     [port, file, "publisher_", "publishers=\(count)", "addresses=20", "seconds=\(seconds)"])
                 guard load.line(from: 0, timeout: 30, matches: { $0.contains("afterSeconds") }) != nil else {
-                    throw Missing("the publishers were not let in: \(load.errors) \(load.outputLines)")
+                    throw Missing("the publishers were not admitted: \(load.errors) \(load.outputLines)")
                 }
-                // The first pictures of all of them at once are another matter.
+                // The first frames of all publishers at once are not part of the measurement.
                 Thread.sleep(forTimeInterval: 1)
                 let (before, began) = (PublishersTests.networkTime(room.child.pid), Date())
                 Thread.sleep(forTimeInterval: Double(seconds) - 2)
@@ -112,20 +113,20 @@ extension Unhurried.Doors {
                 #expect(room.events("ingest.publishing").count == count)
                 #expect(lost == 0, "while they publish")
                 expectTiming(
-                    complaints.count, atMost: 0, "complaints about the publishers' network: \(complaints.map(\.line))")
+                    complaints.count, atMost: 0, "alerts about the publishers' network: \(complaints.map(\.line))")
                 #expect(try room.end() == 0)
                 return Outcome(
                     megabits: Self.number(said, "megabitPerSecond"), cores: cores,
                     waited: Self.number(said, "windowLimitedMs"))
             }
 
-            /// Whole or not; what is not there is no number.
+            /// Integers and fractions; NaN for a missing value.
             private static func number(_ event: Event, _ name: String) -> Double {
                 event.text(name).flatMap(Double.init) ?? event.integer(name).map(Double.init) ?? .nan
             }
         }
 
-        /// Seconds of CPU of the threads that read the network.
+        /// CPU time of the threads that read the network, in seconds.
         private static func networkTime(_ pid: pid_t) -> Double {
             let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
             var ticks = 0.0

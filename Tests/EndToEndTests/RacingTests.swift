@@ -5,12 +5,12 @@ import MediaTypes
 import Testing
 
 extension EndToEnd {
-    /// Whoever forgets ffmpeg's `-re` sends a file as fast as the network takes it.
-    @Suite("A publisher that is faster than real time", .serialized)
+    /// Without `-re` ffmpeg sends a file as fast as the network accepts it.
+    @Suite("A publisher faster than real time", .serialized)
     struct RacingTests {
         private static let seconds = 30
-        /// Bytes of nothing in each picture: 38 Mbit/s, so that what waits in the kernel's buffers at the end, and is lost when
-        /// ffmpeg goes without having read all that it was told, is less than three seconds.
+        /// Filler bytes in each frame: at 38 Mbit/s the kernel's buffers hold less than three seconds, which are lost
+        /// when ffmpeg exits without reading all replies.
         private static let filler = 160_000
 
         @Test("a file that ffmpeg pushes without -re is shown in real time, and another publisher loses nothing")
@@ -37,21 +37,21 @@ extension EndToEnd {
             }
             let over = try #require(Self.ends(room).first)
             let after = try Self.counts(room, uid: "2002")
-            // What has been read ahead is shown to its end.
+            // Media that was read ahead is shown to its end.
             try room.segments(2)
             #expect(try room.end() == 0)
             honest.stop()
             racer.stop()
             let took = over.time - began.time
             let decoded = try Decoded("\(directory)/720p.m3u8", [.left, .right], media)
-            // Its first seconds go by faster than they are shown, until it is known for what it is: up to half a second that is
-            // even. And its last picture is held when it is over.
+            // Its first seconds are shown faster than real time, until it is detected: up to half a second counts as
+            // even. Its last frame is held after its end.
             let all = decoded.panes[0].compactMap(\.counter)
             let begin = all.indices.first { start in
                 start + 15 < all.count && (start..<start + 15).allSatisfy { all[$0 + 1] == all[$0] &+ 1 }
             }
             var counters = Array(all.dropFirst(begin ?? 0))
-            #expect(begin.map { $0 < 8 * 30 } == true, "its beginning: \(begin ?? -1) pictures")
+            #expect(begin.map { $0 < 8 * 30 } == true, "its start: \(begin ?? -1) frames")
             while counters.count > 1, counters[counters.count - 2] == counters[counters.count - 1] {
                 counters.removeLast()
             }
@@ -67,10 +67,10 @@ extension EndToEnd {
                         + "the other one's in %d of %d",
                     Self.seconds, took, largest - memory, good, shown, even, others))
             expectTiming(took, atLeast: Double(Self.seconds) - 12, "seconds in which the file was read")
-            // The whole of it is 144 MB.
+            // The whole file is 144 MB.
             #expect(largest - memory < 90)
-            #expect(shown > (Self.seconds - 15) * 30, "its beginning is over when it is known for what it is")
-            // Its clock is ours by then.
+            #expect(shown > (Self.seconds - 15) * 30, "its start ends when it is detected")
+            // From then on it runs in real time.
             expectTiming(Double(good), atLeast: 0.98 * Double(shown), "steps in which the counter advances")
             #expect(others > 20 * 30)
             expectTiming(Double(even), atLeast: 0.99 * Double(others), "steps in which the other counter advances")
@@ -83,7 +83,7 @@ extension EndToEnd {
             }
         }
 
-        /// A clip with a counter in its pictures.
+        /// A clip with a counter in its frames.
         private static func write(_ path: String) throws {
             let clip = try LiveClip("ANNA", hasStamps: false, size: (1280, 720))
             var bytes = clip.head
@@ -110,7 +110,7 @@ extension EndToEnd {
             (room.events("ingest.unpublished") + room.events("ingest.lost")).filter { $0.text("uid") == "1001" }
         }
 
-        /// Steps from one picture to the next, and those that advance the counter by one.
+        /// Number of steps from one frame to the next, and of those that advance the counter by one.
         private static func steps(_ counters: [UInt16]) -> (all: Int, good: Int) {
             (max(0, counters.count - 1), zip(counters, counters.dropFirst()).count { $0 &+ 1 == $1 })
         }
@@ -121,7 +121,7 @@ extension EndToEnd {
             return row.compactMapValues { ($0 as? NSNumber)?.intValue }
         }
 
-        /// Resident megabytes.
+        /// Resident memory in megabytes.
         private static func memory(_ pid: pid_t) -> Double {
             let text = (try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)) ?? ""
             let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0

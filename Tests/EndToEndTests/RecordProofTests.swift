@@ -4,9 +4,10 @@ import HLS
 import TestSupport
 import Testing
 
-/// A room with three PKs, recorded, killed over its files and finished by another worker; and a clip cut on the way.
+/// A room with three PKs, recorded, killed while it makes files and finished by another worker; and a clip made
+/// meanwhile.
 private enum RecordProof {
-    /// Of a whole room; `TANDEM_RECORD_MINUTES=10` for the long one.
+    /// Minutes of the whole room; `TANDEM_RECORD_MINUTES=10` for the long run.
     static let minutes = ProcessInfo.processInfo.environment["TANDEM_RECORD_MINUTES"].flatMap { Double($0) } ?? 0
 
     static func pipeline(_ work: WorkDirectory) -> String {
@@ -16,7 +17,7 @@ private enum RecordProof {
             of: #""outputs": ["#, with: #""outputs": [ { "type": "record", "path": "\#(work.path("recording"))" },"#)
     }
 
-    /// - Parameter segments: Of 2.13 s, in each PK and between two.
+    /// - Parameter segments: Number of 2.13 s segments in each PK and between two.
     static func run(segments: Int) throws {
         let media = try Media.require()
         let work = try WorkDirectory()
@@ -41,7 +42,7 @@ private enum RecordProof {
         try room.event("recording.finishing", timeout: 20)
         _ = try room.terminate(SIGKILL)
         let frames = room.events("segment.published").compactMap { $0.integer("ticks") }.reduce(0, +)
-        // The kill may have come too late on a fast machine: then all is done.
+        // On a fast machine the kill may come too late: then everything is done.
         if !FileManager.default.fileExists(atPath: work.path("recording/recording.json")) {
             let result = try Command.tandem(["run", "-"], input: Self.pipeline(work))
             #expect(result.code == 0 && result.output.contains("recording.ready"), "\(result.errors)")
@@ -84,7 +85,7 @@ private enum RecordProof {
     private static func expectPlayers(_ work: WorkDirectory) throws {
         let movie = work.path("recording/180p.mp4")
         if let play = try NativePlayer.vlc.play(movie) {
-            // How long it takes to begin is the machine's: it looks for its modules first.
+            // Its start-up time depends on the machine: it scans its modules first.
             let deadline = Date(timeIntervalSinceNow: 20)
             while play.isRunning, play.pictures() <= 30, Date() < deadline { Thread.sleep(forTimeInterval: 0.2) }
             let outcome = play.stop()
@@ -120,7 +121,7 @@ private enum RecordProof {
         let segments = room.events("segment.published")
         let origin = try #require(
             room.events("program.started").first?.text("origin").flatMap { ProgramDate.parse($0) })
-        // From the midst of one segment to the midst of another.
+        // From the middle of one segment to the middle of another.
         let first = try #require(segments.dropFirst(2).first?.integer("firstTick")) + 20
         let from = origin + Int64(first) * 1_000_000_000 / 30
         let to = from + 4_000_000_000
@@ -143,23 +144,25 @@ private enum RecordProof {
             let reply = try HTTPClient.request("POST", room.control, "/v1/clips", body: body)
             #expect(reply.status == status && reply.body.contains(word), "\(reply.status) \(reply.body)")
         }
-        // Older than the recording: it is looked for there, in vain.
+        // Older than the recording: not found there.
         let failed = try room.event("clip.failed", timeout: 20).object("clip")
         #expect((failed["reason"] as? String ?? "").contains("not in what is there"))
     }
 }
 
 extension Unhurried.Stores {
-    @Suite("A room with three PKs leaves behind what was on air")
+    @Suite("The recording of a room with three PKs contains what was on air")
     struct RecordProofTests {
-        @Test("20 s: chapters, pictures, checksums, players, a clip; killed over the files")
+        @Test("20 s: chapters, frames, checksums, players and a clip; killed while it makes the files")
         func short() throws { try RecordProof.run(segments: 2) }
     }
 }
 
-/// Beside ``EndToEnd``, whose tests may not take so long.
-@Suite("A long room with three PKs", .serialized, .enabled(if: RecordProof.minutes > 0), .timeLimit(.minutes(30)))
+/// Outside of ``EndToEnd``, whose tests have a shorter time limit.
+@Suite(
+    "The recording of a long room with three PKs", .serialized, .enabled(if: RecordProof.minutes > 0),
+    .timeLimit(.minutes(30)))
 struct LongRecordProofTests {
-    @Test("as the short one, for TANDEM_RECORD_MINUTES")
+    @Test("the same as the short test, for TANDEM_RECORD_MINUTES")
     func long() throws { try RecordProof.run(segments: Int(RecordProof.minutes * 60 / 2.134 / 4.5)) }
 }

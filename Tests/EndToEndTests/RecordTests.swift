@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("A room is recorded: what it leaves behind is what was on air")
+    @Suite("Recordings contain what was on air")
     struct RecordTests {
         private static func room(_ work: WorkDirectory) -> String {
             let pk =
@@ -14,7 +14,8 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "a PK, a worker killed in the midst, a worker killed over the files: chapters, every picture, every sound")
+            "a PK, a worker killed during it, and one killed while it makes files: all chapters, frames and audio are there"
+        )
         func killed() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -27,7 +28,7 @@ extension Unhurried.Stores {
                 }
                 try room.event("source.live", uid: "2002")
                 try room.segments(1)
-                // The PK of the worker that was killed goes on in its successor.
+                // The successor continues the PK of the killed worker.
                 let started = try HTTPClient.request("POST", room.control, "/v1/pk:start", body: "{}").status
                 #expect(started == (run == 0 ? 200 : 409))
                 try room.segments(2)
@@ -41,7 +42,7 @@ extension Unhurried.Stores {
                 frames += room.events("segment.published").compactMap { $0.integer("ticks") }.reduce(0, +)
                 for publisher in publishers { publisher.stop(SIGKILL) }
             }
-            // If the files were made before the kill came, there is nothing left to do.
+            // If the files were made before the kill, nothing is left to do.
             let manifest = work.path("recording/recording.json")
             if !FileManager.default.fileExists(atPath: manifest) {
                 let result = try Command.tandem(["run", "-"], input: Self.room(work))

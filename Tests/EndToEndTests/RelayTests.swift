@@ -3,9 +3,10 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Relay: a PK across two rooms, each with a worker of its own")
+    @Suite("Relay: a PK across two rooms with a worker each")
     struct RelayTests {
-        /// A room whose own anchor is on the left: its publisher has the key `own`, the other room's anchor comes as `far`.
+        /// A room whose own host is on the left: its publisher has the key `own`, the other room's host arrives as
+        /// `far`.
         private static func room(_ directory: String, own: String, far: String) -> String {
             """
             {
@@ -29,7 +30,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "NetEase 3: both rooms show both, the far anchor within a second; a killed worker costs the other one pane")
+            "both rooms show both hosts, the remote one within a second; a killed worker costs the other room one pane")
         func crossRoomPK() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -39,7 +40,7 @@ extension EndToEnd {
             let ben = try Publisher.pattern("BEN", to: two.url("own"))
             try one.event("source.live", uid: "anna")
             try two.event("source.live", uid: "ben")
-            // In the middle of a GOP: the next key picture of the pattern is up to two seconds away.
+            // In mid-GOP: the next key frame of the pattern is up to two seconds away.
             try one.event("segment.published")
             for (near, far, uid) in [(one, two, "anna"), (two, one, "ben")] {
                 let asked = Date().timeIntervalSince1970
@@ -79,14 +80,14 @@ extension EndToEnd {
 
             #expect(!one.child.outputLines.joined().contains("9f31c2"), "the key is in no event")
             #expect(try media.complaints(work.path("one/index.m3u8")) == "")
-            // The last segments of one's own pane, through the loss of the other, and both rooms' panes before.
+            // The last segments of the own pane, across the loss of the other one, and both rooms' panes before.
             let decoded = try Decoded(work.path("one/720p.m3u8"), [.left, .right], media)
             let (steps, good) = decoded.steps(0, from: 1)
             expectTiming(good, atLeast: steps - steps / 50, "steps of \(steps) in which the own counter advances")
             let both = decoded.panes[1].count { $0.counter != nil }
             EndToEnd.report("own pane \(good) of \(steps) steps by one; the far anchor in \(both) pictures")
-            #expect(both >= 90, "the far anchor is on the right")
-            // Nobody ended the killed room's playlist, and a player would wait for more.
+            #expect(both >= 90, "the remote host is on the right")
+            // The killed room's playlist has no end, and a player would wait for more.
             let left = try Files.text(work.path("two/720p.m3u8"))
             _ = try work.write(left + "#EXT-X-ENDLIST\n", to: "two/720p.m3u8")
             let other = try Decoded(work.path("two/720p.m3u8"), [.left, .right], media)
@@ -94,7 +95,7 @@ extension EndToEnd {
                 other.panes[0].count { $0.counter != nil } >= 90 && other.panes[1].count { $0.counter != nil } >= 60)
         }
 
-        /// The opponent's room has nothing but the opponent; the other one a PK with a fallback scene.
+        /// The opponent's room has only the opponent; the other room has a PK with a fallback scene.
         private static func pkRooms(_ work: WorkDirectory, graceMs: Int) throws -> (far: RunningRoom, near: RunningRoom)
         {
             let grace = #""listen": "127.0.0.1:0", "reconnectGraceMs": \#(graceMs) } },"#
@@ -114,7 +115,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "an opponent that dies, or freezes with its connection open, gives way at once and ends the PK after one grace"
+            "an opponent that dies, or freezes while connected, leaves its pane at once and ends the PK after one grace"
         )
         func opponentDies() throws {
             let media = try Media.require()
@@ -143,7 +144,7 @@ extension EndToEnd {
                 #expect(ended.text("reason") == "sourceLost")
                 expectTiming(ended.time - died, in: grace - 0.7...grace + 0.7, "seconds until the PK ends")
                 guard signal == SIGKILL else { break }
-                // The relay connects again with the publisher's return.
+                // The relay reconnects when the publisher returns.
                 let back = near.now
                 opponent = try publish(far)
                 try near.event("source.live", uid: "2002", from: back, timeout: 5)
@@ -156,7 +157,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a source is pulled from a server that plays, and again when it has ended; a server that is not listed is refused"
+            "a source is pulled from a playing server, and again after it ended; a server not on the list is refused"
         )
         func pull() throws {
             let media = try Media.require()

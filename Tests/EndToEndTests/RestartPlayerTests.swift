@@ -3,16 +3,16 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Restart before real players: a worker is killed and another one takes its place")
+    @Suite("Real players while a worker is killed and replaced")
     struct RestartPlayerTests {
-        /// The bar, with all players: `TANDEM_RESTARTS=10`.
+        /// Number of restarts. The full test is `TANDEM_RESTARTS=10`, with all players.
         private static let wanted = ProcessInfo.processInfo.environment["TANDEM_RESTARTS"].flatMap { Int($0) }
         private static let restarts = max(1, Self.wanted ?? 2)
-        /// Seconds from the death of a worker to the start of the next; it is out about 0.4 s later.
+        /// Seconds from the death of a worker to the start of the next; its first segment is out about 0.4 s later.
         private static let pauses = [0.3, 1.5, 0.9, 0.1, 1.2]
         private static let lists = ["/360p.m3u8", "/180p.m3u8", "/audio.m3u8"]
 
-        /// The type of the first coded slice of a segment of pictures (ITU-T H.264 table 7-1): 5 is an IDR picture's.
+        /// The type of the first slice of a video segment (ITU-T H.264 table 7-1): 5 is an IDR slice.
         private static func firstSlice(_ path: String) throws -> Int? {
             let bytes = [UInt8](try Files.bytes(path))
             func number(_ at: Int) -> Int { bytes[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
@@ -33,7 +33,7 @@ extension EndToEnd {
             return nil
         }
 
-        @Test("no player stops, hls.js stalls for 2 s at most, lint finds nothing, and the playlists have one history")
+        @Test("no player stops, hls.js stalls for 2 s at most, lint finds nothing, and playlist history is consistent")
         func players() throws {
             let viewers = try Viewers.find()
             let work = try WorkDirectory()
@@ -48,8 +48,8 @@ extension EndToEnd {
             let lint = try Child(EndToEnd.binary, ["lint-hls", "\(viewer)/index.m3u8", "--duration", "600"])
             let inits = try Files.names(in: directory).filter { $0.hasSuffix(".mp4") }
             let initBytes = try inits.map { try Files.bytes("\(directory)/\($0)") }
-            // FFmpeg, and mpv with it, ends a live stream whose server refuses one connection, and hls.js gives up when it is
-            // refused three times; Chromium and GStreamer go on asking.
+            // FFmpeg, and mpv with it, ends a live stream if its server refuses one connection, and hls.js gives up
+            // after three refusals; Chromium and GStreamer retry.
             let front = try WaitingFront(to: try #require(UInt16(http.split(separator: ":").last ?? "")))
             let plays = try LongPlay.Player.allCases.filter { Self.wanted != nil || $0 == .ffmpeg }.compactMap {
                 try LongPlay.start($0, "\($0 == .gstreamer ? viewer : front.address)/index.m3u8")
@@ -70,7 +70,7 @@ extension EndToEnd {
                 anna = try Publisher.pattern("ANNA", to: room.url("a"), size: "640x360")
                 let live = try room.event("segment.published") { $0.integer("slate") == 0 }
                 liveSegments.append((live.integer("mediaSequence") ?? -1, run + 2))
-                // Not always at the same place in a segment, with time for players to have their buffers again.
+                // At different positions of a segment, with time for players to refill their buffers.
                 Thread.sleep(forTimeInterval: 4 + 0.37 * Double(run % 5))
                 EndToEnd.report(
                     String(
@@ -93,7 +93,7 @@ extension EndToEnd {
                     report.time - before, atLeast: 2.4, "seconds that \(way.rawValue) played in the last 3 s")
                 if way == .hlsJS {
                     expectTiming(report.stalls.max() ?? 0, atMost: 2, "seconds of the longest stall: \(report.waits)")
-                    expectTiming(report.longestStandstill, atMost: 2_000, "ms that hls.js stood still")
+                    expectTiming(report.longestStandstill, atMost: 2_000, "ms for which hls.js stalled")
                 }
             }
             for (play, before) in zip(plays, positions) {
@@ -104,7 +104,7 @@ extension EndToEnd {
                 #expect(play.isRunning, "\(play.player.rawValue) stopped")
                 expectTiming(
                     play.position - before, atLeast: 2.4, "seconds that \(play.player.rawValue) played in the last 3 s")
-                expectTiming(standstill, atMost: 2, "seconds that \(play.player.rawValue) stood still")
+                expectTiming(standstill, atMost: 2, "seconds for which \(play.player.rawValue) stalled")
                 play.stop()
             }
             watch.stop()
@@ -127,7 +127,7 @@ extension EndToEnd {
             for (number, incarnation) in liveSegments {
                 for name in ["360p", "180p"] {
                     let slice = try Self.firstSlice("\(directory)/\(name)-\(incarnation)-\(number).m4s")
-                    #expect(slice == 5, "\(name) \(number) does not begin with an IDR picture")
+                    #expect(slice == 5, "\(name) \(number) does not start with an IDR frame")
                 }
             }
             let after = try Command.tandem(["lint-hls", "\(directory)/index.m3u8"])

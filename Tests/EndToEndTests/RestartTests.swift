@@ -3,13 +3,13 @@ import Glibc
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Restart without a join: the successor of a worker that was killed")
+    @Suite("Seamless restart: the successor of a killed worker")
     struct RestartTests {
-        /// Ten in a row are for a measurement by hand: TANDEM_KILLS=10.
+        /// Number of kills. Ten in a row are a manual measurement: TANDEM_KILLS=10.
         private static let kills =
             ProcessInfo.processInfo.environment["TANDEM_KILLS"].flatMap { Int($0) }.map { max(1, $0) } ?? 1
 
-        /// Pictures at the full rate and at half of it, and two codings of the sound.
+        /// Video at the full and at half the frame rate, and two audio codecs.
         private static let ladder = """
             [ { "name": "720p", "width": 1280, "height": 720, "audio": "hi",
                 "video": { "bitrate": 2500000, "preset": "ultrafast", "bFrames": 0 } },
@@ -27,7 +27,7 @@ extension Unhurried.Pictures {
                 of: #""windowSeconds": 3600"#, with: #""windowSeconds": 3600, "lowLatency": true"#)
         }
 
-        @Test("killed and started again: one map, no discontinuity, no gap, and every frame of the time decodes")
+        @Test("after a kill and restart there is one map, no discontinuity, no gap, and every frame decodes")
         func killed() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -49,7 +49,7 @@ extension Unhurried.Pictures {
                 let publisher = try Publisher.pattern("ANNA", to: room.url("a"))
                 try room.segments(2)
                 Thread.sleep(forTimeInterval: 0.3 * Double(run % 7))
-                // A worker that is killed from outside accuses nobody.
+                // An external kill quarantines no source.
                 #expect(room.events("source.quarantined").isEmpty)
                 let code = try run < Self.kills ? room.terminate(SIGKILL) : room.end()
                 #expect(code == (run < Self.kills ? 128 + SIGKILL : 0))
@@ -75,7 +75,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("a worker that stood still while another took the room shows nothing under a new number")
+        @Test("a worker that was suspended while another took over publishes no new number")
         func stoppedAndContinued() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -84,7 +84,7 @@ extension Unhurried.Pictures {
             let one = try Publisher.pattern("ANNA", to: first.url("a"))
             try first.segments(2)
             first.child.signal(SIGSTOP)
-            // Not before a group of pictures has begun that somebody must fill.
+            // Until a new GOP has started, which slate must then fill.
             Thread.sleep(forTimeInterval: 1.2)
             let second = try RunningRoom(Self.room(directory))
             let filled = try second.event("output.filled")

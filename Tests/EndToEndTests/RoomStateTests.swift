@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("A room's states, as everybody hears of them")
+    @Suite("Room states as all interfaces report them")
     struct RoomStateTests {
         private static let members = """
             "control": { "compat": ["flipflop", "nertc", "agora", "remon"] }, "idle": { "maxIdleSeconds": 10 },
@@ -15,7 +15,7 @@ extension Unhurried.Doors {
             return words?[name].map { "\($0)" }
         }
 
-        @Test("a port that somebody else has: the room has failed, and says so to those who listen")
+        @Test("if a port is in use, the room fails and reports it to its listeners")
         func failed() throws {
             let work = try WorkDirectory()
             try LoopbackAddress.withTakenPort { port in

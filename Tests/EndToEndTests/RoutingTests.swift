@@ -3,11 +3,11 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Publishers on their way to a room: through an edge that knows where it is")
+    @Suite("Publishers reach a room through an edge that looks up its location")
     struct RoutingTests {
         private static let module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 
-        /// A free port; free until somebody takes it.
+        /// A port that is free at the time of the call.
         private static func port() throws -> UInt16 { try LoopbackAddress.withTakenPort { $0 } }
 
         /// The path of nginx. If it or its RTMP module is missing, then the current test ends as skipped.
@@ -21,7 +21,7 @@ extension Unhurried.Doors {
             return place
         }
 
-        /// The committed configuration, on ports of its own.
+        /// The committed configuration, with ports of the test.
         private static func configuration(_ work: WorkDirectory, _ edge: UInt16, _ finder: UInt16) throws -> String {
             var text = try Files.text("\(EndToEnd.root)/deploy/edge/rtmp.conf")
             for (before, after) in [
@@ -40,7 +40,7 @@ extension Unhurried.Doors {
             return try work.write(text, to: "nginx.conf")
         }
 
-        @Test("an edge sends a publisher to the room of its key, and to where that is when it has moved")
+        @Test("an edge forwards a publisher to the room of its key, and to the new location when the room has moved")
         func edge() throws {
             let (nginx, python) = (try Self.nginx(), try TestTool.require("python3"))
             let work = try WorkDirectory()
@@ -62,13 +62,13 @@ extension Unhurried.Doors {
             usleep(400_000)
             let encoder = try Publisher.pattern("ANNA", to: "rtmp://127.0.0.1:\(edge)/live/\(key)", size: "320x180")
             try first.event("source.live", uid: "1001", timeout: 10)
-            // What a publisher writes behind its key speaks for no other connection.
+            // Text that a publisher adds after its key affects no other connection.
             let finding = "http://127.0.0.1:\(finder)"
             for (words, status) in [
                 ("publish?name=\(key)&clientid=900", 302), ("publish?name=nobody&clientid=901&name=\(key)", 404),
                 ("update?name=\(key)&clientid=902&name=nobody", 200),
             ] { #expect(try HTTPClient.request("GET", finding, "/\(words)").status == status, "\(words)") }
-            // The room is elsewhere: the encoder is turned away, and comes back.
+            // The room has moved: the encoder is disconnected, and returns.
             try lives(in: second)
             let moved = Date()
             _ = try encoder.child.wait(timeout: 6)
@@ -77,10 +77,10 @@ extension Unhurried.Doors {
             let again = try Publisher.pattern("ANNA", to: "rtmp://127.0.0.1:\(edge)/live/\(key)", size: "320x180")
             try second.event("source.live", uid: "1001", timeout: 10)
             try first.event("source.lost", uid: "1001", timeout: 10)
-            // Another worker where the last one was: nginx would not come back to it by itself.
+            // Another worker at the same address: nginx would not retry it without a new name.
             try lives(in: second, worker: " second-2")
             _ = try again.child.wait(timeout: 6)
-            // A key that nobody has is refused at the edge.
+            // An unknown key is refused at the edge.
             let stranger = try Publisher.pattern("EVE", to: "rtmp://127.0.0.1:\(edge)/live/nobody", size: "320x180")
             #expect(try stranger.child.wait(timeout: 6) != 0)
             for process in [answers, server] { process.stop() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("SRT: a second door into the same house")
+    @Suite("SRT publishers and sources")
     struct SRTTests {
         private static let passphrase = "a passphrase of 27 letters!"
 
@@ -29,7 +29,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "ffmpeg publishes encrypted by SRT as others by RTMP; wrong keys and passphrases are told by code; a killed one is back"
+            "ffmpeg publishes encrypted over SRT; wrong keys and passphrases get codes; a killed publisher returns"
         )
         func listener() throws {
             let media = try Self.mediaWithSRT()
@@ -60,7 +60,7 @@ extension Unhurried.Doors {
             #expect(try room.event("ingest.publishing", uid: "1001").text("encoder")?.hasPrefix("SRT ") == true)
             try room.segments(1)
 
-            // Gone without a word; the next one comes before SRT has noticed, and takes over.
+            // Disconnected without notice; the next publisher connects before SRT has noticed, and takes over.
             let mark = room.now
             first.stop(SIGKILL)
             let second = try Self.ffmpeg(media.ffmpeg, to: url, streamID: room.key("a"), passphrase: Self.passphrase)
@@ -78,7 +78,7 @@ extension Unhurried.Doors {
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
         }
 
-        @Test("GStreamer's srtsink publishes; kicked, it is told to come back later")
+        @Test("GStreamer's srtsink publishes; when kicked it is told to retry later")
         func gstreamer() throws {
             let gst = try TestTool.require("gst-launch-1.0")
             let inspect = try TestTool.require("gst-inspect-1.0")
@@ -112,7 +112,7 @@ extension Unhurried.Doors {
             publisher.stop()
         }
 
-        @Test("a source is called at an SRT listener, and again when that is back")
+        @Test("a source is called at an SRT listener, and again when that returns")
         func caller() throws {
             let media = try Self.mediaWithSRT()
             let work = try WorkDirectory()

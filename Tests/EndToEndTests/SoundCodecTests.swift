@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("Old sound: whatever the list names is heard at its pitch")
+    @Suite("Older audio codecs are heard at the right pitch")
     struct SoundCodecTests {
         private struct Kind {
             var name: String
@@ -12,7 +12,7 @@ extension EndToEnd {
             var hertz: Int
         }
 
-        /// Tones a hundred hertz apart, all under what 8 kHz can carry.
+        /// Tones a hundred hertz apart, all within the bandwidth of 8 kHz audio.
         private static let kinds = [
             Kind(name: "g711a", encoder: "pcm_alaw", rate: 8_000, hertz: 500),
             Kind(name: "g711u", encoder: "pcm_mulaw", rate: 8_000, hertz: 700),
@@ -23,7 +23,7 @@ extension EndToEnd {
             Kind(name: "mp3", encoder: "libmp3lame", rate: 44_100, hertz: 1_700),
         ]
 
-        @Test("P10: one publisher of each into one room")
+        @Test("one publisher per codec in one room")
         func everyKind() throws {
             let media = try Media.require()
             let encoders = try Command.run(media.ffmpeg, ["-v", "error", "-encoders"]).output
@@ -55,7 +55,7 @@ extension EndToEnd {
                 let level = tones.level(kind.hertz).suffix(2_000).sorted()
                 let (least, most) = (level.first ?? 0, level.last ?? 0)
                 levels.append(String(format: "%@ %.3f", kind.name, least))
-                // ffmpeg's sine is an eighth of full scale; a gap or another pitch would let it drop.
+                // ffmpeg's sine has an eighth of full scale; a gap or another pitch would lower the level.
                 #expect(least > 0.05 && most < 0.25, "\(kind.name): \(least) to \(most)")
                 #expect(least > 3 * none, "\(kind.name): \(least), beside it \(none)")
             }

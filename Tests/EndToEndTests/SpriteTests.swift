@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("Sprites of a live room: what a player's seek bar shows")
+    @Suite("Sprite sheets of a live room, for a player's seek bar")
     struct SpriteTests {
         private struct Cue {
-            /// Seconds since the program's beginning.
+            /// Seconds since the start of the program.
             var start: Double
             var end: Double
             var sheet: String
@@ -15,7 +15,7 @@ extension Unhurried.Stores {
 
         private enum Shade: String { case red, blue, neither }
 
-        /// A publisher whose picture is one color.
+        /// A publisher that sends one color.
         private static func publish(_ color: String, to url: String, _ media: Media) throws -> Publisher {
             try Publisher(
                 media.ffmpeg,
@@ -45,7 +45,7 @@ extension Unhurried.Stores {
             }
         }
 
-        /// The mean of each picture.
+        /// The mean luma of each frame.
         private static func shades(_ arguments: [String], filter: String, _ media: Media) throws -> [Shade] {
             let child = try Child(
                 media.ffmpeg,
@@ -62,7 +62,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "while it is live and when it is over: each rectangle of the WebVTT file shows what was on air at its time")
+            "live and after the end, each rectangle of the WebVTT file shows what was on air at its time")
         func live() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -115,7 +115,7 @@ extension Unhurried.Stores {
         private static func judge(_ cues: [Cue], _ directory: String, _ media: Media, _ name: String) throws -> [Shade]
         {
             let path = "\(directory)/180p.m3u8"
-            // What is listed, to its end as of now.
+            // The segments listed so far, with an end added.
             let isEnded = try Files.text(path).contains("#EXT-X-ENDLIST")
             let snapshot = isEnded ? path : "\(directory)/snapshot.m3u8"
             if !isEnded {
@@ -133,7 +133,7 @@ extension Unhurried.Stores {
                     filter: "crop=64:36:\(cue.place[0]):\(cue.place[1]),crop=48:24:8:6,", media)
                 let shade = try #require(tile.first)
                 shown.append(shade)
-                // Taken somewhere in the second it stands for.
+                // The still was taken within the second that it represents.
                 let onAir = zip(times, pictures).filter { $0.0 >= cue.start - 0.1 && $0.0 < cue.start + 1.1 }.map(\.1)
                 guard !onAir.isEmpty else { continue }
                 judged += 1

@@ -3,9 +3,9 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("An offline job whose file gives nothing any more")
+    @Suite("An offline job whose file delivers nothing more")
     struct StalledJobTests {
-        @Test("it ends with 66 after ten seconds without progress, and names the file that it waited for")
+        @Test("the job exits with 66 after ten seconds without progress, and names the file")
         func silentFile() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -31,13 +31,13 @@ extension Unhurried.Stores {
             #expect(closed?.text("outcome") == "failed" && closed?.text("code") == "notReadable", "\(job.output)")
         }
 
-        /// A file as a storage that hangs gives it: its first half, then neither more nor an end.
+        /// A file on storage that hangs: its first half, then neither more data nor an end.
         private static func pipe(_ path: String, holding whole: Data) throws -> Int32 {
             try #require(mkfifo(path, 0o600) == 0)
-            // Open for writing as well, so that it does not end.
+            // Also opened for writing, so that it has no end of file.
             let file = open(path, O_RDWR | O_NONBLOCK)
             let half = [UInt8](whole.prefix(whole.count / 2))
-            // F_SETPIPE_SZ, fcntl(2): as much as anybody may ask for.
+            // F_SETPIPE_SZ, fcntl(2): the largest size without privileges.
             try #require(fcntl(file, 1_031, 1 << 20) >= half.count, "\(half.count) bytes are more than a pipe holds")
             try #require(write(file, half, half.count) == half.count)
             return file

@@ -3,15 +3,16 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("The whole process stands still for a while")
+    @Suite("The whole process is suspended for a while")
     struct StandstillTests {
-        /// Longer ones are for a measurement by hand: TANDEM_STANDSTILL=0.5,20.
+        /// Longer durations are a manual measurement: TANDEM_STANDSTILL=0.5,20.
         private static let durations: [Double] =
             ProcessInfo.processInfo.environment["TANDEM_STANDSTILL"]?.split(separator: ",").compactMap { Double($0) }
             ?? [3]
 
         @Test(
-            "every tick has its picture afterwards, the playlist is legal, lips are together", arguments: Self.durations
+            "afterwards every tick has its frame, the playlist is valid, and lips are in sync",
+            arguments: Self.durations
         )
         func stopped(seconds: Double) throws {
             let media = try Media.require()
@@ -31,7 +32,7 @@ extension EndToEnd {
             let story = moves.map { "\($0.text("reason") ?? "?") at \(String(format: "%.2f", $0.time - resumed)) s" }
             #expect(try room.end() == 0)
             publisher.stop()
-            // The summary's tick counts are those of the end.
+            // The tick counts in the summary are those at the end.
             let closed = try room.event("room.closed", from: before)
             let ticks = closed.object("summary")["ticks"] as? [String: Any] ?? [:]
             #expect(ticks["lost"] as? Int == 0)
@@ -40,7 +41,7 @@ extension EndToEnd {
             #expect(moves.count <= 1, "\(story)")
             let decoded = try Decoded("\(directory)/720p.m3u8", [.solo], media)
             let steps = zip(decoded.times, decoded.times.dropFirst()).map { $1 - $0 }
-            #expect(steps.allSatisfy { abs($0 - 1 / 30.0) < 0.002 }, "a tick without a picture")
+            #expect(steps.allSatisfy { abs($0 - 1 / 30.0) < 0.002 }, "a tick without a frame")
             #expect(decoded.times.count == ticks["frames"] as? Int)
             let beeps = try Beeps.onsets("\(directory)/audio.m3u8", media)
             let after = (playlist.segments.first?.date).map { resumed - $0 + 1 } ?? 0
@@ -48,7 +49,7 @@ extension EndToEnd {
             let lips = LipSyncResult(flashes: decoded.flashes(0).filter { $0 - first > after }, beeps: beeps)
             EndToEnd.report("stopped \(seconds) s: lips \(lips), re-anchored \(story) (bar: mean ±20, each ±40)")
             #expect(lips.offsets.count >= 3)
-            expectTiming(abs(lips.mean), atMost: 20, "ms of lip-sync on the mean")
+            expectTiming(abs(lips.mean), atMost: 20, "ms of lip-sync on average")
             expectTiming(lips.offsets.map { abs($0) }.max() ?? 0, atMost: 40, "ms of lip-sync at worst")
         }
     }

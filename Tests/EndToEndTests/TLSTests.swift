@@ -6,7 +6,7 @@ import Testing
 extension Unhurried.Doors {
     @Suite("HTTPS for viewers in a live room")
     struct TLSTests {
-        @Test("lists come over HTTP/2 and HTTP/1.1, and a renewed certificate is taken on the air")
+        @Test("playlists arrive over HTTP/2 and HTTP/1.1, and a renewed certificate is used without a restart")
         func renewal() throws {
             let (openssl, curl) = (try TestTool.require("openssl"), try TestTool.require("curl"))
             let work = try WorkDirectory()
@@ -26,7 +26,7 @@ extension Unhurried.Doors {
             let viewer = try #require(room.viewer)
             #expect(viewer.hasPrefix("https://127.0.0.1:"))
 
-            /// Text, then HTTP version and status.
+            /// Returns the body, then HTTP version and status.
             func get(_ path: String, _ trusted: String, _ options: [String] = []) throws -> Command.Result {
                 try Command.run(
                     curl,
@@ -38,7 +38,7 @@ extension Unhurried.Doors {
             #expect(try get("index.m3u8", old, ["--http1.1"]).output.hasSuffix("\n1.1 200\n"))
             #expect(try get("index.m3u8", old, ["--tls-max", "1.1"]).code != 0)
 
-            // The signal takes the files as they are; a player that waits does not notice.
+            // The signal reloads the files as they are; a waiting player does not notice.
             let hint = list.output.firstMatch(of: /PRELOAD-HINT:TYPE=PART,URI="180p-1-(\d+)\./)
             let number = try #require(hint?.output.1)
             let next = (Int(number) ?? 0) + 1
@@ -57,17 +57,17 @@ extension Unhurried.Doors {
             var start = room.now
             #expect(try renewed(from: start).text("listener") == "viewer")
 
-            // New files are found without it, and with it at once.
+            // New files are noticed without a signal, and with one at once.
             start = room.now
             try Self.make(openssl, certificate, key)
             _ = try renewed(from: start)
             #expect(try get("index.m3u8", certificate).output.hasSuffix("\n2 200\n"))
             let refused = try get("index.m3u8", old)
-            #expect(refused.code == 60, "the old certificate is not shown any more: \(refused)")
+            #expect(refused.code == 60, "the old certificate is no longer used: \(refused)")
             #expect(try waiting.wait(timeout: 10) == 0)
             #expect(waiting.outputLines.contains { $0.hasPrefix("180p-1-\(next).m4s") }, "\(waiting.outputLines)")
 
-            // What cannot be used changes nothing.
+            // Unusable files change nothing.
             start = room.now
             let good = work.path("good.crt")
             try FileManager.default.copyItem(atPath: certificate, toPath: good)
@@ -76,7 +76,7 @@ extension Unhurried.Doors {
             #expect(try room.event("tls.refused", from: start, timeout: 5).text("fix") != nil)
             #expect(try get("index.m3u8", good).output.hasSuffix("\n2 200\n"))
 
-            // One that clients refuse is an alarm, until there is another.
+            // A certificate that clients refuse is an alarm until it is replaced.
             start = room.now
             try Self.make(openssl, certificate, key, hasExpired: true)
             room.child.signal(SIGHUP)
@@ -93,7 +93,7 @@ extension Unhurried.Doors {
             publisher.stop()
         }
 
-        /// A self-signed certificate for 127.0.0.1, as a renewal writes it: new files that take the place of the old.
+        /// A self-signed certificate for 127.0.0.1, written like a renewal: new files replace the old ones.
         ///
         /// - Parameter hasExpired: It was valid until yesterday.
         static func make(_ openssl: String, _ certificate: String, _ key: String, hasExpired: Bool = false) throws {
@@ -106,7 +106,7 @@ extension Unhurried.Doors {
                 ])
             try #require(result.code == 0, "\(result.errors)")
             if hasExpired {
-                // A new one has to have days before it; the same one issued again has not.
+                // A new certificate must have days left; the same one issued again has not.
                 let again = try Command.run(
                     openssl,
                     [

@@ -1,17 +1,17 @@
 import Testing
 
-/// Beside ``EndToEnd``: it starts nothing.
-@Suite("A missed bar in real time is excused only if the machine stood still")
+/// Outside of ``EndToEnd``, since it starts no program.
+@Suite("A missed time limit is excused only if the machine was stopped")
 struct TimingBarTests {
     private static let steady = Steadiness(worstPause: StallMeter.limit, stolen: StallMeter.stolenLimit)
 
-    @Test("on a steady machine, and where nothing was measured, a missed bar fails")
+    @Test("on a steady machine, and without a measurement, a missed limit fails the test")
     func fails() {
         #expect(TimingBar.verdict(isMet: false, Self.steady) == .failed)
         #expect(TimingBar.verdict(isMet: false, nil) == .failed)
     }
 
-    @Test("a pause or stolen time over its limit excuses it")
+    @Test("a pause or stolen CPU time above its limit excuses the miss")
     func excused() {
         var paused = Self.steady, stolen = Self.steady
         paused.worstPause += 0.01
@@ -20,13 +20,13 @@ struct TimingBarTests {
         #expect(TimingBar.verdict(isMet: false, stolen) == .excused)
     }
 
-    @Test("a bar that is met needs no excuse")
+    @Test("a limit that is met needs no excuse")
     func met() {
         #expect(TimingBar.verdict(isMet: true, nil) == .met)
         #expect(TimingBar.verdict(isMet: true, Steadiness(worstPause: 9, stolen: 90)) == .met)
     }
 
-    @Test("a missed bar is an issue outside of suites that measure the machine")
+    @Test("a missed limit fails in suites that do not measure the machine")
     func unmeasured() {
         withKnownIssue { expectTiming(2, atMost: 1, "seconds of a test") }
         withKnownIssue { expectTiming(1, atLeast: 2, "frames of a test") }
@@ -36,7 +36,7 @@ struct TimingBarTests {
         expectOnTime(["late": 3, "lost": 0], isLateAllowed: true)
     }
 
-    @Test("tests of a suite that measures the machine know how it kept time", .steadyMachine)
+    @Test("tests of a suite that measures the machine can read its measurement", .steadyMachine)
     func measured() throws {
         let steadiness = try #require(SteadyMachineTrait.measurement?.steadiness)
         #expect(steadiness.worstPause >= 0 && (0...100).contains(steadiness.stolen))

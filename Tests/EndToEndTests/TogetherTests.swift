@@ -2,15 +2,15 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Two publishers of the same moment stand side by side on the program")
+    @Suite("Two publishers are in sync with each other on the program")
     struct TogetherTests {
         private static let bar = 50.0
 
-        /// What two panes and two sounds are apart, in milliseconds; positive: the right one is behind.
+        /// Offsets between two panes and two audio signals, in milliseconds; positive: the right one is later.
         private struct Apart {
             var pictures: [Double]
             var sounds: [Double]
-            /// When the pictures were apart by how much: the beginning of each stretch.
+            /// The offsets of the video over time: the start of each stretch.
             var steps: [String] = []
 
             init(_ decoded: Decoded, _ tones: Tones, _ hertz: (Int, Int), from start: Double, to end: Double) {
@@ -48,14 +48,14 @@ extension EndToEnd {
             }
         }
 
-        @Test("by their arrival, and again after one of them came back")
+        @Test("they are aligned by arrival, and again after one reconnects")
         func byArrival() throws {
             let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1
             for _ in 0..<rounds { try self.round(media, delay: 0, hasStamps: false, returns: true) }
         }
 
-        @Test("by the time of day in their pictures, though one has the longer way")
+        @Test("they are aligned by the wall clock in their frames, although one has a longer network path")
         func byWallClock() throws {
             let media = try Media.require()
             let rounds = ProcessInfo.processInfo.environment["TANDEM_TOGETHER"].flatMap { Int($0) } ?? 1
@@ -63,8 +63,8 @@ extension EndToEnd {
         }
 
         /// - Parameters:
-        ///   - delay: How much longer the right one's way is, in seconds.
-        ///   - returns: The right one is killed and comes again.
+        ///   - delay: Additional network delay of the right one, in seconds.
+        ///   - returns: The right one is killed and reconnects.
         private func round(_ media: Media, delay: Double, hasStamps: Bool, returns: Bool) throws {
             let work = try WorkDirectory()
             let directory = work.path("out")
@@ -89,12 +89,13 @@ extension EndToEnd {
                 }
             ).timeIntervalSince1970
             func watch() {
-                // A second to settle, and what is measured ends a moment before now: it must be on air.
+                // A second to settle; the measurement ends a moment before now, since it must be on air.
                 Thread.sleep(forTimeInterval: 5.2)
                 let now = Date().timeIntervalSince1970 - origin
                 spans.append((now - 4.2, now - 0.2))
             }
-            // Who was on air before the other's way was known takes a step of the whole difference, half a second later.
+            // A source on air before the other's delay was known takes one step of the whole difference, half a second
+            // later.
             if hasStamps { try self.alignment(room, by: delay) }
             watch()
             if hasStamps { try self.expectWallClock(room) }
@@ -130,7 +131,7 @@ extension EndToEnd {
             }
         }
 
-        /// Waits until the left one is shown as much later as the right one's way is longer.
+        /// Waits until the left one is delayed by as much as the right one's path is longer.
         private func alignment(_ room: RunningRoom, by delay: Double) throws {
             let began = Date(), deadline = Date(timeIntervalSinceNow: 15)
             while true {
@@ -139,7 +140,7 @@ extension EndToEnd {
                     expectTiming(Date().timeIntervalSince(began), atMost: 3, "seconds until the panes are aligned")
                     return
                 }
-                guard Date() < deadline else { throw Missing("1001 waits \(wait) ms for the other's longer way") }
+                guard Date() < deadline else { throw Missing("1001 waits \(wait) ms for the other's longer path") }
                 Thread.sleep(forTimeInterval: 0.05)
             }
         }
@@ -155,7 +156,7 @@ extension EndToEnd {
 }
 
 extension ISO8601DateFormatter {
-    /// As program dates are written.
+    /// The format of program dates.
     static var milliseconds: ISO8601DateFormatter {
         let formatter = ISO8601DateFormatter()
         formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]

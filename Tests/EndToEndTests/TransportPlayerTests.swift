@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Transport streams and I-frame playlists in players")
+    @Suite("MPEG-TS segments and I-frame playlists in players")
     struct TransportPlayerTests {
-        /// A room that is watched, with all that watch it.
+        /// A room with all its players.
         private struct Watched {
             let isEncrypted: Bool
             let streams: String
@@ -39,12 +39,12 @@ extension EndToEnd {
                 ]
             }
 
-            /// Players of both lists, and lint for as long as they play.
+            /// Starts players of both playlists, and lint for as long as they play.
             mutating func watch(_ viewers: Viewers?) throws {
                 let watched = [
                     ("the list with I-frame playlists", self.viewer), ("transport streams", "\(self.viewer)/ts"),
                 ]
-                // Without a browser FFmpeg and lint judge alone.
+                // Without a browser only FFmpeg and lint check it.
                 if let viewers, viewers.hasHLSJS {
                     for (name, address) in watched { self.tabs.append((name, try viewers.watch(address, .hlsJS))) }
                 }
@@ -69,7 +69,7 @@ extension EndToEnd {
                     let code = try lint.wait(timeout: 30)
                     #expect(code == 0, "\(self.name): \(lint.outputLines.suffix(12).joined(separator: "\n"))")
                 }
-                // While it is live: the keys are the room's.
+                // While it is live: the keys come from the room.
                 #expect(try TransportRoom.complaints("\(self.viewer)/ts/large.m3u8", media, seconds: 4) == "")
                 let list = try Files.text("\(self.streams)/large.m3u8")
                 let keys = list.components(separatedBy: "#EXT-X-KEY:METHOD=AES-128,URI=\"large-").count - 1
@@ -82,7 +82,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "hls.js and ffmpeg play the transport streams, and the list that names I-frame playlists, of a clear room and of one whose keys change"
+            "hls.js and ffmpeg play MPEG-TS and a playlist with I-frame playlists, of clear and encrypted rooms"
         )
         func players() throws {
             let media = try Media.require()

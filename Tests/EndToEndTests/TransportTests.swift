@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Transport streams of a live room")
+    @Suite("MPEG-TS segments of a live room")
     struct TransportTests {
         @Test(
-            "solo, a PK on a canvas of its own, solo: picture for picture what is on air, the sound in step, the same seams, and nothing to complain of"
+            "solo, a PK on its own canvas, solo: each frame is as on air, audio in sync, the same boundaries, no warnings"
         )
         func live() throws {
             let media = try Media.require()
@@ -26,7 +26,7 @@ extension Unhurried.Pictures {
             let told = try HTTPClient.request(
                 "POST", room.control, "/v1/metadata", body: #"{"type":"gift","id":"rose-1","text":"안나"}"#)
             #expect(told.status == 202, "\(told.body)")
-            // As an old device that comes now.
+            // Like an old device that joins now.
             let found = try media.probe("\(viewer)/ts/180p.m3u8", ["-show_entries", "stream=codec_name"])
             #expect(Set(found).isSuperset(of: ["h264", "aac"]), "\(found)")
             try room.put(scene: "solo")
@@ -56,7 +56,7 @@ extension Unhurried.Pictures {
             let last = try #require(room.events("segment.published").last)
             let ticks = try #require(last.integer("firstTick")) + #require(last.integer("ticks")) - start
             #expect(fragments.count == ticks && pictures == fragments)
-            #expect(Set(pictures).count > ticks / 2, "the pattern moves")
+            #expect(Set(pictures).count > ticks / 2, "the pattern changes")
 
             let sounds = [("\(directory)/audio.m3u8", directory), ("\(streams)/180p.m3u8", streams)]
             let beeps = try sounds.map { path, directory in
@@ -69,11 +69,11 @@ extension Unhurried.Pictures {
                 "transport streams: \(ticks) pictures, \(beeps[0].count) beeps, sound against the fragments' at most "
                     + "\(String(format: "%.1f", off * 1000)) ms off")
             #expect(off < 0.002)
-            // What happened is in the stream, too.
+            // Events are in the stream, too.
             #expect(try TransportRoom.segments(streams).contains { $0.range(of: Data("rose-1".utf8)) != nil })
         }
 
-        @Test("a directory that does not take the streams' end: the room ends in time, as damaged, with a reason")
+        @Test("if the directory refuses the end of the stream, the room ends in time, as damaged, with a reason")
         func lost() throws {
             let work = try WorkDirectory()
             let streams = work.path("out-ts")
@@ -82,10 +82,10 @@ extension Unhurried.Pictures {
                     streams, Rooms.small(work.path("out"), members: #""shutdown": { "endTimeoutMs": 1500 },"#)))
             let publisher = try Publisher.pattern("P", to: room.url("a"), size: "320x180")
             try room.segments(2)
-            // Something else has taken its place.
+            // A file replaces the directory.
             try FileManager.default.removeItem(atPath: streams)
             try Data().write(to: URL(fileURLWithPath: streams))
-            // No other worker could do better: an orchestrator must not start it again.
+            // No other worker could do better: an orchestrator must not restart it.
             #expect(try room.end() == 0)
             publisher.stop()
             let closed = try #require(room.events("room.closed").first)
@@ -94,7 +94,7 @@ extension Unhurried.Pictures {
             #expect(try Playlist(contentsOf: work.path("out/180p.m3u8")).isEnded)
         }
 
-        /// A file for each run of segments under one map: FFmpeg's own reader does not follow a new one.
+        /// A file for each run of segments with one map: FFmpeg's own reader does not follow a new one.
         private static func runs(_ list: Playlist, _ directory: String, _ work: WorkDirectory) throws -> [String] {
             var runs: [Data] = []
             for segment in list.segments {

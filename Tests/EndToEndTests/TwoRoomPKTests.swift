@@ -7,10 +7,10 @@ import Testing
 extension Unhurried.Doors {
     @Suite("A PK of two rooms that relay their publishers to each other")
     struct TwoRoomPKTests {
-        /// Most milliseconds between the ends of the two PKs.
+        /// Largest difference between the ends of the two PKs, in milliseconds.
         private static let bar = 100.0
 
-        /// A room whose own publisher has the key `own`; the other room's publisher comes by a relay.
+        /// A room whose own publisher has the key `own`; the other room's publisher arrives over a relay.
         private static func room(_ work: WorkDirectory, own: String, far: String, rtmp: String = "127.0.0.1:0")
             -> String
         {
@@ -22,7 +22,8 @@ extension Unhurried.Doors {
                 .replacingOccurrences(of: "1001", with: own).replacingOccurrences(of: "2002", with: far)
         }
 
-        /// When the PK of a room ends, in seconds since the Unix epoch: as early and as late as its reply allows.
+        /// When the PK of a room ends, in seconds since the Unix epoch: the earliest and latest time that its reply
+        /// allows.
         private static func end(_ room: RunningRoom) throws -> ClosedRange<Double> {
             let sent = Date().timeIntervalSince1970
             let state = try room.state()
@@ -40,7 +41,7 @@ extension Unhurried.Doors {
 
         private static func expectSameEnd(_ one: RunningRoom, _ two: RunningRoom, _ when: String) throws {
             let (first, second) = (try Self.end(one), try Self.end(two))
-            // What lies between the two spans is no uncertainty of the requests.
+            // The distance between the two ranges is not an uncertainty of the requests.
             let apart = max(0, first.lowerBound - second.upperBound, second.lowerBound - first.upperBound) * 1000
             let middle = (first.lowerBound + first.upperBound - second.lowerBound - second.upperBound) * 500
             EndToEnd.report(
@@ -48,7 +49,7 @@ extension Unhurried.Doors {
             expectTiming(apart, atMost: Self.bar, "milliseconds between the ends of the PKs, \(when)")
         }
 
-        @Test("two PKs that are started together end together, also after one room has a successor")
+        @Test("two PKs started together end together, even if one room gets a successor")
         func sameEnd() throws {
             let work = try WorkDirectory()
             let one = try RunningRoom(Self.room(work, own: "anna", far: "ben"))
@@ -70,7 +71,7 @@ extension Unhurried.Doors {
             #expect(statuses.withLock { $0 } == [200, 200])
             for room in [one, two] { try room.event("program.scene") { $0.text("scene") == "pk" } }
             try Self.expectSameEnd(one, two, "two PKs started together")
-            // A successor shows slate only to viewers who had something to see.
+            // A successor shows slate only if viewers saw something before.
             try two.segments(1, countsShort: true)
 
             let mark = one.now
@@ -80,7 +81,7 @@ extension Unhurried.Doors {
             let address = two.rtmp.replacingOccurrences(of: "rtmp://", with: "")
             let successor = try RunningRoom(Self.room(work, own: "ben", far: "anna", rtmp: address))
             #expect(try successor.event("room.resumed").line.contains(#""notRestored":[]"#))
-            // The end of a restored phase is known when the program clock runs.
+            // The end of a restored phase is known once the program clock runs.
             let limit = Date().addingTimeInterval(5)
             while Date() < limit, try !Self.knowsEnd(successor) { Thread.sleep(forTimeInterval: 0.02) }
             try Self.expectSameEnd(one, successor, "after a kill, before anybody publishes again")

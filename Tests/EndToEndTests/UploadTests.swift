@@ -4,17 +4,19 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("The room's HLS at another store: an origin that goes away")
+    @Suite("HLS uploads to an origin that fails for a while")
     struct UploadTests {
         private static func room(_ directory: String, output: String) -> String {
             Rooms.small(directory).replacingOccurrences(of: #""outputs": ["#, with: #""outputs": [ \#(output),"#)
         }
 
-        /// Seconds the origin is away; 60 with `TANDEM_UPLOAD_OUTAGE=60`.
+        /// Seconds for which the origin is down; 60 with `TANDEM_UPLOAD_OUTAGE=60`.
         private static let outage =
             ProcessInfo.processInfo.environment["TANDEM_UPLOAD_OUTAGE"].flatMap { Double($0) } ?? 5
 
-        @Test("an origin that hangs up for a while: no tick is late, its playlists never lie, the live edge comes back")
+        @Test(
+            "an origin closes connections for a while: no tick is late, its playlists stay correct, the live edge recovers"
+        )
         func origin() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -55,7 +57,7 @@ extension EndToEnd {
                     let words = $0.split(separator: " ")
                     return words.first == "playlist" && words[1] == "180p.m3u8"
                         && Int(words[2]).map { $0 > newest } == true
-                } != nil, "the live edge comes back")
+                } != nil, "the live edge recovers")
             let ticks = try #require(try room.state()["ticks"] as? [String: Any])
             expectOnTime(ticks)
             #expect(
@@ -72,7 +74,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a store that is away at the room's end is owed the rest: exit 75, and the next run sends it and nothing else",
+            "if the store is down at the end of the room, the exit code is 75, and the next run sends only the rest",
             arguments: [true, false])
         func owed(isPatient: Bool) throws {
             let python = try TestTool.require("python3")
@@ -98,7 +100,7 @@ extension EndToEnd {
             defer { publisher.stop(SIGKILL) }
             try #require(origin.line(from: 0, timeout: 20) { $0 == "playlist 180p.m3u8 3" } != nil)
             _ = FileManager.default.createFile(atPath: away, contents: nil)
-            // What is live is given up in its time; what the end finds waiting is not.
+            // Live segments are dropped in time; those queued at the end are not.
             if isPatient { try room.segments(2) }
             #expect(try room.end() == 75)
             let note = work.path("out/.upload-http")
@@ -116,7 +118,7 @@ extension EndToEnd {
                     Set(child.outputLines.compactMap { Event($0)?.integer("incarnation") })
                 )
             }
-            // Still away. A worker that is told to stop meanwhile obeys, and leaves the rest to the next.
+            // Still down. A worker that is asked to stop meanwhile obeys, and leaves the rest to the next.
             let door = "unix:\(work.path("door"))"
             let stopped = try Child(
                 EndToEnd.binary,
@@ -130,8 +132,8 @@ extension EndToEnd {
             try #require(code == 0, "the worker does not start: \(stopped.errors)")
             stopped.signal(SIGTERM)
             #expect(try stopped.wait(timeout: 20) == 143)
-            #expect(stopped.errors.contains("the worker ends"), "obeyed, and not killed: \(stopped.errors)")
-            // It is no room any more, and no engine is to take it for a dead one.
+            #expect(stopped.errors.contains("the worker ends"), "it obeyed, and was not killed: \(stopped.errors)")
+            // It runs no room, and an orchestrator must not take it for a dead one.
             let (socket, control) = (work.path("notify"), "unix:\(work.path("control"))")
             let manager = try Child(
                 python,
@@ -158,9 +160,9 @@ extension EndToEnd {
             try FileManager.default.removeItem(atPath: away)
             let third = try run(["NOTIFY_SOCKET": socket])
             #expect(third.code == 0 && third.events.suffix(2) == ["output.finished", "room.settled"], "\(third)")
-            #expect(third.incarnations == [1], "it speaks for the worker whose debts it pays: \(third)")
+            #expect(third.incarnations == [1], "it reports for the worker whose uploads it finishes: \(third)")
             #expect(!third.events.contains("room.ready"))
-            // One that is never ready failed to start, whatever its exit code.
+            // A service that is never ready has failed to start, whatever its exit code.
             let ready = try #require(manager.line(from: 0, timeout: 10) { $0 == "notify READY=1" })
             #expect(manager.line(from: ready.next, timeout: 10) { $0 == "notify STOPPING=1" } != nil)
             #expect(!FileManager.default.fileExists(atPath: note))
@@ -172,9 +174,9 @@ extension EndToEnd {
             #expect(try index == Files.text(work.path("out/still.vtt")) && index.contains(".jpg#xywh="))
             let wrong = origin.outputLines.filter { $0.hasPrefix("missing") || $0.hasPrefix("backwards") }
             #expect(wrong.isEmpty, "\(wrong)")
-            // Nothing is owed any more: the room is over.
+            // Nothing is left to upload: the room is complete.
             #expect(try run().code == 73)
-            // Another's secret that cannot be read keeps none from being sent to.
+            // An unreadable secret of one store does not stop uploads to the others.
             for name in ["aside", "http"] {
                 try noted.write(to: URL(fileURLWithPath: work.path("out/.upload-\(name)")))
             }
@@ -189,7 +191,7 @@ extension EndToEnd {
             #expect(fourth.outputLines.contains { $0.contains("output.finished") }, "\(fourth.outputLines)")
         }
 
-        @Test("a store that refuses a key takes all when another stands in the file, and no other is told of")
+        @Test("a store that refuses a key accepts uploads after the key file changes; no key is printed")
         func renewed() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -200,7 +202,7 @@ extension EndToEnd {
             defer { origin.stop(SIGKILL) }
             let port = try #require(origin.line(from: 0, timeout: 10) { _ in true }).line
             try Data("of-yesterday-012\n".utf8).write(to: URL(fileURLWithPath: secret))
-            // Another store, whose key stays as it is.
+            // Another store, whose key does not change.
             let (otherPlace, otherSecret) = (work.path("other"), work.path("other-secret"))
             try FileManager.default.createDirectory(atPath: otherPlace, withIntermediateDirectories: true)
             let other = try Child(python, [script, otherPlace, work.path("other-away"), "of-the-other-012"])
@@ -229,7 +231,7 @@ extension EndToEnd {
             #expect(try Files.text(place + "/180p.m3u8").contains("#EXT-X-ENDLIST"))
         }
 
-        /// In the files, at the viewers' listener and at the operators'.
+        /// In the files, at the viewers' listener and at the operators' listener.
         private static func expectStills(_ room: RunningRoom, _ paths: [String]) throws {
             for path in paths {
                 let data = try #require(FileManager.default.contents(atPath: path), "\(path)")

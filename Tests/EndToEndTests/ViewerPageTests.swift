@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("The viewers' page")
+    @Suite("The viewer page")
     struct ViewerPageTests {
-        /// The page as the origin puts it together; its browser opens media sources `delay` milliseconds late.
+        /// The page as the origin builds it; its browser opens media sources `delay` milliseconds late.
         private static func page(delay: Int) throws -> String {
             let folder = "\(EndToEnd.root)/Sources/Origin/Page"
             let late = """
@@ -22,7 +22,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a browser that is slow to open a media source finds no error in the page, nor one that starts anew meanwhile"
+            "a browser that opens a media source slowly causes no error in the page, nor does a restart meanwhile"
         )
         func slowToOpen() throws {
             let browser = try Browser.start()
@@ -46,19 +46,20 @@ extension Unhurried.Doors {
                   look();
                 })
                 """)
-            // The numbers below the picture are written twice a second. All times leave a busy machine more than a second.
+            // The numbers below the video are updated twice a second. All times allow a busy machine more than a
+            // second.
             try tab.evaluate(
                 """
                 states = [];
                 new MutationObserver(() => states.push($("state").dataset.state)).observe($("state"), { attributes: true });
                 new Promise((done) => setTimeout(done, 1200))
                 """)
-            #expect(try tab.evaluate("player !== null && player.main === undefined") == "1", "it still opens")
+            #expect(try tab.evaluate("player !== null && player.main === undefined") == "1", "it is still opening")
             #expect(browser.errors.isEmpty, "\(browser.errors)")
-            // The media source of the player before opens meanwhile; that of the next one a second after this.
+            // The previous player's media source opens meanwhile; the next one's a second later.
             try tab.evaluate("restart(new Error('a test')); new Promise((done) => setTimeout(done, 3200))")
             #expect(
-                try tab.evaluate("states.includes('failed')") == "0", "the player before has nothing to say any more")
+                try tab.evaluate("states.includes('failed')") == "0", "the previous player reports nothing more")
             #expect(browser.errors.isEmpty, "\(browser.errors)")
         }
     }

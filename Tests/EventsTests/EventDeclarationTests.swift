@@ -5,7 +5,7 @@ import Testing
 
 import Events
 
-@Suite("Declarations of events: what rooms emit, what the guide lists, what tandem schema --events prints")
+@Suite("Event declarations: emitted events, the guide's list, tandem schema --events")
 struct EventDeclarationTests {
     /// One call of `emit(_:_:)` in the sources.
     private struct Call {
@@ -40,9 +40,9 @@ struct EventDeclarationTests {
         }
     }
 
-    /// The arguments of a call: what stands at the top level of its parentheses, split at commas.
+    /// The arguments of a call, split at the commas at the top level of its parentheses.
     ///
-    /// - Parameter text: Begins behind the opening bracket.
+    /// - Parameter text: Starts after the opening parenthesis.
     private static func elements(_ text: Substring) -> [String] {
         var (elements, depth, isText, isEscaped) = ([""], 0, false, false)
         for character in text {
@@ -70,7 +70,7 @@ struct EventDeclarationTests {
     private static let calls: [Call] = Self.sources.flatMap { path, text in
         text.matches(of: /(?:events|self)\.emit\(/).compactMap { match -> Call? in
             let arguments = Self.elements(text[match.range.upperBound...])
-            // `emit(levels:)` and `emit(_:of:)` call the real one.
+            // `emit(levels:)` and `emit(_:of:)` call the actual function.
             guard let first = arguments.first, arguments.count <= 2, !first.hasPrefix("levels:"),
                 !first.hasPrefix("$0"),
                 !first.hasPrefix("notice")
@@ -82,14 +82,14 @@ struct EventDeclarationTests {
         }
     }
 
-    /// Whether these members, in this order, make an event of the type.
+    /// Whether these members, in this order, form an event of the type.
     private static func fits(_ members: [String], _ declaration: EventDeclaration) -> Bool {
         let declared = declaration.members
         return declared.filter { !$0.isOptional }.allSatisfy { members.contains($0.name) }
             && declared.map(\.name).filter { members.contains($0) } == members
     }
 
-    @Test("each event that is emitted is declared, with its members in their order")
+    @Test("each emitted event is declared, with its members in order")
     func literal() throws {
         let literal = Self.calls.filter { $0.type != nil }
         #expect(literal.count > 90)
@@ -99,7 +99,8 @@ struct EventDeclarationTests {
         }
     }
 
-    /// The calls that emit events of a type: those that name it, and those that compute it in a file that names it.
+    /// The calls that emit events of a type: those that name it, and those that compute the type in a file that names
+    /// it.
     private static func calls(of declaration: EventDeclaration) -> [Call] {
         let family = declaration.type.prefix { $0 != "." }
         return Self.calls.filter { call in
@@ -110,7 +111,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("each declared type is emitted, with each of its members; those that are optional are left out somewhere")
+    @Test("each declared type is emitted with each of its members; optional members are omitted somewhere")
     func emitted() {
         #expect(Self.calls.contains { $0.type == nil })
         for declaration in EventDeclaration.all {
@@ -124,7 +125,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("each call whose type is computed fits types that are declared")
+    @Test("each call with a computed type matches declared types")
     func computed() {
         for call in Self.calls where call.type == nil {
             let fitting = EventDeclaration.all.filter { Self.fits(call.members, $0) && !$0.members.isEmpty }
@@ -132,7 +133,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("the guide lists each type, and no other")
+    @Test("the guide lists exactly the declared types")
     func guide() throws {
         let guide = try Self.text("Sources/tandem/Documentation.docc/Events.md")
         let table = try #require(guide.components(separatedBy: "## ").first { $0.hasPrefix("Events\n") })
@@ -150,7 +151,7 @@ struct EventDeclarationTests {
         for name in named where !name.hasSuffix("*") { #expect(EventDeclaration.of(name) != nil, "\(name)") }
     }
 
-    @Test("what the page's timeline marks is declared")
+    @Test("the types that the page's timeline marks are declared")
     func timeline() throws {
         let line = try #require(
             try Self.text("Sources/Control/Page/timeline.js").firstMatch(of: /const trouble = (.+)/))
@@ -164,7 +165,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("the schema has a definition for each type and each reference, under names of their own")
+    @Test("the schema has a definition for each type and each reference, under unique names")
     func document() throws {
         let root = try #require(JSONParser.parse(Array(EventDeclaration.document.text.utf8)).root)
         guard case .object(let definitions)? = root[key: "$defs"]?.content else {

@@ -13,7 +13,7 @@ import Events
 
 @Suite("Webhooks over loopback", .timeLimit(.minutes(1)))
 struct EventDeliveryTests {
-    /// A receiver that answers as it is told, request by request, and the last way from then on.
+    /// A receiver with a list of answers, one per request; the last one repeats.
     private final class Receiver: Sendable {
         private struct State {
             var numbers: [String] = []
@@ -25,7 +25,7 @@ struct EventDeliveryTests {
 
         init(_ answers: [HTTPResponse.Status] = [.ok]) { self.state = Mutex(State(answers: answers)) }
 
-        /// Answers have no end, from here on.
+        /// From here on responses have no end.
         let isEndless = Atomic(false)
 
         func start() async throws -> String {
@@ -46,7 +46,7 @@ struct EventDeliveryTests {
             return server.boundAddress
         }
 
-        /// From here on, and what came before is forgotten.
+        /// Sets the answer from here on, and drops the requests before.
         func turn(_ answer: HTTPResponse.Status) { self.state.withLock { $0 = State(answers: [answer]) } }
 
         var received: [String] { self.state.withLock { $0.numbers } }
@@ -64,7 +64,7 @@ struct EventDeliveryTests {
         for number in numbers { log.append(EventRecord(sequence: number, type: type, line: "{}")) }
     }
 
-    /// What a delivery says of its webhooks.
+    /// Reports of a delivery about its webhooks.
     private final class Notices: Sendable {
         private let list = Mutex<[WebhookQueue.Notice]>([])
 
@@ -72,12 +72,12 @@ struct EventDeliveryTests {
         var all: [WebhookQueue.Notice] { self.list.withLock { $0 } }
     }
 
-    /// - Parameter line: Named by the failure.
+    /// - Parameter line: The line that a failure names.
     private static func until(line: Int = #line, _ isMet: () -> Bool) async throws {
         try await waitUntil("the condition in line \(line)") { isMet() }
     }
 
-    @Test("each event once and in order, whatever the receiver says on the way")
+    @Test("each event is delivered once and in order, whatever the receiver answers in between")
     func order() async throws {
         let receiver = Receiver([.ok, .internalServerError, .found, .ok])
         let url = try await receiver.start()
@@ -99,7 +99,7 @@ struct EventDeliveryTests {
     }
 
     @Test(
-        "a webhook that a request has set is judged by its address at each attempt; its redirections are not followed")
+        "a webhook set by request is checked by its address at each attempt; its redirects are not followed")
     func egress() async throws {
         let receiver = Receiver([.found, .ok])
         let url = try await receiver.start().replacing("127.0.0.1", with: "localhost")
@@ -119,12 +119,12 @@ struct EventDeliveryTests {
         log.close()
         await delivery.finish(within: .seconds(20))
         #expect(receiver.received == ["r-1", "r-1", "r-2"])
-        #expect(delivery.tallies.first?.tally.refused == 1, "a redirection is a refusal")
+        #expect(delivery.tallies.first?.tally.refused == 1, "a redirect is a refusal")
         await receiver.stop()
     }
 
     @Test(
-        "a receiver that nobody listens for: the reason says that the connection was refused")
+        "for a receiver that refuses connections the reason says so")
     func refused() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()
@@ -141,7 +141,7 @@ struct EventDeliveryTests {
         await delivery.finish(within: .seconds(0))
     }
 
-    @Test("a webhook that the pipeline file names is sent to wherever it is")
+    @Test("a webhook named by the pipeline file may have any address")
     func namedByTheFile() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()
@@ -159,7 +159,7 @@ struct EventDeliveryTests {
     }
 
     @Test(
-        "the server of a URL, as every reader takes it; what readers differ on is refused",
+        "the server of a URL is read as every parser reads it; ambiguous URLs are refused",
         arguments: [
             ("http://hooks.example/a?b=1", "hooks.example:80"), ("https://Hooks.example:8443", "hooks.example:8443"),
             ("HTTPS://hooks.example", "hooks.example:443"), ("http://[::1]:8080/a", "[::1]:8080"),
@@ -176,7 +176,7 @@ struct EventDeliveryTests {
         #expect(EgressPolicy.Target(webhook: url)?.description == server)
     }
 
-    @Test("what a receiver that is away does not get, it gets from the next worker")
+    @Test("events that a receiver missed while it was down are delivered by the next worker")
     func successor() async throws {
         let directory = try TemporaryDirectory()
         let receiver = Receiver([.serviceUnavailable])
@@ -195,12 +195,12 @@ struct EventDeliveryTests {
         Self.tell(next, 4...4)
         next.close()
         await second.finish(within: .seconds(20))
-        #expect(receiver.received == ["r-2", "r-3", "r-4"], "not the first: nobody had begun to send then")
+        #expect(receiver.received == ["r-2", "r-3", "r-4"], "not the first: sending had not started then")
         await receiver.stop()
         directory.remove()
     }
 
-    @Test("an answer without an end counts by its status, and what follows is sent")
+    @Test("an endless response counts by its status, and later events are sent")
     func endless() async throws {
         let receiver = Receiver()
         receiver.isEndless.store(true, ordering: .relaxed)
@@ -218,7 +218,7 @@ struct EventDeliveryTests {
         await receiver.stop()
     }
 
-    @Test("where the journal is lost and the book is not, the new numbers are sent all the same")
+    @Test("if the journal is lost and the delivery record is not, events with new numbers are still sent")
     func lostJournal() async throws {
         let directory = try TemporaryDirectory()
         let receiver = Receiver()
@@ -237,7 +237,7 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
-    @Test("webhooks come, change and go: a new one begins with the next event, one that stays misses none")
+    @Test("webhooks are added, changed and removed: a new one starts with the next event, a kept one misses none")
     func replaced() async throws {
         let (one, two) = (Receiver(), Receiver())
         let (first, second) = (try await one.start(), try await two.start())
@@ -263,12 +263,12 @@ struct EventDeliveryTests {
         #expect(two.received == [3, 4, 5, 6].map { "r-\($0)" })
         #expect(notices.all == [.removed(undelivered: 0)])
         delivery.replace([Webhook(url: second)])
-        #expect(log.observers == 0, "nothing begins behind the end")
+        #expect(log.observers == 0, "nothing starts after the end")
         await one.stop()
         await two.stop()
     }
 
-    @Test("what one that goes has not taken is dropped and counted; if it comes back it is a new one")
+    @Test("undelivered events of a removed webhook are dropped and counted; if it returns it counts as new")
     func removed() async throws {
         let directory = try TemporaryDirectory()
         let receiver = Receiver([.serviceUnavailable])
@@ -305,7 +305,7 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
-    @Test("one that wants no more is left alone until it is written otherwise")
+    @Test("a webhook that answers 410 gets no more events until its configuration changes")
     func refusing() async throws {
         let receiver = Receiver([.gone])
         let url = try await receiver.start()
@@ -331,7 +331,7 @@ struct EventDeliveryTests {
         await other.stop()
     }
 
-    @Test("one that is away holds up neither the others nor the end")
+    @Test("a webhook that is down delays neither the others nor the end")
     func isolation() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()

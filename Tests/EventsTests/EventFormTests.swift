@@ -2,10 +2,10 @@ import Testing
 
 import Events
 
-@Suite("Events on their way out")
+@Suite("Forms of delivered events")
 struct EventFormTests {
     /// The example of the specification's reference libraries.
-    @Test("a Standard Webhooks signature, and one for each secret while they change")
+    @Test("a Standard Webhooks signature, with one for each secret during a rotation")
     func signature() {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let body = Array(#"{"test": 2432232314}"#.utf8)
@@ -19,12 +19,12 @@ struct EventFormTests {
         #expect(WebhookSignature(secrets: [""]).field(id: "a", timestamp: 0, body: []) == nil)
     }
 
-    @Test("the envelope is a CloudEvent around the event as it is everywhere else")
+    @Test("the envelope is a CloudEvent around the usual event")
     func envelope() {
         let line =
             #"{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":42,"roomId":"a.b-1","incarnation":3,"uid":"1001","x":[1]}"#
         let event = CloudEvent(EventRecord(sequence: 42, type: "source.live", line: line), roomID: "a.b-1")
-        #expect(event.id == "a_b-1-3-42-20261120T221218136Z", "a full stop would part what is signed")
+        #expect(event.id == "a_b-1-3-42-20261120T221218136Z", "a full stop would separate the signed fields")
         #expect(
             String(decoding: event.body, as: UTF8.self)
                 == #"{"specversion":"1.0","id":"a_b-1-3-42-20261120T221218136Z","source":"/tandem/rooms/a.b-1/incarnations/3","#
@@ -34,7 +34,7 @@ struct EventFormTests {
     }
 
     @Test(
-        "the subject is whom the event is about, not somebody in a list or a text of it",
+        "the subject is the source that the event concerns, not one in a list or text of it",
         arguments: [
             (#""program":{"peakDb":-3.1},"sources":[{"uid":"1001","peakDb":-9.0},{"uid":"2002"}]"#, nil),
             (#""reason":"\"uid\":\"1001\" {","list":["uid"]"#, nil), (#""uid":null,"alarm":{"uid":"1001"}"#, nil),
@@ -49,7 +49,7 @@ struct EventFormTests {
         #expect(uid.map { envelope.contains(#""subject":"sources/\#($0)""#) } ?? true)
     }
 
-    @Test("no two events have one id: of two workers, nor of two first ones whose states are lost")
+    @Test("no two events share an id, across workers and also if their state is lost")
     func ids() {
         func id(_ incarnation: Int, _ sequence: Int64, _ second: Int) -> String {
             let line =
@@ -57,10 +57,10 @@ struct EventFormTests {
             return CloudEvent(EventRecord(sequence: sequence, type: "a.b", line: line), roomID: "r").id
         }
         #expect(Set([id(1, 1, 0), id(2, 1, 0), id(1, 2, 0), id(1, 1, 1)]).count == 4)
-        #expect(id(1, 1, 0) == id(1, 1, 0), "the same at every attempt, whoever makes it")
+        #expect(id(1, 1, 0) == id(1, 1, 0), "the same at every attempt, from any worker")
     }
 
-    @Test("a webhook shows scheme and host, nothing that could be a secret")
+    @Test("a webhook is shown by scheme and host, without anything that could be secret")
     func shown() {
         for (url, shown) in [
             ("https://user:pass@hooks.example:8443/t/0k3n?key=1", "https://hooks.example:8443"),

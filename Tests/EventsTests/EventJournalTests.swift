@@ -17,7 +17,7 @@ struct EventJournalTests {
             line: #"{"type":"source.live","time":"t","sequence":\#(number),"uid":"\#(more)"}"#)
     }
 
-    @Test("a successor reads what was told, but no half line")
+    @Test("a successor reads the events told before, but no partial line")
     func successor() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/room"
@@ -37,11 +37,11 @@ struct EventJournalTests {
         #expect(EventJournal.read(directory: path) == events + [Self.event(6)])
         var facts = stat()
         #expect(stat(path + "/" + EventJournal.name, &facts) == 0)
-        #expect(facts.st_mode & 0o777 == 0o600, "it says where publishers are")
+        #expect(facts.st_mode & 0o777 == 0o600, "it contains publishers' addresses")
         directory.remove()
     }
 
-    @Test("it does not grow beyond two files")
+    @Test("the journal has at most two files")
     func turning() throws {
         let directory = try TemporaryDirectory()
         let journal = EventJournal(directory: directory.path)
@@ -61,7 +61,7 @@ struct EventJournalTests {
         directory.remove()
     }
 
-    @Test("lines that are no events are left out")
+    @Test("lines that are no events are skipped")
     func foreign() throws {
         let directory = try TemporaryDirectory()
         let file = open(directory.path + "/" + EventJournal.name, O_WRONLY | O_CREAT, 0o600)

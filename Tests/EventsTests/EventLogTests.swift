@@ -8,7 +8,7 @@ struct EventLogTests {
         EventRecord(sequence: number, type: "a.b", line: line)
     }
 
-    @Test("keeps the latest, in number and in bytes")
+    @Test("the log keeps the latest events, limited in number and bytes")
     func bounds() {
         let log = EventLog(capacity: 4, byteCapacity: 100)
         for number in 1...10 { log.append(Self.event(Int64(number))) }
@@ -16,12 +16,12 @@ struct EventLogTests {
         #expect(log.page(after: 0).missed == 6)
         #expect(log.page(after: 8).missed == 0)
         log.append(Self.event(11, String(repeating: "x", count: 99)))
-        #expect(log.page(after: 0).events.map(\.sequence) == [11], "98 bytes of it leave no room for others")
+        #expect(log.page(after: 0).events.map(\.sequence) == [11], "its 98 bytes leave no space for others")
         log.append(Self.event(12, String(repeating: "x", count: 500)))
-        #expect(log.page(after: 0).events.map(\.sequence) == [12], "the latest stays whatever its size")
+        #expect(log.page(after: 0).events.map(\.sequence) == [12], "the latest stays, whatever its size")
     }
 
-    @Test("numbers on behind what earlier workers told, and takes nothing out of order")
+    @Test("numbers continue those of earlier workers, and out-of-order events are refused")
     func earlier() {
         let log = EventLog(earlier: [Self.event(5), Self.event(4), Self.event(9)])
         #expect(log.last == 9)
@@ -34,7 +34,7 @@ struct EventLogTests {
         #expect(log.page(after: Int64.min).events.count == 3)
     }
 
-    @Test("a closed log takes nothing and says so")
+    @Test("a closed log accepts nothing and says so")
     func closed() {
         let log = EventLog()
         log.append(Self.event(1))

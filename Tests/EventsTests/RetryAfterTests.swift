@@ -2,15 +2,15 @@ import Testing
 
 import Events
 
-@Suite("How long a receiver asks to be left alone: RFC 9110 §10.2.3")
+@Suite("Retry-After: RFC 9110 §10.2.3")
 struct RetryAfterTests {
-    @Test("seconds, as they are written")
+    @Test("a number of seconds")
     func seconds() {
         #expect(RetryAfter.seconds("120", now: 5) == 120)
         #expect(RetryAfter.seconds("0", now: 5) == 0 && RetryAfter.seconds("-7", now: 5) == 0)
     }
 
-    @Test("a date, from the receiver's own time; one that is over asks for nothing")
+    @Test("a date, relative to the receiver's clock; a past date means no delay")
     func date() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         #expect(RetryAfter.date(date) == 784_111_777)
@@ -28,7 +28,7 @@ struct RetryAfterTests {
     func calendar(text: String, seconds: Int64) { #expect(RetryAfter.date(text) == seconds) }
 
     @Test(
-        "anything else is nothing",
+        "other values are ignored",
         arguments: [
             "", "soon", "1.5", "99999999999999999999", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
             "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",

@@ -2,9 +2,9 @@ import Testing
 
 import Events
 
-@Suite("How deliveries came out")
+@Suite("Counters of webhook deliveries")
 struct WebhookTallyTests {
-    @Test("taken, refused by a status, or failed without one")
+    @Test("deliveries count as accepted, refused by a status, or failed without one")
     func outcomes() {
         var tally = WebhookCounters()
         for outcome in [

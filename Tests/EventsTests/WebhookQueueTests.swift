@@ -10,7 +10,7 @@ struct WebhookQueueTests {
             last: numbers.last ?? 0, isClosed: false)
     }
 
-    /// So that what changes it can stand in an expectation.
+    /// A class, so that changes to it can be part of an expectation.
     private final class Shared {
         private var queue: WebhookQueue
 
@@ -28,7 +28,7 @@ struct WebhookQueueTests {
 
     private static let second: Int64 = 1_000_000_000
 
-    @Test("one at a time, in order, each until it is taken")
+    @Test("one event at a time, in order, each until it is accepted")
     func order() throws {
         let queue = Shared(types: [], delivered: 1)
         let page = Self.page([1, 2, 3])
@@ -41,7 +41,7 @@ struct WebhookQueueTests {
         #expect(queue.next(in: page)?.sequence == 3)
     }
 
-    @Test("waits longer after each failure, half a minute at most, and as long as it is asked to")
+    @Test("delays grow after each failure, up to half a minute, or as long as Retry-After asks")
     func backOff() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -54,12 +54,13 @@ struct WebhookQueueTests {
         _ = queue.attempted(event, .status(503, retryAfter: 90), now: 7, jitter: 0)
         #expect(queue.due == 7 + 90 * Self.second)
         _ = queue.attempted(event, .status(503, retryAfter: Int.max), now: 0, jitter: 999)
-        #expect(queue.due == 3600 * Self.second, "an hour is the most that is believed")
+        #expect(queue.due == 3600 * Self.second, "at most an hour is accepted")
         _ = queue.attempted(event, .status(404, retryAfter: 90), now: 0, jitter: 0)
-        #expect(queue.due == 22_500_000_000, "asked for by a status that may ask")
+        #expect(queue.due == 22_500_000_000, "requested with a status that allows it")
     }
 
-    /// A receiver and a room in injected time: what is there by `now`, an attempt when one is due, until all is through.
+    /// A receiver and a room with injected time: events by `now`, an attempt whenever one is due, until all are
+    /// delivered.
     private struct Delivery {
         var taken: [Int64] = []
         var notices: [WebhookQueue.Notice] = []
@@ -67,8 +68,8 @@ struct WebhookQueueTests {
     }
 
     /// - Parameters:
-    ///   - count: Events, one each `interval`.
-    ///   - answer: What the receiver says at a time, and how long it takes to.
+    ///   - count: Number of events, one each `interval`.
+    ///   - answer: The receiver's answer at a time, and how long it takes.
     private static func deliver(
         _ count: Int64, each interval: Int64, capacity: Int = 4096,
         answer: (_ now: Int64) -> (WebhookQueue.Outcome, Int64)
@@ -106,7 +107,7 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "a receiver down for 60 s, slow, or wrong: nothing is lost within the bound, and the order is kept",
+        "a receiver down for 60 s, slow or failing: nothing within the limit is lost, and the order is kept",
         arguments: [
             WebhookQueue.Outcome.failed("connectTimeout"), .failed("readTimeout"), .status(500), .status(503),
             .status(503, retryAfter: 20), .status(302), .status(404),
@@ -118,28 +119,28 @@ struct WebhookQueueTests {
             away.contains(now) ? (wrong, 3 * Self.second) : (.status(204), Self.second / 50)
         }
         #expect(delivery.taken == Array(1...1_200))
-        #expect(delivery.notices.count == 2, "told when it failed, and when it took events again")
+        #expect(delivery.notices.count == 2, "reported when it failed, and when it accepted events again")
         guard case .failing = delivery.notices.first, case .restored(let failures) = delivery.notices.last else {
             Issue.record("\(delivery.notices)")
             return
         }
-        #expect((2...12).contains(failures), "asked again, and not all the time")
+        #expect((2...12).contains(failures), "retried, but not all the time")
         #expect(delivery.end < 125 * Self.second, "it has caught up before the two minutes are over: \(delivery.end)")
     }
 
     @Test(
-        "a receiver that is slower than the room gets all of it, in order, later; beyond the bound the oldest are lost")
+        "a receiver slower than the room gets everything later, in order; beyond the limit the oldest are lost")
     func slow() {
         let late = Self.deliver(600, each: Self.second / 2) { _ in (.status(204), Self.second) }
         #expect(late.taken == Array(1...600) && late.notices.isEmpty)
         let lost = Self.deliver(600, each: Self.second / 2, capacity: 64) { _ in (.status(204), Self.second) }
         #expect(lost.taken == lost.taken.sorted() && Set(lost.taken).count == lost.taken.count)
         let missing = lost.notices.reduce(into: Int64(0)) { if case .lost(let count) = $1 { $0 += count } }
-        #expect(missing > 0 && Int64(lost.taken.count) + missing == 600, "what is lost is told to the last one")
+        #expect(missing > 0 && Int64(lost.taken.count) + missing == 600, "every lost event is reported")
         #expect(lost.taken.last == 600)
     }
 
-    @Test("410 ends it")
+    @Test("410 ends the delivery")
     func gone() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -148,7 +149,7 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "only the kinds that are wanted",
+        "only the requested types are sent",
         arguments: [
             (["source.live"], "source.live", true), (["source.*"], "source.live", true),
             (["source.*"], "sources.live", false), (["source"], "source.live", false), ([], "room.closed", true),
@@ -157,10 +158,10 @@ struct WebhookQueueTests {
     func kinds(types: [String], type: String, isWanted: Bool) {
         let queue = Shared(types: types, delivered: 0)
         #expect((queue.next(in: Self.page([1, 2], type: type)) != nil) == isWanted)
-        #expect(queue.delivered == (isWanted ? 0 : 2), "what is not wanted counts as done")
+        #expect(queue.delivered == (isWanted ? 0 : 2), "unwanted events count as delivered")
     }
 
-    @Test("what the log has given up is told and passed over")
+    @Test("events dropped by the log are reported and skipped")
     func missed() {
         let queue = Shared(types: [], delivered: 3)
         #expect(queue.missed(4) == .lost(4))

@@ -3,8 +3,8 @@ import PackageDescription
 
 let house: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
 
-/// A package of its own, so that nobody who builds Tandem builds its fuzzer. `make fuzz` builds it with coverage counters and
-/// AddressSanitizer; the cases themselves also run, seeded and short, in `make test`.
+/// A separate package, so that building Tandem does not build its fuzzer. `make fuzz` builds it with coverage counters
+/// and AddressSanitizer; `make test` also runs the cases, seeded and short.
 let package = Package(
     name: "tandem-fuzz",
     dependencies: [.package(name: "tandem", path: "../..")],

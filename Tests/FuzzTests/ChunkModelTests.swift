@@ -1,10 +1,10 @@
 import FuzzCases
 import Testing
 
-@Suite("RTMP chunks: whatever a writer may legally choose, the reader gives what was meant")
+@Suite("RTMP chunks: the reader understands every form that a writer may legally choose")
 struct ChunkModelTests {
     @Test(
-        "headers of every type, ids in every form, extended timestamps, aborts, chunk sizes, interleaved, at any cut",
+        "headers of every type, ids in every form, extended timestamps, aborts, chunk sizes, interleaved, for any split",
         arguments: 0..<120)
     func everyLegalChoice(seed: Int) {
         for largest in [Int.max, 1, 2, 3, 7, 127, 128, 4096] {
@@ -13,7 +13,7 @@ struct ChunkModelTests {
         }
     }
 
-    @Test("the schedules of the model have every form in them")
+    @Test("the generated schedules contain every form")
     func everyFormOccurs() {
         let forms = (0..<40).reduce(into: Set<String>()) {
             $0.formUnion(ChunkModel.forms(seed: UInt64($1), steps: 150))
@@ -22,7 +22,7 @@ struct ChunkModelTests {
     }
 
     @Test(
-        "a session gives the media of a model, aggregates and interleaved control messages included", arguments: 0..<120
+        "a session gives the media of a model, with aggregates and interleaved control messages", arguments: 0..<120
     )
     func session(seed: Int) {
         for largest in [Int.max, 1, 128, 700] {
@@ -31,7 +31,7 @@ struct ChunkModelTests {
         }
     }
 
-    @Test("a reader that is told another chunk size than the writer's is noticed: the model can fail")
+    @Test("the check itself: a reader with a wrong chunk size is noticed")
     func modelCanFail() {
         let broken = (0..<20).compactMap { ChunkModel.holds(seed: UInt64($0), steps: 150, largest: .max, forgets: 1) }
         #expect(broken.count > 10)

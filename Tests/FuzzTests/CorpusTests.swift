@@ -2,11 +2,11 @@ import FuzzCases
 import Glibc
 import Testing
 
-@Suite("Bytes from outside: the corpus of every case, and seeded changes of it")
+@Suite("Untrusted bytes: the corpus of every fuzz case, and seeded mutations of it")
 struct CorpusTests {
     static let names = FuzzCases.all.map(\.name)
 
-    /// Changed inputs of a case; `TANDEM_FUZZ_CASES` asks for more.
+    /// Number of mutated inputs per case; `TANDEM_FUZZ_CASES` sets another.
     static let changes = getenv("TANDEM_FUZZ_CASES").flatMap { Int(String(cString: $0)) } ?? 400
 
     static func entry(_ name: String) throws -> FuzzCase {
@@ -18,18 +18,18 @@ struct CorpusTests {
         return FuzzFiles.names(folder).map { ($0, FuzzFiles.bytes("\(folder)/\($0)")) }
     }
 
-    @Test("every promise holds for what the fuzzer found worth keeping, crashes of the past included", arguments: names)
+    @Test("every invariant holds for inputs the fuzzer kept, past crashes included", arguments: names)
     func corpus(name: String) throws {
         let entry = try Self.entry(name)
         let inputs = Self.corpus(name)
-        #expect(inputs.count >= 10, "the corpus of \(name) is gone")
+        #expect(inputs.count >= 10, "the corpus of \(name) is missing")
         for input in inputs {
             let broken = entry.run(input.bytes)
             #expect(broken == nil, "\(name)/\(input.name)")
         }
     }
 
-    @Test("every promise holds for the seeds", arguments: names)
+    @Test("every invariant holds for the seeds", arguments: names)
     func seeds(name: String) throws {
         let entry = try Self.entry(name)
         let seeds = entry.seeds()
@@ -40,7 +40,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("every promise holds for seeded changes of both", arguments: names)
+    @Test("every invariant holds for seeded mutations of both", arguments: names)
     func changes(name: String) throws {
         let entry = try Self.entry(name)
         let inputs = (Self.corpus(name) + entry.seeds()).filter { $0.bytes.count <= entry.longest }
@@ -50,12 +50,12 @@ struct CorpusTests {
             let start = Self.processorTime()
             let broken = entry.run(bytes)
             #expect(broken == nil, "\(name), change \(number)")
-            // Hundreds of times what the slowest takes: no input may keep a thread busy.
+            // Hundreds of times the slowest measured: no input may keep a thread busy.
             #expect(Self.processorTime() - start < 2_000_000_000, "\(name), change \(number): slow")
         }
     }
 
-    /// Nanoseconds this thread has computed.
+    /// CPU time of this thread in nanoseconds.
     private static func processorTime() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

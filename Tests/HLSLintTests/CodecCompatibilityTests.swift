@@ -4,7 +4,7 @@ import Testing
 @Suite("Lint: CODECS that declare more than the media needs")
 struct CodecCoverTests {
     @Test(
-        "a declared profile and level that cover the media's are no fault; lower ones and other kinds are",
+        "a declared profile and level above the media's are valid; lower or different ones are not",
         arguments: [
             ("avc1.64001f", "avc1.4d401f", true), ("avc1.64001f", "avc1.42c01e", true),
             ("avc1.64001F", "avc1.64001f", true), ("avc1.4d401f", "avc1.64001f", false),

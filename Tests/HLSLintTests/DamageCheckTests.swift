@@ -4,7 +4,7 @@ import MediaKernels
 import MediaTypes
 import Testing
 
-@Suite("Lint: what a decoder says of a segment")
+@Suite("Lint: damaged slices in a segment")
 struct DamageCheckTests {
     /// Two seconds of moving rectangles with B-frames, as one block and its samples.
     private static func segment() throws -> (record: [UInt8], bytes: [UInt8], samples: [Range<Int>]) {
@@ -39,12 +39,12 @@ struct DamageCheckTests {
         DamageCheck.damagedFrames(configuration: record, memory: PacketMemory(bytes), samples: samples)
     }
 
-    @Test("slices as the encoder wrote them are whole; bytes overwritten in one slice are found, wherever they are")
+    @Test("slices as the encoder wrote them are intact; bytes overwritten in one slice are found, wherever they are")
     func damage() throws {
         let (record, bytes, samples) = try Self.segment()
         #expect(samples.count == 60)
         #expect(Self.damagedFrames(record, bytes, samples) == 0)
-        // Legal bytes for a NAL unit, so that only decoding tells.
+        // Bytes that are legal in a NAL unit, so that only decoding can tell.
         for frame in [0, 1, 20, 59] {
             let range = samples[frame]
             var damaged = bytes
@@ -56,7 +56,7 @@ struct DamageCheckTests {
         }
     }
 
-    @Test("another encoder's parameter sets, or none, make no claim that slices are whole")
+    @Test("with another encoder's parameter sets, or none, slices are not reported as intact")
     func otherRecord() throws {
         let (_, bytes, samples) = try Self.segment()
         #expect(Self.damagedFrames([1, 2, 3], bytes, samples) != 0)

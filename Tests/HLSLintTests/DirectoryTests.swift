@@ -36,7 +36,7 @@ struct DirectoryTests {
         return linter
     }
 
-    @Test("finished lists, sliding and EVENT: nothing is found; a file that is gone is", arguments: [true, false])
+    @Test("finished playlists, sliding and EVENT, have no finding; a missing file is one", arguments: [true, false])
     func finished(isEvent: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -54,7 +54,7 @@ struct DirectoryTests {
         let linter = Self.lint("\(folder)/index.m3u8")
         for finding in linter.findings { Issue.record("\(finding.text(since: 0))") }
         #expect(linter.isEnded && linter.playlistCount == 5)
-        // Of the pictures two key frames a segment, too.
+        // Video also has two key frames per segment.
         #expect(linter.segmentCount == (isEvent ? 7 * 15 - 2 : 7 * 6 - 2))
         try FileManager.default.removeItem(atPath: "\(folder)/audio-1-13.m4s")
         #expect(Self.lint("\(folder)/index.m3u8").findings.map(\.rule) == [.resourceMissing])
@@ -62,7 +62,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "an encrypted room: its key frames and its transport streams are opened and read; what is wrong with them is found"
+        "key frames and MPEG-TS segments of an encrypted room are decrypted and checked, and faults are found"
     )
     func encrypted() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)").path
@@ -83,7 +83,7 @@ struct DirectoryTests {
         }
         packager.finish(endlist: true)
         #expect(packager.step() == .ended)
-        // As a key server has them.
+        // Like a key server.
         for track in ["720p", "360p", "audio"] {
             for period in 0..<4 {
                 let name = "\(track)-\(period).key"
@@ -105,7 +105,7 @@ struct DirectoryTests {
             #expect(Set(linter.findings.map(\.rule)) == [rule], "\(linter.findings.map { $0.text(since: 0) })")
             try text.write(toFile: list, atomically: true, encoding: .utf8)
         }
-        // A byte beside the fragment, and another key's segments.
+        // A byte outside of the fragment, and the segments of another key.
         try expect(.iFrameRange, in: "\(folder)/720p-iframes.m3u8") { text in
             let place = text.firstRange(of: "@")?.upperBound ?? text.startIndex
             return text.replacingCharacters(in: place...place, with: text[place] == "1" ? "2" : "1")
@@ -118,7 +118,7 @@ struct DirectoryTests {
         #expect(Set(Self.lint("\(folder)-ts/360p.m3u8").findings.map(\.rule)) == [.segmentUnreadable])
     }
 
-    @Test("a transport stream with a packet that is missing, tables that are missing, or half a packet is found")
+    @Test("a missing MPEG-TS packet, missing tables and a truncated packet are found")
     func transport() {
         func linted(_ segment: [UInt8]) -> [Rule] {
             var linter = Linter(url: "/l.m3u8")

@@ -17,7 +17,7 @@ extension Fault {
         Fault(rule: rule, multivariant: { text, _ in edit(text) })
     }
 
-    /// Of one rendition's media.
+    /// Changes the media of one rendition.
     private static func bytes(
         _ rule: Rule, _ track: String = "720p", _ edit: @escaping @Sendable (String, [UInt8]) -> [UInt8]
     ) -> Fault {
@@ -36,7 +36,7 @@ extension Fault {
             })
     }
 
-    /// One fault a rule, each planted alone into a presentation that is right.
+    /// One fault per rule, each planted alone into a valid presentation.
     static let table: [Fault] =
         text + durations + updates + pace + edge + reloads + dates + media + renditions + master + http
 
@@ -94,7 +94,7 @@ extension Fault {
             text: { text, context in
                 (50_000_000_000..<50_600_000_000).contains(context.at) ? text + "#EXT-X-ENDLIST\n" : text
             }),
-        // The end stays for longer than one more read.
+        // The end tag stays for more than one read.
         .text(.endlistRemoved) { text, context in
             (50_000_000_000..<54_000_000_000).contains(context.at) ? text + "#EXT-X-ENDLIST\n" : text
         },
@@ -111,19 +111,19 @@ extension Fault {
             }),
     ]
 
-    /// Slower than the clock, by an eighth; each pause is within the rules.
+    /// Slower than real time by an eighth; each pause is within the rules.
     private static let pace: [Fault] = [
         Fault(rule: .updateSlow, delay: { _, at in at > 20_000_000_000 ? (at - 20_000_000_000) / 8 : 0 }),
         .reply(.segmentSlow) { path, _, reply in
             if path.hasPrefix("720p-1-20."), !isPart(path) { reply.receivedAt = reply.sentAt + 3_000_000_000 }
         },
-        // Each by a tenth only, but all of them.
+        // Each by only a tenth, but all of them.
         .reply(.segmentSlow) { path, _, reply in
             if path.hasPrefix("720p-1-"), !isPart(path), (sequence(path) ?? 0) >= 16 {
                 reply.receivedAt = reply.sentAt + 2_350_000_000
             }
         },
-        // Late now and then, and always late by less.
+        // Late sometimes, and each time by less.
         .reply(.reloadLate) { path, _, reply in
             if path.hasPrefix("720p.m3u8?_HLS_msn"), (40_000_000_000..<41_000_000_000).contains(reply.sentAt) {
                 reply.receivedAt += 1_200_000_000

@@ -1,9 +1,9 @@
 import HLSLint
 import Testing
 
-@Suite("Lint: faults planted one by one")
+@Suite("Lint: single faults")
 struct FaultTests {
-    @Test("each fault is found by its own rule, with its place", arguments: Fault.table.indices)
+    @Test("each fault is found by its own rule, with its location", arguments: Fault.table.indices)
     func found(index: Int) throws {
         let fault = Fault.table[index]
         let rule = try #require(fault.rule)
@@ -13,10 +13,10 @@ struct FaultTests {
         for finding in linter.findings where finding.rule == rule {
             #expect(!finding.what.isEmpty && finding.playlist.hasPrefix(ScriptServer.base))
         }
-        #expect(linter.findings.count < 12 * found.count * 4, "what repeats itself is counted, not kept")
+        #expect(linter.findings.count < 12 * found.count * 4, "repeated findings are counted, not stored")
     }
 
-    @Test("every rule has a fault that breaks it, a clause, a remedy and an id of its own")
+    @Test("every rule has a fault that breaks it, a clause, a remedy and a unique id")
     func everyRule() {
         #expect(Set(Fault.table.compactMap(\.rule)) == Set(Rule.allCases))
         for rule in Rule.allCases {

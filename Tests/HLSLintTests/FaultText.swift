@@ -1,4 +1,4 @@
-/// Edits of playlist texts, as mistakes make them.
+/// Edits of playlist texts that introduce faults.
 extension String {
     var playlistLines: [String] { self.split(separator: "\n").map(String.init) }
 
@@ -8,19 +8,19 @@ extension String {
 
     func without(_ prefix: String) -> String { self.mapLines { $0.hasPrefix(prefix) ? nil : $0 } }
 
-    /// Behind the first line.
+    /// Adds lines after the first line.
     func adding(_ lines: String) -> String {
         self.replacing("#EXTM3U\n", with: "#EXTM3U\n\(lines)\n", maxReplacements: 1)
     }
 
-    /// Values of one tag.
+    /// Changes the values of one tag.
     func editing(_ prefix: String, _ change: (String) -> String) -> String {
         self.mapLines { $0.hasPrefix(prefix) ? change($0) : $0 }
     }
 
     func setting(_ tag: String, _ value: String) -> String { self.editing("#\(tag):") { _ in "#\(tag):\(value)" } }
 
-    /// The number of the segment each line belongs to.
+    /// Each line with the number of its segment.
     private var numbered: [(number: Int, line: String)] {
         var number = 0
         var result: [(Int, String)] = []
@@ -33,7 +33,7 @@ extension String {
         return result
     }
 
-    /// Lines of segments from `first` on.
+    /// Changes the lines of segments from `first` on.
     func fromSegment(_ first: Int, _ change: (String) -> String) -> String {
         self.numbered.map { ($0.number >= first ? change($0.line) : $0.line) + "\n" }.joined()
     }
@@ -42,7 +42,7 @@ extension String {
         self.numbered.compactMap { $0.number == number ? change($0.line) : $0.line }.map { $0 + "\n" }.joined()
     }
 
-    /// All dates of segments from `first` on, moved by so many milliseconds (below 1,000).
+    /// Moves all dates of segments from `first` on by so many milliseconds (below 1,000).
     func movingDates(from first: Int, by milliseconds: Int) -> String {
         self.fromSegment(first) { line in
             guard line.hasPrefix("#EXT-X-PROGRAM-DATE-TIME:"), let ms = Int(line.suffix(4).dropLast()) else {
@@ -58,7 +58,7 @@ extension String {
         }
     }
 
-    /// Only the newest `count` segments and what follows them.
+    /// Keeps only the newest `count` segments and what follows them.
     func keepingSegments(_ count: Int) -> String {
         let total = self.playlistLines.count { !$0.hasPrefix("#") }
         let drop = max(0, total - count)
@@ -80,7 +80,7 @@ extension String {
 
 /// Edits of boxes.
 extension [UInt8] {
-    /// Offsets behind each occurrence of a box type.
+    /// Offsets after each occurrence of a box type.
     func behind(_ type: String) -> [Int] {
         let code = [UInt8](type.utf8)
         guard self.count >= 4 else { return [] }
@@ -99,10 +99,10 @@ extension [UInt8] {
 
     func renaming(_ type: String, _ other: String) -> [UInt8] { self.patching(type, -4, [UInt8](other.utf8)) }
 
-    /// Bytes of the media data overwritten from `offset` on.
+    /// Overwrites bytes of the media data from `offset` on.
     func overwriting(_ offset: Int, with bytes: [UInt8]) -> [UInt8] { self.patching("mdat", offset, bytes) }
 
-    /// Composition offsets of video samples moved by ticks: of all rows of a `trun`, or of the last one.
+    /// Moves composition offsets of video samples by ticks: of all rows of a `trun`, or of the last one.
     func movingOffsets(_ ticks: Int32, onlyLast: Bool = false) -> [UInt8] {
         var result = self
         for place in self.behind("trun") where place + 12 <= self.count {
@@ -120,7 +120,7 @@ extension [UInt8] {
         return result
     }
 
-    /// Decode times moved by ticks.
+    /// Moves decode times by ticks.
     func movingDecodeTimes(_ ticks: Int64) -> [UInt8] {
         var result = self
         for place in self.behind("tfdt") where place + 12 <= self.count {
@@ -131,7 +131,7 @@ extension [UInt8] {
     }
 }
 
-/// The media sequence number in a file name such as `720p-1-12.3.m4s`; `nil` for maps.
+/// The media sequence number in a file name such as `720p-1-12.3.m4s`; nil for maps.
 func sequence(_ name: String) -> Int? {
     guard name.hasSuffix(".m4s") else { return nil }
     return name.split(separator: "-").last?.split(separator: ".").first.flatMap { Int($0) }

@@ -3,21 +3,21 @@ import Testing
 
 @Suite("Lint: a presentation without a fault")
 struct GoodPresentationTests {
-    @Test("80 s of a low-latency room: everything is fetched and nothing is found")
+    @Test("80 s of a low-latency room: everything is fetched, and there is no finding")
     func nothing() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Fault()).run()
         for finding in linter.findings { Issue.record("\(finding.text(since: 0))") }
         #expect(linter.findingCount == 0)
         #expect(linter.isEnded)
         #expect(linter.playlistCount == 3 + 2)
-        // Each segment of pictures has two key frames, the last one has one.
+        // Each video segment has two key frames, the last one has one.
         #expect(linter.segmentCount == 3 * 38 + 2 * (2 * 38 - 1))
         #expect(linter.partCount > 3 * 130)
-        // The window has 13 segments; those that left wait for the end of their time.
+        // The window has 13 segments; removed ones are kept until their time is over.
         #expect(linter.recordCount < 3 * 38 + 2 * 2 * 38)
     }
 
-    @Test("a media playlist alone, and one read after its end")
+    @Test("a single media playlist, and one read after its end")
     func alone() throws {
         let script = try Script.shared.get()
         let entries = [
@@ -33,7 +33,7 @@ struct GoodPresentationTests {
         }
     }
 
-    @Test("two renditions of the same bytes all along are not mixed up")
+    @Test("two renditions with the same bytes are not mixed up")
     func twins() throws {
         let script = try Script.shared.get()
         let fault = Fault(object: { name, bytes in

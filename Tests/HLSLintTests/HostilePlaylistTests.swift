@@ -1,9 +1,9 @@
 import HLSLint
 import Testing
 
-@Suite("Linter: numbers and dates that fit in no clock")
+@Suite("Lint: numbers and dates out of range")
 struct HostilePlaylistTests {
-    /// What the linter finds in a playlist, segments not fetched.
+    /// The linter's findings for a playlist, without fetching segments.
     private static func findings(_ list: String) -> [Finding] {
         var linter = Linter(url: "https://example.org/index.m3u8")
         var requests = linter.begin(at: 0)[...]
@@ -25,7 +25,7 @@ struct HostilePlaylistTests {
     }
 
     @Test(
-        "a date beyond 64 bits of nanoseconds is no date",
+        "a date beyond 64 bits of nanoseconds is invalid",
         arguments: ["9999-12-31T23:59:59Z", "2262-04-12T00:00:00Z", "0000-01-01T00:00:00.5Z"])
     func farDate(date: String) {
         let findings = Self.findings(Self.list("#EXT-X-PROGRAM-DATE-TIME:\(date)"))
@@ -36,7 +36,7 @@ struct HostilePlaylistTests {
             })
     }
 
-    @Test("durations and targets of years are judged, not multiplied beyond 64 bits")
+    @Test("durations and targets of years are checked without overflow")
     func longDurations() {
         let parts = "#EXT-X-PART-INF:PART-TARGET=999999999\n#EXT-X-PART:DURATION=999999998,URI=\"p\"\n"
         let findings = Self.findings(
@@ -48,7 +48,7 @@ struct HostilePlaylistTests {
         #expect(!Self.findings(far).isEmpty)
     }
 
-    @Test("sums and rates beyond 64 bits are judged, too")
+    @Test("sums and rates beyond 64 bits are checked, too")
     func sums() {
         let age = String(repeating: "#EXTINF:9999999,\na.ts\n", count: 1_000)
         #expect(!Self.findings("#EXTM3U\n#EXT-X-TARGETDURATION:9999999\n\(age)").isEmpty)

@@ -1,11 +1,11 @@
 import HLSLint
 import Testing
 
-@Suite("Lint: a server that gives no answer for a while, as between a worker and its successor")
+@Suite("Lint: a server that does not answer for a while, as between a worker and its successor")
 struct OutageTests {
     private static let start: Int64 = 40_000_000_000
 
-    /// Nobody is there for so many seconds: what is asked then is refused, what waits is cut off.
+    /// The server is down for so many seconds: new requests are refused, blocked ones are cut off.
     private static func away(_ seconds: Int64) -> Fault {
         Fault(
             rule: nil,
@@ -18,7 +18,7 @@ struct OutageTests {
             })
     }
 
-    @Test("two seconds are told and are no finding")
+    @Test("an outage of two seconds is reported, and is no finding")
     func short() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(2)).run()
         #expect(linter.findings.isEmpty, "\(linter.findings.map(\.what))")
@@ -29,22 +29,22 @@ struct OutageTests {
         #expect(outage.text(since: 10_000_000_000).hasPrefix("no answer for 2."))
         #expect(linter.report.text.contains("\"outages\":[{\"atSeconds\":30"))
         let whole = ScriptServer(script: try Script.shared.get(), fault: Fault(rule: nil)).run()
-        #expect(linter.segmentCount == whole.segmentCount, "what was listed meanwhile is fetched all the same")
+        #expect(linter.segmentCount == whole.segmentCount, "segments listed meanwhile are fetched")
         #expect(whole.outages.isEmpty)
     }
 
-    @Test("parts that went with the worker are a finding")
+    @Test("parts lost with the worker are a finding")
     func lostParts() throws {
         let end = Self.start + 2_000_000_000
         let away = Self.away(2).reply
-        // What was there before is not there any more, but for whole segments.
+        // Objects from before are gone, except whole segments.
         let fault = Fault(
             rule: nil,
             reply: { path, isListed, reply in
                 let reply = away(path, isListed, reply)
                 let name = path.split(separator: "/").last.map { $0.split(separator: "-").last ?? "" } ?? ""
                 let numbers = name.split(separator: ".").compactMap { Int64($0) }
-                // Of the segment that was in the making, which the same name comes back for, and of those before.
+                // Parts of the incomplete segment, whose names are used again, and of those before.
                 guard numbers.count == 2, numbers[0] <= 18, reply.sentAt >= end, reply.status != 0 else { return reply }
                 return LintReply(status: 404, sentAt: reply.sentAt, receivedAt: reply.receivedAt)
             })
@@ -53,7 +53,7 @@ struct OutageTests {
         #expect(rules == [.resourceMissing, .partGone, .hintUnanswered], "\(rules.map(\.rawValue))")
     }
 
-    @Test("more than was granted is a finding")
+    @Test("an outage longer than allowed is a finding")
     func long() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(9)).run()
         #expect(linter.findings.contains { $0.rule == .resourceMissing })

@@ -3,9 +3,9 @@ import HLSLint
 import MediaTypes
 import Testing
 
-@Suite("Linter: what other packagers write")
+@Suite("Lint: playlists of other packagers")
 struct PlaylistFormTests {
-    /// What the linter finds in a list of its own, and asks for next.
+    /// The linter's findings for a single playlist, and its next requests.
     private static func read(_ lines: String) -> (rules: Set<Rule>, requests: [LintRequest]) {
         var linter = Linter(url: "https://example.org/v.m3u8")
         let list = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n\(lines)\n"
@@ -16,7 +16,7 @@ struct PlaylistFormTests {
         return (Set(linter.findings.map(\.rule)), requests)
     }
 
-    @Test("a range without an offset begins behind the one before it: rfc8216bis §4.4.4.2")
+    @Test("a range without an offset starts after the one before it: rfc8216bis §4.4.4.2")
     func ranges() {
         let segments = ["1880@188|all.ts", "940|all.ts", "376|all.ts", "188@0|other.ts", "188|other.ts"].map { text in
             let pieces = text.split(separator: "|")
@@ -28,7 +28,7 @@ struct PlaylistFormTests {
     }
 
     @Test(
-        "a version is what the tags need: rfc8216bis §8",
+        "the version must be what the tags need: rfc8216bis §8",
         arguments: [
             ("#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"k\"", 5), ("#EXT-X-KEY:METHOD=AES-128,URI=\"k\"", 3),
             ("#EXT-X-KEY:METHOD=AES-128,URI=\"k\",KEYFORMAT=\"identity\"", 5),
@@ -45,7 +45,7 @@ struct PlaylistFormTests {
     }
 
     @Test(
-        "CLOSED-CAPTIONS=NONE of a variant of sound alone stands for none with pictures: rfc8216bis §4.4.6.2",
+        "CLOSED-CAPTIONS=NONE on an audio-only variant does not apply to variants with video: rfc8216bis §4.4.6.2",
         arguments: [
             ([true, true, true], false), ([true, true, false], false), ([false, false, false], false),
             ([true, false, true], true), ([true, false, false], true), ([false, false, true], true),
@@ -57,7 +57,7 @@ struct PlaylistFormTests {
         #expect(Self.read(variants.joined(separator: "\n")).rules.contains(.captionsMixed) == isMixed)
     }
 
-    /// An initialization segment of ours with the sample entry of protected pictures. Spec: ISO/IEC 14496-12 §8.12.
+    /// Tandem's initialization segment with the sample entry of protected video. Spec: ISO/IEC 14496-12 §8.12.
     private static func protected() throws -> [UInt8] {
         var bytes = try InitializationSegmentWriter.bytes(
             for: CodecParameters(codec: .h264, configuration: Script.large), width: 1_280, height: 720,
@@ -78,7 +78,7 @@ struct PlaylistFormTests {
     }
 
     @Test(
-        "protected samples are of the codec they were before",
+        "protected samples have the codec of the original format box",
         arguments: [("avc1.64001f", true), ("hvc1.1.6.L93", false)])
     func protectedSamples(declared: String, isRight: Bool) throws {
         let base = "https://example.org/"

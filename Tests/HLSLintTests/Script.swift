@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Synchronization
 
-/// A store in memory that remembers when each object came and went.
+/// A store in memory that records when each object was added and removed.
 final class ScriptStore: SegmentStore {
     struct Object {
         var bytes: [UInt8]
@@ -34,8 +34,8 @@ final class ScriptStore: SegmentStore {
     func path(of name: String) -> String? { "/\(name)" }
 }
 
-/// A whole low-latency presentation as it came to be, made by the real packager from made-up pictures and sound on a clock
-/// of its own: 30 fps, two renditions and sound, 80 s, then the end.
+/// The history of a whole low-latency presentation, made by the real packager from generated video and audio with its
+/// own clock: 30 fps, two renditions and audio, 80 s, then the end.
 final class Script: Sendable {
     struct Version: Sendable {
         let at: Int64
@@ -71,7 +71,7 @@ final class Script: Sendable {
     }
 
     private static func video(_ name: String, _ configuration: [UInt8], bitrate: Int64) -> TrackDescription {
-        // The name of the picture's size is in its parameter set.
+        // The frame size is in the parameter set.
         let size = SequenceParameterSet(nalUnit: Array(configuration[4...].prefix(while: { _ in true })))
         return TrackDescription(
             name: name, kind: .video, parameters: CodecParameters(codec: .h264, configuration: configuration),
@@ -79,7 +79,7 @@ final class Script: Sendable {
             bufferSize: bitrate)
     }
 
-    /// - Parameter seed: Sets the bytes of one rendition apart from those of another.
+    /// - Parameter seed: Makes the bytes of one rendition differ from those of another.
     private static func picture(_ frame: Int64, seed: Int) -> CodedPacket {
         let isKey = frame % 32 == 0
         let size = isKey ? 900 : 120
@@ -98,7 +98,7 @@ final class Script: Sendable {
         ]
     }
 
-    /// One program frame of every track.
+    /// One program frame for every track.
     static func feed(_ packager: HLSPackager, _ frame: Int64) {
         packager.receive(track: 0, self.picture(frame, seed: 0))
         packager.receive(track: 1, self.picture(frame, seed: 100))

@@ -1,12 +1,12 @@
 import HLS
 import HLSLint
 
-/// What is wrong with the presentation: each hook may change one thing. Times are nanoseconds since the room began.
+/// A fault in the presentation: each hook may change one thing. Times are nanoseconds since the start of the room.
 struct Fault: Sendable {
     struct Context: Sendable {
         let list: String
         let at: Int64
-        /// The text that many versions ago.
+        /// The text of that many versions before.
         let earlier: @Sendable (Int) -> String
         var isLate: Bool { self.at > 40_000_000_000 }
     }
@@ -16,15 +16,15 @@ struct Fault: Sendable {
     var multivariant: @Sendable (String, Int64) -> String = { text, _ in text }
     /// Name and bytes.
     var object: @Sendable (String, [UInt8]) -> [UInt8] = { $1 }
-    /// A version comes this much later.
+    /// Delay of a version.
     var delay: @Sendable (String, Int64) -> Int64 = { _, _ in 0 }
-    /// Whole replies: path with query, whether it is listed now (for the rules on that), and the reply.
+    /// Whole replies: path with query, whether it is listed now (for the rules about that), and the reply.
     var reply: @Sendable (String, Bool, LintReply) -> LintReply = { $2 }
     var ignoresWaiting = false
     var ignoresSkip = false
 }
 
-/// Plays a script to the linter on a clock without waiting: each request is answered as the real server would at that time.
+/// Plays a script to the linter without real time: each request is answered as by the real server at that time.
 struct ScriptServer {
     static let base = "http://room/live/"
 
@@ -32,8 +32,8 @@ struct ScriptServer {
     let fault: Fault
 
     /// - Parameters:
-    ///   - start: When the linter comes, in nanoseconds since the room began.
-    ///   - rest: Nanoseconds for which the room goes on after the fault's rule was found; `nil`: to its end.
+    ///   - start: When the linter starts, in nanoseconds since the start of the room.
+    ///   - rest: Nanoseconds for which it runs on after the fault's rule was found; nil: to the end of the room.
     func run(entry: String = "index.m3u8", start: Int64 = 10_000_000_000, rest: Int64? = nil) -> Linter {
         var linter = Linter(url: Self.base + entry, decodes: true, cipher: { bytes, _, _, _ in bytes })
         var inbox: [(request: LintRequest, reply: LintReply)] = []
@@ -84,12 +84,12 @@ struct ScriptServer {
         let needsListing = self.fault.rule == .segmentGone || self.fault.rule == .partGone
         let isListed = needsListing && Script.lists.contains { self.current($0, sentAt)?.full.contains(name) == true }
         reply = self.fault.reply(path, isListed, reply)
-        // A millisecond on the wire.
+        // A millisecond of network delay.
         reply.receivedAt = max(reply.receivedAt, sentAt) + 1_000_000
         return reply
     }
 
-    /// Stands for a decoder: in the script's pictures every byte is one more than the one before.
+    /// Replaces a decoder: in the script's frames every byte is one more than the one before.
     private static func damage(_ samples: LintSamples) -> String? {
         for (place, range) in samples.samples.enumerated() {
             let payload = samples.bytes[range].dropFirst(5)

@@ -2,7 +2,7 @@ package import Foundation
 import MediaKernels
 package import MediaTypes
 
-/// Real packets: encoded by the ffmpeg program, read out of its file by ffprobe's positions.
+/// Real packets, encoded by ffmpeg and read from its file at the positions that ffprobe reports.
 package struct EncodedTrack: Sendable {
     package let parameters: CodecParameters
     package let packets: [CodedPacket]
@@ -40,7 +40,7 @@ package struct EncodedTrack: Sendable {
         return Array(bytes[(at + 4)..<(at - 4 + size)])
     }
 
-    /// The tools gave something else than expected.
+    /// The tools gave an unexpected result.
     package struct Unusable: Error { package let reason: String }
 
     private static func require<T>(_ value: T?) throws -> T {

@@ -1,9 +1,9 @@
 import TestSupport
 
-/// How the processor time something takes grows with its size.
+/// How the CPU time of an operation grows with its size.
 package enum Growth {
-    /// Processor time for `large` over that for `small`, the least of three runs each: about their quotient where the work is in
-    /// proportion, about its square where everything is looked up among everything.
+    /// CPU time for `large` divided by that for `small`, each the least of three runs: about the ratio of the sizes for
+    /// linear cost, about its square for quadratic cost.
     package static func ratio(small: Int, large: Int, _ body: (Int) throws -> Void) rethrows -> Double {
         func least(_ size: Int) throws -> Double {
             var least = Double.infinity

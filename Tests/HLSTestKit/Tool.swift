@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 package import Testing
 
-/// A program of this machine, which runs to its end and gives its output.
+/// A program of this machine that is run to its end, with its output.
 package struct Tool: Sendable {
     package let path: String
 
@@ -17,7 +17,7 @@ package struct Tool: Sendable {
         process.executableURL = URL(fileURLWithPath: self.path)
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
-        // Files instead of pipes: nothing to drain, nothing to block on.
+        // Files instead of pipes, which cannot fill up and block.
         let base = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let files = [base.appendingPathExtension("out"), base.appendingPathExtension("err")]
         for file in files { try Data().write(to: file) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Bandwidth: rfc8216bis §4.1, §4.4.6.2")
 struct BandwidthTests {
-    @Test("the meter agrees with looking at every run", arguments: 0..<100)
+    @Test("the meter agrees with a check of every run of segments", arguments: 0..<100)
     func meterAgreesWithBruteForce(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
         let segments = (0..<60).map { _ in
@@ -43,7 +43,7 @@ struct BandwidthTests {
         #expect(meter.peak == 13_334)
     }
 
-    @Test("declared values follow the encoder's verifier")
+    @Test("declared values follow from the encoder's rate buffer (VBV)")
     func declared() throws {
         let grid = try Make.grid()
         let value = DeclaredBandwidth(

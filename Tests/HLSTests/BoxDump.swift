@@ -1,4 +1,4 @@
-/// Reads ISO base media boxes back, independently of the writer: a tree as text, and the fields tests ask for.
+/// Reads ISO base media boxes independently of the writer: a tree as text, and the fields that tests need.
 struct BoxDump {
     static let containers: Set<String> = ["moov", "trak", "mdia", "minf", "dinf", "stbl", "mvex", "moof", "traf"]
 
@@ -6,7 +6,7 @@ struct BoxDump {
         let type: String
         /// From the box's own size field.
         let range: Range<Int>
-        /// Behind size and type.
+        /// After size and type.
         let body: Range<Int>
         let path: String
     }
@@ -48,7 +48,7 @@ struct BoxDump {
 
     func all(_ type: String) -> [Box] { self.boxes.filter { $0.type == type } }
 
-    /// One line a box: depth, type, size, and the bytes of those that are not containers.
+    /// One line per box: depth, type, size, and the bytes of boxes that are not containers.
     var text: String {
         var lines: [String] = []
         for box in self.boxes {

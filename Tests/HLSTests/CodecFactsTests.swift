@@ -21,7 +21,7 @@ struct CodecFactsTests {
         return bytes
     }
 
-    @Test("profile, level and picture size come from the parameter set")
+    @Test("profile, level and frame size come from the parameter set")
     func readsParameterSet() throws {
         let set = try #require(SequenceParameterSet(nalUnit: Self.high720))
         #expect(set.codecString == "avc1.64001f")
@@ -35,13 +35,13 @@ struct CodecFactsTests {
         #expect(small.height == 178)
     }
 
-    @Test("no prefix of a parameter set traps, whatever it gives", arguments: 0..<28)
+    @Test("no truncated parameter set traps, whatever it gives", arguments: 0..<28)
     func prefixesAreSafe(length: Int) {
         let prefix = Array(Self.high720.prefix(length))
         if length < 10 { #expect(SequenceParameterSet(nalUnit: prefix) == nil) }
     }
 
-    @Test("random bytes behind the header never trap", arguments: 0..<2_000)
+    @Test("random bytes after the header never trap", arguments: 0..<2_000)
     func randomParameterSets(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
         let profiles: [UInt8] = [66, 77, 100, 110, 122, 244]
@@ -87,7 +87,7 @@ struct CodecFactsTests {
     }
 
     @Test(
-        "a configuration cut short is not one, nor is one of reserved channels",
+        "a truncated configuration is refused, and so is one with reserved channels",
         arguments: [[], [0x11], [0xFF], [0x17, 0x80], [0x11, 0xC0], [0x11, 0xE8]] as [[UInt8]])
     func shortAudioConfigurations(bytes: [UInt8]) {
         #expect(AudioSpecificConfig(record: bytes) == nil)

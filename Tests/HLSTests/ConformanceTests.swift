@@ -5,7 +5,7 @@ import MediaKernels
 import MediaTypes
 import Testing
 
-@Suite("Conformance: ffmpeg reads what is written")
+@Suite("Conformance: ffmpeg reads the output")
 struct ConformanceTests {
     private static func temporaryFolder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hls-\(UUID().uuidString)")
@@ -24,7 +24,7 @@ struct ConformanceTests {
         return header + output.segments.flatMap { $0.pieces.flatMap(\.bytes) }
     }
 
-    @Test("every picture decodes without a warning, at its own time", arguments: [0, 1, 3])
+    @Test("every frame decodes without a warning, at its own time", arguments: [0, 1, 3])
     func videoDecodes(bFrames: Int) throws {
         let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = try Self.temporaryFolder()
@@ -51,12 +51,12 @@ struct ConformanceTests {
         #expect(lines.removeLast() == "High|avc1|320|180|1:1|tv|bt709|1/30000")
         let times = lines.compactMap { $0.split(separator: "|").last.flatMap { Int64($0) } }
         #expect(times.count == 150)
-        // The reader moves all times by the smallest composition offset when one is negative; steps are what counts.
+        // The reader shifts all times by the smallest composition offset if one is negative; only the steps count.
         #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 == 1_000 })
         if bFrames == 0 { #expect(times.first == 0) }
     }
 
-    @Test("every frame of sound decodes without a warning")
+    @Test("every audio frame decodes without a warning")
     func soundDecodes() throws {
         let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = try Self.temporaryFolder()

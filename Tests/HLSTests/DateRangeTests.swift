@@ -14,19 +14,19 @@ struct DateRangeTests {
             attributes: attributes.map { DateRange.Attribute($0.0, $0.1) })
     }
 
-    /// Segments of 64 frames at 30 a second, and two parts of the next.
+    /// Segments of 64 frames at 30 fps, and two parts of the next.
     static func playlist(_ ranges: DateRangeList, segments: Int64 = 6) throws -> MediaPlaylist {
         try LowLatencyPlaylistTests.playlist(whole: segments, parts: 2, ranges: ranges)
     }
 
-    /// A date in the playlist's time.
+    /// A date on the playlist's timeline.
     static func date(_ seconds: Int64) -> Int64 { LowLatencyPlaylistTests.origin + seconds * self.second }
 
     static func tags(_ text: String) -> [String] {
         text.split(separator: "\n").map(String.init).filter { $0.hasPrefix("#EXT-X-DATERANGE") }
     }
 
-    @Test("opened by one tag, closed by a second with the same ID and no other value for any attribute")
+    @Test("a range is opened by one tag and closed by a second with the same ID and no changed attribute")
     func openAndClosed() throws {
         var list = DateRangeList()
         list.list(.opened(Self.range("scene-1-1", at: 1.0333333)), mediaSequence: 2, part: 1, at: 0)
@@ -41,10 +41,10 @@ struct DateRangeTests {
             ])
         list.list(.closed(id: "scene-1-1", end: 5 * Self.second), mediaSequence: 5, at: 0)
         list.list(.opened(Self.range("scene-1-1", at: 8)), mediaSequence: 5, at: 0)
-        #expect(Self.tags(try Self.playlist(list).rendered()) == tags, "an ID is used once, an end is said once")
+        #expect(Self.tags(try Self.playlist(list).rendered()) == tags, "an ID is used once, and an end is written once")
     }
 
-    @Test("what people wrote cannot end a tag, nor make an attribute name of its own")
+    @Test("user text can neither end a tag nor form an attribute name")
     func hostileText() throws {
         var list = DateRangeList()
         let hostile = [("scene", "a\"b\n#EXT-X-ENDLIST\u{1},😀"), ("uid\n=x", "")]
@@ -59,7 +59,7 @@ struct DateRangeTests {
         #expect(Self.tags(text).last.map { $0.utf8.count < 800 } == true)
     }
 
-    @Test("a tag stands where it first stood: behind the part before it, also when the parts are gone")
+    @Test("a tag stays after the part where it first stood, also when the parts are gone")
     func place() throws {
         var list = DateRangeList()
         list.list(.opened(Self.range("a", at: 1)), mediaSequence: 6, part: 1, at: 0)
@@ -74,7 +74,7 @@ struct DateRangeTests {
         #expect(later[place - 1].hasPrefix("#EXT-X-PROGRAM-DATE-TIME") && later[place + 2].contains("-6.m4s"))
     }
 
-    @Test("it may leave once it is closed and ends before the first segment, and not while any of it is listed")
+    @Test("a range may leave once it is closed and ends before the first segment, and not while any of it is listed")
     func leaving() {
         var list = DateRangeList()
         list.list(.opened(Self.range("a", at: 1)), mediaSequence: 0, at: 0)
@@ -86,7 +86,7 @@ struct DateRangeTests {
         #expect(list.isEmpty && list.tags.isEmpty)
     }
 
-    @Test("a delta of v2 leaves out tags older than the skip boundary and tells what has left since, version 10")
+    @Test("a delta with SKIP=v2 omits older tags and lists those removed since, with version 10")
     func deltaUpdates() throws {
         var list = DateRangeList()
         // 12 segments of 32/15 s end at 25.6 s, with two parts at 26.67 s; the boundary is 12 s.
@@ -98,7 +98,7 @@ struct DateRangeTests {
         let playlist = try Self.playlist(list, segments: 12)
         let segmentsOnly = playlist.rendered(skipping: true)
         #expect(segmentsOnly.contains("#EXT-X-VERSION:9\n") && !segmentsOnly.contains("RECENTLY"))
-        #expect(Self.tags(segmentsOnly) == Self.tags(playlist.rendered()), "v1 skips segments alone")
+        #expect(Self.tags(segmentsOnly) == Self.tags(playlist.rendered()), "v1 skips only segments")
         let both = playlist.rendered(skipping: true, skippingDateRanges: true)
         #expect(both.contains("#EXT-X-VERSION:10\n") && both.contains(",RECENTLY-REMOVED-DATERANGES=\"\"\n"))
         #expect(Self.tags(both).allSatisfy { !$0.contains("\"old\"") } && Self.tags(both).count == 3)
@@ -108,10 +108,10 @@ struct DateRangeTests {
         let short = try Self.playlist(list, segments: 3)
         #expect(
             short.rendered(skipping: true, skippingDateRanges: true) == short.rendered(),
-            "nothing to skip: the whole list")
+            "nothing to skip: the full playlist")
     }
 
-    @Test("no date range in a list without any date")
+    @Test("a playlist without a date has no date range")
     func noDates() throws {
         var list = DateRangeList()
         list.list(.opened(Self.range("a", at: 1)), mediaSequence: 0, at: 0)
@@ -119,7 +119,7 @@ struct DateRangeTests {
         #expect(Self.tags(MediaPlaylist(window, dateRanges: list).rendered()).isEmpty)
     }
 
-    @Test("of thousands of ranges each costs what the first did: opened, closed, written, taken out")
+    @Test("with thousands of ranges each costs the same to open, close, write and remove")
     func many() throws {
         let ratio = try Growth.ratio(small: 2_000, large: 20_000) { count in
             var list = DateRangeList()
@@ -139,7 +139,7 @@ struct DateRangeTests {
             list.remove(passed, at: 0, memory: 0)
             #expect(list.ranges.count == count - count / 2 && list.openings.count == list.ranges.count)
             #expect(list.tags.count == 2 * list.ranges.count - 1)
-            // What is left is still found.
+            // The remaining ones are still found.
             list.list(.closed(id: "live.tandem.score-1-\(count - 1)", end: .max / 2), mediaSequence: 0, at: 0)
             #expect(list.ranges.last?.end == .max / 2)
         }

@@ -2,15 +2,15 @@ import HLS
 import MediaTypes
 import Testing
 
-/// Case 3, 25 and 58 of the reference's section 7: a day of playlists by a simulated clock, begun twenty years after the
-/// origin, where 32-bit decode times have long wrapped. A canvas has whole frame rates; 29.97 is refused when the pipeline
-/// is read (`PipelineMistakeTests`), and `OutputGrid` has no way to say it.
+/// Cases 3, 25 and 58 of the case table: a day of playlists with a simulated clock, twenty years after the origin,
+/// where 32-bit decode times have long wrapped. A canvas has an integer frame rate; 29.97 is refused when the pipeline
+/// is read (`PipelineMistakeTests`), and `OutputGrid` cannot express it.
 @Suite("A day of playlists: AAS 8.1, rfc8216bis §6.2.1")
 struct DayTests {
     private static let twentyYears: Int64 = 20 * 365 * 86_400
 
     @Test(
-        "every sum of EXTINF is exact to less than a frame, numbers rise by one and texts stay bounded",
+        "every sum of EXTINF is exact within a frame, numbers rise by one and playlist size stays bounded",
         arguments: [25, 30, 50, 60], [44_100, 48_000])
     func day(fps: Int, sampleRate: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: sampleRate)
@@ -20,7 +20,7 @@ struct DayTests {
             var slot = grid.firstSlot(atOrAfter: Self.twentyYears * TimeMath.nanoseconds)
             let origin = Self.start(slot, grid, kind)
             let last = slot + 86_400 * Int64(fps) / Int64(grid.segmentFrames)
-            // Listed less true time at each boundary, in units of 10 µs: the spread bounds every sub-range.
+            // Listed time minus true time at each boundary, in units of 10 µs: the spread bounds every sub-range.
             var listed: Int64 = 0
             var low: Int64 = 0, high: Int64 = 0
             var longest = 0
@@ -52,7 +52,7 @@ struct DayTests {
         }
     }
 
-    /// Where the slot begins: for sound with the first AAC frame that starts in it.
+    /// Where the segment starts: for audio at the first AAC frame that starts in it.
     private static func start(_ slot: Int64, _ grid: OutputGrid, _ kind: TrackKind) -> Int64 {
         let start = grid.startOfPart(slot * Int64(grid.partsPerSegment), of: kind)
         guard kind == .audio else { return start }
@@ -60,7 +60,7 @@ struct DayTests {
         return (start + frame - 1) / frame * frame
     }
 
-    @Test("frame rates a canvas cannot have are refused with a remedy", arguments: [0, -1, 61, 120])
+    @Test("invalid canvas frame rates are refused with a remedy", arguments: [0, -1, 61, 120])
     func refused(fps: Int) {
         let error = #expect(throws: MediaError.self) { try OutputGrid(fps: fps) }
         #expect(error?.fix.contains("1 to 60") == true)

@@ -21,7 +21,7 @@ struct EventMessageTests {
             fps: 30)
     }
 
-    /// A picture of one slice, with a delimiter in front.
+    /// A frame of one slice, with a delimiter before it.
     private static func picture(_ frame: Int64) -> CodedPacket {
         let isKey = frame % 32 == 0
         let bytes: [UInt8] = [0, 0, 0, 2, 9, 0x10, 0, 0, 0, 3, isKey ? 0x65 : 0x41, 0x88, UInt8(frame & 0x7F)]
@@ -34,19 +34,19 @@ struct EventMessageTests {
         return text.matches(of: /"app_data":"([^"]*)"/).map { String($0.output.1) }
     }
 
-    @Test("a tag has synchsafe sizes and text in UTF-8, and no text ends it early")
+    @Test("a tag has synchsafe sizes and UTF-8 text, and no text ends it early")
     func tag() {
         #expect(
             ID3Tag.text("d", "vä")
                 == Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, 16] + Array("TXXX".utf8) + [0, 0, 0, 6, 0, 0]
                 + [3, 0x64, 0, 0x76, 0xC3, 0xA4])
         let long = ID3Tag.text("d", String(repeating: "x", count: 300))
-        // 303 bytes of frame are 2 × 128 + 47.
+        // A frame of 303 bytes: 2 × 128 + 47.
         #expect(long[14...17] == [0, 0, 2, 47] && long.count == 10 + 10 + 303)
         #expect(ID3Tag.text("d", "a\u{0}b").suffix(1) == [0x61])
     }
 
-    @Test("the box is of version 1, on the media's own timeline, between the segment's type and its fragment")
+    @Test("the box has version 1, uses the media timeline, and stands between the segment type and the fragment")
     func box() throws {
         let grid = try Make.grid()
         var segmenter = TrackSegmenter(kind: .video, grid: grid, firstTick: 0)
@@ -64,7 +64,7 @@ struct EventMessageTests {
         #expect(dump.all("BROKEN").isEmpty)
     }
 
-    @Test("each is in the part its picture lies in, once; one that comes late is in the next")
+    @Test("each event is once in the part of its frame; a late one is in the next")
     func places() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         for frame in [40, 15, 16, 17] as [Int64] { segmenter.cues.add(Self.cue(frame, "e"), hasMessages: true) }
@@ -78,14 +78,14 @@ struct EventMessageTests {
             return dump.all("emsg").map { dump.u32($0.body.lowerBound + 20) }
         }
         #expect(output.parts.map(ids) == [[15], [16, 17], [40], [20], [], []])
-        // A segment is its parts: nothing is lost in it, nothing is twice.
+        // A segment is its parts: nothing in it is lost or doubled.
         let whole = output.segments.map { segment in
             BoxDump(segment.pieces.flatMap(\.bytes)).all("emsg").count
         }
         #expect(whole == [4 + 1])
     }
 
-    @Test("a NAL unit holds no start code, and reads back as it was")
+    @Test("a NAL unit contains no start code, and reads back unchanged")
     func escaping() {
         let content: [UInt8] = [0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0]
         let unit = UserDataUnit.bytes(identifier: Self.uuid, content)
@@ -109,19 +109,19 @@ struct EventMessageTests {
             UserDataUnit.bytes(identifier: [1], [UInt8](repeating: 7, count: 500)).prefix(5) == [6, 5, 255, 255, 6])
     }
 
-    @Test("a picture carries what happens with it behind its delimiter, and its size in the table is the new one")
+    @Test("events are inserted after the frame's access unit delimiter, and its size in the table is updated")
     func inserted() throws {
         let picture = Self.picture(32)
         let unit: [UInt8] = [6, 1, 2]
         let changed = try #require(NALInsertion.inserting([unit], into: picture.memory, picture.range))
         #expect(changed.bytes == [0, 0, 0, 2, 9, 0x10, 0, 0, 0, 3, 6, 1, 2] + picture.memory.bytes.dropFirst(6))
-        // No slice, or lengths that lead nowhere: left as it is.
+        // No slice, or invalid lengths: unchanged.
         #expect(NALInsertion.inserting([unit], into: PacketMemory([0, 0, 0, 1, 9]), 0..<5) == nil)
         #expect(NALInsertion.inserting([unit], into: PacketMemory([0, 0, 9, 1, 0x65]), 0..<5) == nil)
         #expect(NALInsertion.inserting([unit], into: PacketMemory([]), 0..<0) == nil)
     }
 
-    @Test("every rendition has each event in the picture of its time; half the rate in the next one it has")
+    @Test("every rendition has each event in the frame of its time; half the rate in the next frame it has")
     func userData() throws {
         for step in [1, 2] {
             var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0, frameStep: step)
@@ -136,7 +136,7 @@ struct EventMessageTests {
             for part in output.parts {
                 let dump = BoxDump(part.memory.bytes)
                 #expect(dump.all("BROKEN").isEmpty)
-                // The sizes in the table are the media's.
+                // The sizes in the table match the media.
                 let trun = try #require(dump.all("trun").first).body.lowerBound
                 let sizes = (0..<Int(dump.u32(trun + 4))).reduce(0) { $0 + Int(dump.u32(trun + 12 + 16 * $1 + 4)) }
                 #expect(sizes == dump.all("mdat").first?.body.count)
@@ -145,7 +145,7 @@ struct EventMessageTests {
     }
 
     @Test(
-        "without events it comes every so many frames and with IDR pictures, with the layout and the time of its picture"
+        "without events it is sent every few frames and at IDR frames, with the frame's layout and time"
     )
     func periodic() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
@@ -163,7 +163,7 @@ struct EventMessageTests {
         #expect(layouts.map { String($0.output.2) } == ["5000", "5400", "5800", "6067", "6200", "6600", "7000"])
     }
 
-    @Test("packets that go out as they are carry the same: each event once with its picture, and what IDR pictures say")
+    @Test("passthrough packets carry the same: each event once with its frame, and the IDR frames' data")
     func packets() {
         var cues = PendingFrameMetadata()
         #expect(cues.carrying(Self.picture(0), fps: 30, step: 1).memory.bytes == Self.picture(0).memory.bytes)
@@ -176,7 +176,7 @@ struct EventMessageTests {
             let after = cues.carrying(before, fps: 30, step: 1)
             #expect(after.pts == before.pts && after.isKey == before.isKey && after.range == 0..<after.memory.count)
             guard after.memory !== before.memory else { continue }
-            // Behind the delimiter, in front of the slice, with lengths.
+            // After the delimiter, before the slice, with lengths.
             let bytes = after.memory.bytes
             #expect(bytes.prefix(6) == before.memory.bytes.prefix(6) && bytes[10] == 0x06)
             #expect(bytes.suffix(7) == before.memory.bytes.suffix(7))
@@ -184,13 +184,13 @@ struct EventMessageTests {
             said[frame] = text.firstMatch(of: /"app_data":"([^"]*)"/).map { String($0.output.1) }
         }
         #expect(said == [0: "info", 3: "three", 32: "info", 40: "forty"])
-        // A rendition of half the frames: the next picture of its own, and pts in another scale.
+        // A rendition with half the frame rate: its own next frame, and pts in another timescale.
         cues.add(Self.cue(65, "odd"), hasMessages: false)
         var packet = Self.picture(66)
         (packet.pts, packet.dts, packet.timescale) = (66_000, 66_000, 30_000)
         #expect(String(decoding: cues.carrying(packet, fps: 30, step: 2).memory.bytes, as: UTF8.self).contains("odd"))
     }
-    @Test("pictures that go nowhere take what they had to say with them; the next has the layout of its time")
+    @Test("frames that are dropped take their events with them; the next has the layout of its time")
     func passing() throws {
         var cues = PendingFrameMetadata()
         var plan = Self.plan(idr: true)

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Compares text with the file under `Golden/`. A difference is written beside it as `.actual`;
-/// `UPDATE_GOLDEN=1` accepts what is there now.
+/// Compares text with the file under `Golden/`. If it differs, the text is written beside it as `.actual`;
+/// `UPDATE_GOLDEN=1` accepts the new text.
 func expectGolden(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Golden/\(name)")
     if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {

@@ -20,7 +20,7 @@ struct IFramePlaylistTests {
             ])
     }
 
-    @Test("each key frame is an entry with its bytes, as long as to the next one; a gap stays one")
+    @Test("each key frame is an entry with its byte range, up to the next one; a gap stays a gap")
     func text() throws {
         var window = PlaylistWindow(style: .event, targetDuration: 2, iFrameSequence: 0)
         try window.append(Self.segment(0))
@@ -69,12 +69,12 @@ struct IFramePlaylistTests {
         #expect(MediaPlaylist(iFramesOf: PlaylistWindow(style: .event, targetDuration: 2)).version == 4)
     }
 
-    @Test("over 300 segments that slide a number never names other bytes; numbers rise by the entries that left")
+    @Test("over 300 segments of a sliding window a number never changes its bytes; numbers rise by the entries removed")
     func numbers() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 8), targetDuration: 2, iFrameSequence: 0)
         var known: [Int64: String] = [:]
         for number in Int64(0)..<300 {
-            // Segments of a publisher's own GOPs have one key frame, or none that can be had.
+            // Segments of a publisher's own GOPs have one key frame, or none that can be addressed.
             var segment = Self.segment(number)
             if number % 5 == 3 { segment = segment.with(keyFrames: []) }
             if number % 7 == 2 { segment = segment.with(keyFrames: Array(segment.keyFrames.prefix(1))) }
@@ -93,7 +93,7 @@ struct IFramePlaylistTests {
         #expect(known.count == (known.keys.max() ?? 0) + 1, "no number is left out")
     }
 
-    @Test("a low-latency stream's lists declare the same, have no parts, and take part in delta updates")
+    @Test("I-frame playlists of a low-latency stream declare the same, have no parts, and support delta updates")
     func lowLatency() throws {
         let grid = try Make.grid()
         var window = PlaylistWindow(style: .live(windowSeconds: 60), targetDuration: 2, iFrameSequence: 0)
@@ -107,7 +107,7 @@ struct IFramePlaylistTests {
         #expect(list.rendered(skipping: true).contains("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(list.skippableCount)\n"))
     }
 
-    @Test("a picture that is isolated is one moof and mdat of one sync sample; the others follow in theirs")
+    @Test("an isolated key frame is one moof and mdat with one sync sample; the others follow in theirs")
     func isolated() throws {
         let grid = try Make.grid()
         var plain = TrackSegmenter(kind: .video, grid: grid, firstTick: 0)
@@ -134,7 +134,7 @@ struct IFramePlaylistTests {
                 let time = try #require(reader.first(["traf", "tfdt"], in: boxes[0].body))
                 #expect(reader.u64(time.body.lowerBound + 4) == UInt64(frame.start))
             }
-            // Numbers of fragments rise over the key frame and what follows it.
+            // Fragment numbers rise over the key frame and what follows it.
             let reader = BoxReader(bytes: bytes)
             let fragments = try #require(reader.boxes(in: 0..<bytes.count)).filter { $0.type == "moof" }
             #expect(fragments.count == 6, "four parts, two of which begin with a key frame")
@@ -144,7 +144,7 @@ struct IFramePlaylistTests {
                 #expect(number > sequence)
                 sequence = number
             }
-            // As a successor finds them.
+            // Like a successor reads them.
             for part in segment.parts {
                 let again = FinishedPart(
                     number: part.number, start: part.start, duration: part.duration,
@@ -154,7 +154,7 @@ struct IFramePlaylistTests {
         }
     }
 
-    @Test("what is declared is what one picture a GOP can take of the rate buffer, never more than all pictures")
+    @Test("the declared bandwidth is what one frame per GOP can use of the rate buffer, at most all frames")
     func bandwidth() throws {
         let grid = try Make.grid()
         let declared = DeclaredBandwidth.ofIFrames(

@@ -28,7 +28,7 @@ struct InitializationSegmentTests {
         #expect(try Self.bytes(Self.h264) == Self.bytes(CodecParameters(codec: .h264, configuration: record)))
     }
 
-    @Test("a fragment's boxes")
+    @Test("fragment boxes")
     func fragment() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         for (pts, dts) in [(Int64(0), Int64(-1)), (2, 0), (1, 1)] {
@@ -38,7 +38,7 @@ struct InitializationSegmentTests {
         try expectGolden(BoxDump(part.memory.bytes).text, "fragment-video.txt")
     }
 
-    @Test("what cannot be packaged is refused with its reason", arguments: [CodecName.hevc, .opus, .mp3, .av1])
+    @Test("codecs that cannot be packaged are refused with the reason", arguments: [CodecName.hevc, .opus, .mp3, .av1])
     func otherCodecs(codec: CodecName) {
         let error = #expect(throws: MediaError.self) {
             try Self.bytes(CodecParameters(codec: codec, configuration: []))

@@ -4,11 +4,12 @@ import Testing
 
 @Suite("One avcC for two streams: ISO/IEC 14496-15 §5.3.3.1")
 struct JoinedConfigurationTests {
-    /// Constrained baseline, level 1.3, with id 0 and, of the same fields, id 31; then the picture parameter sets that belong to them.
+    /// Constrained baseline, level 1.3, with id 0 and, with the same fields, id 31; then the matching picture parameter
+    /// sets.
     private static let baseline = CodecFactsTests.baseline178
     private static let pictures: [UInt8] = [0x68, 0xCE, 0x3C, 0x80]
 
-    /// A stream with the parameter sets of `high720`, and their ids changed. Spec: H.264 §7.3.2.1.1, §7.3.2.2.
+    /// A stream with the parameter sets of `high720` and other ids. Spec: H.264 §7.3.2.1.1, §7.3.2.2.
     private static func high(id: UInt32) throws -> AVCConfiguration {
         var sequence = Array(CodecFactsTests.high720.prefix(4))
         sequence += Self.renumbered(
@@ -18,10 +19,10 @@ struct JoinedConfigurationTests {
         return try #require(AVCConfiguration(nalUnits: [sequence, picture]))
     }
 
-    /// Other numbers in place of as many `ue(v)` of one bit each.
+    /// Replaces as many `ue(v)` of one bit each by other numbers.
     private static func renumbered(_ payload: [UInt8], _ ids: [UInt32]) -> [UInt8] {
         var bits = payload.flatMap { byte in (0..<8).map { byte >> UInt8(7 - $0) & 1 } }
-        // The stop bit is the last one that is set.
+        // The stop bit is the last set bit.
         while bits.last == 0 { bits.removeLast() }
         bits.removeFirst(ids.count)
         for id in ids.reversed() {
@@ -32,7 +33,7 @@ struct JoinedConfigurationTests {
         return stride(from: 0, to: bits.count, by: 8).map { at in bits[at..<(at + 8)].reduce(0) { $0 << 1 | $1 } }
     }
 
-    @Test("both streams' sets are in it, under the profile and level of the first, and it is read back as it was")
+    @Test("it has both streams' parameter sets, with profile and level of the first, and reads back unchanged")
     func joins() throws {
         let own = try Self.high(id: 31)
         #expect(own.sequence.width == 1280 && own.sequence.level == 31, "only the ids were changed")
@@ -41,13 +42,13 @@ struct JoinedConfigurationTests {
         #expect(both.sequenceParameterSets == own.sequenceParameterSets + other.sequenceParameterSets)
         #expect(both.pictureParameterSets == own.pictureParameterSets + other.pictureParameterSets)
         #expect(both.codecString == "avc1.64001f")
-        // Constraint flags that one of the sets does not set are not set.
+        // Only constraint flags set in all sets are set.
         #expect(Array(both.record.prefix(6)) == [1, 100, 0, 31, 0xFF, 0xE2])
         #expect(AVCConfiguration(extradata: both.record) == both)
         #expect(AVCConfiguration(extradata: both.record)?.record == both.record)
     }
 
-    @Test("sets with the same id, and a stream that asks for more than the first declares, are not joined")
+    @Test("parameter sets with the same id, and a second stream above the first's declaration, are not joined")
     func refuses() throws {
         let other = try #require(AVCConfiguration(nalUnits: [Self.baseline, Self.pictures]))
         #expect(try Self.high(id: 0).joined(with: other) == nil, "id 0 twice")

@@ -5,10 +5,10 @@ import MediaKernels
 import MediaTypes
 import Testing
 
-/// The same coded packets through libavformat's muxer and through ours: what the boxes mean is the same.
-@Suite("Our boxes mean what libavformat's mean: ISO/IEC 14496-12 §8")
+/// The same packets through libavformat's muxer and through Tandem's must give boxes with the same meaning.
+@Suite("Boxes have the same meaning as libavformat's: ISO/IEC 14496-12 §8")
 struct LibavformatTests {
-    /// A sample as a reader of the boxes sees it.
+    /// A sample as seen by a reader of the boxes.
     private struct Sample: Equatable {
         let size: UInt32
         let duration: UInt32
@@ -18,13 +18,13 @@ struct LibavformatTests {
 
     private struct Reading {
         var samples: [Sample] = []
-        /// Decode time by the number of the sample it stands before.
+        /// Decode time by the index of the sample it precedes.
         var times: [Int: UInt64] = [:]
         var codec: [UInt8] = []
         var timescale: UInt32 = 0
     }
 
-    /// Every form of track runs, unlike ``BoxDump/tables``.
+    /// Reads every form of track run, unlike ``BoxDump/tables``.
     private static func read(_ bytes: [UInt8], codec: String) -> Reading {
         let dump = BoxDump(bytes)
         var reading = Reading()
@@ -97,7 +97,7 @@ struct LibavformatTests {
         )
     }
 
-    @Test("pictures: sizes, durations, sync flags, composition offsets, decode times, avcC", arguments: [0, 1, 3])
+    @Test("video: sizes, durations, sync flags, composition offsets, decode times, avcC", arguments: [0, 1, 3])
     func pictures(bFrames: Int) throws {
         let (ours, theirs) = try Self.both(
             .video, source: "testsrc2=s=320x180:r=30:d=5",
@@ -115,17 +115,17 @@ struct LibavformatTests {
         Self.compareTimes(ours, theirs)
     }
 
-    @Test("sound: sizes, durations, decode times, the decoder's configuration")
+    @Test("audio: sizes, durations, decode times, the decoder configuration")
     func sound() throws {
         let (ours, theirs) = try Self.both(
             .audio, source: "sine=r=48000:d=5", encoder: ["-c:a", "aac", "-ac", "2", "-b:a", "64k"])
-        // The encoder's priming lies before the room's origin and is left out here.
+        // The encoder's priming is before the room's origin and is omitted here.
         let priming = theirs.samples.count - ours.samples.count
         #expect((0...2).contains(priming) && ours.samples.count > 200)
         #expect(ours.samples.map(\.size) == theirs.samples.dropFirst(priming).map(\.size))
         #expect(ours.samples.dropLast().allSatisfy { $0.duration == 1_024 && $0.isSync })
         #expect(theirs.samples.dropFirst(priming).dropLast().allSatisfy { $0.duration == 1_024 && $0.isSync })
-        // Descriptor 5 holds AudioSpecificConfig; the lengths around it may be written in other forms.
+        // Descriptor 5 has the AudioSpecificConfig; the lengths around it may have other forms.
         #expect(Self.configuration(ours.codec) == [0x11, 0x90])
         #expect(Self.configuration(theirs.codec).prefix(2) == [0x11, 0x90])
         let steps = ours.times.sorted { $0.key < $1.key }
@@ -134,10 +134,10 @@ struct LibavformatTests {
         }
     }
 
-    /// Where both begin a fragment, the distance from the first sample is the same.
+    /// Where both start a fragment, the distance from the first sample is the same.
     private static func compareTimes(_ ours: Reading, _ theirs: Reading) {
         let shared = Set(ours.times.keys).intersection(theirs.times.keys)
-        #expect(shared.count >= 5, "fragments begin with each IDR picture in both")
+        #expect(shared.count >= 5, "fragments start with each IDR frame in both")
         for index in shared {
             let one = Int64(bitPattern: ours.times[index] ?? 0) - Int64(bitPattern: ours.times[0] ?? 0)
             let other = Int64(bitPattern: theirs.times[index] ?? 0) - Int64(bitPattern: theirs.times[0] ?? 0)

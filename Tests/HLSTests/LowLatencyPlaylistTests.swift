@@ -27,7 +27,7 @@ struct LowLatencyPlaylistTests {
             parts: self.parts(sequence, parts), byteCount: 4_000)
     }
 
-    /// The list once `whole` segments and `parts` more parts are there, with what a room does to it on the way.
+    /// The playlist after `whole` segments and `parts` more parts, updated like in a room.
     static func playlist(
         whole: Int64, parts: Int, changeAt: Int64? = nil, gapAt: Int64? = nil, ended: Bool = false,
         ranges: DateRangeList = DateRangeList()
@@ -57,14 +57,14 @@ struct LowLatencyPlaylistTests {
                 hintMap: InitializationSegment(uri: map(whole))), dateRanges: ranges)
     }
 
-    @Test("parts, hint, reports and the declared numbers stand where they belong")
+    @Test("parts, hint, reports and server control stand at their positions")
     func golden() throws {
         let list = try Self.playlist(whole: 6, parts: 2)
         try expectGolden(list.rendered(reports: Self.reports), "low-latency.m3u8")
         #expect(list.version == 6)
     }
 
-    @Test("a change of map has its discontinuity before the first part, and its map hinted before that")
+    @Test("a new map has its discontinuity before the first part, and is hinted before")
     func change() throws {
         try expectGolden(
             try Self.playlist(whole: 6, parts: 1, changeAt: 6).rendered(reports: Self.reports),
@@ -75,21 +75,21 @@ struct LowLatencyPlaylistTests {
                 "#EXT-X-PRELOAD-HINT:TYPE=MAP,URI=\"v-1-1.mp4\"\n#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"v-1-6.0.m4s\"\n"))
     }
 
-    @Test("a segment that turned out to be a gap keeps the part it had")
+    @Test("a segment that becomes a gap keeps the part it had")
     func gap() throws {
         let lines = try Self.playlist(whole: 6, parts: 1, gapAt: 5).rendered().split(separator: "\n")
         let gap = try #require(lines.firstIndex(of: "#EXT-X-GAP"))
         #expect(lines[gap - 1].hasPrefix("#EXT-X-PART:") && lines[gap + 2] == "v-1-5.m4s")
     }
 
-    @Test("an ended list has no hint and no report")
+    @Test("an ended playlist has no hint and no report")
     func ended() throws {
         let text = try Self.playlist(whole: 6, parts: 0, ended: true).rendered(reports: Self.reports)
         #expect(!text.contains("HINT") && !text.contains("REPORT") && text.hasSuffix("#EXT-X-ENDLIST\n"))
     }
 
     @Test(
-        "the declared numbers follow from the grid alone",
+        "the declared durations follow from the grid only",
         arguments: [
             (30, 32, 16, "0.534", "1.61"), (30, 30, 10, "0.342", "1.03"), (25, 32, 16, "0.640", "1.92"),
             (60, 64, 32, "0.534", "1.61"), (30, 30, 30, "1.003", "3.01"), (24, 24, 12, "0.512", "1.54"),
@@ -108,13 +108,15 @@ struct LowLatencyPlaylistTests {
         #expect(Int64(control.longestHold) == Int64(3 * control.targetDuration))
     }
 
-    @Test("at most as many parts ahead as three seconds hold", arguments: [(30, 10, 9), (30, 15, 6), (30, 30, 3)])
+    @Test(
+        "the Advance Part Limit is the number of parts in three seconds",
+        arguments: [(30, 10, 9), (30, 15, 6), (30, 30, 3)])
     func advanceLimit(fps: Int, part: Int, limit: Int64) throws {
         #expect(
             ServerControl(grid: try OutputGrid(fps: fps, gopFrames: 30, partFrames: part)).advancePartLimit == limit)
     }
 
-    @Test("parts stay until their segment ends three target durations before the end")
+    @Test("parts stay listed until their segment ends three target durations before the end")
     func passedParts() throws {
         let list = try Self.playlist(whole: 9, parts: 0)
         // 2.133 s each, 3 × 2 s: three segments after it are 6.4 s.
@@ -124,7 +126,7 @@ struct LowLatencyPlaylistTests {
 
     // MARK: Delta updates
 
-    @Test("a delta leaves out what ends further than the skip boundary from the last whole segment")
+    @Test("a delta omits segments that end more than the skip boundary before the last whole segment")
     func delta() throws {
         let list = try Self.playlist(whole: 12, parts: 2)
         // 12 s boundary: six segments after it are 12.8 s.
@@ -132,7 +134,7 @@ struct LowLatencyPlaylistTests {
         try expectGolden(list.rendered(reports: Self.reports, skipping: true), "low-latency-delta.m3u8")
     }
 
-    @Test("a delta of a list of hours costs what one of a short list does")
+    @Test("a delta of a playlist of hours costs the same as one of a short playlist")
     func deltaOfHours() throws {
         let grid = try OutputGrid(fps: 30)
         func list(_ count: Int64) throws -> MediaPlaylist {
@@ -149,7 +151,7 @@ struct LowLatencyPlaylistTests {
         #expect(ratio < 20, "\(ratio): 1 is the same, 1000 in proportion")
     }
 
-    @Test("where nothing may be skipped, and in an ended list, the full list answers")
+    @Test("if nothing may be skipped, and in an ended playlist, the full playlist is the answer")
     func nothingToSkip() throws {
         let short = try Self.playlist(whole: 6, parts: 1)
         #expect(short.rendered(skipping: true) == short.rendered())
@@ -159,7 +161,8 @@ struct LowLatencyPlaylistTests {
     }
 
     @Test(
-        "old list + delta = new list, at every step and across a change of map", arguments: [nil, 4, 9, 12] as [Int64?])
+        "old playlist + delta = new playlist, at every step and across a change of map",
+        arguments: [nil, 4, 9, 12] as [Int64?])
     func deltasMerge(changeAt: Int64?) throws {
         var known: [String] = []
         for whole in Int64(8)..<20 {
@@ -171,7 +174,7 @@ struct LowLatencyPlaylistTests {
                 #expect(delta.contains("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)\n") && skipped > 0)
                 #expect(delta.contains("#EXT-X-VERSION:9\n"))
                 if !known.isEmpty {
-                    // The old list's segments from the new media sequence number on stand in for the skipped ones.
+                    // The old playlist's segments from the new media sequence number on replace the skipped ones.
                     let old = Self.segments(known).suffix(from: Int(list.mediaSequence - Self.first(known)))
                     let merged =
                         old.prefix(skipped).flatMap { $0.filter { !$0.hasPrefix("#EXT-X-PART:") } }
@@ -187,7 +190,7 @@ struct LowLatencyPlaylistTests {
         lines.first { $0.hasPrefix("#EXT-X-MEDIA-SEQUENCE:") }.flatMap { Int64($0.dropFirst(22)) } ?? -1
     }
 
-    /// Everything behind the header tags.
+    /// Everything after the header tags.
     private static func body(_ text: String) -> [String] {
         let header = [
             "#EXTM3U", "#EXT-X-VERSION", "#EXT-X-TARGETDURATION", "#EXT-X-SERVER-CONTROL", "#EXT-X-PART-INF",
@@ -206,6 +209,6 @@ struct LowLatencyPlaylistTests {
         return result.dropLast()
     }
 
-    /// A map is said again where its first segment has left the list: not a matter of deltas.
+    /// A map is repeated when its first segment has left the playlist, which is independent of deltas.
     private static func withoutMaps(_ lines: [String]) -> [String] { lines.filter { !$0.hasPrefix("#EXT-X-MAP") } }
 }

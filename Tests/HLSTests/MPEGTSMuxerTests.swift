@@ -8,7 +8,7 @@ import Testing
 
 @Suite("MPEG-2 transport stream: ISO/IEC 13818-1 §2.4")
 struct TransportMuxerTests {
-    /// The packets of a stream, read back by the standard.
+    /// The packets of a stream, parsed by the standard.
     struct Reading {
         struct Packet {
             let pid: Int
@@ -53,7 +53,7 @@ struct TransportMuxerTests {
             }
         }
 
-        /// Elementary stream packets: header's times and payload.
+        /// PES packets: timestamps and payload.
         func streams(_ pid: Int) throws -> [(id: UInt8, pts: Int64, dts: Int64, payload: [UInt8])] {
             var whole: [[UInt8]] = []
             for packet in self.packets where packet.pid == pid && !packet.payload.isEmpty {
@@ -94,7 +94,7 @@ struct TransportMuxerTests {
         }
     }
 
-    /// Two seconds of pictures of any size, sound and something that happens.
+    /// Two seconds of frames of any size, audio and an event.
     private static func units(
         from start: Int64, fps: Int64 = 30, seconds: Int64 = 2, _ random: inout TestRandom
     ) -> [StreamUnit] {
@@ -117,7 +117,7 @@ struct TransportMuxerTests {
         return units
     }
 
-    @Test("tables whose checksums are right lead every segment, continuity goes on, and every byte comes out again")
+    @Test("valid tables start every segment, continuity counters continue, and every byte is read back")
     func wholeStream() throws {
         var random = TestRandom(state: 5)
         var muxer = MPEGTSMuxer()
@@ -131,7 +131,7 @@ struct TransportMuxerTests {
             for table in reading.packets.prefix(2) {
                 let length: Int = Int(table.payload[2] & 0x0F) << 8 | Int(table.payload[3])
                 let section: [UInt8] = Array(table.payload[1..<(4 + length)])
-                // Over a section with its checksum the checksum is 0.
+                // Over a section with its checksum the result is 0.
                 #expect(Self.checksum(section) == 0)
             }
             for packet in reading.packets where !packet.payload.isEmpty {
@@ -170,7 +170,7 @@ struct TransportMuxerTests {
     }
 
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        // Bit by bit, as the annex has it.
+        // Bit by bit, as in the annex.
         var value: UInt32 = 0xFFFF_FFFF
         for byte in bytes {
             for bit in (0..<8).reversed() {
@@ -181,7 +181,7 @@ struct TransportMuxerTests {
         return value
     }
 
-    @Test("times wrap at 33 bits and the clock with them; slow pictures and sound alone have clocks often enough")
+    @Test("times wrap at 33 bits and the clock with them; slow video and audio only have clocks often enough")
     func wrapAndClocks() throws {
         var random = TestRandom(state: 9)
         var muxer = MPEGTSMuxer()
@@ -217,12 +217,12 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("where time does not go on the first packet of each stream says so, and a clock comes before the first unit")
+    @Test("at a time jump the first packet of each stream signals it, and a clock precedes the first unit")
     func discontinuity() throws {
         var random = TestRandom(state: 3)
         var muxer = MPEGTSMuxer()
         let parameters = Self.parameters(hasMetadata: true)
-        // Sound leads.
+        // Audio first.
         let units: [StreamUnit] = Self.units(from: 90_000, &random) + [StreamUnit(.sound, [1, 2, 3], pts: 80_000)]
         for isDiscontinuous in [false, true, false] {
             let reading: Reading = try Reading(
@@ -238,7 +238,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("pictures that turn out to be reordered further: decoding times rise all the same, and the clock never falls")
+    @Test("frames that turn out to be reordered further: decode times still rise, and the clock never falls")
     func reordering() throws {
         var random = TestRandom(state: 4)
         var muxer = MPEGTSMuxer()
@@ -261,7 +261,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("a hole in the sound begins a new packet with its own time; metadata that has no length to say is left out")
+    @Test("a gap in audio starts a new packet with its own time; metadata without a valid length is dropped")
     func holes() throws {
         var muxer = MPEGTSMuxer()
         let times: [Int64] = [0, 1_920, 5_760, 7_680, 9_600, 11_520, 13_440]
@@ -276,7 +276,7 @@ struct TransportMuxerTests {
         #expect(told.count == 1 && told.first?.payload.count == 65_527)
     }
 
-    @Test("real pictures and sound, cut into our fragments and read out of them again: ffmpeg decodes every frame")
+    @Test("real video and audio, cut into fragments and remuxed: ffmpeg decodes every frame")
     func decoded() throws {
         let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ts-\(UUID().uuidString)")
@@ -310,7 +310,7 @@ struct TransportMuxerTests {
         for (pictures, sound) in zip(tracks[0], tracks[1]) {
             let bytes = pictures.pieces.flatMap(\.bytes)
             reorder = max(reorder, MPEGTSReading.reorder(of: bytes))
-            #expect(reorder >= 1_000, "pictures are reordered")
+            #expect(reorder >= 1_000, "frames are reordered")
             let shown = MPEGTSReading.units(bytes, kind: .video, timescale: 30_000, reorder: reorder)
             let heard = MPEGTSReading.units(
                 sound.pieces.flatMap(\.bytes), kind: .audio, timescale: 48_000)

@@ -6,7 +6,7 @@ import Testing
 struct MediaPlaylistTests {
     private static let origin: Int64 = 1_700_000_000_123_000_000
 
-    @Test("the first publish of one segment is a whole list")
+    @Test("a playlist with the first segment is complete")
     func firstPublish() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 60), targetDuration: 2)
         try window.append(Make.segment(0, start: 0, origin: Self.origin))
@@ -53,7 +53,7 @@ struct MediaPlaylistTests {
         #expect(abs(segment.programDate - exact) <= 1)
     }
 
-    @Test("the version is what the tags need")
+    @Test("the version is the lowest that the tags need")
     func version() throws {
         var window = PlaylistWindow(style: .event, targetDuration: 2)
         #expect(MediaPlaylist(window).version == 3)

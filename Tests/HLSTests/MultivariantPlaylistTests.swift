@@ -20,7 +20,7 @@ struct MultivariantPlaylistTests {
         try expectGolden(list.rendered(), "ladder.m3u8")
     }
 
-    @Test("what players know the program by stands beside its title, and nothing of it breaks the list")
+    @Test("the content id stands beside the title, and no content breaks the playlist")
     func contentID() {
         var list = MultivariantPlaylist(title: "t", audio: [], variants: [Self.variant("v", 2, 2)])
         #expect(!list.rendered().contains("content-id"))
@@ -30,7 +30,7 @@ struct MultivariantPlaylistTests {
         #expect(lines.count == 7)
     }
 
-    @Test("sound alone lists only its codec and no resolution; pictures alone name no group")
+    @Test("audio only lists only its codec and no resolution; video only names no group")
     func singleKinds() {
         let sound = MultivariantPlaylist(
             audio: [],
@@ -61,7 +61,8 @@ struct MultivariantPlaylistTests {
     }
 
     @Test(
-        "no name can break the list", arguments: ["a\"b", "a\nb", "\u{1}", "", "🎤", "a\r\n#EXT-X-ENDLIST", "\u{2028}x"])
+        "no name can break the playlist",
+        arguments: ["a\"b", "a\nb", "\u{1}", "", "🎤", "a\r\n#EXT-X-ENDLIST", "\u{2028}x"])
     func hostileNames(name: String) {
         let list = MultivariantPlaylist(
             title: name, audio: [.init(name: name, uri: "audio.m3u8", channels: 2)], variants: [Self.variant("v", 2, 2)]

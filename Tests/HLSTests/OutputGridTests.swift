@@ -14,7 +14,7 @@ struct OutputGridTests {
     }
 
     @Test(
-        "target duration follows from the grid alone",
+        "the target duration follows from the grid only",
         arguments: [
             (30, 32, 2, 16, 2), (25, 32, 2, 16, 3), (60, 64, 2, 32, 2), (30, 60, 1, 30, 2), (30, 30, 6, 15, 6),
             (1, 1, 1, 1, 1), (30, 5, 1, 5, 1), (10, 25, 1, 25, 3),
@@ -24,9 +24,9 @@ struct OutputGridTests {
         #expect(grid.targetDuration == expected)
     }
 
-    @Test("the target covers a frame of sound that hangs over the slot's end")
+    @Test("the target duration covers an audio frame that reaches past the segment's end")
     func overhangIsCovered() throws {
-        // 2.49 s of pictures can hold 117 AAC frames: 2.496 s; 2.4999 s can hold 118: 2.517 s, which rounds to 3.
+        // 2.49 s of video can need 117 AAC frames: 2.496 s; 2.4999 s can need 118: 2.517 s, which rounds to 3.
         #expect(try OutputGrid(fps: 60, gopFrames: 149, segmentGops: 1, partFrames: 149).targetDuration == 2)
         #expect(try OutputGrid(fps: 48, gopFrames: 119, segmentGops: 1, partFrames: 119).targetDuration == 2)
         #expect(try OutputGrid(fps: 12, gopFrames: 29, segmentGops: 1, partFrames: 29).targetDuration == 2)
@@ -37,7 +37,7 @@ struct OutputGridTests {
     }
 
     @Test(
-        "a grid that cannot be is refused with the field's name",
+        "an invalid grid is refused with the field's name",
         arguments: [
             (0, 32, 2, 16, "fps"), (61, 32, 2, 16, "fps"), (30, 0, 2, 16, "gopFrames"), (30, 32, 0, 16, "segmentGops"),
             (30, 32, 2, 0, "partFrames"), (30, 32, 2, 15, "partFrames"), (30, 32, 3, 64, "partFrames"),
@@ -58,7 +58,8 @@ struct OutputGridTests {
         #expect(grid.partTarget < MediaDuration(ticks: 2, timescale: 1))
     }
 
-    @Test("a part's start lies in that part and the tick before in the one before", arguments: [24, 25, 29, 30, 60])
+    @Test(
+        "a part's start is in that part, and the tick before it in the previous one", arguments: [24, 25, 29, 30, 60])
     func startAndMembershipAgree(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
         for kind in TrackKind.allCases {
@@ -70,7 +71,7 @@ struct OutputGridTests {
         }
     }
 
-    @Test("the next slot is the one that starts at or after the time")
+    @Test("the next segment is the one that starts at or after the time")
     func firstSlotRoundsUp() throws {
         let grid = try OutputGrid(fps: 30)
         #expect(grid.firstSlot(atOrAfter: -5) == 0)

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Blocking playlist reload: rfc8216bis §6.2.5.2")
 struct PlaylistPositionTests {
-    /// Segments 10 to 20 are whole, 20 with four parts; two parts of 21 are there. Six parts may be asked for ahead.
+    /// Segments 10 to 20 are complete, 20 with four parts; two parts of 21 are there. Requests may be up to six parts
+    /// ahead.
     static let position = PlaylistPosition(nextMediaSequence: 21, partCount: 2, lastPartCount: 4, isEnded: false)
 
     static func decide(_ query: [(name: String, value: String)], _ position: PlaylistPosition = Self.position)
@@ -16,21 +17,21 @@ struct PlaylistPositionTests {
         if case .refuse = decision { true } else { false }
     }
 
-    @Test("nothing asked: at once")
+    @Test("a request without directives is answered at once")
     func none() {
         #expect(Self.decide([]) == .serve)
         #expect(Self.decide([("_HLS_skip", "YES")]) == .serve)
     }
 
     @Test(
-        "a segment: held until it is whole",
+        "a request for a segment is held until it is complete",
         arguments: [(0, true), (9, true), (20, true), (21, false), (22, false), (23, false)])
     func segments(number: Int, isServed: Bool) {
         #expect(Self.decide([("_HLS_msn", "\(number)")]) == (isServed ? .serve : .hold))
     }
 
     @Test(
-        "a part: held until it is there; one behind a whole segment's last is the first of the next",
+        "a request for a part is held until it is there; one past a complete segment means the first of the next",
         arguments: [
             (20, 3, true), (20, 4, true), (20, 400, true), (19, 400, true), (3, 0, true), (21, 0, true), (21, 1, true),
             (21, 2, false), (21, 7, false), (22, 0, false), (22, 5, false),
@@ -40,7 +41,7 @@ struct PlaylistPositionTests {
         #expect(Self.decide(query) == (isServed ? .serve : .hold))
     }
 
-    @Test("a part behind the last whole segment waits for the first of the next")
+    @Test("a request for a part after the last complete segment waits for the first of the next")
     func behindTheLast() {
         let fresh = PlaylistPosition(nextMediaSequence: 21, partCount: 0, lastPartCount: 4, isEnded: false)
         #expect(Self.decide([("_HLS_msn", "20"), ("_HLS_part", "4")], fresh) == .hold)
@@ -62,13 +63,13 @@ struct PlaylistPositionTests {
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "\(number)"), ("_HLS_part", "\(part)")])))
     }
 
-    @Test("what is no number is refused")
+    @Test("invalid numbers are refused")
     func numbers() {
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "x")])))
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "18446744073709551616")])))
     }
 
-    @Test("an ended playlist is served, whatever is asked")
+    @Test("an ended playlist is served for any request")
     func ended() {
         let ended = PlaylistPosition(nextMediaSequence: 21, partCount: 0, lastPartCount: 4, isEnded: true)
         for query in [[("_HLS_msn", "99")], [("_HLS_part", "1")], [("_HLS_msn", "x")]] as [[(String, String)]] {

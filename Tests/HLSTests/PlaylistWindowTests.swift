@@ -14,7 +14,7 @@ struct PlaylistWindowTests {
     }
 
     @Test(
-        "a length that rounds above the target duration is refused",
+        "a segment that rounds above the target duration is refused",
         arguments: [(249, true), (250, false), (251, false)])
     func lengthAgainstTarget(hundredths: Int64, fits: Bool) throws {
         var window = PlaylistWindow(style: .event, targetDuration: 2)
@@ -27,7 +27,7 @@ struct PlaylistWindowTests {
         #expect(window.segments.count == (fits ? 1 : 0))
     }
 
-    @Test("one more segment takes exactly one from the head")
+    @Test("each new segment removes exactly one from the head")
     func slides() throws {
         var window = try Self.filled(6)
         #expect(window.removableCount == 0)
@@ -39,12 +39,12 @@ struct PlaylistWindowTests {
         #expect(window.mediaSequence == 1)
         let after = MediaPlaylist(window).rendered()
         let gone = Set(before.split(separator: "\n")).subtracting(after.split(separator: "\n"))
-        // EXTINF lines repeat, so the first one's is still there by its text.
+        // EXTINF lines repeat, so the first one's text is still there.
         #expect(
             gone == ["v-1-0.m4s", "#EXT-X-MEDIA-SEQUENCE:0", "#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:00.000Z"])
     }
 
-    @Test("a window below three target durations is not cut below them")
+    @Test("a window below three target durations is extended to them")
     func floorHolds() throws {
         var window = try Self.filled(4, style: .live(windowSeconds: 1))
         #expect(window.removableCount == 1)
@@ -56,7 +56,7 @@ struct PlaylistWindowTests {
         #expect(window.removableCount == 0)
     }
 
-    @Test("a successor takes over the list of a day in a moment: a segment costs the same, however long the list")
+    @Test("a successor takes over the playlist of a day quickly: a segment costs the same for any length")
     func takenOver() throws {
         let segments = (Int64(0)..<20_000).map { Make.segment($0, start: $0 * 64) }
         let ratio = try Growth.ratio(small: 1_000, large: 20_000) { count in
@@ -69,7 +69,7 @@ struct PlaylistWindowTests {
         #expect(ratio < 100, "\(ratio): 20 is in proportion, 400 its square")
     }
 
-    @Test("the length is that of what is listed, whatever came and went")
+    @Test("the length equals that of the listed segments after any changes")
     func length() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 12), targetDuration: 2)
         var start: Int64 = 0
@@ -83,7 +83,7 @@ struct PlaylistWindowTests {
         #expect(window.mediaSequence > 0)
     }
 
-    @Test("an event list only ever grows, over 1,000 updates")
+    @Test("an EVENT playlist only grows, over 1,000 updates")
     func eventOnlyAppends() throws {
         var window = PlaylistWindow(style: .event, targetDuration: 2)
         var text = ""
@@ -119,7 +119,7 @@ struct PlaylistWindowTests {
         #expect(numbers[49] == 3)
     }
 
-    @Test("the same media sequence number always names the same resource, and the header never changes")
+    @Test("a media sequence number always names the same resource, and the header never changes")
     func history() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 20), targetDuration: 2)
         var names: [Int64: String] = [:]
@@ -141,7 +141,7 @@ struct PlaylistWindowTests {
         #expect(window.retired.count < 20)
     }
 
-    @Test("numbers out of order and what comes after the end are refused")
+    @Test("numbers out of order, and segments after the end, are refused")
     func ordersAreKept() throws {
         var window = try Self.filled(2)
         #expect(throws: MediaError.self) { try window.append(Make.segment(3, start: 128)) }
@@ -151,7 +151,7 @@ struct PlaylistWindowTests {
         #expect(window.segments.count == 2)
     }
 
-    @Test("what leaves is kept for its length, the longest playlist and the slack, counted from its first listing")
+    @Test("a removed segment is kept for its length, the longest playlist and the slack, from its first listing")
     func retention() throws {
         let second: Int64 = 1_000_000_000
         var window = PlaylistWindow(style: .live(windowSeconds: 6), targetDuration: 2, slackSeconds: 3)
@@ -160,7 +160,7 @@ struct PlaylistWindowTests {
                 Make.segment(index, start: index * 2, ticks: 2, timescale: 1, map: index < 1 ? "a.mp4" : "b.mp4"))
             window.removeFirst(window.removableCount)
         }
-        // Three were listed at most after each cut, four for a moment: 8 s. First listed at 2 s.
+        // At most three were listed after each cut, four for a moment: 8 s. First listed at 2 s.
         #expect(window.retired.map(\.deleteAt) == [(2 + 2 + 8 + 3) * second, (4 + 2 + 8 + 3) * second])
         let names1 = window.takeExpired(at: 15 * second - 1)
         #expect(names1.isEmpty)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Delivery directives: rfc8216bis §6.2.5")
 struct ReloadDirectivesTests {
-    @Test("numbers and the skip are read, other parameters are left alone")
+    @Test("numbers and the skip directive are read, other parameters are ignored")
     func read() {
         let directives = ReloadDirectives(query: [
             ("token", "a"), ("_HLS_part", "3"), ("_HLS_msn", "17"), ("_HLS_skip", "YES"), ("_HLS_other", "?"),
@@ -14,21 +14,21 @@ struct ReloadDirectivesTests {
     }
 
     @Test(
-        "what is no number is a fault",
+        "invalid numbers are errors",
         arguments: ["", "-1", "+1", "1.0", "0x1", " 1", "1 ", "9223372036854775808", "١", "YES"])
     func numbers(text: String) {
         #expect(ReloadDirectives(query: [("_HLS_msn", text)]).fault != nil)
         #expect(ReloadDirectives(query: [("_HLS_msn", "1"), ("_HLS_part", text)]).fault != nil)
     }
 
-    @Test("a part without its segment, and a directive that is there twice, are faults")
+    @Test("a part without its segment, and a repeated directive, are errors")
     func contradictions() {
         #expect(ReloadDirectives(query: [("_HLS_part", "1")]).fault?.contains("_HLS_msn") == true)
         #expect(ReloadDirectives(query: [("_HLS_msn", "1"), ("_HLS_msn", "1")]).fault != nil)
     }
 
     @Test(
-        "only the two values that are defined ask for a delta", arguments: [("YES", true), ("v2", true), ("NO", false)])
+        "only the two defined values request a delta", arguments: [("YES", true), ("v2", true), ("NO", false)])
     func skips(value: String, expected: Bool) {
         let directives = ReloadDirectives(query: [("_HLS_skip", value)])
         #expect(directives.skips == expected && directives.fault == nil)

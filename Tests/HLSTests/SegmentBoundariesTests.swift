@@ -2,7 +2,7 @@ import HLS
 import MediaTypes
 import Testing
 
-@Suite("Slot table: where segments begin once one is cut short")
+@Suite("Segment table: where segments start after one is cut short")
 struct SlotTableTests {
     @Test("without a cut it is the grid")
     func grid() throws {
@@ -15,7 +15,7 @@ struct SlotTableTests {
         #expect(slots.frames(ofSlot: 3) == 192..<256 && slots.firstFrame(ofPart: 5) == 80 && slots.partAfter(7) == 8)
     }
 
-    @Test("planned cuts hold until an earlier cut replaces those that are still to come")
+    @Test("planned cuts hold until an earlier cut replaces the ones still to come")
     func planned() throws {
         var slots = SegmentBoundaries(grid: try Make.grid())
         slots.plan(cuts: [16, 32, 48, 64])
@@ -26,7 +26,7 @@ struct SlotTableTests {
         #expect(slots.cut(at: 30) == nil)
     }
 
-    @Test("slots behind a cut begin a grid's length behind one another; parts in them, too, and none is left empty")
+    @Test("segments after a cut have the grid's length, and so have their parts, and none is empty")
     func cuts() throws {
         var slots = SegmentBoundaries(grid: try Make.grid())
         #expect(slots.cut(at: 60) == 1)
@@ -51,7 +51,7 @@ struct SlotTableTests {
         }
     }
 
-    @Test("sound is cut at the same instant: the first frame that starts in the slot")
+    @Test("audio is cut at the same instant: at the first frame that starts in the segment")
     func sound() throws {
         var slots = SegmentBoundaries(grid: try Make.grid())
         slots.cut(at: 31)
@@ -60,7 +60,7 @@ struct SlotTableTests {
         #expect(slots.part(at: edge - 1, of: .audio) == 1 && slots.part(at: edge, of: .audio) == 4)
     }
 
-    @Test("a segmenter that is told of a cut ends its segment with the last picture before it, and goes on from there")
+    @Test("a segmenter ends its segment with the last frame before a cut, and continues from there")
     func segmenter() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []
@@ -75,7 +75,7 @@ struct SlotTableTests {
         #expect(output.segments.allSatisfy { $0.independent })
     }
 
-    @Test("a publisher's packets after an encoder's: decoding times as they are given, offsets of both signs")
+    @Test("a publisher's packets after an encoder's: given decode times, offsets of both signs")
     func placed() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []

@@ -6,11 +6,11 @@ import MediaTypes
     import Glibc
 #endif
 
-/// Packets and segments for the suites, made from nothing.
+/// Generated packets and segments for the suites.
 enum Make {
     static func grid(fps: Int = 30) throws -> OutputGrid { try OutputGrid(fps: fps) }
 
-    /// A picture whose bytes tell which it is.
+    /// A frame whose bytes identify it.
     static func picture(_ frame: Int64, dts: Int64? = nil, key: Bool, size: Int = 40, timescale: Int32 = 30)
         -> CodedPacket
     {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Track segmenter: the output grid, CMAF ISO/IEC 23000-19 §7.3.2")
 struct TrackSegmenterTests {
-    /// Feeds pictures without reordering: an IDR picture every 32.
+    /// Feeds frames without reordering: an IDR frame every 32.
     private static func run(
         _ frames: [Int64], keys: Int64 = 32, firstTick: Int64 = 0, finish: Bool = true, timescale: Int32 = 30
     ) throws -> [TrackSegmenter.Output] {
@@ -23,7 +23,7 @@ struct TrackSegmenterTests {
         return output
     }
 
-    @Test("a segment is out with its last picture, in both timescales", arguments: [Int32(30), 30_000])
+    @Test("a segment is complete with its last frame, in both timescales", arguments: [Int32(30), 30_000])
     func segmentsOnGrid(timescale: Int32) throws {
         let output = try Self.run(Array(0..<128), finish: false, timescale: timescale)
         #expect(output.segments.map(\.start) == [0, 64_000])
@@ -55,7 +55,7 @@ struct TrackSegmenterTests {
         }
     }
 
-    @Test("a missing picture stretches the one before it, and the segment still ends on the grid")
+    @Test("a missing frame extends the one before it, and the segment still ends on the grid")
     func lostPicture() throws {
         for lost in [Int64(5), 15, 31, 63, 62, 40] {
             let output = try Self.run((0..<128).filter { $0 != lost })
@@ -68,7 +68,7 @@ struct TrackSegmenterTests {
         }
     }
 
-    @Test("a picture missing at the head of a part is covered by the next one")
+    @Test("a frame missing at the start of a part is covered by the next one")
     func lostHead() throws {
         let output = try Self.run((0..<128).filter { $0 != 16 })
         let dump = BoxDump(output.segments[0].pieces.flatMap(\.bytes))
@@ -77,21 +77,21 @@ struct TrackSegmenterTests {
         #expect(dump.tables[1][0].offset == 0)
     }
 
-    @Test("a segment that does not start with an IDR picture is flagged")
+    @Test("a segment that does not start with an IDR frame is flagged")
     func notIndependent() throws {
         let output = try Self.run((0..<128).filter { $0 != 64 })
         #expect(output.segments.map(\.independent) == [true, false])
         #expect(output.segments[1].start == 64_000)
     }
 
-    @Test("the last segment is as long as its pictures")
+    @Test("the last segment is as long as its frames")
     func shortEnd() throws {
         let output = try Self.run(Array(0..<71))
         #expect(output.segments.map(\.duration.ticks) == [64_000, 7_000])
         #expect(output.parts.last?.duration == 7_000)
     }
 
-    @Test("pictures before the first IDR picture and before the first tick are left out")
+    @Test("frames before the first IDR frame and before the first tick are dropped")
     func startsWithKey() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 64)
         var output: [TrackSegmenter.Output] = []
@@ -101,7 +101,7 @@ struct TrackSegmenterTests {
         #expect(output.segments.map(\.start) == [64_000, 128_000])
     }
 
-    @Test("whole slots without a picture come out as gaps, and time jumps over them")
+    @Test("whole segments without a frame become gaps, and time jumps over them")
     func holes() throws {
         let output = try Self.run(Array(0..<64) + Array(256..<320))
         #expect(output.segments.map(\.slot) == [0, 1, 2, 3, 4])
@@ -112,7 +112,7 @@ struct TrackSegmenterTests {
         #expect(last.tables.flatMap(\.self).allSatisfy { $0.duration == 1_000 })
     }
 
-    @Test("reordered pictures: the segment's time is its IDR picture's, whatever the delay", arguments: 0...3)
+    @Test("with reordered frames the segment's time is its IDR frame's, for any delay", arguments: 0...3)
     func reordering(bFrames: Int) throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []
@@ -135,7 +135,7 @@ struct TrackSegmenterTests {
     }
 
     @Test(
-        "any loss with any reordering keeps parts whole: times rise, parts meet, pictures keep their time",
+        "with any loss and reordering parts stay valid: times rise, parts meet, frames keep their time",
         arguments: 0..<300)
     func lossProperty(seed: Int) throws {
         var random = TestRandom(state: UInt64(seed))
@@ -159,11 +159,11 @@ struct TrackSegmenterTests {
             #expect(table.allSatisfy { $0.duration >= 1 })
             #expect(
                 table.dropFirst().allSatisfy { $0.flags == FragmentWriter.dependentSample },
-                "an IDR picture starts a part")
+                "an IDR frame starts a part")
         }
     }
 
-    @Test("sound is cut by the grid: 100 frames a segment, 25 a part, for ever")
+    @Test("audio is cut by the grid: always 100 frames a segment and 25 a part")
     func soundOnGrid() throws {
         var segmenter = TrackSegmenter(kind: .audio, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []
@@ -176,7 +176,9 @@ struct TrackSegmenterTests {
         #expect(dump.tables[0].allSatisfy { $0.duration == 1_024 && $0.flags == nil })
     }
 
-    @Test("sound that does not divide belongs to the slot it starts in, at any rate", arguments: [24, 30, 29])
+    @Test(
+        "an audio frame across a boundary belongs to the segment it starts in, at any sample rate",
+        arguments: [24, 30, 29])
     func soundOffGrid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
         var segmenter = TrackSegmenter(kind: .audio, grid: grid, firstTick: 0)
@@ -196,7 +198,7 @@ struct TrackSegmenterTests {
         }
     }
 
-    @Test("priming before the first tick is left out, and frames that go back are dropped")
+    @Test("priming before the first tick is dropped, and so are frames that go back")
     func soundStart() throws {
         var segmenter = TrackSegmenter(kind: .audio, grid: try Make.grid(), firstTick: 64)
         for pts in [Int64(101_376), 102_400, 103_424, 102_400, 103_424, 104_448] {
@@ -207,7 +209,7 @@ struct TrackSegmenterTests {
     }
 
     @Test(
-        "sound is cut where the pictures end, in parts that were already whole too",
+        "audio is cut where video ends, also in parts that were already complete",
         arguments: [1, 24, 25, 26, 40, 49, 50, 70])
     func soundEnd(keep: Int64) throws {
         var segmenter = TrackSegmenter(kind: .audio, grid: try Make.grid(), firstTick: 0)
@@ -219,7 +221,7 @@ struct TrackSegmenterTests {
         #expect(dump.all("styp").count == 1)
     }
 
-    @Test("media time of 20 years keeps 64 bits")
+    @Test("media times after 20 years are kept in 64 bits")
     func longAfterOrigin() throws {
         let frame: Int64 = 20 * 365 * 86_400 * 30 / 64 * 64
         let output = try Self.run((0..<64).map { frame + $0 }, keys: 64, firstTick: frame)
@@ -227,7 +229,7 @@ struct TrackSegmenterTests {
     }
 
     @Test(
-        "times out of range never trap and never come out",
+        "out-of-range times never trap and are never written",
         arguments: [Int64.max, .min, 1 << 52, 1 << 62, -1, .max / 1_000 * 7])
     func absurdTimes(value: Int64) throws {
         for timescale: Int32 in [1, 30, 30_000, .max, 0, -5] {
@@ -248,8 +250,8 @@ struct TrackSegmenterTests {
         }
     }
 
-    /// Pictures in the decoding order and with the `dts` an encoder gives: groups of B pictures behind their reference,
-    /// closed GOPs of 32 frames, `dts` the sorted times moved back by the delay.
+    /// Frames in decode order with an encoder's `dts`: groups of B-frames after their reference, closed GOPs of 32
+    /// frames, `dts` as the sorted times moved back by the delay.
     private static func reordered(_ frames: [Int64], bFrames: Int) -> [CodedPacket] {
         var order: [Int64] = []
         var group: [Int64] = []

@@ -9,7 +9,7 @@ import Testing
 import HTTPListener
 
 /// A body that a test feeds piece by piece, and the listener that sends it: at `/stream` as it is, at `/socket` over a
-/// WebSocket; any other path gets `hello` and as many bytes of the request's body as there were.
+/// WebSocket; any other path gets `hello` and as many bytes as the request body had.
 final class FedStream: ReplyStream {
     private struct State {
         var pieces: [ReplyStreamPiece] = []

@@ -5,13 +5,13 @@ import Testing
 
 import HTTPListener
 
-@Suite("Pieces of files that many read")
+@Suite("Cache of file pieces with many readers")
 struct FilePiecesTests {
     private static let second: Int64 = 1_000_000_000
 
     private static func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(UInt64(seconds * Self.second)) }
 
-    /// A file of these bytes, which is gone again when this returns.
+    /// A file with this content, which is already deleted when this returns.
     private static func file(_ text: String) throws -> ServedFile {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/a"
@@ -24,7 +24,7 @@ struct FilePiecesTests {
         return file
     }
 
-    @Test("what is used again stays, what is not goes with the second generation")
+    @Test("pieces used again stay, others are dropped with the second generation")
     func generations() throws {
         let pieces = FilePieceCache()
         let (used, unused) = (try Self.file("used"), try Self.file("unused"))
@@ -42,7 +42,7 @@ struct FilePiecesTests {
         #expect(pieces.bytes(of: used, 0..<3) == nil, "another piece")
     }
 
-    @Test("a file that was opened later has pieces of its own")
+    @Test("a file opened later has its own pieces")
     func reopened() throws {
         let pieces = FilePieceCache()
         let (first, second) = (try Self.file("first"), try Self.file("other"))
@@ -50,7 +50,7 @@ struct FilePiecesTests {
         #expect(pieces.bytes(of: second, 0..<5) == nil)
     }
 
-    @Test("a file that has another size now is another file, in either generation")
+    @Test("a file with a new size is another file, in either generation")
     func replaced() throws {
         let pieces = FilePieceCache()
         let file = try Self.file("first")
@@ -61,7 +61,7 @@ struct FilePiecesTests {
         #expect(pieces.file("/a", size: 5, now: Self.at(11)) === file)
     }
 
-    @Test("files are counted for as long as anybody has them")
+    @Test("files are counted while in use")
     func counted() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -76,10 +76,10 @@ struct FilePiecesTests {
         }
         #expect(files.take())
         #expect(files.opened(path + "/nothing") == nil)
-        #expect(files.take(), "what is not there takes no place")
+        #expect(files.take(), "a missing file uses no slot")
     }
 
-    @Test("a file nobody asks for any more is closed after two generations, without another request")
+    @Test("an unused file is closed after two generations, without another request")
     func tidied() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -92,16 +92,16 @@ struct FilePiecesTests {
         #expect(pieces.file(path, size: 0, now: Self.at(10)) == nil)
         do {
             let file = try #require(files.opened(path))
-            #expect(pieces.opened(file, path: path), "nobody tidies yet")
+            #expect(pieces.opened(file, path: path), "no cleanup yet")
             #expect(!pieces.opened(file, path: path))
         }
         #expect(pieces.tidy(now: Self.at(11)))
-        #expect(!files.take(), "it may be asked for again")
+        #expect(!files.take(), "it may be requested again")
         #expect(!pieces.tidy(now: Self.at(12)))
         #expect(files.take(), "closed")
     }
 
-    @Test("no more than the limits are kept, however many are read at once")
+    @Test("no more than the limits are kept, for any number of concurrent reads")
     func limits() throws {
         let pieces = FilePieceCache(bytes: 100, files: 4)
         let files = try (0..<40).map { try Self.file("file \($0) " + String(repeating: "x", count: 40)) }

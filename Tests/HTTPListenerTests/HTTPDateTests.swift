@@ -5,7 +5,7 @@ import HTTPListener
 @Suite("HTTP date: RFC 9110 §5.6.7")
 struct HTTPDateTests {
     @Test(
-        "a time is written as a fixed-length date",
+        "a time is written as an IMF-fixdate",
         arguments: [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),

@@ -11,7 +11,7 @@ import Testing
 
 import HTTPListener
 
-@Suite("HTTP listener: what it grants and when it closes", .timeLimit(.minutes(1)))
+@Suite("HTTP listener: limits and timeouts", .timeLimit(.minutes(1)))
 struct HTTPListenerTests {
     private static let loopback = ListenAddress.tcp(host: "127.0.0.1", port: 0)
     private static let large = [UInt8](repeating: 7, count: 8 << 20)
@@ -28,7 +28,7 @@ struct HTTPListenerTests {
         ) { $1(respond($0)) }
     }
 
-    @Test("port 0 reports the port that was bound, and a reply carries length and date")
+    @Test("port 0 reports the bound port, and a reply has length and date")
     func boundPort() async throws {
         let listener = try await Self.start()
         #expect(listener.boundAddress == "http://127.0.0.1:\(try #require(listener.boundPort))")
@@ -39,7 +39,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("a taken port is refused with the remedy")
+    @Test("a port in use is refused with the remedy")
     func takenPort() async throws {
         let listener = try await Self.start()
         let port = UInt16(try #require(listener.boundPort))
@@ -55,7 +55,7 @@ struct HTTPListenerTests {
         #expect(error?.what.contains("not an address of this machine") == true)
     }
 
-    @Test("a file for which there is no place is busy, and everything else goes on")
+    @Test("a file over the limit of open files gets 503, and other requests work")
     func noPlaceForFiles() async throws {
         let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, files: 0)
         let listener = try await Self.start(Self.loopback, limits) { request in
@@ -88,8 +88,9 @@ struct HTTPListenerTests {
         try await group.shutdownGracefully()
     }
 
-    /// The file that a killed listener leaves behind, though of a socket that never listened: a test beside this one may be between
-    /// fork and exec of a child, which holds every descriptor open meanwhile, and the kernel takes connections for one that listens.
+    /// The socket file that a killed listener leaves behind, but of a socket that never listened: a concurrent test may
+    /// be between fork and exec of a child, which holds every descriptor open, and the kernel accepts connections for a
+    /// listening socket.
     private static func leaveStaleSocket(_ path: String) throws {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -104,7 +105,7 @@ struct HTTPListenerTests {
         try #require(status == 0, "bind: \(errno)")
     }
 
-    @Test("a socket file is private, replaces a stale one and goes with the listener")
+    @Test("a Unix socket is private, replaces a stale one and is removed with the listener")
     func unixSocket() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/a.sock"
@@ -127,7 +128,7 @@ struct HTTPListenerTests {
         directory.remove()
     }
 
-    @Test("a file that is not a socket is left alone")
+    @Test("a file that is not a socket is left untouched")
     func foreignFile() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/precious"
@@ -139,7 +140,7 @@ struct HTTPListenerTests {
         directory.remove()
     }
 
-    @Test("a body within the limit is handed over, announced or in chunks")
+    @Test("a body within the limit is passed on, with a length or chunked")
     func body() async throws {
         let listener = try await Self.start { request in
             guard case .bytes(let bytes) = request.body else { return ListenerReply(.contentTooLarge) }
@@ -166,7 +167,7 @@ struct HTTPListenerTests {
     }
 
     @Test(
-        "what is not HTTP is answered with 400 or closed",
+        "input that is not HTTP gets 400 or is closed",
         arguments: [
             "\u{16}\u{3}\u{1}\u{2}hello\n\n", "GET\n\n", "GET / HTTP/9\n\n", "GET / HTTP/1.1\nContent-Length: x\n\n",
         ])
@@ -178,12 +179,12 @@ struct HTTPListenerTests {
         } catch let failure as HTTPProbe.Failure {
             #expect(failure == .closed(received: 0))
         }
-        #expect(try await probe.request("GET /").status == 200, "others are served all the same")
+        #expect(try await probe.request("GET /").status == 200, "others are still served")
         await listener.stop()
     }
 
     @Test(
-        "HTTP/1.1 needs one Host, HTTP/1.0 none; a method that nobody knows is not implemented",
+        "HTTP/1.1 requires one Host, HTTP/1.0 none; an unknown method gets 501",
         arguments: [
             ("GET / HTTP/1.1\n\n", 400), ("GET / HTTP/1.1\nHost: a\nHost: b\n\n", 400),
             ("GET / HTTP/1.1\nHost: a\nhost: a\n\n", 400), ("GET http://a/ HTTP/1.1\n\n", 400),
@@ -198,7 +199,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("header fields beyond the limit end the connection")
+    @Test("header fields over the limit close the connection")
     func headerLimit() async throws {
         let listener = try await Self.start()
         let field = "X: " + String(repeating: "a", count: 20 << 10)
@@ -211,7 +212,7 @@ struct HTTPListenerTests {
     }
 
     @Test(
-        "a connection without a whole request is closed after the idle time",
+        "a connection without a complete request is closed after the idle timeout",
         arguments: ["", "GET / HT", "PUT / HTTP/1.1\nHost: a\nContent-Length: 9\n\nab"])
     func idle(text: String) async throws {
         let listener = try await Self.start(
@@ -221,7 +222,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("a client that takes nothing of its reply is closed")
+    @Test("a client that does not read its reply is closed")
     func stalledWrite() async throws {
         let limits = HTTPListenerLimits(connections: 4, bodyBytes: 0, stalledWrite: .milliseconds(100))
         let listener = try await Self.start(Self.loopback, limits) { _ in ListenerReply(.ok, body: .bytes(Self.large)) }
@@ -234,7 +235,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("a stop closes what does not end within its grace")
+    @Test("a stop closes connections that do not end within its grace")
     func stopDespiteStuckClient() async throws {
         let listener = try await Self.start { _ in ListenerReply(.ok, body: .bytes(Self.large)) }
         let channel = try await HTTPProbe(listener.boundAddress).connect()
@@ -247,7 +248,7 @@ struct HTTPListenerTests {
         await #expect(throws: (any Error).self) { try await HTTPProbe(listener.boundAddress).request("GET /") }
     }
 
-    @Test("in a crowd those without a request give way, and who waits for an answer stays")
+    @Test("when full, connections without a request are closed, and those waiting for a reply stay")
     func crowd() async throws {
         let held = Mutex<(@Sendable (ListenerReply) -> Void)?>(nil)
         let limits = HTTPListenerLimits(connections: 16, bodyBytes: 0, idle: .hours(1), crowd: 15)
@@ -265,7 +266,7 @@ struct HTTPListenerTests {
         try await waitUntil("a request is held") { held.withLock { $0 != nil } }
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<20 { group.addTask { try await probe.bytesUntilClosed(after: "GET") } }
-            // All have come when as many have gone as are too many.
+            // All have arrived when the excess ones have been closed.
             for _ in 0..<6 { #expect(try await group.next() == 0) }
             for _ in 0..<3 { #expect(try await probe.request("GET /").text == "hello") }
             held.withLock { $0 }?(ListenerReply(.ok, body: .text("late")))
@@ -275,7 +276,7 @@ struct HTTPListenerTests {
         }
     }
 
-    @Test("an address that has as many connections as it may is let in again when its own give way")
+    @Test("an address at its limit can connect again after its own connections close")
     func crowdOfOneAddress() async throws {
         let limits = HTTPListenerLimits(
             connections: 100, bodyBytes: 0, idle: .hours(1), connectionsPerAddress: 2, crowd: 50)
@@ -292,7 +293,7 @@ struct HTTPListenerTests {
         }
     }
 
-    @Test("connections beyond the limit wait and are served when others close")
+    @Test("connections over the limit wait and are served when others close")
     func connectionLimit() async throws {
         let listener = try await Self.start(Self.loopback, HTTPListenerLimits(connections: 2, bodyBytes: 0))
         let probe = HTTPProbe(listener.boundAddress)

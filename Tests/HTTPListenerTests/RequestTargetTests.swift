@@ -17,13 +17,13 @@ struct RequestTargetTests {
     }
 
     @Test(
-        "what cannot be decoded is refused",
+        "undecodable targets are refused",
         arguments: ["", "a", "*", "/%", "/%1", "/%zz", "/%ff", "/%00", "/a?b=%", "host:443"])
     func refusals(text: String) {
         #expect(RequestTarget(parsing: text) == nil)
     }
 
-    @Test("the query is a list of pairs")
+    @Test("the query is read as a list of pairs")
     func query() throws {
         let target = try #require(RequestTarget(parsing: "/a?_HLS_msn=7&b=x+y%26&c&&d="))
         #expect(target.query.map { "\($0.name)=\($0.value)" } == ["_HLS_msn=7", "b=x y&", "c=", "d="])

@@ -13,7 +13,7 @@ import HTTPListener
 struct TLSTests {
     private static let large = [UInt8](repeating: 7, count: 4 << 20)
 
-    /// A listener with a certificate of its own; `GET /n` gives n as text, `GET /large` 4 MB.
+    /// A listener with a self-signed certificate; `GET /n` returns n as text, `GET /large` 4 MB.
     private static func withListener(
         _ limits: HTTPListenerLimits = HTTPListenerLimits(connections: 64, bodyBytes: 100),
         _ body: (HTTPListener, CertificateStore, String) async throws -> Void
@@ -45,7 +45,7 @@ struct TLSTests {
         holder.remove()
     }
 
-    @Test("a client that offers h2 gets it; streams are answered each on its own, and as many at once as allowed")
+    @Test("a client that offers h2 gets it; streams are answered independently, with a limit on concurrency")
     func streams() async throws {
         try await Self.withListener { listener, _, _ in
             #expect(listener.boundAddress.hasPrefix("https://"))
@@ -56,12 +56,12 @@ struct TLSTests {
                 (0..<50).allSatisfy { received.replies[UInt32(2 * $0 + 1)]?.text == "/\($0)" },
                 "\(received.replies.count) replies")
             #expect(received.settings[3] == 100, "SETTINGS_MAX_CONCURRENT_STREAMS")
-            #expect(listener.connectionCount == 1, "a stream is no connection")
+            #expect(listener.connectionCount == 1, "a stream is not a connection")
             await connection.close()
         }
     }
 
-    @Test("a reply larger than the windows arrives whole, and another stream passes it")
+    @Test("a reply larger than the flow-control windows arrives complete, and another stream passes it")
     func windows() async throws {
         try await Self.withListener { listener, _, _ in
             let connection = try await HTTP2Probe(listener.boundAddress).connect(window: 1_000)
@@ -78,7 +78,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a stream that takes nothing is reset after the write time, and the connection lives on")
+    @Test("a stream whose client does not read is reset after the write timeout, and the connection stays")
     func stalledStream() async throws {
         let limits = HTTPListenerLimits(connections: 8, bodyBytes: 0, stalledWrite: .milliseconds(100))
         try await Self.withListener(limits) { listener, _, _ in
@@ -92,7 +92,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a connection that takes nothing is closed after the write time")
+    @Test("a connection that does not read is closed after the write timeout")
     func stalledConnection() async throws {
         let limits = HTTPListenerLimits(connections: 8, bodyBytes: 0, stalledWrite: .milliseconds(200))
         try await Self.withListener(limits) { listener, _, _ in
@@ -104,7 +104,7 @@ struct TLSTests {
         }
     }
 
-    /// Frames that cost the server work and its client nothing.
+    /// Frames that cost the server work and the client nothing.
     enum Flood: String, CaseIterable {
         case rapidReset, ping, emptyData, settings
 
@@ -126,7 +126,7 @@ struct TLSTests {
     }
 
     @Test(
-        "a flood of frames ends its connection or costs next to nothing, and others are served",
+        "a flood of frames closes its connection or costs next to nothing, and others are served",
         arguments: Flood.allCases)
     func floods(flood: Flood) async throws {
         try await Self.withListener { listener, _, _ in
@@ -139,7 +139,7 @@ struct TLSTests {
                     sent += 100
                 }
             } catch {
-                // Closed while we wrote.
+                // Closed during the write.
             }
             if flood != .settings {
                 let received = try await connection.wait { $0.isClosed }
@@ -165,7 +165,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a client that only opens the connection, or stops in the handshake, is closed after the idle time")
+    @Test("a client that only connects, or stops in the handshake, is closed after the idle timeout")
     func idle() async throws {
         let limits = HTTPListenerLimits(connections: 8, bodyBytes: 0, idle: .milliseconds(150))
         try await Self.withListener(limits) { listener, _, _ in
@@ -179,7 +179,7 @@ struct TLSTests {
         }
     }
 
-    @Test("connections of one address beyond its limit are closed at once")
+    @Test("connections over the limit of one address are closed at once")
     func perAddress() async throws {
         let limits = HTTPListenerLimits(connections: 64, bodyBytes: 0, connectionsPerAddress: 2)
         try await Self.withListener(limits) { listener, _, _ in
@@ -193,7 +193,7 @@ struct TLSTests {
         }
     }
 
-    @Test("of a body that goes on HEAD has the head alone, and the connection ends", arguments: [false, true])
+    @Test("HEAD of an endless body gets only the head, and the connection ends", arguments: [false, true])
     func headOfStream(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { _, listener in
             let channel = try await WebSocketProbe(listener.boundAddress).connect()
@@ -208,7 +208,7 @@ struct TLSTests {
         }
     }
 
-    @Test("curl speaks HTTP/2 and HTTP/1.1 with it, is refused below TLS 1.2, and sees a renewed certificate at once")
+    @Test("curl speaks HTTP/2 and HTTP/1.1, is refused below TLS 1.2, and sees a renewed certificate at once")
     func curl() async throws {
         _ = try TestTool.require("curl")
         try await Self.withListener { listener, store, directory in
@@ -219,7 +219,7 @@ struct TLSTests {
             #expect(Curl.get(url, ["--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0"]) == " 0 000")
             try CertificateMaker.make(certificate: directory + "/a.crt", key: directory + "/a.key", name: "renewed")
             guard case .renewed = store.look() else {
-                Issue.record("the new files were not taken")
+                Issue.record("the new files were not used")
                 return
             }
             #expect(Curl.get(url, ["--http2", "-v"], errors: true)?.contains("CN=renewed") == true)
@@ -229,7 +229,7 @@ struct TLSTests {
 
 /// The program curl.
 private enum Curl {
-    /// Body, HTTP version and status; nil: it cannot be started.
+    /// Body, HTTP version and status; nil: curl cannot be started.
     static func get(_ url: String, _ arguments: [String], errors: Bool = false) -> String? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -6,15 +6,15 @@ import Testing
 
 import HTTPListener
 
-@Suite("Requests for another protocol: RFC 9110 §7.8 and §9.3.6", .timeLimit(.minutes(1)))
+@Suite("Upgrade and CONNECT requests: RFC 9110 §7.8 and §9.3.6", .timeLimit(.minutes(1)))
 struct UpgradeTests {
-    /// Bytes: more than sockets of one machine hold on their own.
+    /// In bytes: more than the sockets of one machine hold.
     private static let flood = 48 << 20
-    /// Bytes that two sockets' buffers hold at most (tcp_wmem and tcp_rmem), and some.
+    /// Bytes that two sockets' buffers can hold (tcp_wmem and tcp_rmem), with some margin.
     private static let kernel = 20 << 20
 
     @Test(
-        "they are answered as if nothing were asked, and the connection ends",
+        "they are answered as plain requests, and the connection ends",
         arguments: [
             "GET / HTTP/1.1\nConnection: Upgrade, HTTP2-Settings\nUpgrade: h2c\nHTTP2-Settings: AAMAAABkAAQAAP__\n",
             "GET / HTTP/1.1\nConnection: Upgrade\nUpgrade: anything\n", "GET / HTTP/1.1\nUpgrade: TLS/1.2\n",
@@ -29,7 +29,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("one with a body is read to its end")
+    @Test("a request body is read to its end")
     func body() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             let probe = HTTPProbe(listener.boundAddress)
@@ -40,9 +40,9 @@ struct UpgradeTests {
         }
     }
 
-    /// Client and server share a thread, and what waits at the server's socket is taken, if it is, before the next byte of the
-    /// reply: enough bytes of it, and all of the flood would have been.
-    @Test("what follows one is left with the client for as long as the reply goes on", arguments: [false, true])
+    /// Client and server share a thread, and data at the server's socket would be read, if at all, before the next byte
+    /// of the reply: after enough reply bytes the whole flood would have been read.
+    @Test("data sent after such a request is not read while the reply is sent", arguments: [false, true])
     func flooded(tls: Bool) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await FedStream.serve(tls: tls, group: group) { stream, listener in
@@ -63,7 +63,7 @@ struct UpgradeTests {
                 let unsent = try await channel.channel.getOption(.bufferedWritableBytes).get()
                 #expect(unsent >= Self.flood - Self.kernel, "\(unsent) bytes are left with the client")
             }
-            // That it has gone is noticed all the same.
+            // Its disconnection is still noticed.
             try await waitUntil("the stream is cancelled") {
                 stream.feed([1])
                 return stream.isCancelled
@@ -72,7 +72,7 @@ struct UpgradeTests {
         try await group.shutdownGracefully()
     }
 
-    @Test("what follows bytes that are no HTTP is left with the client, too")
+    @Test("data sent after non-HTTP bytes is not read, either")
     func notHTTP() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await FedStream.serve(tls: false, group: group) { stream, listener in

@@ -4,7 +4,7 @@ import Testing
 
 import HTTPListener
 
-@Suite("What a WebSocket's server does about its client's frames: RFC 6455 §5 and §7")
+@Suite("WebSocket server: handling of client frames: RFC 6455 §5 and §7")
 struct WebSocketSessionTests {
     private static func frame(
         _ opcode: WebSocketOpcode, _ bytes: [UInt8] = [], fin: Bool = true, isMasked: Bool = true
@@ -15,7 +15,7 @@ struct WebSocketSessionTests {
         return WebSocketFrame(fin: fin, opcode: opcode, maskKey: mask, data: payload)
     }
 
-    @Test("a ping is answered with what it held, unmasked")
+    @Test("a ping is answered with its payload, unmasked")
     func ping() {
         var session = WebSocketSession()
         #expect(session.received(Self.frame(.ping, [1, 2, 3, 4, 5])) == .pong(ByteBuffer(bytes: [1, 2, 3, 4, 5])))
@@ -23,7 +23,7 @@ struct WebSocketSessionTests {
         #expect(session.isOpen)
     }
 
-    @Test("messages, whole and in fragments, and pongs change nothing", arguments: [true, false])
+    @Test("messages, whole and fragmented, and pongs are ignored", arguments: [true, false])
     func ignored(fin: Bool) {
         var session = WebSocketSession()
         for opcode in [WebSocketOpcode.text, .binary, .continuation, .pong] {
@@ -32,7 +32,7 @@ struct WebSocketSessionTests {
         #expect(session.isOpen)
     }
 
-    @Test("a frame without a mask, with a reserved bit or an opcode that means nothing breaks the protocol, once")
+    @Test("a frame without a mask, with a reserved bit or with an unknown opcode is one protocol error")
     func violations() throws {
         var wrong = [Self.frame(.text, [1], isMasked: false), Self.frame(.ping, isMasked: false)]
         for bit in 0..<3 {
@@ -54,7 +54,7 @@ struct WebSocketSessionTests {
     }
 
     @Test(
-        "a close frame is answered with its code, if it may be sent",
+        "a close frame is answered with its code, if that may be sent",
         arguments: [
             ([], nil), ([3, 232], 1_000), ([3, 233, 65], 1_001), ([3, 235], 1_003), ([3, 239], 1_007),
             ([3, 246], 1_014), ([11, 184], 3_000), ([19, 135], 4_999),
@@ -68,7 +68,7 @@ struct WebSocketSessionTests {
         #expect(session.received(Self.frame(.ping)) == .nothing)
     }
 
-    @Test("what is no frame ends it with the reason")
+    @Test("an invalid frame closes with the reason")
     func errors() {
         for (error, code) in [
             (NIOWebSocketError.invalidFrameLength, 1_009), (.fragmentedControlFrame, 1_002),
@@ -80,7 +80,7 @@ struct WebSocketSessionTests {
         }
     }
 
-    @Test("after our close frame only the client's counts")
+    @Test("after our close frame only the client's close frame counts")
     func ended() {
         var session = WebSocketSession()
         #expect(session.end() && !session.isOpen && !session.end())

@@ -11,7 +11,7 @@ struct WebSocketTests {
 
     private static func pong(_ payload: [UInt8]) -> Probe.Frame { Probe.Frame(opcode: 10, payload: payload) }
 
-    @Test("each piece is one binary frame, its length in as few bytes as can be", arguments: [false, true])
+    @Test("each piece is one binary frame, with the shortest length form", arguments: [false, true])
     func frames(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -29,7 +29,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("pings are answered between frames; messages of the client are dropped", arguments: [false, true])
+    @Test("pings are answered between frames; messages from the client are dropped", arguments: [false, true])
     func pings(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -37,7 +37,7 @@ struct WebSocketTests {
                 #expect(try await talk.next()?.payload == [1, 2, 3])
                 try await talk.send(Probe.frame(9, [5, 6, 7]))
                 #expect(try await talk.next() == Self.pong([5, 6, 7]))
-                // A message in fragments with a ping in its middle, as it may be (§5.4).
+                // A fragmented message with a ping in its middle, as allowed by §5.4.
                 try await talk.send(
                     Probe.frame(1, [65], isFinal: false) + Probe.frame(9) + Probe.frame(0, [66], isFinal: false)
                         + Probe.frame(0, [67]) + Probe.frame(2, [UInt8](repeating: 1, count: 1_024)) + Probe.frame(10))
@@ -93,7 +93,7 @@ struct WebSocketTests {
         }
     }
 
-    /// What a client must not send.
+    /// Frames that a client must not send.
     enum Violation: String, CaseIterable {
         case unmasked, reservedBit, unknownOpcode, fragmentedPing, longPing, large, huge, endless, request
 
@@ -115,7 +115,7 @@ struct WebSocketTests {
         var code: Int { [.large, .huge, .endless].contains(self) ? 1_009 : 1_002 }
     }
 
-    @Test("a frame that breaks the protocol ends the connection with the reason", arguments: Violation.allCases)
+    @Test("a frame that breaks the protocol closes the connection with the reason", arguments: Violation.allCases)
     func violations(violation: Violation) async throws {
         try await FedStream.serve(tls: false) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -129,7 +129,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("the end of the stream is said, and who is too slow is told so", arguments: [false, true])
+    @Test("the end of the stream is announced, and a client that is too slow is told so", arguments: [false, true])
     func ended(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -143,14 +143,14 @@ struct WebSocketTests {
             try await Probe(listener.boundAddress).talk("/socket") { talk in
                 stream.feed(.tooSlow)
                 let code = try await talk.next()?.code
-                // A client that keeps its own close frame to itself is not waited for.
+                // A client that does not send its close frame is not waited for.
                 let last = try await talk.next()
                 #expect(code == 1_008 && last == nil)
             }
         }
     }
 
-    @Test("what a client sends before it has our answer is dropped, and the rest counts")
+    @Test("data sent before our answer is dropped, and later frames count")
     func impatient() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             try await Probe(listener.boundAddress).talk("/socket", ahead: Probe.frame(9, [1])) { talk in
@@ -160,7 +160,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("any bytes at all leave the listener as it was")
+    @Test("any bytes leave the listener unaffected")
     func garbage() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             var random = SystemRandomNumberGenerator()
@@ -173,7 +173,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("over HTTP/2 there is none")
+    @Test("there are no WebSockets over HTTP/2")
     func http2() async throws {
         try await FedStream.serve(tls: true) { _, listener in
             let reply = try await HTTP2Probe(listener.boundAddress).get("/socket")

@@ -11,9 +11,9 @@ package enum CertificateMaker {
         _ = try TestTool.require("openssl", sourceLocation: sourceLocation)
     }
 
-    /// A self-signed certificate for `localhost` and its key, in two new files.
+    /// Makes a self-signed certificate for `localhost` and its key, in two new files.
     ///
-    /// - Parameter days: Of validity from now; negative: it has expired.
+    /// - Parameter days: Validity from now; negative: it has expired.
     package static func make(certificate: String, key: String, name: String = "localhost", days: Int = 30) throws {
         try self.run([
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",

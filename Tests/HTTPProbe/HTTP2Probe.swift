@@ -3,8 +3,8 @@ import NIOPosix
 import NIOSSL
 import TestSupport
 
-/// An HTTP/2 client for tests, over TLS without any trust: sends frames as it is told, however wrong, and gathers what
-/// comes back. Requests carry their fields as HPACK literals; of replies only statuses of the static table are read.
+/// An HTTP/2 client for tests, over TLS without certificate checks: sends any frames, also invalid ones, and collects
+/// the answers. Requests carry their fields as HPACK literals; of replies only statuses of the static table are read.
 package struct HTTP2Probe {
     /// Spec: RFC 9113 §6.
     package enum Kind: UInt8, Sendable {
@@ -29,7 +29,7 @@ package struct HTTP2Probe {
     }
 
     package struct Reply: Sendable {
-        /// 0: not of the static table (200, 204, 206, 304, 400, 404, 500).
+        /// 0: not in the static table (200, 204, 206, 304, 400, 404, 500).
         package var status = 0
         package var body: [UInt8] = []
         package var isComplete = false
@@ -38,10 +38,10 @@ package struct HTTP2Probe {
         package var text: String { String(decoding: self.body, as: UTF8.self) }
     }
 
-    /// What the server has sent so far.
+    /// Everything the server has sent so far.
     package struct Received: Sendable {
         package var replies: [UInt32: Reply] = [:]
-        /// The error code of its GOAWAY.
+        /// The error code of the server's GOAWAY.
         package var goAway: UInt32?
         package var settings: [UInt16: UInt32] = [:]
         package var isClosed = false
@@ -88,20 +88,20 @@ package struct HTTP2Probe {
             }
         }
 
-        /// Waits until `isEnough`, or the server has closed.
+        /// Waits until `isEnough` holds, or the server has closed.
         @discardableResult
         package func wait(until isEnough: (Received) -> Bool) async throws -> Received {
             try await waitUntil("enough replies", { try await self.received }) { isEnough($0) || $0.isClosed }
         }
 
-        /// Takes nothing more of what the server sends.
+        /// Stops reading.
         package func stopReading() async throws { try await self.channel.setOption(.autoRead, value: false).get() }
 
         package func close() async { try? await self.channel.close() }
     }
 
     /// - Parameters:
-    ///   - window: Initial window of each stream, as the client's settings say it.
+    ///   - window: Initial window of each stream in the client's settings.
     ///   - protocols: Offered by ALPN.
     package func connect(window: UInt32 = 1 << 20, protocols: [String] = ["h2"]) async throws -> Connection {
         var configuration = TLSConfiguration.makeClientConfiguration()
@@ -126,7 +126,7 @@ package struct HTTP2Probe {
         return connection
     }
 
-    /// One reply to a GET on a connection of its own.
+    /// Sends one GET on a connection of its own.
     package func get(_ path: String, fields: [(String, String)] = []) async throws -> Reply {
         let connection = try await self.connect()
         try await connection.get(path, stream: 1, fields: fields)

@@ -1,7 +1,7 @@
 package import NIOCore
 import NIOPosix
 
-/// An HTTP/1.1 client for tests: sends exactly the bytes it is given and reads one reply after the other.
+/// An HTTP/1.1 client for tests: sends exactly the given bytes and reads one reply after another.
 package struct HTTPProbe {
     package struct Reply: Sendable {
         package var status: Int
@@ -30,7 +30,7 @@ package struct HTTPProbe {
         try await self.exchange([(request, body)])[0]
     }
 
-    /// `METHOD PATH` with a Host field of this listener and further fields.
+    /// Sends `METHOD PATH` with a Host field of this listener and further fields.
     package func request(_ line: String, _ fields: [String] = [], body: String? = nil) async throws -> Reply {
         let host = self.address.hasPrefix("unix:") ? "localhost" : String(self.address.dropFirst("http://".count))
         var lines = ["\(line) HTTP/1.1", "Host: \(host)"] + fields
@@ -69,13 +69,13 @@ package struct HTTPProbe {
         try await self.connect().executeThenClose { inbound, outbound in
             var count = 0
             do {
-                // On a busy machine the server's time may be over before this is written.
+                // On a busy machine the server's timeout may have passed before this is written.
                 try await outbound.write(ByteBuffer(string: request.replacing("\n", with: "\r\n")))
                 for try await chunk in inbound { count += chunk.readableBytes }
             } catch is IOError {
-                // A reset is a way of closing.
+                // A reset counts as closing.
             } catch ChannelError.ioOnClosedChannel {
-                // So is this: closed before the write.
+                // So does a close before the write.
             }
             return count
         }

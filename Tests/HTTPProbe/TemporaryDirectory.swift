@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory for one test, empty and private. The test removes what it puts in.
+/// An empty, private directory for one test. The test removes what it puts in.
 package struct TemporaryDirectory: Sendable {
     package let path: String
 
@@ -13,7 +13,7 @@ package struct TemporaryDirectory: Sendable {
         self.path = made
     }
 
-    /// Removes the directory, which must be empty by now.
+    /// Removes the directory, which must be empty.
     package func remove() {
         rmdir(self.path)
     }

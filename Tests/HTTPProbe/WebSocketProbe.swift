@@ -2,8 +2,8 @@ package import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A WebSocket client for tests, in clear text or over TLS without any trust: sends the frames it is told, however wrong, and
-/// takes the server's apart by itself.
+/// A WebSocket client for tests, in clear text or over TLS without certificate checks: sends any frames, also invalid
+/// ones, and parses the server's frames independently.
 package struct WebSocketProbe {
     package struct Frame: Sendable, Hashable {
         package let opcode: UInt8
@@ -11,16 +11,16 @@ package struct WebSocketProbe {
 
         package init(opcode: UInt8, payload: [UInt8]) { (self.opcode, self.payload) = (opcode, payload) }
 
-        /// Of a close frame that has one.
+        /// The code of a close frame that has one.
         package var code: Int? {
             self.opcode == 8 && self.payload.count >= 2 ? Int(self.payload[0]) << 8 | Int(self.payload[1]) : nil
         }
     }
 
     package enum Failure: Error, Hashable {
-        /// The server closed before its answer was whole.
+        /// The server closed before its answer was complete.
         case closed
-        /// What a server must not send, from its first bytes on.
+        /// A frame that a server must not send, with its first bytes.
         case wrongFrame([UInt8])
     }
 
@@ -36,7 +36,7 @@ package struct WebSocketProbe {
     /// - Parameter address: `http://HOST:PORT` or `https://HOST:PORT`.
     package init(_ address: String) { self.address = address }
 
-    /// One connection from the handshake on.
+    /// One connection after the handshake.
     package struct Talk {
         /// The server's answer up to the empty line.
         package private(set) var head = ""
@@ -69,14 +69,14 @@ package struct WebSocketProbe {
                 self.rest += chunk.readableBytesView
                 return true
             } catch is IOError {
-                // A reset is a way of closing.
+                // A reset counts as closing.
                 return false
             }
         }
 
         package func send(_ bytes: [UInt8]) async throws { try await self.outbound.write(ByteBuffer(bytes: bytes)) }
 
-        /// The server's next frame; `nil`: it has closed.
+        /// The server's next frame; nil: it has closed.
         package mutating func next() async throws -> Frame? {
             while true {
                 if let frame = try WebSocketProbe.take(&self.rest) { return frame }
@@ -85,7 +85,7 @@ package struct WebSocketProbe {
         }
     }
 
-    /// Connects, sends the handshake and hands over what follows the answer, whatever it is.
+    /// Connects, sends the handshake and returns the connection, whatever the answer is.
     ///
     /// - Parameter ahead: Sent together with the handshake.
     package func talk(
@@ -103,7 +103,7 @@ package struct WebSocketProbe {
 
     private var authority: Substring { self.address.drop { $0 != "/" }.dropFirst(2) }
 
-    /// A connection over which nothing was sent.
+    /// A connection over which nothing has been sent.
     package func connect(
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
@@ -135,8 +135,8 @@ package struct WebSocketProbe {
     ///
     /// - Parameters:
     ///   - reserved: The three reserved bits.
-    ///   - mask: Four bytes; `nil`: it is not masked, as it must be.
-    ///   - announced: The length to be claimed; `nil`: the payload's own.
+    ///   - mask: Four bytes; nil: not masked, which is invalid.
+    ///   - announced: The length in the header; nil: the payload's own.
     package static func frame(
         _ opcode: UInt8, _ payload: [UInt8] = [], isFinal: Bool = true, reserved: UInt8 = 0,
         mask: [UInt8]? = [0x37, 0xfa, 0x21, 0x3d], announced: UInt64? = nil
@@ -158,7 +158,7 @@ package struct WebSocketProbe {
     /// A client's close frame with this code.
     package static func close(_ code: UInt16) -> [UInt8] { Self.frame(8, [UInt8(code >> 8), UInt8(code & 0xff)]) }
 
-    /// Spec: RFC 6455 §5.2: of a server, so not masked, and here never in fragments.
+    /// Spec: RFC 6455 §5.2: server frames are not masked, and here never fragmented.
     private static func take(_ bytes: inout [UInt8]) throws -> Frame? {
         guard bytes.count >= 2 else { return nil }
         guard bytes[0] & 0xf0 == 0x80, bytes[1] < 128 else { throw Failure.wrongFrame(Array(bytes.prefix(16))) }
@@ -168,7 +168,7 @@ package struct WebSocketProbe {
             guard bytes.count >= start + size else { return nil }
             count = bytes[start..<start + size].reduce(0) { $0 << 8 | Int($1) }
             start += size
-            // The shortest form that holds it.
+            // The shortest length form is required.
             guard count > (size == 2 ? 125 : 65_535) else { throw Failure.wrongFrame(Array(bytes.prefix(16))) }
         }
         guard bytes.count - start >= count else { return nil }

@@ -5,14 +5,14 @@ import PipelineSpec
 import RTMP
 import Testing
 
-@Suite("Admission on the loopback", .timeLimit(.minutes(1)))
+@Suite("Publish authorization over loopback connections", .timeLimit(.minutes(1)))
 struct AdmissionOnTheWireTests {
     static func status(_ publisher: TestPublisher) -> RTMPClientStatus? {
         guard case .failed(.rejected(let status))? = publisher.outcomes.elements.first else { return nil }
         return status
     }
 
-    @Test("from an address that is not on the list, `connect` is answered with an error that says so")
+    @Test("from an address not on the list, `connect` is refused with an error that says so")
     func allowList() async throws {
         let elsewhere = try #require(AddressRange("192.0.2.0/24"))
         try await TestServer.with({ $0.admission.allowedAddresses = [elsewhere] }) { server in
@@ -28,7 +28,7 @@ struct AdmissionOnTheWireTests {
         }
     }
 
-    @Test("signed keys let in and expire; keys and secrets can be replaced; none of it is told or logged")
+    @Test("signed keys are accepted and expire; keys and secrets can be replaced; none is printed or logged")
     func signed() async throws {
         // The signatures are those of SignedKeyCheckTests, in the room 88231.
         let signature = "dyHoSYgbBJnqChPubkwCvSzsJERGFIusRg1e7sqiucI"
@@ -50,7 +50,7 @@ struct AdmissionOnTheWireTests {
             #expect(Self.status(third)?.code == "NetStream.Publish.Denied")
             let fourth = try await TestPublisher.publish(server.url("a_new_key_of_guest"))
             #expect(fourth.outcomes.elements == [.ready])
-            #expect(publisher.outcomes.elements == [.ready], "who publishes goes on")
+            #expect(publisher.outcomes.elements == [.ready], "current publishers continue")
             let told = await server.events.wait { $0.count { if case .refused = $0 { true } else { false } } == 2 }
             let all = "\(told) \(server.log.elements)"
             #expect(!all.contains(signature) && !all.contains("new_key") && !all.contains("secret"))

@@ -1,11 +1,11 @@
 import Ingest
 import Testing
 
-@Suite("When the messages of one read came")
+@Suite("Estimated arrival times of messages read together")
 struct ArrivalEstimateTests {
     private static let millisecond: Int64 = 1_000_000
 
-    /// Reads `timestamps` at `now`, in milliseconds, and says when they came.
+    /// Reads `timestamps` at `now`, in milliseconds, and returns the estimated arrivals.
     private func read(_ timestamps: [UInt32], at now: Int64, _ estimate: inout ArrivalEstimate) -> [Int64] {
         let newest = timestamps.dropFirst().reduce(timestamps.first ?? 0, ArrivalEstimate.newer)
         let arrivals = timestamps.map {
@@ -15,31 +15,31 @@ struct ArrivalEstimateTests {
         return arrivals
     }
 
-    @Test("of an even stream every message came when it was sent, whatever it waited")
+    @Test("in an even stream every message arrived when it was sent, however long it waited")
     func even() {
         var estimate = ArrivalEstimate(now: 0)
         #expect(self.read([0, 23, 40, 46, 69, 80], at: 1_000, &estimate) == [920, 943, 960, 966, 989, 1_000])
         #expect(self.read([92, 115, 120, 138, 160], at: 1_080, &estimate) == [1_012, 1_035, 1_040, 1_058, 1_080])
     }
 
-    @Test("nothing came before the socket was last found empty: what a publisher kept back comes all at once")
+    @Test("nothing arrived before the socket was last seen empty: a publisher's backlog arrives all at once")
     func backlog() {
         var estimate = ArrivalEstimate(now: 0)
         _ = self.read([0], at: 100, &estimate)
         estimate.looked(at: 3_000 * Self.millisecond)
-        // Three seconds of media within one turn.
+        // Three seconds of media in one turn.
         let arrivals = self.read([33, 1_000, 2_000, 3_000, 3_010], at: 3_019, &estimate)
         #expect(arrivals == [3_000, 3_000, 3_000, 3_009, 3_019])
     }
 
-    @Test("tracks that are stamped apart keep their order, and nothing goes back")
+    @Test("tracks with separate timestamps keep their order, and arrival times never go back")
     func tracks() {
         var estimate = ArrivalEstimate(now: 0)
-        // Sound a tenth of a second behind the pictures that it is sent with.
+        // Audio a tenth of a second behind the video that it is sent with.
         #expect(self.read([100, 0, 133, 33, 166, 66], at: 500, &estimate) == [434, 434, 467, 467, 500, 500])
     }
 
-    @Test("a jump of the timestamps, a reset and the wrap after 49 days are no journeys in time")
+    @Test("timestamp jumps, resets and the wrap after 49 days do not move arrival times")
     func jumps() {
         var estimate = ArrivalEstimate(now: 0)
         #expect(self.read([500, 533, 0, 33], at: 1_000, &estimate) == [967, 1_000, 1_000, 1_000])
@@ -47,7 +47,7 @@ struct ArrivalEstimateTests {
         #expect(self.read([UInt32.max - 9, 10, 23], at: 1_200, &estimate) == [1_167, 1_187, 1_200])
     }
 
-    @Test("whatever is sent: never back, never before the last look, never after the read")
+    @Test("for any input, arrival times never go back, never precede the last check, never follow the read")
     func bounds() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {

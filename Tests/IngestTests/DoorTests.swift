@@ -16,7 +16,7 @@ import Testing
 struct DoorTests {
     static let proxied = Array("PROXY TCP4 192.0.2.7 10.0.0.1 40000 1935\r\n".utf8)
 
-    /// A server with RTMPS beside RTMP, on a certificate of its own.
+    /// A server with RTMPS beside RTMP, with a self-signed certificate.
     static func withTLS(
         _ change: (inout IngestConfiguration) -> Void = { _ in },
         _ body: (TestServer, CertificateStore, TemporaryDirectory) async throws -> Void
@@ -40,7 +40,7 @@ struct DoorTests {
         "rtmp://127.0.0.1:\(server.securePort)/live/\(key)"
     }
 
-    @Test("a publisher over TLS is as one without; a refused one is told why; plain RTMP on the TLS port is not")
+    @Test("publishing works over TLS, a refusal is reported, and plain RTMP on the TLS port is refused")
     func secure() async throws {
         try await Self.withTLS { server, _, _ in
             let items = ItemRecorder()
@@ -56,7 +56,7 @@ struct DoorTests {
             await plain.outcomes.wait { $0.last == .closed }
             #expect(!plain.outcomes.elements.contains(.ready))
             let guest = try await TestPublisher.publish(server.url(TestServer.guestKey))
-            #expect(guest.outcomes.elements == [.ready], "the plain port is there beside it")
+            #expect(guest.outcomes.elements == [.ready], "the plain port is also open")
         }
     }
 
@@ -69,7 +69,7 @@ struct DoorTests {
         }
     }
 
-    @Test("whichever server a client asks for by name, it is let in: encoders have an address of the room, or none")
+    @Test("any TLS server name, or none, is accepted: encoders may use an address of the room")
     func otherName() async throws {
         try await Self.withTLS { server, _, _ in
             for (key, name) in [(TestServer.hostKey, "elsewhere.example"), (TestServer.guestKey, nil)] {
@@ -80,10 +80,10 @@ struct DoorTests {
         }
     }
 
-    @Test("a handshake within the connection is refused")
+    @Test("a TLS renegotiation is refused")
     func renegotiation() async throws {
         try await Self.withTLS { server, _, folder in
-            // An R at the beginning of a line is openssl's word for it; it says so, fails, and exits by 1.
+            // A line that starts with R is a command of openssl: it requests a renegotiation, fails, and exits with 1.
             let script = """
                 cd '\(folder.path)' && mkfifo keys || exit 9
                 timeout 20 openssl s_client -connect 127.0.0.1:\(server.securePort) -tls1_2 <keys >said 2>&1 &
@@ -98,7 +98,7 @@ struct DoorTests {
         }
     }
 
-    @Test("a renewed certificate is that of the next connection; who publishes goes on")
+    @Test("the next connection gets a renewed certificate; current publishers continue")
     func renewal() async throws {
         try await Self.withTLS { server, store, _ in
             let before = try await TestPublisher.publish(Self.secureURL(server, TestServer.hostKey), tls: .tlsv13)
@@ -114,7 +114,7 @@ struct DoorTests {
         }
     }
 
-    @Test("a handshake that does not come is ended by the deadline, TLS or not")
+    @Test("a client that never completes the handshake is closed at the deadline, with TLS and without")
     func silentTLS() async throws {
         try await Self.withTLS({ $0.session.handshakeTimeout = 100_000_000 }) { server, _, _ in
             let closed = Recorder<Bool>()
@@ -125,7 +125,7 @@ struct DoorTests {
         }
     }
 
-    @Test("behind a proxy the publisher's address is that of the header: in events and for the allow list")
+    @Test("the PROXY header gives the publisher's address in events and for the allow list")
     func proxyHeader() async throws {
         let here = try #require(AddressRange("127.0.0.0/8"))
         let there = try #require(AddressRange("192.0.2.0/24"))
@@ -150,7 +150,7 @@ struct DoorTests {
         }
     }
 
-    @Test("nobody else's header is believed")
+    @Test("a PROXY header from an untrusted address is not used")
     func untrusted() async throws {
         try await TestServer.with { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey), prefix: Self.proxied)
@@ -159,7 +159,7 @@ struct DoorTests {
         }
     }
 
-    @Test("an IPv6 listener; a wildcard one takes both families")
+    @Test("a listener on an IPv6 address works; a wildcard listener accepts both address families")
     func addresses() async throws {
         guard access("/proc/net/if_inet6", F_OK) == 0 else { try TestTool.skip("IPv6", "this machine has none") }
         for (listen, hosts) in [("[::1]:0", ["[::1]"]), ("[::]:0", ["[::1]", "127.0.0.1"])] {
@@ -173,7 +173,7 @@ struct DoorTests {
         }
     }
 
-    @Test("500 idle connections from one address: the last eight are kept, publishers do not notice")
+    @Test("of 500 idle connections from one address the last eight are kept, and publishers are not affected")
     func idleConnections() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()
@@ -186,7 +186,7 @@ struct DoorTests {
                         .connect(host: "127.0.0.1", port: server.port).get())
             }
             await server.events.wait { events in
-                // Asked anew with every event.
+                // Evaluated with every event.
                 guard events.count >= 492 else { return false }
                 let crowded = events.count {
                     if case .refused(_, _, let reason, _) = $0 {
@@ -198,7 +198,7 @@ struct DoorTests {
                 return crowded == 492
             }
             let guest = try await TestPublisher.publish(server.url(TestServer.guestKey))
-            #expect(guest.outcomes.elements == [.ready], "who comes during it is let in")
+            #expect(guest.outcomes.elements == [.ready], "a client that connects meanwhile is admitted")
             try await publisher.sendMedia()
             await items.items.wait { $0.count == 5 }
             #expect(publisher.outcomes.elements == [.ready])

@@ -2,19 +2,19 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A webhook on a free port: takes one request a connection and answers as it is told.
+/// A webhook on a free port: accepts one request per connection and answers as configured.
 final class HookServer: Sendable {
     enum Behaviour: Sendable {
         case answer(status: Int, body: String)
         /// Never answers.
         case silent
         case close
-        /// Answers, and keeps the last byte of the answer.
+        /// Answers, and withholds the last byte of the answer.
         case withhold(status: Int, body: String)
     }
 
     let requests = Recorder<String>()
-    /// A request each whose connection is closed.
+    /// One element for each request whose connection is closed.
     let closed = Recorder<String>()
     let port: Int
     private let channel: any Channel

@@ -4,7 +4,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("The publish webhook on the loopback", .timeLimit(.minutes(1)))
+@Suite("The publish webhook over loopback connections", .timeLimit(.minutes(1)))
 struct HookTests {
     static func with(
         _ behaviour: HookServer.Behaviour, form: PublishWebhook.Form = .srs, timeout: Int64 = 2_500_000_000,
@@ -19,7 +19,9 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("it is asked behind the key, told everything, and lets in", arguments: PublishWebhook.Form.allCases)
+    @Test(
+        "the webhook is called after the key check, with all parameters, and admits the publisher",
+        arguments: PublishWebhook.Form.allCases)
     func letsIn(form: PublishWebhook.Form) async throws {
         let body = form == .ome ? #"{"allowed":true}"# : "0"
         try await Self.with(.answer(status: 200, body: body), form: form) { server, hook in
@@ -30,12 +32,12 @@ struct HookTests {
             #expect(request.contains(TestServer.hostKey) && request.contains("room=5") && request.contains("127.0.0.1"))
             let other = try await TestPublisher.publish(server.url("wrong_key"))
             #expect(AdmissionOnTheWireTests.status(other)?.code == "NetStream.Publish.Denied")
-            #expect(hook.requests.elements.count == 1, "nobody is asked about a wrong key")
+            #expect(hook.requests.elements.count == 1, "no request for a wrong key")
             #expect(!"\(server.events.elements) \(server.log.elements)".contains("secret"))
         }
     }
 
-    @Test("a source without a key is named by its uid, and media sent before the answer is not lost")
+    @Test("a source without a key is named by its uid, and media sent before the answer is kept")
     func named() async throws {
         try await Self.with(.answer(status: 200, body: #"{"code":0}"#)) { server, _ in
             let source = SourceID(uid: "3003")
@@ -48,7 +50,7 @@ struct HookTests {
         }
     }
 
-    @Test("what it refuses is denied, in its own words if it has any")
+    @Test("a refused publisher gets the webhook's message, if it has one")
     func refuses() async throws {
         try await Self.with(.answer(status: 200, body: #"{"code":5}"#)) { server, _ in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -63,7 +65,7 @@ struct HookTests {
         }
     }
 
-    @Test("a question is signed with the secret that is in force when it is asked")
+    @Test("a request is signed with the secret in force when it is sent")
     func renewed() async throws {
         let hook = try await HookServer(.answer(status: 200, body: #"{"allowed":true}"#))
         try await TestServer.with({
@@ -80,7 +82,7 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("without an answer in time, the setting decides", arguments: [PublishWebhookClient.OnFailure.deny, .allow])
+    @Test("without an answer in time, `onError` decides", arguments: [PublishWebhookClient.OnFailure.deny, .allow])
     func noAnswer(onFailure: PublishWebhookClient.OnFailure) async throws {
         let behaviours = [
             HookServer.Behaviour.silent, .close, .answer(status: 500, body: "0"), .withhold(status: 200, body: "0"),
@@ -101,9 +103,10 @@ struct HookTests {
         }
     }
 
-    // In the next two the webhook has all the time there is: were the body waited for, the session's deadline would decide.
+    // In the next two tests the webhook has unlimited time: if the body were waited for, the session's deadline would
+    // decide.
 
-    @Test("a refusal by status is one though its page never ends, also where a webhook's failure lets in")
+    @Test("a refusing status counts although the body never ends, even if webhook failures admit")
     func endlessRefusal() async throws {
         for form in PublishWebhook.Form.allCases {
             let behaviour = HookServer.Behaviour.withhold(status: 403, body: "<html>")
@@ -115,7 +118,7 @@ struct HookTests {
         }
     }
 
-    @Test("nginx-rtmp's form lets in by the status, whatever becomes of the body")
+    @Test("in nginx-rtmp's format the status decides, whatever happens to the body")
     func endlessConsent() async throws {
         let behaviour = HookServer.Behaviour.withhold(status: 200, body: "ok")
         try await Self.with(behaviour, form: .nginx, timeout: 600_000_000_000) { server, _ in
@@ -124,7 +127,7 @@ struct HookTests {
         }
     }
 
-    @Test("a signed key that is good once is not used up by a webhook that gives no answer, or refuses")
+    @Test("a single-use signed key is not used up if the webhook fails or refuses")
     func singleUse() async throws {
         let cases: [(HookServer.Behaviour, String)] = [
             (.answer(status: 500, body: "0"), PublishRefusal.undecided.text),
@@ -152,7 +155,7 @@ struct HookTests {
         }
     }
 
-    @Test("one address asks a few dozen times at once and no more; nobody is let in without being asked about")
+    @Test("one address causes a few dozen webhook requests at once at most; nobody is admitted without one")
     func flood() async throws {
         let hook = try await HookServer(.answer(status: 200, body: "0"))
         let change: (inout IngestConfiguration) -> Void = {
@@ -169,7 +172,7 @@ struct HookTests {
                     $0.count { if case .unpublished = $0 { true } else { false } } == index
                 }
             }
-            // Their key is right: all are told, unlike those who guess.
+            // Their key is right: all get an answer, unlike those who guess.
             for _ in 0..<15 {
                 let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
                 #expect(AdmissionOnTheWireTests.status(publisher)?.text == PublishRefusal.undecided.text)
@@ -180,7 +183,7 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("a question is withdrawn when whoever it is about has gone")
+    @Test("a request is cancelled when its publisher disconnects")
     func withdrawn() async throws {
         let hook = try await HookServer(.silent)
         try await TestServer.with({
@@ -198,12 +201,12 @@ struct HookTests {
         await hook.stop()
     }
 
-    /// Time stands still.
+    /// A clock that stands still.
     private struct StandingClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
     }
 
-    @Test("who leaves before the answer takes nothing, and the session's own deadline holds")
+    @Test("a publisher that leaves before the answer gets no source, and the session's deadline still applies")
     func leaves() async throws {
         try await TestServer.with({
             $0.hook = PublishWebhookClient(

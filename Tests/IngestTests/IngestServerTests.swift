@@ -6,7 +6,7 @@ import NIOPosix
 import RTMP
 import Testing
 
-@Suite("RTMP server on the loopback", .timeLimit(.minutes(1)))
+@Suite("RTMP server over loopback connections", .timeLimit(.minutes(1)))
 struct IngestServerTests {
     @Test("a publisher's configurations and packets reach its source, and no other")
     func publishes() async throws {
@@ -36,7 +36,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("two publishers on one port, at the same time")
+    @Test("two publishers use one port at the same time")
     func twoPublishers() async throws {
         try await TestServer.with { server in
             let host = ItemRecorder()
@@ -55,7 +55,7 @@ struct IngestServerTests {
     }
 
     @Test(
-        "unknown keys, wrong keys and other apps are denied with the same words, and no key is logged",
+        "unknown keys, wrong keys and other apps get the same error, and no key is logged",
         arguments: [
             "live/unknown_key_of_a_stranger", "live/a_7fd1_secret_of_hosT", "other/a_7fd1_secret_of_host", "live",
         ])
@@ -72,7 +72,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a newer encoder takes the key over: it starts, the older one is told and closed")
+    @Test("a newer encoder takes over the key; the older one gets an error and is closed")
     func takeover() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()
@@ -87,14 +87,14 @@ struct IngestServerTests {
             await older.outcomes.wait { $0 == [.ready, .failed(.rejected(status)), .closed] }
             try await newer.sendMedia(from: 9000)
             await items.items.wait { $0.count == 11 }
-            #expect(items.ends == 1, "the older publication ends before the newer one begins")
+            #expect(items.ends == 1, "the older publication ends before the newer one starts")
             #expect(items.configurations.count == 4)
             #expect(items.packets.last?.dts == 9033)
             #expect(server.server.statistics[TestServer.host]?.isPublishing == true)
         }
     }
 
-    @Test("two encoders that fight: the third takeover within ten seconds is BadName")
+    @Test("two encoders compete for a key: the third takeover within ten seconds is BadName")
     func flapping() async throws {
         try await TestServer.with(clock: StillClock(), Self.withoutPacing) { server in
             let items = ItemRecorder()
@@ -109,7 +109,7 @@ struct IngestServerTests {
             }
             let fourth = try await TestPublisher.publish(server.url(TestServer.hostKey))
             guard case .failed(.rejected(let status))? = fourth.outcomes.elements.first else {
-                Issue.record("was let in")
+                Issue.record("was admitted")
                 return
             }
             #expect(status.code == "NetStream.Publish.BadName")
@@ -117,12 +117,12 @@ struct IngestServerTests {
         }
     }
 
-    /// Bytes are handed out as they come, whatever the clock says.
+    /// Bytes are delivered as they arrive, whatever the clock says.
     private static func withoutPacing(_ configuration: inout IngestConfiguration) {
         configuration.readPatience[TestServer.host] = ReadDelayLimits(usual: 0, away: 0)
     }
 
-    @Test("an encoder that comes back again and again takes over from silent connections without limit")
+    @Test("an encoder that keeps reconnecting takes over from silent connections without limit")
     func silentConnections() async throws {
         let clock = StillClock()
         try await TestServer.with(clock: clock, Self.withoutPacing) { server in
@@ -145,14 +145,14 @@ struct IngestServerTests {
     }
 
     @Test(
-        "a key that is used as fast as it can be is let in 32 times at once, then once a second; other keys are not held up"
+        "a key has a burst of 32 publishes, then one a second; other keys are not delayed"
     )
     func tooOften() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 0 }) { server in
             let began = TestClock().now()
             for _ in 0..<60 {
                 let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
-                // One that is refused is closed already.
+                // A refused one is already closed.
                 try? await publisher.drop()
             }
             await server.events.wait {
@@ -166,13 +166,13 @@ struct IngestServerTests {
         }
     }
 
-    @Test("by setting, the older encoder stays")
+    @Test("with `onDuplicate: reject` the older encoder stays")
     func reject() async throws {
         try await TestServer.with({ $0.onDuplicate = .reject }) { server in
             let older = try await TestPublisher.publish(server.url(TestServer.hostKey))
             let newer = try await TestPublisher.publish(server.url(TestServer.hostKey))
             guard case .failed(.rejected(let status))? = newer.outcomes.elements.first else {
-                Issue.record("was let in")
+                Issue.record("was admitted")
                 return
             }
             #expect(status.code == "NetStream.Publish.BadName")
@@ -186,7 +186,7 @@ struct IngestServerTests {
         }
     }
 
-    /// A whole publisher in one piece, and behind its request a chunk that nothing comes before.
+    /// A whole publisher in one piece; right after its request a chunk continues a message that never began.
     private static var unreadableBehindPublish: [UInt8] {
         var bytes: [UInt8] = [3] + [UInt8](repeating: 0, count: 2 * 1536)
         var writer = RTMPChunkWriter()
@@ -197,7 +197,7 @@ struct IngestServerTests {
         return bytes + [0xC9]
     }
 
-    @Test("who is unreadable right behind its request takes the source from nobody, and does not keep it")
+    @Test("a publisher that sends unreadable data right after its request neither takes nor keeps the source")
     func unreadable() async throws {
         try await TestServer.with({ $0.onDuplicate = .reject }) { server in
             let broken = try await TestPublisher.connect(
@@ -216,12 +216,12 @@ struct IngestServerTests {
         }
     }
 
-    /// No budget fills again.
+    /// No budget refills.
     private struct StoppedClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
     }
 
-    @Test("what is no RTMP stands in the log twenty times of one address, and from then on once a second")
+    @Test("non-RTMP connections are logged 20 times per address, then once a second")
     func scanners() async throws {
         try await TestServer.with(clock: StoppedClock()) { server in
             for _ in 0..<25 {
@@ -247,7 +247,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("P15: a publisher that sends nothing we can read is told so, after five seconds unless told otherwise")
+    @Test("a publisher whose media is not supported is told so after five seconds by default")
     func unsupported() async throws {
         try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -265,7 +265,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("P15: who sends one track we can read stays")
+    @Test("a publisher with one supported track is kept")
     func partlySupported() async throws {
         try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -284,7 +284,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("deadlines are kept on the wire")
+    @Test("deadlines apply to real connections")
     func deadline() async throws {
         try await TestServer.with({ $0.session.firstMediaTimeout = 1_000_000 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -293,7 +293,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a full reader stops its own publisher and no other; all arrives when there is room again")
+    @Test("a full reader pauses only its own publisher; all data arrives when there is room again")
     func backPressure() async throws {
         try await TestServer.with { server in
             let host = try #require(server.server.hub(for: TestServer.host))
@@ -304,16 +304,16 @@ struct IngestServerTests {
             let first = try await TestPublisher.publish(server.url(TestServer.hostKey))
             let second = try await TestPublisher.publish(server.url(TestServer.guestKey))
             host.setFull(true, for: token)
-            // When the second one's items are here, the loop has finished, or is in, the turn that began with the pause queued;
-            // it turns to sockets again only behind it.
+            // When the second publisher's items arrive, the loop has finished, or is in, the turn that started with the
+            // pause queued; it handles sockets again only after it.
             try await second.sendMedia()
             await guest.items.wait { $0.count == 5 }
-            // This is in the first one's socket before the second one sends again.
+            // This is in the first publisher's socket before the second one sends again.
             try await first.sendMedia(from: 1)
             try await second.sendMedia(from: 50, configurations: false)
             await guest.items.wait { $0.count == 8 }
             #expect(slow.items.elements.isEmpty)
-            // More than the sockets hold, so that it can only arrive once reading goes on.
+            // More than the sockets can hold, so it can only arrive after reading resumes.
             let large = Tags.unit([0x65]) + [0, 0x0F, 0, 0] + [UInt8](repeating: 0x41, count: 0x0F_0000)
             async let sending: Void = {
                 for index in 0..<40 { try await first.send(Tags.video(1, large, at: UInt32(index))) }
@@ -329,7 +329,7 @@ struct IngestServerTests {
     }
 
     @Test(
-        "who takes leave of a source whose readers are full, behind its request, is read from as before",
+        "a connection that unpublishes from a source with full readers, right after its publish, is read on",
         arguments: [false, true])
     func leavesFullSource(isPipelined: Bool) async throws {
         try await TestServer.with { server in
@@ -378,7 +378,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a taken port is said to be taken")
+    @Test("a port in use is reported as such")
     func takenPort() async throws {
         try await TestServer.with { server in
             let port = server.port

@@ -4,14 +4,14 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Kicked publishers, wrong keys and quarantined sources on the loopback", .timeLimit(.minutes(1)))
+@Suite("Kicks, wrong keys and quarantined sources over loopback connections", .timeLimit(.minutes(1)))
 struct KickTests {
     static func refused(_ publisher: TestPublisher, with refusal: PublishRefusal) async {
         let status = RTMPClientStatus(level: "error", code: refusal.code, text: refusal.text)
         await publisher.outcomes.wait { $0.last == .closed && $0.contains(.failed(.rejected(status))) }
     }
 
-    @Test("the kicked publisher is told and closed, its key is refused until then, others go on")
+    @Test("a kicked publisher gets an error and is closed, its key is refused until the end, others continue")
     func kick() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()
@@ -23,11 +23,11 @@ struct KickTests {
             server.server.kick(TestServer.host, until: .max)
             await Self.refused(host, with: .kicked)
             await items.items.wait { if case .end? = $0.last { true } else { false } }
-            #expect(items.cuts == 1, "what waits of it is not to be seen")
+            #expect(items.cuts == 1, "its queued packets must not be shown")
             let again = try await TestPublisher.publish(server.url(TestServer.hostKey))
             await Self.refused(again, with: .kicked)
             #expect(guest.outcomes.elements == [.ready])
-            // A time that has passed lifts it.
+            // An end in the past lifts it.
             server.server.kick(TestServer.host, until: 0)
             let back = try await TestPublisher.publish(server.url(TestServer.hostKey))
             #expect(back.outcomes.elements == [.ready])
@@ -35,7 +35,7 @@ struct KickTests {
         }
     }
 
-    @Test("a source that comes takes its publisher at once; one that goes sends it away, and its key is nobody's")
+    @Test("an added source accepts its publisher at once; a removed one closes it, and its key is unknown")
     func comingAndGoing() async throws {
         let third = SourceID(uid: "3003")
         func admission(_ keys: [SourceID: String]) -> PublishAuth {
@@ -62,19 +62,19 @@ struct KickTests {
                 ingest.remove(third, .removed)
                 await Self.refused(guest, with: .removed)
                 await items.items.wait { if case .end? = $0.last { true } else { false } }
-                #expect(items.cuts == 0, "nothing of it is seen any more by then")
+                #expect(items.cuts == 0, "nothing of it is shown any more")
                 #expect(ingest.hub(for: third) == nil && ingest.statistics[third] == nil)
                 await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
             }
-            // A key that is still known, of a source that is gone.
+            // A key that is still known, of a removed source.
             ingest.renew(admission(three))
             await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .denied)
             ingest.remove(third, .removed)
-            #expect(host.outcomes.elements == [.ready], "the others go on")
+            #expect(host.outcomes.elements == [.ready], "the others continue")
         }
     }
 
-    @Test("a source may be refused from the moment it comes")
+    @Test("a source can be refused from the moment it is added")
     func comingRefused() async throws {
         let third = SourceID(uid: "3003")
         try await TestServer.with { server in
@@ -87,7 +87,7 @@ struct KickTests {
         }
     }
 
-    @Test("a quarantined source is refused from the start, with words of its own")
+    @Test("a quarantined source is refused from the start, with its own message")
     func quarantined() async throws {
         try await TestServer.with({
             $0.refused[TestServer.guest] = IngestConfiguration.Refused(refusal: .quarantined, until: .max)
@@ -99,7 +99,7 @@ struct KickTests {
         }
     }
 
-    @Test("a wrong key is answered late; a right one from the same address at once, however many wrong ones there are")
+    @Test("a wrong key is answered late; a right one from the same address at once, after any number of wrong ones")
     func wrongKeys() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 300_000_000 }) { server in
             let clock = ContinuousClock()
@@ -110,7 +110,7 @@ struct KickTests {
             for _ in 0..<40 { _ = try await TestPublisher.connect(server.url("wrong")) }
             let host = try await TestPublisher.publish(server.url(TestServer.hostKey))
             #expect(host.outcomes.elements == [.ready])
-            // One a second is answered: on a slow machine the first one may be.
+            // One a second is answered: on a slow machine the first may be.
             var outcomes: [[TestPublisher.Outcome]] = []
             while outcomes.count < 10, outcomes.last != [.closed] {
                 outcomes.append(try await TestPublisher.publish(server.url("wrong")).outcomes.elements)

@@ -3,16 +3,16 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Publishers' bytes are read together", .serialized)
+@Suite("Publishers' bytes are read in batches", .serialized)
 struct PacedReadingTests {
-    /// Large enough that the mark is as high as it gets.
+    /// Large enough for the highest mark.
     private static func large(at time: UInt32) -> RTMPMediaMessage {
         Tags.video(1, Tags.unit([0x65]) + [0, 0x0F, 0, 0] + [UInt8](repeating: 0x41, count: 0x0F_0000), at: time)
     }
 
     private static func small(at time: UInt32) -> RTMPMediaMessage { Tags.audio(1, [0x21, 0x10], at: time) }
 
-    @Test("what is too little to be read waits for its patience, and comes then; what is much comes at once and whole")
+    @Test("a small amount waits for the patience before it is read; a large amount is read at once and whole")
     func patience() async throws {
         let clock = ForwardClock()
         try await TestServer.with(clock: clock) { server in
@@ -23,7 +23,7 @@ struct PacedReadingTests {
             try await publisher.sendMedia()
             await recorder.items.wait { $0.count == 5 }
             clock.forward(seconds: 3)
-            // Its rate is known with this.
+            // With this its rate is known.
             try await publisher.send(Self.large(at: 3_000))
             try await publisher.send(Self.large(at: 3_033))
             await recorder.items.wait { $0.count == 7 }
@@ -31,24 +31,24 @@ struct PacedReadingTests {
                 let before = recorder.packets.count
                 try await publisher.send(Self.small(at: time))
                 await recorder.items.wait { $0.count > before + 2 }
-                // The next one is told at once, and ends that.
+                // The next one wakes at once, and ends that.
                 try await publisher.send(Self.large(at: time + 30))
                 await recorder.items.wait { $0.count > before + 3 }
             }
             let packets = recorder.packets
             #expect(packets.map(\.dts) == [0, 0, 33, 3_000, 3_033, 3_040, 3_070, 3_140, 3_170, 3_240, 3_270])
             for index in [5, 7, 9] {
-                // At least, for the machine may be busy; an arrival is stamped a little after the read.
+                // At least, since the machine may be busy; an arrival is stamped a little after the read.
                 let waited = packets[index].arrival - packets[index - 1].arrival
                 #expect(waited >= ReadDelayLimits.usual.usual / 2, "\(waited)")
             }
-            // Whoever takes leave is heard, too.
+            // An end of publication is noticed, too.
             try await publisher.finish()
             await server.events.wait { $0.contains { if case .unpublished = $0 { true } else { false } } }
         }
     }
 
-    @Test("a source without a jitter buffer is not waited with")
+    @Test("a source without a jitter buffer is read without delay")
     func impatient() async throws {
         let clock = ForwardClock()
         try await TestServer.with(clock: clock, { $0.readPatience[TestServer.host] = ReadDelayLimits(jitterBuffer: 0) })
@@ -70,7 +70,7 @@ struct PacedReadingTests {
         }
     }
 
-    @Test("the same bytes are the same packets in whatever rhythm they are read, and their arrivals never go back")
+    @Test("the same bytes give the same packets however they are batched, and arrivals never go back")
     func rhythm() async throws {
         try await TestServer.with { server in
             let (patient, eager) = (ItemRecorder(), ItemRecorder())
@@ -104,7 +104,7 @@ struct PacedReadingTests {
         }
     }
 
-    @Test("of a source that is away everything comes, in order, by the clock and by the mark; and its pause is kept")
+    @Test("for a hidden source all data arrives in order, by the timer and by the low-water mark, also across a pause")
     func away() async throws {
         try await TestServer.with { server in
             let recorder = ItemRecorder()
@@ -113,15 +113,15 @@ struct PacedReadingTests {
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
             try await publisher.sendMedia()
             await recorder.items.wait { $0.count == 5 }
-            // All together they are less than the mark.
+            // Together they are below the mark.
             for time in UInt32(100)..<130 { try await publisher.send(Self.small(at: time)) }
             await recorder.items.wait { $0.count == 35 }
-            // And this is much more.
+            // This is far above it.
             try await publisher.send(Self.large(at: 200))
             try await publisher.send(Self.small(at: 210))
             await recorder.items.wait { $0.count == 37 }
             hub.setFull(true, for: token)
-            // What the clock does meanwhile is seen by another one: more than all of its turns.
+            // Another publisher shows what the timer does meanwhile: more than all of its turns.
             let others = ItemRecorder()
             _ = others.join(patiently: try #require(server.server.hub(for: TestServer.guest)))
             let other = try await TestPublisher.publish(server.url(TestServer.guestKey))
@@ -139,7 +139,7 @@ struct PacedReadingTests {
             let times: [Int64] = [0, 0, 33] + Array(100..<130) + [200, 210, 300]
             #expect(recorder.packets.map(\.dts) == times)
             try await other.drop()
-            // The last word and the end are heard as well.
+            // The last packet and the end arrive as well.
             try await publisher.send(Self.small(at: 400))
             try await publisher.drop()
             await recorder.items.wait { if case .end? = $0.last { true } else { false } }

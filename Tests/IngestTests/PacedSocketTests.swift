@@ -6,10 +6,10 @@ import NIOEmbedded
 import Synchronization
 import Testing
 
-/// Without sockets and without time: what is set on a channel, and when.
-@Suite("A publisher's socket and the grid: SO_RCVLOWAT")
+/// Without sockets and real time: which options are set on a channel, and when.
+@Suite("A publisher's socket and the read timer: SO_RCVLOWAT")
 struct PacedSocketTests {
-    /// Time that passes when it is told to, on the event loop as well.
+    /// Time that the test advances, also on the event loop.
     private final class Steps: MonotonicClock {
         private let time = Atomic<Int64>(0)
 
@@ -31,7 +31,7 @@ struct PacedSocketTests {
         PacedReading(channel, number: number, patience: patience, grid: self.grid, clock: self.clock)
     }
 
-    /// The mark that was set last; nil: none was.
+    /// The mark that was set last; nil: none was set.
     private static func mark(_ channel: EmbeddedChannel) -> Int? {
         for (option, value) in channel.options {
             guard let option = option as? ChannelOptions.Types.SocketOption, option.optionName.rawValue == SO_RCVLOWAT
@@ -41,7 +41,7 @@ struct PacedSocketTests {
         return nil
     }
 
-    /// Three seconds at 2 Mbit/s, a picture and its sound at a time.
+    /// Three seconds at 2 Mbit/s, each frame with its audio.
     private func warm(_ reading: PacedReading, isAway: Bool = false) {
         for _ in 0..<75 {
             self.clock.advance(40, self.loop)
@@ -49,7 +49,7 @@ struct PacedSocketTests {
         }
     }
 
-    @Test("the grid runs while somebody is on it, and tells the number of the turn")
+    @Test("the timer runs while sockets are registered, and reports the number of its turn")
     func turns() {
         var turns: [Int] = []
         #expect(!self.grid.isRunning)
@@ -64,10 +64,10 @@ struct PacedSocketTests {
         #expect(turns.count == 3)
         self.grid.join(3, on: self.loop) { turns.append($0) }
         self.clock.advance(20, self.loop)
-        #expect(turns.count == 4, "it begins again")
+        #expect(turns.count == 4, "it starts again")
     }
 
-    @Test("bytes are waited for as long as the patience and one turn, and its publication's end takes the mark back")
+    @Test("bytes wait for the patience and one turn at most, and the end of the publication resets the mark")
     func onAir() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel)
@@ -77,7 +77,7 @@ struct PacedSocketTests {
         self.clock.advance(39, self.loop)
         #expect(Self.mark(channel) == 4_096)
         self.clock.advance(21, self.loop)
-        #expect(Self.mark(channel) == 1, "what is there has waited")
+        #expect(Self.mark(channel) == 1, "the data has waited")
         reading.received(200, missing: 0, isAway: false, at: self.clock.now())
         #expect(Self.mark(channel) == 4_096)
         reading.end()
@@ -85,11 +85,11 @@ struct PacedSocketTests {
         #expect(!self.grid.isRunning)
         self.clock.advance(100, self.loop)
         reading.received(10_000, missing: 0, isAway: false, at: self.clock.now())
-        #expect(Self.mark(channel) == 1, "it is over")
+        #expect(Self.mark(channel) == 1, "it has ended")
         _ = try channel.finish()
     }
 
-    /// A reader of the source who hears what waits.
+    /// A reader of the source that is told how far it was read.
     private final class Watcher: SourceSubscriber {
         private let state = Mutex(Int64?.none)
 
@@ -98,7 +98,7 @@ struct PacedSocketTests {
         func noteRead(until time: Int64?) { self.state.withLock { $0 = time } }
     }
 
-    @Test("whoever comes into sight is read at the next turn and told of from then on; until then all know what waits")
+    @Test("a hidden source that becomes visible is read at the next turn; until then readers know how far it was read")
     func comesIntoSight() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let (hub, watcher) = (SourceHub(source: SourceID(uid: "1")), Watcher())
@@ -121,14 +121,14 @@ struct PacedSocketTests {
         reading.received(10_000, missing: 0, isAway: true, at: self.clock.now())
         #expect(watcher.readUntil == self.clock.now())
         reading.isPaused = true
-        #expect(watcher.readUntil == nil, "a pause is no reading")
+        #expect(watcher.readUntil == nil, "a pause is not a read")
         reading.received(10_000, missing: 0, isAway: true, at: self.clock.now())
         reading.end()
         #expect(watcher.readUntil == nil)
         _ = try channel.finish()
     }
 
-    @Test("a hundred that are away are read four times a second each, a thirteenth of them at every turn")
+    @Test("a hundred hidden sources are read four times a second each, a thirteenth of them at every turn")
     func away() throws {
         let channels = (0..<100).map { _ in EmbeddedChannel(loop: self.loop) }
         let readings = channels.enumerated().map { self.reading($1, number: $0) }
@@ -140,7 +140,7 @@ struct PacedSocketTests {
         for _ in 0..<52 {
             self.clock.advance(19, self.loop)
             var atOnce = 0
-            // There is no socket to be read: it is told instead.
+            // There is no socket to read: the mark is set instead.
             for (index, channel) in channels.enumerated() where Self.mark(channel) == 1 {
                 readings[index].received(5_000, missing: 77, isAway: true, at: self.clock.now())
                 reads[index] += 1
@@ -152,7 +152,7 @@ struct PacedSocketTests {
         for channel in channels { _ = try channel.finish() }
     }
 
-    @Test("what is paused is left alone by the clock")
+    @Test("the timer does not read a paused socket")
     func paused() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel)
@@ -166,10 +166,10 @@ struct PacedSocketTests {
         _ = try channel.finish()
     }
 
-    @Test("a socket that is closed under it leaves the grid, and nothing fails")
+    @Test("a socket closed while registered leaves the timer without an error")
     func closed() throws {
         let channel = EmbeddedChannel(loop: self.loop)
-        // As a socket's channel does.
+        // Like a socket's channel.
         channel.allowOptionsWhenClosed = false
         let reading = self.reading(channel)
         self.warm(reading)
@@ -180,7 +180,7 @@ struct PacedSocketTests {
         reading.end()
     }
 
-    @Test("without patience there is no mark and no grid, only large reads")
+    @Test("without patience there is no mark and no timer, only large reads")
     func impatient() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel, patience: ReadDelayLimits(jitterBuffer: 0))

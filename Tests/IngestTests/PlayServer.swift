@@ -3,25 +3,25 @@ import NIOCore
 import NIOPosix
 import RTMP
 
-/// A small server that plays: it answers a player as nginx-rtmp does and sends what the test says.
+/// A small server that plays: it answers a player like nginx-rtmp and sends scripted messages.
 struct PlayServer {
-    /// What the server does once somebody wants to play.
+    /// What the server does when a client requests to play.
     enum Script: Sendable {
-        /// Agrees, sends the messages, and then does what is said.
+        /// Accepts, sends the messages, and then does `then`.
         case media([RTMPMediaMessage], then: End)
         case status(level: String, code: String)
-        /// Bytes that are no RTMP.
+        /// Bytes that are not RTMP.
         case garbage([UInt8])
     }
     enum End: Sendable { case holds, unpublishes, closes }
 
     let channel: any Channel
-    /// One element a player that asked; the name it asked for.
+    /// The requested name, one element per player.
     let requests: Recorder<String>
 
     var port: Int { self.channel.localAddress?.port ?? 0 }
 
-    /// - Parameter scripts: The first for the first player, and so on; the last one again for all later ones.
+    /// - Parameter scripts: The first for the first player, and so on; the last one repeats for all later players.
     static func start(_ scripts: [Script]) async throws -> PlayServer {
         let requests = Recorder<String>()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -55,7 +55,7 @@ struct PlayServer {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             var bytes = Array(self.unwrapInboundIn(data).readableBytesView)
             if !self.isOpen {
-                // C0, C1 and C2; S1 and S2 may say anything.
+                // C0, C1 and C2; S1 and S2 may have any content.
                 self.handshake += bytes
                 if self.handshake.count >= 1537, self.handshake.count - bytes.count < 1537 {
                     self.send([3] + [UInt8](repeating: 0, count: 3072), context)

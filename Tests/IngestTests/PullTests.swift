@@ -4,7 +4,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Pull: a source that is fetched from another server", .timeLimit(.minutes(1)), .serialized)
+@Suite("Pull: a source fetched from another server", .timeLimit(.minutes(1)), .serialized)
 struct PullTests {
     static let source = SourceID(uid: "ben")
 
@@ -14,7 +14,7 @@ struct PullTests {
         Tags.video(1, Tags.unit([0x41, 4, 5]), at: 1033),
     ]
 
-    /// Fetches from a server with these scripts until `isMet` holds of the events.
+    /// Pulls from a server with these scripts until `isMet` holds for the events.
     static func run(
         _ scripts: [PlayServer.Script], idleTimeout: Int64 = 90_000_000_000, query: String = "t=1",
         until isMet: @escaping @Sendable ([IngestEvent]) -> Bool
@@ -37,7 +37,7 @@ struct PullTests {
 
     static func isFailure(_ event: IngestEvent) -> Bool { if case .pullFailed = event { true } else { false } }
 
-    @Test("it plays, and its packets go the way of a publisher's")
+    @Test("the pull client plays, and its packets are handled like a publisher's")
     func plays() async throws {
         let (events, items, requests) = try await Self.run([.media(Self.media, then: .holds)]) {
             $0.contains(.firstVideo(Self.source)) && $0.contains(.firstAudio(Self.source))
@@ -54,7 +54,7 @@ struct PullTests {
     }
 
     @Test(
-        "an end or a refusal is followed by another attempt",
+        "it retries after an end or a refusal",
         arguments: [
             (PlayServer.Script.media(PullTests.media, then: .unpublishes), "UnpublishNotify", true),
             (.media(PullTests.media, then: .closes), "closed", true),
@@ -76,7 +76,7 @@ struct PullTests {
         #expect(events.contains { if case .lost = $0 { true } else { false } } == wasLive)
     }
 
-    @Test("of what a server repeats no part of the URL's query is in the reason")
+    @Test("if the server repeats the URL, the reason contains nothing of its query")
     func token() async throws {
         let code = "no b_secret_key?user=anna&token=t0p.hidden: t0p.hidden is over for anna"
         let (events, _, _) = try await Self.run(
@@ -89,7 +89,7 @@ struct PullTests {
         #expect(said.hasSuffix("no …: … is over for …: "), "\(said)")
     }
 
-    @Test("a server that sends no media is left")
+    @Test("it leaves a server that sends no media")
     func silence() async throws {
         let (events, _, _) = try await Self.run([.media([], then: .holds)], idleTimeout: 200_000_000) {
             $0.contains(where: Self.isFailure)
@@ -97,7 +97,7 @@ struct PullTests {
         #expect(events.contains(.lost(Self.source, reason: "no media for 200 ms")))
     }
 
-    /// Keeps when it was asked.
+    /// Records when it was read.
     private final class NotingClock: MonotonicClock {
         let times = Recorder<Int64>()
         private let clock = TestClock()
@@ -109,7 +109,7 @@ struct PullTests {
         }
     }
 
-    @Test("a server that is not read from, since its readers are full, is looked after once a timeout")
+    @Test("while readers are full and nothing is read, the server is checked once per timeout")
     func full() async throws {
         let server = try await PlayServer.start([.media([], then: .holds)])
         let clock = NotingClock()
@@ -132,7 +132,7 @@ struct PullTests {
         try await server.stop()
     }
 
-    @Test("a server that announces what nobody sends costs nothing and is left", arguments: [0, 1, 2])
+    @Test("it leaves a server that announces data and sends none, at no memory cost", arguments: [0, 1, 2])
     func hostile(kind: Int) async throws {
         // A message of 16 MiB, a chunk size of zero, a stream of commands instead of media.
         let bytes: [UInt8] =

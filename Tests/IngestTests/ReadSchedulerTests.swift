@@ -5,7 +5,7 @@ import Testing
 struct ReadPacerTests {
     private static let millisecond: Int64 = 1_000_000
 
-    /// Two megabits per second: 30 pictures of 8 kB, and sound in between.
+    /// Two megabits per second: 30 frames of 8 kB, with audio between them.
     private func feed(
         _ pacer: inout ReadScheduler, from start: Int64, seconds: Int64, isAway: Bool = false
     ) -> [Int] {
@@ -27,17 +27,17 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "for two seconds everything is told; then what is sent in half the patience, as a power of two, and that stays")
+        "for two seconds every byte wakes; then the mark is half the patience's data, as a power of two, and stays")
     func mark() {
         var pacer = Self.pacer()
         #expect(self.feed(&pacer, from: 0, seconds: 1) == [])
         #expect(pacer.mark == 1)
-        // 245,100 bytes a second in 20 ms are 4,902.
+        // 245,100 bytes a second are 4,902 in 20 ms.
         #expect(self.feed(&pacer, from: 1_000 * Self.millisecond, seconds: 9) == [4_096])
         #expect(pacer.mark == 4_096)
     }
 
-    @Test("the end of a message is never waited with")
+    @Test("the end of a message is never delayed")
     func missing() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -45,11 +45,11 @@ struct ReadPacerTests {
         #expect(pacer.received(5_000, missing: 3_000, isAway: false, now: now) == 3_000)
         #expect(pacer.received(2_999, missing: 1, isAway: false, now: now) == 1)
         #expect(pacer.received(1, missing: 0, isAway: false, now: now) == 4_096)
-        // So much is missing that the mark comes first.
+        // So much is missing that the mark is reached first.
         #expect(pacer.received(5_000, missing: 900_000, isAway: false, now: now) == nil)
     }
 
-    @Test("what is too little is read when it has waited for the patience; after that everything is told again, once")
+    @Test("data below the mark is read after the patience; then every byte wakes again, once")
     func patience() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -63,7 +63,7 @@ struct ReadPacerTests {
         #expect(pacer.received(170, missing: 0, isAway: false, now: last + 90 * Self.millisecond) == 4_096)
     }
 
-    @Test("a publisher that becomes slow is waited for less, one that sends next to nothing not at all")
+    @Test("a publisher that slows down is waited for less, one that sends next to nothing not at all")
     func rates() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -80,7 +80,7 @@ struct ReadPacerTests {
         #expect(pacer.mark == 1)
     }
 
-    @Test("the mark has a bound, whatever comes, and no patience is no mark")
+    @Test("the mark is limited for any input, and without patience there is no mark")
     func bounds() {
         var pacer = Self.pacer()
         for second in 1...10 {
@@ -92,7 +92,7 @@ struct ReadPacerTests {
         #expect(impatient.looked(turn: 3_000, now: 60_000 * Self.millisecond) == .nothing)
     }
 
-    @Test("a source that is away is read at every fifth turn, each connection at its own, whatever has come")
+    @Test("a hidden source is read at every fifth turn, each connection at its own, whatever has arrived")
     func away() {
         for number in [0, 1, 4, 5, 1_003] {
             var pacer = Self.pacer(number: number)
@@ -111,10 +111,10 @@ struct ReadPacerTests {
         }
     }
 
-    @Test("one that is away and new is read at every turn for a second: its timeline learns from that")
+    @Test("a new hidden source is read at every turn for a second, so that its timeline learns its jitter")
     func newAndAway() {
         var pacer = Self.pacer()
-        #expect(pacer.looked(turn: 3, now: 0) == .nothing, "nobody has said that it is away")
+        #expect(pacer.looked(turn: 3, now: 0) == .nothing, "it is not marked as hidden")
         #expect(pacer.received(200, missing: 0, isAway: true, now: 0) == ReadScheduler.distantBytes)
         for turn in 1...50 {
             let now = Int64(turn) * 20 * Self.millisecond
@@ -126,23 +126,23 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "one that is away is read the more often the more it sends: a read brings about the same",
+        "a hidden source is read more often the more it sends: each read gets about the same amount",
         arguments: [(8, 12), (125, 12), (250, 12), (500, 6), (1_000, 3), (1_250, 2), (2_500, 1), (40_000, 1)])
     func rateAway(kilobytes: Int, turns: Int) {
         var pacer = Self.pacer(away: 250)
         let inTurn = kilobytes * 20
-        // Reads of a second, and some of the second window.
+        // Reads during one second, and some of the second window.
         for turn in 1...100 {
             _ = pacer.received(inTurn, missing: 0, isAway: true, now: Int64(turn) * 20 * Self.millisecond)
         }
         let read = (120..<240).filter { pacer.looked(turn: $0, now: 0) == .read }
-        // More than a read takes may have left something.
+        // More than one read can take may have left data.
         let isFull = inTurn >= ReadScheduler.readBytes
         #expect(read == stride(from: 120, to: 240, by: isFull ? 1 : turns).map { $0 })
         #expect(inTurn * turns <= ReadScheduler.mostBytes || turns == 1)
     }
 
-    @Test("one that had nothing is looked at with every turn until something comes, and so is one that filled a read")
+    @Test("a source that had no data is checked at every turn until data comes, and so is one that filled a read")
     func quiet() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -155,7 +155,7 @@ struct ReadPacerTests {
         #expect(pacer.looked(turn: 11, now: 0) == .read)
     }
 
-    @Test("a patience shorter than a turn is not for the clock")
+    @Test("a patience shorter than a turn does not use the timer")
     func short() {
         var pacer = Self.pacer(usual: 8, away: 19)
         let marks = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -163,7 +163,8 @@ struct ReadPacerTests {
         #expect(!pacer.isAway)
     }
 
-    @Test("whoever comes on air is read at once from the next read on, and whoever leaves is not")
+    @Test(
+        "a source that becomes visible leaves hidden mode at its next read, or when it is told; a hidden one enters it")
     func comesOnAir() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -171,15 +172,15 @@ struct ReadPacerTests {
         let now = 3_000 * Self.millisecond
         #expect(pacer.received(24_500, missing: 0, isAway: false, now: now) == 4_096)
         #expect(!pacer.isAway)
-        #expect(pacer.looked(turn: 5, now: now + 39 * Self.millisecond) == .nothing, "by its own patience")
+        #expect(pacer.looked(turn: 5, now: now + 39 * Self.millisecond) == .nothing, "with its own patience")
         #expect(pacer.received(8_000, missing: 0, isAway: true, now: now + 40 * Self.millisecond) ?? 1 > 40_000)
         #expect(pacer.cameBack() == 1)
         #expect(!pacer.isAway)
-        #expect(pacer.looked(turn: 5, now: now + 80 * Self.millisecond) == .nothing, "it is told of everything")
+        #expect(pacer.looked(turn: 5, now: now + 80 * Self.millisecond) == .nothing, "every byte wakes it")
     }
 
     @Test(
-        "of a jitter buffer most is left to the network",
+        "the patience is a small part of the jitter buffer; most is left for the network",
         arguments: [(0, 0, 0), (40, 8, 50), (200, 40, 250), (2_000, 40, 250)] as [(Int64, Int64, Int64)])
     func patience(ofJitterBuffer milliseconds: Int64, usual: Int64, away: Int64) {
         let patience = ReadDelayLimits(jitterBuffer: milliseconds * Self.millisecond)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Real encoders publish", .timeLimit(.minutes(1)), .serialized)
 struct RealEncoderTests {
-    /// Two seconds of picture and sound: 60 pictures, an IDR picture each second.
+    /// Two seconds of video and audio: 60 frames, an IDR frame each second.
     static func ffmpeg(to url: String) -> [String] {
         [
             "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=30", "-f", "lavfi", "-i",
@@ -42,17 +42,17 @@ struct RealEncoderTests {
         return path
     }
 
-    /// Publishes and judges what came.
+    /// Publishes and checks what arrived.
     static func check(_ tool: String, _ arguments: (TestServer) -> [String]) async throws {
         let path = try await Self.publisher(tool)
         try await TestServer.with { server in
             let items = ItemRecorder()
             _ = server.server.hub(for: TestServer.host)?.subscribe(items)
             let status = await Tool.run(path, arguments(server))
-            try #require(status == 0, "\(tool) failed: nothing more will come")
+            try #require(status == 0, "\(tool) failed: no more packets will arrive")
             await items.items.wait { if case .end? = $0.last { true } else { false } }
             #expect(Set(items.configurations.map(\.codec)) == [.h264, .aac])
-            #expect(items.configurations.count == 2, "one configuration a track")
+            #expect(items.configurations.count == 2, "one configuration per track")
             let video = items.packets.filter { $0.kind == .video }
             let audio = items.packets.filter { $0.kind == .audio }
             #expect(video.count == 60)
@@ -62,24 +62,24 @@ struct RealEncoderTests {
             #expect(video.allSatisfy { $0.pts >= $0.dts - 1 })
             let last = try #require(video.map(\.pts).max())
             let first = try #require(video.map(\.pts).min())
-            #expect(abs(last - first - 1967) <= 2, "59 pictures of 33⅓ ms")
+            #expect(abs(last - first - 1967) <= 2, "59 frames of 33⅓ ms")
             #expect(server.server.statistics[TestServer.host]?.demuxed.malformed == 0)
         }
     }
 
-    @Test("ffmpeg, with B-pictures")
+    @Test("ffmpeg publishes with B-frames")
     func ffmpeg() async throws {
         try await Self.check("ffmpeg") { Self.ffmpeg(to: $0.url(TestServer.hostKey)) }
     }
 
-    @Test("GStreamer rtmp2sink")
+    @Test("GStreamer publishes with rtmp2sink")
     func rtmp2sink() async throws {
         try await Self.check("gst-launch-1.0") { server in
             Self.gst(["rtmp2sink", "location=\(server.url(TestServer.hostKey))"])
         }
     }
 
-    @Test("GStreamer rtmpsink, which is librtmp")
+    @Test("GStreamer publishes with rtmpsink, which uses librtmp")
     func rtmpsink() async throws {
         try await Self.check("gst-launch-1.0") { server in
             Self.gst(["rtmpsink", "location=\(server.url(TestServer.hostKey)) live=1"])

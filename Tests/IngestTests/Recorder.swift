@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Keeps what arrives, and lets a test wait for it without polling.
+/// Stores elements as they arrive, and lets a test wait for them without polling.
 final class Recorder<Element: Sendable>: Sendable {
     private struct Waiter {
         let id: Int
@@ -38,8 +38,8 @@ final class Recorder<Element: Sendable>: Sendable {
 
     var elements: [Element] { self.state.withLock { $0.elements } }
 
-    /// Everything so far, once `isMet` holds of it; after `limit` seconds in vain an issue and what there is then, since
-    /// no time limit of a suite ends a wait.
+    /// All elements so far, once `isMet` holds for them. After `limit` seconds it records an issue and returns what
+    /// there is, since a suite's time limit does not end a wait.
     @discardableResult
     func wait(
         limit: Int = 20 * Instrumented.factor, fileID: String = #fileID, line: Int = #line,
@@ -73,13 +73,13 @@ final class Recorder<Element: Sendable>: Sendable {
     }
 }
 
-/// A subscriber that keeps everything.
+/// A subscriber that stores everything.
 final class ItemRecorder: SourceSubscriber {
     let items = Recorder<SourceItem>()
 
     private let cutCount = Atomic<Int>(0)
 
-    /// Reads `hub`, and does not mind that its items come a little later.
+    /// Subscribes to `hub` and allows items to come a little later.
     func join(patiently hub: SourceHub) -> SubscriptionToken {
         let token = hub.subscribe(self)
         hub.setPatient(true, for: token)
@@ -88,7 +88,7 @@ final class ItemRecorder: SourceSubscriber {
 
     func cut() { self.cutCount.add(1, ordering: .sequentiallyConsistent) }
 
-    /// How often it was told that what it has is not to be seen.
+    /// How often it was told to drop what it has.
     var cuts: Int { self.cutCount.load(ordering: .sequentiallyConsistent) }
 
     func receive(_ item: SourceItem) { self.items.append(item) }

@@ -3,7 +3,7 @@ import MediaKernels
 import MediaTypes
 import Testing
 
-@Suite("Relay queue: what a slow far side costs is whole GOPs")
+@Suite("Relay queue: a slow receiver loses whole GOPs")
 struct RelayQueueTests {
     static let second: Int64 = 1_000_000_000
 
@@ -28,7 +28,7 @@ struct RelayQueueTests {
     }
 
     @Test(
-        "a far side that keeps up gets everything from the first key picture on",
+        "a receiver that keeps up gets everything from the first key frame",
         arguments: [
             ("CDKvavKa", "CDKvavKa", 0), ("CDvavKv", "CDKv", 3), ("Daa", "Daa", 0), ("CKvECvKv", "CKvECKv", 1),
             ("CKvEDaa", "CKvEDaa", 0),
@@ -40,7 +40,7 @@ struct RelayQueueTests {
         #expect(queue.dropped == dropped)
     }
 
-    @Test("after three seconds everything before the newest key picture goes")
+    @Test("after three seconds everything before the newest key frame is dropped")
     func skipsToNewestKey() {
         var queue = RelayQueue()
         Self.push("CDKva", &queue, at: 0)
@@ -53,7 +53,7 @@ struct RelayQueueTests {
         #expect(queue.dropped == 6)
     }
 
-    @Test("a GOP that is too long goes whole, and nothing is sent until the next key picture")
+    @Test("a GOP that is too long is dropped whole, and nothing is sent until the next key frame")
     func longGOP() {
         var queue = RelayQueue()
         Self.push("CDKvv", &queue, at: 0)
@@ -66,7 +66,7 @@ struct RelayQueueTests {
         #expect(queue.dropped == 9)
     }
 
-    @Test("a publisher without key pictures is not waited for for ever, and its sound is not either")
+    @Test("without key frames the queue does not wait without limit, for video or for audio")
     func noKeys() {
         var queue = RelayQueue()
         Self.push("CD", &queue, at: 0)
@@ -75,17 +75,17 @@ struct RelayQueueTests {
         #expect(queue.isEmpty && queue.dropped == 2 * RelayQueue.keyPatience)
         Self.push("vav", &queue, at: 2 * Self.second)
         #expect(Self.drain(&queue) == "vav")
-        // A key picture in between: it is that which is waited for again after the next gap.
+        // A key frame in between: after the next gap the queue waits for a later one.
         Self.push("Cv", &queue, at: 3 * Self.second)
         Self.push("KvC", &queue, at: 3 * Self.second)
         Self.push(String(repeating: "v", count: RelayQueue.keyPatience), &queue, at: 3 * Self.second)
         #expect(Self.drain(&queue) == "CKvC")
     }
 
-    @Test("bytes are bounded too")
+    @Test("the queue is bounded in bytes too")
     func bytes() {
         var queue = RelayQueue()
-        // Their blocks are up to a fifth larger.
+        // Their memory blocks are up to a fifth larger.
         Self.push("CKv", &queue, at: 0, bytes: 6 << 20)
         Self.push("v", &queue, at: 1, bytes: 2 << 20)
         #expect(queue.dropped == 0)
@@ -93,7 +93,7 @@ struct RelayQueueTests {
         #expect(Self.drain(&queue) == "C")
     }
 
-    @Test("of configurations and ends that nobody takes the last ones stay")
+    @Test("of unread configurations and ends the last ones are kept")
     func configurationStorm() {
         var queue = RelayQueue()
         Self.push("CDKv", &queue, at: 0)
@@ -105,7 +105,7 @@ struct RelayQueueTests {
         Self.push("Kv", &queue, at: 3)
         var left = Self.drain(&queue)
         #expect(left.hasSuffix("Kv") && left.hasPrefix("CD") && left.dropFirst().dropLast(2).allSatisfy { $0 == "D" })
-        // Publications without end, nobody takes anything: the last end, and what holds behind it.
+        // Endless publications that are not read: the last end stays, and the configurations after it.
         for _ in 0..<10_000 {
             Self.push("ECDKv", &queue, at: 4)
             #expect(queue.count <= 3 * RelayQueue.maximumMarks)
@@ -114,7 +114,7 @@ struct RelayQueueTests {
         #expect(left.hasPrefix("ECD") && left.hasSuffix("ECDKv"), "\(left)")
     }
 
-    @Test("a change of format weighs what it holds")
+    @Test("a configuration counts with its size in bytes")
     func heavyConfigurations() {
         var queue = RelayQueue()
         Self.push("CKv", &queue, at: 0)
@@ -126,7 +126,7 @@ struct RelayQueueTests {
         #expect(queue.configured.last?.configuration.first == 29)
     }
 
-    @Test("sound alone needs no key picture: what waited too long goes, what comes next is sent")
+    @Test("audio alone needs no key frame: audio that waited too long is dropped, later audio is sent")
     func soundAlone() {
         var queue = RelayQueue()
         Self.push("Da", &queue, at: 0)
@@ -135,7 +135,7 @@ struct RelayQueueTests {
         #expect(Self.drain(&queue) == "Da")
     }
 
-    @Test("however items come and go, what is sent can be decoded and the bounds hold")
+    @Test("however items come and go, what is sent can be decoded and the limits hold")
     func property() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {
@@ -150,7 +150,7 @@ struct RelayQueueTests {
                 }
                 #expect(queue.count < 400)
             }
-            // A picture that is no key picture follows another picture of its GOP: never a configuration or a gap.
+            // A frame that is not a key frame follows another frame of its GOP, never a configuration or a gap.
             for publication in sent.split(separator: "E") where publication.contains("C") {
                 let pictures = publication.drop { $0 != "C" }.filter { "CKv".contains($0) }
                 for (before, after) in zip(pictures, pictures.dropFirst()) where after == "v" {

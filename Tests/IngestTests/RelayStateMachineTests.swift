@@ -2,12 +2,12 @@ import Ingest
 import TestSupport
 import Testing
 
-@Suite("A relay's life: waiting, connecting, live, failed, stopped")
+@Suite("Relay states: waiting, connecting, live, failed, stopped")
 struct RelayLifeTests {
     private static let second: Int64 = 1_000_000_000
     private static let gone = RelayStateMachine.Action.tell(.stopped(reason: "the source is gone"))
 
-    /// One event at a time, in milliseconds, and what follows from it.
+    /// One event at a time, in milliseconds, and the expected actions.
     private struct Step {
         var at: Int64
         var event: RelayStateMachine.Event
@@ -35,7 +35,7 @@ struct RelayLifeTests {
         return life
     }
 
-    @Test("the end of the source is told at once, and no grace runs before that")
+    @Test("the end of the source is sent at once, without a grace")
     func tellsTheEnd() {
         let life = Self.run([
             Step(0, .sourceBegan, Self.connect), Step(20, .accepted, Self.live),
@@ -44,7 +44,7 @@ struct RelayLifeTests {
         #expect(life.state == .waiting)
     }
 
-    @Test("a source that returns is connected at once, if the last connection is a second old")
+    @Test("a source that returns is connected at once if the last connection is a second old")
     func returns() {
         _ = Self.run([
             Step(0, .sourceBegan, Self.connect), Step(20, .accepted, Self.live),
@@ -79,7 +79,7 @@ struct RelayLifeTests {
     }
 
     @Test(
-        "a source that ends while its relay connects ends the connection, and a late word of the far side changes nothing"
+        "a source that ends while its relay connects closes the connection; a late reply changes nothing"
     )
     func endsWhileConnecting() {
         let life = Self.run([
@@ -90,7 +90,7 @@ struct RelayLifeTests {
         #expect(life.state == .connecting)
     }
 
-    @Test("a connection that fails is tried again after the back-off, which begins anew after ten good seconds")
+    @Test("a failed connection is retried after the back-off, which resets after ten good seconds")
     func retries() {
         let retry: [RelayStateMachine.Action] = [.connect(isRetry: true), .tell(.connecting)]
         func failed(_ wait: Int64) -> [RelayStateMachine.Action] {
@@ -104,7 +104,7 @@ struct RelayLifeTests {
         ])
     }
 
-    @Test("between two attempts the source may end: the timer then leaves the relay waiting")
+    @Test("if the source ends between two attempts, the timer leaves the relay waiting")
     func endsBetweenAttempts() {
         let life = Self.run([
             Step(0, .sourceBegan, Self.connect),
@@ -116,7 +116,7 @@ struct RelayLifeTests {
         #expect(life.state == .waiting)
     }
 
-    @Test("after its removal nothing happens any more")
+    @Test("a removed relay does nothing more")
     func removed() {
         _ = Self.run([
             Step(0, .sourceBegan, Self.connect), Step(1, .sourceEnded, [.finish, Self.gone]),
@@ -126,7 +126,7 @@ struct RelayLifeTests {
         ])
     }
 
-    @Test("under any order of events there is one connection at most, and one timer")
+    @Test("under any order of events there is at most one connection and one timer")
     func anyOrder() {
         var random = TestRandom(state: 25)
         var life = RelayStateMachine()
@@ -137,7 +137,7 @@ struct RelayLifeTests {
                 .sourceBegan, .sourceEnded, .accepted, .timerFired, Self.refused(random.next()),
             ]
             let event = events.randomElement(using: &random) ?? .timerFired
-            // A handler tells its end once, and not after it was asked to finish.
+            // A handler reports its end once, and not after it was asked to finish.
             if case .disconnected = event { if isConnected { isConnected = false } else { continue } }
             if event == .accepted, !isConnected { continue }
             for action in life.receive(event, now: now) {

@@ -8,9 +8,9 @@ import PipelineSpec
 import RTMP
 import Testing
 
-@Suite("Relay: a source's packets leave to other rooms as they came", .timeLimit(.minutes(1)), .serialized)
+@Suite("Relay: a source's packets are forwarded unchanged to other rooms", .timeLimit(.minutes(1)), .serialized)
 struct RelayTests {
-    /// A hub with a relay service beside it.
+    /// A hub with a relay service.
     struct Near {
         let hub = SourceHub(source: SourceID(uid: "anna"))
         let events = Recorder<RelayEvent>()
@@ -21,7 +21,7 @@ struct RelayTests {
             self.service = RelayService(clock: TestClock()) { _, _, event in events.append(event) }
         }
 
-        /// `count` pictures with sound from `start` ms on, a key picture first.
+        /// Sends `count` frames with audio from `start` ms on, a key frame first.
         func send(from start: Int64, count: Int = 3, configurations: Bool = true, bytes: Int = 1000) {
             if configurations {
                 self.hub.receive([
@@ -32,7 +32,7 @@ struct RelayTests {
             for items in Self.media(from: start, count: count, bytes: bytes) { self.hub.receive(items) }
         }
 
-        /// What is received at once, one after the other.
+        /// The items of each delivery, one after another.
         static func media(from start: Int64, count: Int, bytes: Int) -> [[SourceItem]] {
             (0..<count).map { index in
                 let time = start + Int64(index) * 33
@@ -63,14 +63,14 @@ struct RelayTests {
         try #require(RTMPURL(server.url(key)))
     }
 
-    /// Payload, times and key flag: what must not change.
+    /// Payload, timestamps and key flag, which must not change.
     static func facts(_ packets: [CodedPacket]) -> [String] {
         packets.map { packet in
             "\(packet.kind) \(packet.pts) \(packet.dts) \(packet.isKey) \(packet.memory.bytes(in: packet.range).hashValue)"
         }
     }
 
-    @Test("the far side begins with the cached GOP and gets every packet, byte for byte, at its time")
+    @Test("the receiver starts with the cached GOP and gets every packet, byte for byte, with its timestamp")
     func untouched() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()
@@ -85,7 +85,7 @@ struct RelayTests {
             near.send(from: 4_294_967_290, count: 40, configurations: false, bytes: 20_000)
             await items.items.wait { $0.count >= 88 }
             #expect(items.configurations == sent.configurations)
-            // RTMP's clock has 32 bits: the far side counts on from the first time it sees.
+            // RTMP's clock has 32 bits: the receiver counts on from the first timestamp it sees.
             let shift = try #require(sent.packets.first).dts - #require(items.packets.first).dts
             #expect(shift % (1 << 32) == 0)
             let expected = sent.packets.map { packet -> CodedPacket in
@@ -104,7 +104,7 @@ struct RelayTests {
         }
     }
 
-    @Test("asked for before the source is there, it connects once the source sends")
+    @Test("a relay added before its source connects once the source sends")
     func beforeTheSource() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()
@@ -121,7 +121,7 @@ struct RelayTests {
     }
 
     @Test(
-        "no connection is made to an address that is not allowed, whatever the name; once it is allowed the relay goes live"
+        "no connection is made to an address that is not allowed, under any name; once allowed the relay goes live"
     )
     func egress() async throws {
         try await TestServer.with { far in
@@ -130,7 +130,7 @@ struct RelayTests {
             let service = RelayService(egress: gate, clock: TestClock()) { _, _, event in events.append(event)
             }
             hub.receive([.configuration(CodecParameters(codec: .h264, configuration: Tags.record))])
-            // A name, and forms of the address that only the resolver knows.
+            // A name, and forms of the address that only the resolver understands.
             for (id, host) in [("name", "localhost"), ("decimal", "2130706433"), ("hex", "0x7f.1")] {
                 let url = try #require(RTMPURL("rtmp://\(host):\(far.port)/live/\(TestServer.hostKey)"))
                 service.put(hub, id: id, url: url)
@@ -146,7 +146,7 @@ struct RelayTests {
                     "\(reason)")
             }
             let seen = far.events.elements.filter { if case .listening = $0 { false } else { true } }
-            #expect(seen.isEmpty, "nobody has come")
+            #expect(seen.isEmpty, "no client has connected")
             for id in ["decimal", "hex"] { _ = service.remove(hub.source, id: id) }
             gate.policy = EgressPolicy(allowed: ["127.0.0.0/8", "::1/128"].compactMap { EgressEntry($0) })
             await events.wait { $0.contains(.live) }
@@ -154,7 +154,7 @@ struct RelayTests {
         }
     }
 
-    @Test("the same again changes nothing, another URL takes its place, a fifth is refused, each can be removed")
+    @Test("adding a relay again changes nothing, a new URL replaces the old, a fifth is refused, each can be removed")
     func names() async throws {
         try await TestServer.with { far in
             let near = Near()
@@ -174,7 +174,7 @@ struct RelayTests {
         }
     }
 
-    @Test("a far side that refuses or is gone is tried again; the key is in no reason")
+    @Test("a receiver that refuses or is down is retried; the reason does not contain the key")
     func returns() async throws {
         let near = Near()
         near.send(from: 0)
@@ -188,7 +188,7 @@ struct RelayTests {
             #expect(!reason.contains("wrong_and_secret") && !reason.isEmpty)
             #expect((500...1000).contains(retryMs))
             #expect(near.service.relays(of: near.hub.source).first?.lastError == reason)
-            // Its second attempt has begun: with the right key it comes to air.
+            // Its second attempt has started: with the right key it goes live.
             near.service.put(near.hub, id: "r1", url: try Self.url(far))
             await near.events.wait { $0.contains(.live) }
             await far.server.stop()
@@ -197,7 +197,7 @@ struct RelayTests {
         await near.service.stop()
     }
 
-    @Test("the far side learns at once that the source has ended, and its return begins there with a key frame")
+    @Test("the receiver learns the end of the source at once, and its return starts with a key frame")
     func sourceReturns() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()
@@ -206,16 +206,16 @@ struct RelayTests {
             near.send(from: 5000)
             near.service.put(near.hub, id: "r1", url: try Self.url(far))
             await items.items.wait { $0.count >= 8 }
-            // No clock moves between these two: no grace of the relay's own.
+            // No clock advances between these two: the relay has no grace of its own.
             near.hub.receive([.end])
             await far.events.wait { $0.contains(.unpublished(TestServer.host, reason: "unpublished by the encoder")) }
             await near.events.wait { $0.contains(.stopped(reason: "the source is gone")) }
-            #expect(items.packets.count == 6 && items.ends == 1, "everything that came before the end")
+            #expect(items.packets.count == 6 && items.ends == 1, "everything that arrived before the end")
             near.hub.receive([.configuration(CodecParameters(codec: .h264, configuration: Tags.record))])
             near.hub.receive([Near.packet(.video, at: 10, isKey: false, bytes: 100)])
             near.send(from: 43)
             await items.items.wait { $0.count >= 17 }
-            #expect(items.packets.dropFirst(6).first?.isKey == true, "nothing that cannot be decoded")
+            #expect(items.packets.dropFirst(6).first?.isKey == true, "everything sent can be decoded")
             let relay = try #require(near.service.relays(of: near.hub.source).first)
             #expect(relay.state == .live && relay.retries == 0 && relay.lastError == nil)
             near.hub.receive([.end])
@@ -242,7 +242,7 @@ struct RelayTests {
         }
     }
 
-    @Test("a far side that reads nothing holds neither the publisher nor the other relay; whole GOPs go")
+    @Test("a receiver that reads nothing delays neither the publisher nor the other relay; whole GOPs are dropped")
     func slowFarSide() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()
@@ -255,7 +255,7 @@ struct RelayTests {
             await near.events.wait { $0.count { $0 == .live } == 2 }
             // 60 MB: more than kernel and queue hold.
             for gop in 1...60 {
-                // A publisher that waited for the far side would wait for ever: it reads nothing.
+                // A publisher that waited for the receiver would wait without end: it reads nothing.
                 for items in Near.media(from: Int64(gop) * 1000, count: 20, bytes: 50_000) { near.hub.receive(items) }
                 await items.items.wait { $0.count >= 8 + gop * 40 }
             }
@@ -268,7 +268,7 @@ struct RelayTests {
     }
 }
 
-/// Lets everybody publish, and reads nothing from then on.
+/// Admits all publishers, and reads nothing from then on.
 private struct StuckServer {
     let channel: any Channel
     var port: Int { self.channel.localAddress?.port ?? 0 }

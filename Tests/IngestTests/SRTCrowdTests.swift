@@ -5,9 +5,9 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@Suite("Callers of the SRT door who want what is not to be had", .timeLimit(.minutes(1)))
+@Suite("Many refused SRT callers", .timeLimit(.minutes(1)))
 struct SRTCrowdTests {
-    /// A caller up to the answer to its conclusion: libsrt's bytes, but that it wants to play.
+    /// A caller up to the answer to its conclusion: libsrt's bytes, but with a request to play.
     private final class Caller: ChannelInboundHandler {
         typealias InboundIn = AddressedEnvelope<ByteBuffer>
         typealias OutboundOut = AddressedEnvelope<ByteBuffer>
@@ -37,8 +37,8 @@ struct SRTCrowdTests {
             context.writeAndFlush(self.wrapOutboundOut(envelope), promise: nil)
         }
 
-        /// `m=request` in place of `m=publish`: the text begins behind the header and the first extension, in words that are turned
-        /// round.
+        /// `m=request` instead of `m=publish`: the text starts after the header and the first extension, in
+        /// byte-swapped words.
         static let request: [UInt8] = {
             var bytes = SRTCapture.conclusion
             for (index, byte) in zip(22..., "request".utf8) { bytes[84 + index / 4 * 4 + 3 - index % 4] = byte }
@@ -46,12 +46,12 @@ struct SRTCrowdTests {
         }()
     }
 
-    /// Time stands still.
+    /// A clock that stands still.
     private struct StandingClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
     }
 
-    @Test("ten of them are told, of the others nothing is kept and nothing is logged")
+    @Test("ten callers get an answer; for the others nothing is stored or logged")
     func crowd() async throws {
         #expect(SRTHandshake.extensions(of: Caller.request)?.streamID == "#!::r=live/mykey123,m=request")
         try await TestServer.with(clock: StandingClock(), { $0.srt = SRTSettings(listen: "127.0.0.1:0") }) { server in

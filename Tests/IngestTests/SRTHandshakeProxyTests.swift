@@ -2,7 +2,8 @@ import Ingest
 import MediaTypes
 import Testing
 
-/// What `ffmpeg -f mpegts 'srt://…?streamid=#!::r=live/mykey123,m=publish&passphrase=…'` (libsrt 1.5.1) says first.
+/// The first packets of `ffmpeg -f mpegts 'srt://…?streamid=#!::r=live/mykey123,m=publish&passphrase=…'` (libsrt
+/// 1.5.1).
 enum SRTCapture {
     static let induction = bytes(
         "80000000000000000000012e0000000000000004000000022a11c452000005dc000020000000000123bc721a00000000"
@@ -20,14 +21,14 @@ enum SRTCapture {
     }
 }
 
-@Suite("SRT front: draft-sharabayko-srt-01 §4.3.1")
+@Suite("SRT handshake proxy: draft-sharabayko-srt-01 §4.3.1")
 struct SRTFrontTests {
     typealias Front = SRTHandshakeProxy<String>
     static let second: Int64 = 1_000_000_000
 
     static func front(_ peers: Int = 8) -> Front { Front(secret: 7, maximumPeers: peers) }
 
-    /// A listener's induction answer and conclusion answer, as libsrt gives them.
+    /// A listener's induction and conclusion answers, like libsrt's.
     static func listener(_ request: [UInt8], cookie: UInt32) -> [UInt8] {
         SRTHandshake.inductionAnswer(to: request, cookie: cookie)
     }
@@ -46,7 +47,7 @@ struct SRTFrontTests {
 
     struct Unexpected: Error {}
 
-    /// A peer that relays.
+    /// A peer whose packets are relayed.
     static func relaying(_ front: inout Front, _ peer: String) throws -> [UInt8] {
         let conclusion = try self.conclusion(&front, peer)
         _ = front.receive(conclusion, from: peer, now: 0)
@@ -56,7 +57,7 @@ struct SRTFrontTests {
         return conclusion
     }
 
-    @Test("real handshakes are read: type, socket, cookie, stream id, version")
+    @Test("real handshakes are parsed: type, socket, cookie, stream id, version")
     func reading() throws {
         let induction = try #require(SRTHandshake(SRTCapture.induction))
         #expect(induction.type == SRTHandshake.induction && induction.version == 4 && induction.cookie == 0)
@@ -69,7 +70,7 @@ struct SRTFrontTests {
         #expect(extensions.softwareVersion == 0x010501)
     }
 
-    @Test("any cut of a conclusion is read or refused, never believed beyond its end")
+    @Test("a truncated conclusion is parsed or refused, never read beyond its end")
     func cuts() {
         for length in 0..<SRTCapture.conclusion.count {
             let cut = Array(SRTCapture.conclusion.prefix(length))
@@ -79,7 +80,7 @@ struct SRTFrontTests {
         }
     }
 
-    @Test("an induction is answered with a cookie and leaves nothing behind")
+    @Test("an induction is answered with a cookie and stores nothing")
     func induction() throws {
         var front = Self.front()
         guard case .answer(let answer) = front.receive(SRTCapture.induction, from: "a", now: 0) else {
@@ -92,7 +93,7 @@ struct SRTFrontTests {
         #expect(front.count == 0)
     }
 
-    @Test("a cookie is good for its peer alone, and for a minute or two")
+    @Test("a cookie is valid only for its peer, and for a minute or two")
     func cookies() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -106,12 +107,12 @@ struct SRTFrontTests {
         #expect(front.count == 1)
     }
 
-    @Test("whoever is let in is led through its listener's handshake, and only the cookie is another")
+    @Test("an admitted caller completes the listener's handshake, with only the cookie replaced")
     func relay() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
         guard case .decide = front.receive(conclusion, from: "a", now: 0) else { throw Unexpected() }
-        #expect(front.receive(conclusion, from: "a", now: 0) == .drop, "it repeats itself")
+        #expect(front.receive(conclusion, from: "a", now: 0) == .drop, "it repeats the request")
         guard case .ask(let induction) = front.admit("a") else { throw Unexpected() }
         #expect(SRTHandshake(induction)?.type == SRTHandshake.induction && induction.count == 64)
         #expect(front.retry("a") == .ask(induction))
@@ -120,15 +121,15 @@ struct SRTFrontTests {
         #expect(front.retry("a") == asked)
         #expect(front.receive(Self.agreement(99), fromListenerOf: "a", now: 0) == .established)
         #expect(front.retry("a") == .drop)
-        #expect(front.receive(conclusion, from: "a", now: 0) == asked, "the answer was lost on the way")
+        #expect(front.receive(conclusion, from: "a", now: 0) == asked, "the answer was lost in transit")
         let (data, control) = (front.passes(0x12, from: "a", now: 0), front.passes(0x80, from: "a", now: 0))
-        #expect(data && !control, "a control packet is looked at")
+        #expect(data && !control, "a control packet is checked")
         #expect(front.receive([0x80, 0, 0, 2] + [UInt8](repeating: 0, count: 40), from: "a", now: 0) == .forward)
         #expect(front.receive([0x12] + [UInt8](repeating: 0, count: 40), fromListenerOf: "a", now: 0) == .forward)
         #expect(front.receive([0x80, 5] + [UInt8](repeating: 0, count: 18), from: "a", now: 0) == .left)
     }
 
-    @Test("a refusal is told in the handshake as a code, again while the peer asks, and forgotten after")
+    @Test("a refusal is sent as a code in the handshake, repeated while the peer asks, then forgotten")
     func refusal() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -138,12 +139,12 @@ struct SRTFrontTests {
         #expect(front.receive(conclusion, from: "a", now: Self.second) == .answer(answer))
         let passes = front.passes(0x12, from: "a", now: 0)
         #expect(!passes)
-        #expect(front.admit("a") == .drop, "what is refused is not let in")
+        #expect(front.admit("a") == .drop, "a refused caller is not admitted")
         #expect(front.sweep(now: 4 * Self.second) == [])
         #expect(front.count == 0)
     }
 
-    @Test("those who are refused take nobody's place, and of many the first are forgotten")
+    @Test("refused callers take no slot of others, and the oldest of many are forgotten")
     func crowd() throws {
         var front = Self.front(2)
         _ = try Self.relaying(&front, "a")
@@ -160,10 +161,10 @@ struct SRTFrontTests {
         let last = SRTHandshake.conclusion(SRTCapture.conclusion, cookie: 5)
         #expect(front.receive(last, from: "r1999", now: 3_000) == .answer(SRTHandshake.refusal(of: last, code: 1403)))
         let passes = front.passes(0x12, from: "a", now: 3_000)
-        #expect(passes, "who publishes has noticed nothing")
+        #expect(passes, "current publishers are not affected")
     }
 
-    @Test("what a listener refuses, such as a wrong passphrase, is passed on with its code")
+    @Test("a refusal by the listener, such as a wrong passphrase, is passed on with its code")
     func wrongPassphrase() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -175,7 +176,7 @@ struct SRTFrontTests {
         #expect(front.receive(conclusion, from: "a", now: 0) == .answer(refusal))
     }
 
-    @Test("callers of before 2018 are told so; strangers, garbage and a full house get no word")
+    @Test("callers older than 2018 get a code; unknown peers, garbage and a full server get no answer")
     func others() throws {
         var front = Self.front(1)
         var old = try Self.conclusion(&front, "a")
@@ -192,7 +193,7 @@ struct SRTFrontTests {
         #expect(front.count == 1)
     }
 
-    @Test("a peer that says nothing for a long time is named, one that speaks is not")
+    @Test("a peer that is silent for a long time is reported, one that sends is not")
     func silence() throws {
         var front = Self.front()
         _ = try Self.relaying(&front, "a")

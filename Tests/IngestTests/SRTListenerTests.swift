@@ -6,10 +6,10 @@ import RTMP
 import TestSupport
 import Testing
 
-/// What SRT shares with RTMP is judged over SRT, too; ffmpeg is the caller.
-@Suite("The SRT door admits as RTMP's does", .timeLimit(.minutes(1)), .serialized)
+/// Rules that SRT shares with RTMP, tested over SRT with ffmpeg as the caller.
+@Suite("The SRT listener authorizes publishers like the RTMP server", .timeLimit(.minutes(1)), .serialized)
 struct SRTDoorTests {
-    /// The path of an ffmpeg that can publish by SRT. Without it, the current test ends as skipped.
+    /// The path of an ffmpeg that can publish over SRT. Without it, the current test ends as skipped.
     private static func caller() async throws -> String {
         let ffmpeg = try TestTool.require("ffmpeg")
         let script = "'\(ffmpeg)' -hide_banner -protocols 2>/dev/null | grep -qw srt"
@@ -49,7 +49,7 @@ struct SRTDoorTests {
         server.events.elements.compactMap { if case .refused(_, _, let reason, _) = $0 { reason } else { nil } }
     }
 
-    @Test("by IPv6, with a signed key in the stream id, and the webhook's word")
+    @Test("a publisher is admitted over IPv6 with a signed key in the stream id and the webhook's consent")
     func signedOverIPv6() async throws {
         let ffmpeg = try await Self.caller()
         guard access("/proc/net/if_inet6", F_OK) == 0 else { try TestTool.skip("IPv6", "this machine has none") }
@@ -72,12 +72,12 @@ struct SRTDoorTests {
                 ffmpeg, Self.arguments(to: url, streamID: String(key.dropLast()) + "J", seconds: 2))
             #expect(wrong != 0)
             #expect(Self.refusals(server) == ["a wrong signature"])
-            #expect(hook.requests.elements.isEmpty, "nobody is asked about a wrong key")
+            #expect(hook.requests.elements.isEmpty, "no request for a wrong key")
             let right = await Tool.run(ffmpeg, Self.arguments(to: url, streamID: "live/" + key, seconds: 3))
             #expect(right == 0)
             await items.items.wait { if case .end? = $0.last { true } else { false } }
             #expect(Set(items.configurations.map(\.codec)) == [.h264, .aac])
-            // Of three seconds: what is late on a busy machine SRT leaves out.
+            // Of three seconds: SRT drops packets that are late on a busy machine.
             #expect(items.packets.count { $0.kind == .video } > 5)
             let request = try #require(hook.requests.elements.first)
             #expect(request.contains("\"ip\":\"::1\"") && request.contains("srt://"), "\(request)")
@@ -86,7 +86,7 @@ struct SRTDoorTests {
         await hook.stop()
     }
 
-    @Test("whom the webhook refuses is told so by SRT's code")
+    @Test("a publisher refused by the webhook gets the SRT rejection code")
     func refusedByWebhook() async throws {
         let ffmpeg = try await Self.caller()
         let hook = try await HookServer(.answer(status: 200, body: #"{"code":5}"#))
@@ -101,7 +101,7 @@ struct SRTDoorTests {
         await hook.stop()
     }
 
-    @Test("with `onDuplicate: reject` who publishes stays, and the second is told that the source is busy")
+    @Test("with `onDuplicate: reject` the first publisher stays, and the second is told that the source is busy")
     func duplicate() async throws {
         let ffmpeg = try await Self.caller()
         try await Self.with({ $0.onDuplicate = .reject }) { server, url in
@@ -111,7 +111,7 @@ struct SRTDoorTests {
             await items.items.wait { $0.count > 2 }
             #expect(await Tool.run(ffmpeg, Self.arguments(to: url, streamID: TestServer.hostKey, seconds: 2)) != 0)
             #expect(Self.refusals(server).count == 1)
-            #expect(items.ends == 0, "the first one goes on")
+            #expect(items.ends == 0, "the first one continues")
             #expect(await first == 0)
             await items.items.wait { if case .end? = $0.last { true } else { false } }
             #expect(server.server.statistics[TestServer.host]?.publications == 1)

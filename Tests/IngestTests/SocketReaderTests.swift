@@ -4,9 +4,9 @@ import NIOEmbedded
 import NIOPosix
 import Testing
 
-@Suite("A socket that is read by the clock")
+@Suite("A socket read by a timer")
 struct SocketReaderTests {
-    /// Keeps all that is read.
+    /// Stores everything that is read.
     private final class Keeper: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
@@ -25,7 +25,7 @@ struct SocketReaderTests {
         var completions: Int
     }
 
-    @Test("what has come goes through the pipeline, so much at once, and whoever keeps it has it for himself")
+    @Test("each read passes a limited amount through the pipeline, and a handler that keeps the buffer owns it")
     func reads() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let accepted = loop.makePromise(of: (any Channel).self)
@@ -53,7 +53,7 @@ struct SocketReaderTests {
             }.get()
         }
         let none = try await step()
-        #expect(none.bytes == 0 && none.reads.isEmpty && none.completions == 0, "nothing is there")
+        #expect(none.bytes == 0 && none.reads.isEmpty && none.completions == 0, "there is no data")
         var seen = none
         for text in ["first", "second", "longer than sixteen bytes"] {
             try await client.writeAndFlush(ByteBuffer(string: text))
@@ -66,12 +66,12 @@ struct SocketReaderTests {
         try await client.close()
         try await channel.closeFuture.get()
         let read = try await loop.submit { reader.value.read(socket, of: channel) }.get()
-        // Its socket's number is nobody's or another's.
-        #expect(read == nil, "the channel has heard of the end by itself")
+        // Its file descriptor is closed, or belongs to another file.
+        #expect(read == nil, "the channel has noticed the end itself")
         try await server.close()
     }
 
-    @Test("a channel without a socket is said to be one")
+    @Test("a channel without a socket is reported as such")
     func embedded() throws {
         let channel = EmbeddedChannel()
         #expect(SocketReader.socket(of: channel) == nil)

@@ -17,7 +17,7 @@ struct SourceHubTests {
                 timescale: 1000, isKey: isKey))
     }
 
-    /// One letter an item: C and D configurations, K key picture, v picture, a sound, E end.
+    /// One letter per item: C and D configurations, K key frame, v frame, a audio, E end.
     static func letters(_ items: [SourceItem]) -> String {
         items.map { item in
             switch item {
@@ -43,7 +43,7 @@ struct SourceHubTests {
     }
 
     @Test(
-        "a later reader begins with the configurations and the last GOP",
+        "a later reader starts with the configurations and the last GOP",
         arguments: [
             ("CDKvav", "CDKvav"), ("CDKvavKa", "CDKa"), ("CD", "CD"), ("CDaa", "CD"), ("CDvv", "CD"), ("CDKvE", ""),
             ("CDKvECKv", "CKv"), ("CDKvCv", "CDKvCv"), ("CDKvCvKv", "CDKv"), ("DaaCKa", "CDKa"), ("", ""),
@@ -70,7 +70,7 @@ struct SourceHubTests {
         for reader in readers { #expect(Self.letters(reader.items.elements) == "CDKvavKaE") }
     }
 
-    @Test("a GOP over the bounds is not cached, the next one is")
+    @Test("a GOP over the limits is not cached, the next one is")
     func bounds() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -80,7 +80,7 @@ struct SourceHubTests {
         cache.note(Self.packet(.audio, at: 10_001))
         cache.note(Self.packet(.video, at: 10_002))
         #expect(Self.letters(cache.backlog) == "C", "ten seconds")
-        // Their blocks are up to a fifth larger.
+        // Their memory blocks are up to a fifth larger.
         cache.note(Self.packet(.video, at: 20_000, isKey: true, bytes: 6 << 20))
         cache.note(Self.packet(.video, at: 20_033, bytes: 6 << 20))
         #expect(Self.letters(cache.backlog) == "CKv")
@@ -90,7 +90,7 @@ struct SourceHubTests {
         #expect(Self.letters(cache.backlog) == "CK")
     }
 
-    @Test("packets of a few bytes that all have one time are bounded as well")
+    @Test("the cache is also limited for packets of a few bytes with the same timestamp")
     func tinyPackets() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -104,7 +104,7 @@ struct SourceHubTests {
         #expect(most > 20_000 && most <= GOPCache.maximumBytes / SourceItem.overhead)
     }
 
-    @Test("configurations that change all the time are not cached without end, and cost what they weigh")
+    @Test("configurations that keep changing are cached up to a limit, and count with their size")
     func configurationStorm() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -113,8 +113,8 @@ struct SourceHubTests {
             cache.note(.configuration(CodecParameters(codec: .aac, configuration: [UInt8(index & 1)])))
             if index == GOPCache.maximumChanges - 1 { #expect(cache.backlog.count == 34) }
         }
-        #expect(Self.letters(cache.backlog) == "CD", "the GOP is gone, what holds is known")
-        // Four of five mebibytes are too much, although no packet is.
+        #expect(Self.letters(cache.backlog) == "CD", "the GOP is dropped, configurations are kept")
+        // Four of five mebibytes exceed the limit, although no single packet does.
         cache.note(Self.packet(.video, at: 33, isKey: true))
         for index in 0..<4 {
             cache.note(
@@ -126,7 +126,7 @@ struct SourceHubTests {
         #expect(Self.letters(cache.backlog) == "CDK")
     }
 
-    @Test("the publisher is held while any reader is full")
+    @Test("the publisher is paused while any reader is full")
     func full() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         let first = hub.subscribe(ItemRecorder())
@@ -137,7 +137,7 @@ struct SourceHubTests {
         hub.setFull(false, for: first)
         #expect(hub.isFull)
         hub.unsubscribe(second)
-        #expect(!hub.isFull, "who has left holds nobody")
+        #expect(!hub.isFull, "a reader that has left pauses nothing")
     }
 }
 
@@ -153,7 +153,7 @@ struct KeyTableTests {
         ])
 
     @Test(
-        "a key names its source, whole and exact",
+        "only the complete, exact key finds its source",
         arguments: [
             ("live", "alpha", "1"), ("live", "alpha?anything=1", "1"), ("live/alpha", "", "1"),
             ("live", "beta?sig=xyz", "2"),
@@ -166,7 +166,7 @@ struct KeyTableTests {
     }
 
     @Test(
-        "what is shown of a key",
+        "keys are shown redacted",
         arguments: [
             ("a_7fd1_secret_of_host", "a_7f…"), ("123456789", "123…"), ("abc", "a…"), ("ab", "…"), ("", "…"),
         ])
@@ -174,12 +174,12 @@ struct KeyTableTests {
         #expect(RedactedKey(key).description == shown)
     }
 
-    @Test("a source may come late when all who read it say so, and not one less")
+    @Test("a source is read late only if all its readers allow it")
     func patient() {
         let hub = SourceHub(source: SourceID(uid: "u"))
-        #expect(hub.isPatient, "nobody reads it")
+        #expect(hub.isPatient, "it has no readers")
         let decoder = hub.subscribe(ItemRecorder())
-        #expect(!hub.isPatient, "it has not said so")
+        #expect(!hub.isPatient, "it has not allowed it")
         hub.setPatient(true, for: decoder)
         hub.setPatient(true, for: decoder)
         #expect(hub.isPatient)
@@ -189,11 +189,11 @@ struct KeyTableTests {
         #expect(hub.isPatient)
         hub.setPatient(false, for: relay)
         hub.setPatient(true, for: relay)
-        #expect(hub.isPatient, "it is gone, whatever it says")
+        #expect(hub.isPatient, "it has left, whatever it sets")
         hub.setPatient(false, for: decoder)
         #expect(!hub.isPatient)
         hub.setPatient(true, for: decoder)
         hub.unsubscribe(decoder)
-        #expect(hub.isPatient, "nobody reads it")
+        #expect(hub.isPatient, "it has no readers")
     }
 }

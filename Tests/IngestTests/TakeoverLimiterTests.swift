@@ -1,9 +1,10 @@
 import Ingest
 import Testing
 
-@Suite("Takeovers: two encoders that fight for a key, and one that comes back")
+@Suite("Takeover limit: two encoders that compete for a key, and one that reconnects")
 struct FlapGuardTests {
-    /// A takeover at `at` from a publisher that was let in at `since` and sent its last packet at `lastPacket`; milliseconds.
+    /// A takeover at `at` from a publisher that was admitted at `since` and sent its last packet at `lastPacket`, in
+    /// milliseconds.
     struct Attempt: Sendable {
         var at: Int64
         var since: Int64
@@ -45,7 +46,7 @@ struct FlapGuardTests {
         ),
     ]
 
-    @Test("a takeover counts if the older publisher sends", arguments: FlapGuardTests.cases)
+    @Test("a takeover counts if the older publisher is still sending", arguments: FlapGuardTests.cases)
     func takeovers(name: String, attempts: [Attempt]) {
         var guardian = TakeoverLimiter()
         for attempt in attempts {

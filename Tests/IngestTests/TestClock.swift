@@ -11,7 +11,7 @@ struct TestClock: MonotonicClock {
     }
 }
 
-/// A clock that stands still until it is set forward.
+/// A clock that stands still until it is advanced.
 final class StillClock: MonotonicClock {
     private let time = Atomic<Int64>(1_000_000_000)
 
@@ -19,7 +19,7 @@ final class StillClock: MonotonicClock {
     func forward(milliseconds: Int64) { self.time.add(milliseconds * 1_000_000, ordering: .relaxed) }
 }
 
-/// The same, and it can be set forward.
+/// The same, which can be advanced.
 final class ForwardClock: MonotonicClock {
     private let ahead = Atomic<Int64>(0)
 

@@ -5,19 +5,19 @@ import NIOPosix
 import NIOSSL
 import RTMP
 
-/// Our own client on a real socket.
+/// Tandem's own client on a real socket.
 final class TestPublisher: Sendable {
     enum Outcome: Sendable, Hashable {
         case ready
         case failed(RTMPClientFailure)
-        /// The server's end of the connection is closed.
+        /// The server has closed the connection.
         case closed
     }
 
     private let channel: any Channel
     private let handler: NIOLoopBound<Handler>
     let outcomes: Recorder<Outcome>
-    /// What the server's first certificate was, with TLS.
+    /// The server's leaf certificate, with TLS.
     let certificate: Recorder<[UInt8]>
 
     private init(
@@ -31,9 +31,9 @@ final class TestPublisher: Sendable {
     }
 
     /// - Parameters:
-    ///   - tls: With this version of it and no other, trusting anybody; nil: clear text.
-    ///   - name: The server it asks for by TLS; nil: it names none.
-    ///   - prefix: Sent before everything else.
+    ///   - tls: The only TLS version to offer, without checking certificates; nil: no TLS.
+    ///   - name: The server name for TLS; nil: none.
+    ///   - prefix: Bytes sent before everything else.
     static func connect(
         _ text: String, tls: TLSVersion? = nil, name: String? = nil, prefix: [UInt8] = []
     ) async throws -> TestPublisher {
@@ -50,7 +50,7 @@ final class TestPublisher: Sendable {
         guard let url = RTMPURL(text) else { throw RTMPFailure.protocolViolation(.malformedCommand) }
         let outcomes = Recorder<Outcome>()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        // Kept from the begin: a server that refuses may have closed the channel before `connect` has returned.
+        // Kept from the start: a server that refuses may have closed the channel before `connect` has returned.
         let made = loop.makePromise(of: NIOLoopBound<Handler>.self)
         do {
             let channel = try await ClientBootstrap(group: loop)
@@ -83,7 +83,7 @@ final class TestPublisher: Sendable {
         }
     }
 
-    /// Connects and waits for the server's word.
+    /// Connects and waits for the server's answer.
     static func publish(
         _ text: String, tls: TLSVersion? = nil, name: String? = nil, prefix: [UInt8] = []
     ) async throws -> TestPublisher {
@@ -98,17 +98,17 @@ final class TestPublisher: Sendable {
         }.get()
     }
 
-    /// Takes leave properly.
+    /// Ends the publication properly.
     func finish() async throws {
         try await self.channel.eventLoop.flatSubmit { [handler, channel] in
             channel.writeAndFlush(ByteBuffer(bytes: handler.value.session.finish()))
         }.get()
     }
 
-    /// Closes without a word.
+    /// Closes the connection without notice.
     func drop() async throws { try await self.channel.close().get() }
 
-    /// A GOP of tiny pictures with sound, from `start` milliseconds on.
+    /// Sends a GOP of tiny frames with audio, from `start` milliseconds on.
     func sendMedia(from start: UInt32 = 0, configurations: Bool = true) async throws {
         if configurations {
             try await self.send(Tags.video(0, Tags.record, at: 0))
@@ -119,7 +119,7 @@ final class TestPublisher: Sendable {
         try await self.send(Tags.video(1, Tags.unit([0x41, 4, 5]), at: start &+ 33))
     }
 
-    /// Sends some bytes as soon as the connection is there.
+    /// Sends some bytes as soon as the connection is open.
     private final class PrefixHandler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer

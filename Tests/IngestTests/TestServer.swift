@@ -5,7 +5,7 @@ import MediaTypes
 import RTMP
 import Synchronization
 
-/// A server on a free port of the loopback, with its events and its log.
+/// A server on a free loopback port, with its events and its log.
 struct TestServer {
     let server: IngestServer
     let events = Recorder<IngestEvent>()
@@ -29,8 +29,8 @@ struct TestServer {
                 IngestBinding(source: Self.guest, streamKey: Self.guestKey),
             ])
         configuration.wrongKeyDelay = 0
-        // A test's own steps wait for threads that other tests compute on: a minute lies between two of them on a busy machine,
-        // and the connections' usual deadlines run meanwhile. Tests of a deadline set it.
+        // A test's own steps wait for threads that other tests use: on a busy machine a minute may pass between two of
+        // them, while the usual deadlines of connections run. Tests of a deadline set it.
         configuration.session.handshakeTimeout = 600_000_000_000
         configuration.session.publishTimeout = 600_000_000_000
         configuration.session.firstMediaTimeout = 600_000_000_000
@@ -50,7 +50,7 @@ struct TestServer {
 
     func url(_ key: String, app: String = "live") -> String { "rtmp://127.0.0.1:\(self.port)/\(app)/\(key)" }
 
-    /// Runs `body` and stops the server whatever comes of it.
+    /// Runs `body` and then stops the server, also after an error.
     static func with(
         clock: any MonotonicClock = TestClock(), _ change: (inout IngestConfiguration) -> Void = { _ in },
         _ body: (TestServer) async throws -> Void

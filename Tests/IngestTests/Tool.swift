@@ -3,9 +3,9 @@ import Glibc
 
 /// Runs programs of the machine, for tests with real encoders.
 enum Tool {
-    /// Starts a program with its output thrown away and waits for its end, off the cooperative pool.
+    /// Runs a program without its output and waits for its end, outside the cooperative pool.
     ///
-    /// - Returns: The exit status; 128 + signal when a signal ended it, -1 when it could not start.
+    /// - Returns: The exit status; 128 + signal if a signal ended it, -1 if it could not start.
     static func run(_ path: String, _ arguments: [String]) async -> Int32 {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: self.runBlocking(path, arguments)) }

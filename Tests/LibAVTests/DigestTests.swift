@@ -5,7 +5,7 @@ import Testing
 @Suite("Message digests: FIPS 180-4, RFC 1321")
 struct DigestTests {
     @Test(
-        "SHA-256 of the standard's examples, and of nothing",
+        "SHA-256 of the standard's examples, and of empty input",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -43,7 +43,7 @@ struct DigestTests {
     }
 
     @Test(
-        "SHA-1 of the standard's examples, and of nothing",
+        "SHA-1 of the standard's examples, and of empty input",
         arguments: [
             ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"), ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
             (
@@ -56,7 +56,7 @@ struct DigestTests {
         #expect(Hexadecimal.text(Digest.sha1(of: Array(message.utf8))) == digest)
     }
 
-    @Test("a stream gives what the whole gives, however it is cut")
+    @Test("a stream gives the same digest for any split")
     func splits() {
         var random = SystemRandomNumberGenerator()
         var stream = SHA256Stream()
@@ -77,7 +77,7 @@ struct DigestTests {
         }
     }
 
-    @Test("a stream that was finished is empty again, and shares nothing with another one")
+    @Test("a finished stream is empty again, and shares no state with another one")
     func again() {
         var one = SHA256Stream()
         var other = SHA256Stream()

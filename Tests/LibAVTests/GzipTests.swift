@@ -5,7 +5,7 @@ import LibAV
 
 @Suite("gzip: RFC 1952, RFC 1951")
 struct GzipTests {
-    /// What gzip(1) makes of it.
+    /// The output of gzip(1).
     private static func decoded(_ bytes: [UInt8]) throws -> [UInt8] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).gz")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -23,14 +23,14 @@ struct GzipTests {
     }
 
     @Test(
-        "gzip gives back what went in",
+        "texts survive a round trip",
         arguments: ["", "a", "ab", "abc", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", String(repeating: "x", count: 100_000)])
     func texts(text: String) throws {
         #expect(try Self.decoded(Gzip.encode(Array(text.utf8))) == Array(text.utf8))
         #expect(try Self.decoded(Gzip.stored(Array(text.utf8))) == Array(text.utf8))
     }
 
-    @Test("bytes of every value, at every distance and length", arguments: [1, 2, 3, 4, 5])
+    @Test("bytes of every value survive, at every distance and length", arguments: [1, 2, 3, 4, 5])
     func bytes(seed: UInt64) throws {
         var state = seed &* 0x9E37_79B9_7F4A_7C15
         func next(_ bound: Int) -> Int {
@@ -52,7 +52,7 @@ struct GzipTests {
         #expect(try Self.decoded(Gzip.stored(input)) == input, "two blocks that are not compressed")
     }
 
-    @Test("a playlist shrinks to less than a fourth")
+    @Test("a playlist shrinks to less than a quarter")
     func size() {
         let text = (0..<60).map { index in
             "#EXT-X-PROGRAM-DATE-TIME:2023-11-14T22:13:\(index).123Z\n#EXTINF:2.13333,\n720p-1-\(index).m4s\n"

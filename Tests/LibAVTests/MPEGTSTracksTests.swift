@@ -2,9 +2,9 @@ import LibAV
 import MediaTypes
 import Testing
 
-@Suite("Numbers of a transport stream's tracks: ISO/IEC 13818-1 §2.4.4.8")
+@Suite("Track numbers of an MPEG-TS stream: ISO/IEC 13818-1 §2.4.4.8")
 struct TransportTracksTests {
-    @Test("what comes in place of streams that the tables name no more has their numbers, and they have none")
+    @Test("streams that replace others in the tables get their numbers")
     func replaced() {
         var tracks = MPEGTSTracks()
         var named: Set<Int32> = [0, 1, 2]
@@ -13,7 +13,7 @@ struct TransportTracksTests {
         }
         #expect(number(0, .video) == 0 && number(1, .audio) == 0 && number(2, .audio) == 1)
         named = [3, 4]
-        // What was still on its way before anything of the new ones has come.
+        // Packets still in transit before any of the new streams.
         #expect(number(0, .video) == 0)
         #expect(number(3, .video) == 0 && number(4, .audio) == 0)
         #expect(number(0, .video) == nil && number(1, .audio) == nil && number(2, .audio) == nil)
@@ -23,7 +23,7 @@ struct TransportTracksTests {
         #expect(number(3, .video) == nil)
     }
 
-    @Test("a track more leaves the others their numbers")
+    @Test("an added track does not change the other numbers")
     func added() {
         var tracks = MPEGTSTracks()
         var named: Set<Int32> = [0, 1]
@@ -36,7 +36,7 @@ struct TransportTracksTests {
         #expect(number(0, .video) == 0 && number(1, .audio) == 0)
     }
 
-    @Test("without tables, and before they come, whoever sends has a number")
+    @Test("without tables, and before they arrive, every stream that sends has a number")
     func unnamed() {
         var tracks = MPEGTSTracks()
         #expect(tracks.number(of: 0, .video) { _ in false } == 0)
@@ -45,7 +45,7 @@ struct TransportTracksTests {
         #expect(tracks.number(of: 1, .audio) { $0 == 2 } == 0)
     }
 
-    @Test("a stream that says it is of another kind now is counted there; no more than 32 of a kind have a number")
+    @Test("a stream that changes its kind is counted there; at most 32 of a kind have a number")
     func bounded() {
         var tracks = MPEGTSTracks()
         #expect(tracks.number(of: 0, .video) { _ in true } == 0)

@@ -6,7 +6,7 @@ import Testing
 struct MessageAuthenticationTests {
     private static func many(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
 
-    /// Keys and messages that both documents begin with.
+    /// Keys and messages at the start of both documents.
     private static let common: [(key: [UInt8], message: [UInt8])] = [
         (many(0x0B, 20), Array("Hi There".utf8)),
         (Array("Jefe".utf8), Array("what do ya want for nothing?".utf8)),
@@ -29,7 +29,7 @@ struct MessageAuthenticationTests {
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
             "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe",
             "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b",
-            // The document has the first half alone.
+            // The document has only the first half.
             "a3b6167473100ee06e0c796c2955552b",
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
             "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2",
@@ -65,7 +65,7 @@ struct MessageAuthenticationTests {
         }
     }
 
-    /// As RFC 2104 §2 describes it, of the digest alone.
+    /// By RFC 2104 §2, with only the digest.
     private static func reference(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
         var block = key.count > 64 ? Digest.sha256(of: key) : key
         block += Self.many(0, 64 - block.count)
@@ -73,7 +73,7 @@ struct MessageAuthenticationTests {
         return Digest.sha256(of: block.map { $0 ^ 0x5C } + inner)
     }
 
-    @Test("empty keys and messages, keys around a block, messages longer than what is handed over at once")
+    @Test("empty keys and messages, keys around the block size, messages longer than one update")
     func lengths() {
         var random = SystemRandomNumberGenerator()
         func bytes(_ count: Int) -> [UInt8] {

@@ -2,20 +2,20 @@ import Glibc
 import LibAV
 import Testing
 
-@Suite("What the process may have")
+@Suite("Resource limits of the process")
 struct ProcessLimitsTests {
-    @Test("as many open files as the hard limit allows")
+    @Test("the limit of open files is raised to the hard limit")
     func openFiles() {
         let allowed = LibAV.raiseOpenFiles()
         #expect(allowed == sysconf(Int32(_SC_OPEN_MAX)))
-        // What is refused is refused by the hard limit alone: asking again changes nothing.
+        // Only the hard limit can refuse: asking again changes nothing.
         #expect(LibAV.raiseOpenFiles() == allowed)
         var limit = rlimit()
         #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
         #expect(limit.rlim_cur >= min(limit.rlim_max, 65_536))
     }
 
-    @Test("no core file from the moment it is said, and the hard limit stays")
+    @Test("core dumps are disabled by the soft limit, and the hard limit stays")
     func coreDumps() {
         let resource = __rlimit_resource_t(RLIMIT_CORE.rawValue)
         var before = rlimit()

@@ -2,25 +2,25 @@ import LibAV
 import MediaTypes
 import Testing
 
-@Suite("Registered formats of a transport stream: ISO/IEC 13818-1 §2.6.8")
+@Suite("Registered formats of an MPEG-TS stream: ISO/IEC 13818-1 §2.6.8")
 struct RegisteredFormatTests {
-    /// As libavformat reads it.
+    /// Read like libavformat does.
     static func tag(_ text: String) -> UInt32 {
         text.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     @Test(
-        "a stream whose tables name another codec than its first has changed",
+        "a stream whose tables name another codec than before has changed",
         arguments: [("Opus", .opus), ("AC-3", .ac3), ("EAC3", .eac3)] as [(String, CodecName)])
     func changed(name: String, codec: CodecName) {
-        // What libavformat shows for AAC that no descriptor registers: the type of stream.
+        // For AAC without a registration descriptor libavformat reports the stream type.
         #expect(RegisteredFormat.change(of: .aac, from: 0x0F, to: Self.tag(name)) == codec)
         #expect(RegisteredFormat.change(of: nil, from: 0x04, to: Self.tag(name)) == codec)
-        #expect(RegisteredFormat.change(of: codec, from: 0x06, to: Self.tag(name)) == nil, "said more exactly")
+        #expect(RegisteredFormat.change(of: codec, from: 0x06, to: Self.tag(name)) == nil, "described more exactly")
         #expect(RegisteredFormat.change(of: .aac, from: Self.tag(name), to: Self.tag(name)) == nil, "always so")
     }
 
-    @Test("AC-3 and E-AC-3 may follow one another")
+    @Test("AC-3 and E-AC-3 may replace each other")
     func alike() {
         #expect(RegisteredFormat.change(of: .ac3, from: Self.tag("AC-3"), to: Self.tag("EAC3")) == nil)
         #expect(RegisteredFormat.change(of: .eac3, from: Self.tag("EAC3"), to: Self.tag("AC-3")) == nil)
@@ -28,7 +28,7 @@ struct RegisteredFormatTests {
     }
 
     @Test(
-        "what is no codec's identifier, or is said no more, changes nothing",
+        "an identifier of no codec, or a missing one, changes nothing",
         arguments: ["HDMV", "CUEI", "KLVA", "\u{F}"])
     func unchanged(name: String) {
         #expect(RegisteredFormat.change(of: .aac, from: 0x0F, to: Self.tag(name)) == nil)

@@ -2,9 +2,9 @@ import Manifest
 import PipelineSpec
 import Testing
 
-@Suite("Manifests: what an engine needs to run a room")
+@Suite("Manifests for orchestrators")
 struct ManifestTests {
-    @Test("each engine's files are the golden ones", arguments: ["k8s", "swarm", "systemd", "nomad"])
+    @Test("the files for each orchestrator equal the golden ones", arguments: ["k8s", "swarm", "systemd", "nomad"])
     func golden(engine: String) throws {
         let files = try #require(Rooms.engines.first { $0.name == engine }?.files)
         for (name, text) in [("small", Rooms.small), ("full", Rooms.full)] {
@@ -18,7 +18,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("no secret of the pipeline is in any file of any engine, and each one's place is")
+    @Test("no secret of the pipeline is in any file, and each one has its location there")
     func secrets() throws {
         for (name, files) in Rooms.engines {
             let all = files(try Rooms.request(Rooms.full)).map(\.text).joined()
@@ -26,12 +26,12 @@ struct ManifestTests {
             for place in ["SIGNING", "HOOK_SECRET", "sources-0-streamkeys", "control-tokenfile"] {
                 #expect(all.contains(place), "\(name): \(place)")
             }
-            // Chat services have the secret of a webhook in its path.
+            // Chat services have a webhook's secret in its path.
             #expect(all.contains("TANDEM_CONTROL_EVENTS_0_URL") && !all.contains("hooks.example"), "\(name)")
         }
     }
 
-    @Test("of other URLs what may be a secret is left out, and said")
+    @Test("parts of other URLs that may be secret are left out, with a notice")
     func plainURLs() throws {
         let hook = #""ingest": { "onPublish": { "url": "https://user:hunter2x@hooks.example/pk?token=hunter2h" } },"#
         let text = Rooms.small.replacing(#""sources": ["#, with: "\(hook) \"sources\": [")
@@ -42,7 +42,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("the pipeline that is handed on is a valid one, with the same room, scenes and outputs")
+    @Test("the generated pipeline is valid, with the same room, scenes and outputs")
     func handedOn() throws {
         let streams = Rooms.small.replacing(
             #"{ "path": "out/88231" }"#,
@@ -59,7 +59,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("listeners on loopback open, free ports become known ones, written ones stay")
+    @Test("loopback listeners are opened, free ports become fixed ones, others stay")
     func listeners() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: nil, control: "127.0.0.1:8081")
         func portable(_ text: String) throws -> Pipeline {
@@ -70,7 +70,7 @@ struct ManifestTests {
         #expect(small.ingest.rtmp.listen?.description == "0.0.0.0:1935")
         #expect(small.hls?.http.listen?.description == "0.0.0.0:8080")
         #expect(small.control.listen.description == "127.0.0.1:8081")
-        // The port that control usually has is that of whoever names it.
+        // A listener that names the usual control port gets it.
         let other = try portable(
             Rooms.small.replacing(
                 #"{ "path": "out/88231" }"#,
@@ -88,7 +88,7 @@ struct ManifestTests {
         #expect(try portable(closed).hls?.http.listen == nil)
     }
 
-    @Test("without storage of its own, a room whose files grow as long as it lives is not evicted for them")
+    @Test("without storage, a room whose files grow without limit has no disk limit that would evict it")
     func growing() throws {
         func manifest(_ outputs: String) throws -> String {
             let text = Rooms.small.replacing(#""outputs": [{ "path": "out/88231" }]"#, with: #""outputs": \#(outputs)"#)
@@ -103,7 +103,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("a room whose own directory has a limit knows it, and gives up clips before it is evicted for them")
+    @Test("a room with a disk limit has it in its pipeline, so that it drops segments before it is evicted")
     func limited() throws {
         func manifest(_ limits: String) throws -> String {
             let text = Rooms.small.replacing(#""sources": ["#, with: "\(limits)\"sources\": [")
@@ -111,7 +111,7 @@ struct ManifestTests {
         }
         let usual = try manifest("")
         #expect(usual.contains(#"emptyDir: {sizeLimit: "256Mi"}"#) && usual.contains(#""maxDiskBytes": 268435456"#))
-        // An hour of the usual ladder is more than two gigabytes, and twice that has room.
+        // An hour of the usual ladder needs more than two gigabytes; the limit is twice the window.
         let text = Rooms.small.replacing(
             #"{ "path": "out/88231" }"#, with: #"{ "path": "out/88231", "windowSeconds": 3600 }"#)
         let request = try Rooms.request(text)
@@ -123,7 +123,7 @@ struct ManifestTests {
         #expect(own.contains(#"emptyDir: {sizeLimit: "1024Mi"}"#) && own.contains(#""maxDiskBytes": 1073741824"#))
     }
 
-    @Test("a stack says which directories lie in memory: none with storage, nor below the working directory")
+    @Test("a stack says which directories are in memory: none with storage, nor below the working directory")
     func memory() throws {
         let said = "is in the container's memory"
         let absolute = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/hls/88231""#)
@@ -135,7 +135,9 @@ struct ManifestTests {
         #expect(try !stack(Rooms.request(Rooms.small)).contains(said))
     }
 
-    @Test("a control socket is where the engine lets a room make one", arguments: ["k8s", "swarm", "systemd", "nomad"])
+    @Test(
+        "a control socket is put where the orchestrator lets a room create one",
+        arguments: ["k8s", "swarm", "systemd", "nomad"])
     func socket(engine: String) throws {
         let text = Rooms.small.replacing(
             #""sources": ["#, with: #""control": { "listen": "unix:/run/rooms/88231.sock" }, "sources": ["#)
@@ -148,7 +150,7 @@ struct ManifestTests {
         if own[engine] == nil { #expect(all.contains(#"tandem, healthcheck, "\#(socket)""#)) }
     }
 
-    @Test("what a platform keeps in ext is no file and no secret of the room")
+    @Test("the platform's data in ext are neither files nor secrets of the room")
     func free() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
         let ext = #""ext": { "path": "/shows/42", "hookEnv": "NAME", "logoFile": "a.png" }, "outputs": ["#
@@ -159,7 +161,7 @@ struct ManifestTests {
         #expect(portable.document[key: "ext"]?[key: "logoFile"]?.string == "a.png")
     }
 
-    @Test("two files of one name stay two files")
+    @Test("two files with the same name stay two files")
     func files() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
         let files = PortablePipeline(try Rooms.request(Rooms.full).document, places: places).files
@@ -168,7 +170,7 @@ struct ManifestTests {
         #expect(Set(files.map(\.name)).count == files.count)
     }
 
-    @Test("paths with spaces are one path for a shell and for systemd")
+    @Test("paths with spaces are quoted for the shell and for systemd")
     func spaces() throws {
         let text = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/my rooms/100%""#).replacing(
             #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "my images/it's.png" }] }, "sources": ["#)
@@ -179,7 +181,7 @@ struct ManifestTests {
         #expect(command.contains(#"--from-file=it-s.png='my images/it'\''s.png'"# + "\n"))
     }
 
-    @Test("an image that is written as the URL of a file is copied from its path")
+    @Test("an image given as a file URL is copied from its path")
     func fileURLs() throws {
         let text = Rooms.small.replacing(
             #""sources": ["#, with: #""canvas": { "bgImages": [{ "path": "file:///assets/bg.png" }] }, "sources": ["#)
@@ -189,7 +191,7 @@ struct ManifestTests {
         #expect(Pipeline.parse(portable.document.text()).pipeline?.canvas.bgImages.map(\.path) == ["/f/bg.png"])
     }
 
-    @Test("the template in deploy/ is the one that is printed")
+    @Test("the template in deploy/ equals the printed one")
     func unit() throws {
         try expectSame(SystemdManifest.unit, asFile: "deploy/tandem@.service")
     }

@@ -1,15 +1,15 @@
 import Manifest
 import Testing
 
-@Suite("A room's name as engines take it: RFC 1123, Kubernetes labels")
+@Suite("Room names for orchestrators: RFC 1123, Kubernetes labels")
 struct RoomNameTests {
-    @Test("a plain id is kept", arguments: ["88231", "a-b", "room7"])
+    @Test("a plain id is used unchanged", arguments: ["88231", "a-b", "room7"])
     func plain(id: String) {
         #expect(RoomName(id).label == "tandem-\(id)")
         #expect(RoomName(id).value == id)
     }
 
-    @Test("whatever the id, the label is one, and two ids never share it")
+    @Test("any id gives a valid label, and two ids never share one")
     func labels() {
         let ids = [
             "A", "a", "a_b", "a.b", "a-b", "-a", "a-", "_", ".", "--", String(repeating: "x", count: 64),

@@ -3,9 +3,9 @@ import PipelineSpec
 import CapacityPlan
 import Testing
 
-/// Rooms to make manifests of.
+/// Rooms for manifests.
 enum Rooms {
-    /// Small: all that is not said is as it comes.
+    /// Small: everything else is a default.
     static let small = """
         { "room": { "roomId": "88231" }, "sources": [{ "uid": "1001", "streamKey": "hunter2a" }],
           "scenes": [{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }], "outputs": [{ "path": "out/88231" }] }

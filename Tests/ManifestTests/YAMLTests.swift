@@ -1,7 +1,7 @@
 import Manifest
 import Testing
 
-@Suite("YAML as it is written: YAML 1.2.2")
+@Suite("YAML output: YAML 1.2.2")
 struct YAMLTests {
     @Test("maps, lists, lists of maps, short forms, comments and blocks")
     func shapes() {
@@ -41,7 +41,7 @@ struct YAMLTests {
     }
 
     @Test(
-        "what a parser could take for something else is quoted",
+        "values that a parser could misread are quoted",
         arguments: [
             ("", "\"\""), ("yes", "\"yes\""), ("No", "\"No\""), ("null", "\"null\""), ("~", "\"~\""),
             ("1e3", "\"1e3\""),
@@ -55,7 +55,7 @@ struct YAMLTests {
         #expect(YAMLNode.map([YAMLEntry("k", .text(text))]).document == "k: \(written)\n")
     }
 
-    @Test("a block that no literal block can hold is quoted")
+    @Test("text that no literal block can hold is quoted")
     func blocks() {
         for text in ["", " a", "\na", "a\n\n", "a\u{7}b"] {
             #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Annex B byte stream: ISO/IEC 14496-10 Annex B")
 struct AnnexBTests {
-    /// The plain version: look at every offset.
+    /// The plain version: checks every offset.
     static func plainStartCode(_ bytes: [UInt8], from start: Int) -> Int {
         var offset = start
         while offset + 2 < bytes.count {
@@ -14,7 +14,7 @@ struct AnnexBTests {
         return bytes.count
     }
 
-    /// The plain version: cut at start codes, drop trailing zeros, drop what is empty.
+    /// The plain version: splits at start codes, drops trailing zeros and empty units.
     static func plainUnits(_ bytes: [UInt8]) -> [[UInt8]] {
         var units: [[UInt8]] = []
         var code = self.plainStartCode(bytes, from: 0)
@@ -34,7 +34,7 @@ struct AnnexBTests {
         }
     }
 
-    @Test("the start code search finds what looking at every offset finds", arguments: 0..<200)
+    @Test("the start code search agrees with a check of every offset", arguments: 0..<200)
     func startCodeAgreesWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let bytes = random.sparseBytes(Int.random(in: 0...90, using: &random))
@@ -44,7 +44,7 @@ struct AnnexBTests {
         }
     }
 
-    @Test("any bytes give the units of the plain walk", arguments: 0..<200)
+    @Test("any bytes give the same units as the plain walk", arguments: 0..<200)
     func unitsAgreeWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 1000)
         let bytes = random.sparseBytes(Int.random(in: 0...300, using: &random))
@@ -52,7 +52,7 @@ struct AnnexBTests {
         #expect(payload.memory.bytes == Self.prefixed(Self.plainUnits(bytes)))
     }
 
-    @Test("units behind start codes of three and four bytes come out whole", arguments: 0..<50)
+    @Test("units after start codes of three and four bytes are read completely", arguments: 0..<50)
     func roundTrip(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 2000)
         var bytes: [UInt8] = []
@@ -72,7 +72,7 @@ struct AnnexBTests {
         #expect(pictures.types == .idr)
     }
 
-    @Test("nothing is made of bytes without a start code")
+    @Test("bytes without a start code give no unit")
     func noStartCode() {
         let bytes: [UInt8] = [0, 0, 3, 1, 0, 0]
         #expect(bytes.withUnsafeBytes { AnnexB.lengthPrefixed($0).memory.count } == 0)
@@ -80,7 +80,7 @@ struct AnnexBTests {
     }
 
     @Test(
-        "a start code is seen only at the very begin",
+        "a start code is recognized only at the very beginning",
         arguments: [
             ([0, 0, 1], true), ([0, 0, 0, 1], true), ([0, 0, 0, 0, 1], false), ([1, 0, 0, 1], false), ([0, 0], false),
             ([], false),

@@ -2,9 +2,9 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("Sound kernels against their plain versions")
+@Suite("Audio kernels against their plain versions")
 struct SoundMixTests {
-    /// What ``AudioMix/add(_:onto:pairs:from:to:)`` means, one pair at a time.
+    /// ``AudioMix/add(_:onto:pairs:from:to:)``, one pair at a time.
     static func reference(_ source: [Float], onto target: [Float], pairs: Range<Int>, from: Float, to: Float) -> [Float]
     {
         var result = target
@@ -35,7 +35,7 @@ struct SoundMixTests {
         #expect(Array(mixed[..<(range.lowerBound * 2)]) == Array(target[..<(range.lowerBound * 2)]))
     }
 
-    @Test("ranges outside the arrays are cut, not trapped on")
+    @Test("ranges outside the arrays are clamped, without a trap")
     func rangesAreClamped() {
         var target: [Float] = [1, 1, 1, 1]
         AudioMix.add([1, 1], onto: &target, pairs: -5..<99, from: 1, to: 1)
@@ -44,7 +44,7 @@ struct SoundMixTests {
         #expect(target == [2, 2, 1, 1])
     }
 
-    @Test("peak is the largest magnitude, whatever the length and sign; NaN is nothing", arguments: 0..<30)
+    @Test("the peak is the largest magnitude, for any length and sign; NaN is ignored", arguments: 0..<30)
     func peakEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var samples = (0..<Int.random(in: 0...300, using: &random)).map { _ in Float.random(in: -3...3, using: &random)
@@ -54,7 +54,7 @@ struct SoundMixTests {
         #expect(samples.withUnsafeBufferPointer { unsafe AudioMix.peak($0) } == expected)
     }
 
-    @Test("hostile samples become numbers, all others stay bit for bit", arguments: 0..<30)
+    @Test("invalid samples become numbers, all others stay bit for bit", arguments: 0..<30)
     func sanitizes(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let samples = (0..<Int.random(in: 0...200, using: &random)).map { _ -> Float in
@@ -73,7 +73,7 @@ struct SoundMixTests {
         }
     }
 
-    @Test("a join begins where the sound before ended and leaves the rest as it is", arguments: [0, 1, 2, 100, 500])
+    @Test("a join starts where the audio before ended, and leaves the rest unchanged", arguments: [0, 1, 2, 100, 500])
     func joins(pairs: Int) {
         let samples = (0..<600).map { Float($0) / 1_000 }
         var joined = samples

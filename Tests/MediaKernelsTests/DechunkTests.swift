@@ -4,7 +4,7 @@ import Testing
 
 @Suite("De-chunk copy: RTMP 1.0 §5.3.1.2.4")
 struct DechunkTests {
-    @Test("chunks cut anywhere give the message back", arguments: 0..<200)
+    @Test("chunks with any split give the message back", arguments: 0..<200)
     func anySplit(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let message = (0..<Int.random(in: 1...2000, using: &random)).map { _ in
@@ -12,7 +12,7 @@ struct DechunkTests {
         }
         let chunkSize = Int.random(in: 1...300, using: &random)
         let header: UInt8 = 0xC6
-        // The plain version, backwards: cut and put headers between.
+        // The plain version, reversed: splits and inserts headers.
         var wire: [UInt8] = []
         for start in stride(from: 0, to: message.count, by: chunkSize) {
             if start > 0 { wire.append(header) }
@@ -32,12 +32,12 @@ struct DechunkTests {
             offset += used
             if used == 0 { break }
             if progress.chunkLeft == 0 && progress.messageLeft > 0 && offset < input.count {
-                // The piece ended before the header; the chunk reader takes it there.
+                // The piece ended before the header, where the chunk reader continues.
                 offset += 1
                 progress.chunkLeft = min(chunkSize, progress.messageLeft)
             }
         }
-        #expect(offset == wire.count, "not one byte behind the message is touched")
+        #expect(offset == wire.count, "no byte after the message is changed")
         #expect(progress == ChunkProgress(chunkLeft: 0, messageLeft: 0))
         #expect(assembler.finish().bytes == message)
     }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Drift resampler")
 struct DriftResamplerTests {
-    /// What the resampler means: the sound at exact places, by a sinc four times as long, in double precision.
+    /// The resampler's ideal output: the audio at exact positions, by a sinc four times as long, in double precision.
     static func reference(_ input: [Float], partsPerBillion: Int, outputPairs: Int) -> [Double] {
         let (reach, beta) = (48.0, 12.0)
         func bessel(_ x: Double) -> Double {
@@ -43,7 +43,7 @@ struct DriftResamplerTests {
     }
 
     @Test(
-        "a tone comes out as the tone, more than 80 dB above everything else",
+        "a tone stays a tone, more than 80 dB above everything else",
         arguments: [50.0, 997, 4_000, 9_973, 13_000, 15_990],
         [-2_000_000, -500_000, -37_000, 0, 1, 12_345, 500_000, 2_000_000])
     func toneIsClean(hertz: Double, partsPerBillion: Int) {
@@ -64,7 +64,7 @@ struct DriftResamplerTests {
         #expect(10 * log10(signal / noise) > 80, "\(10 * log10(signal / noise)) dB")
     }
 
-    @Test("any lengths and splits give what the plain, exact sinc gives", arguments: 0..<24)
+    @Test("any lengths and splits give the result of the plain, exact sinc", arguments: 0..<24)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let pairs = Int.random(in: 1...3_000, using: &random)
@@ -88,13 +88,13 @@ struct DriftResamplerTests {
         let exact = (Double(pairs) * Double(1_000_000_000 + ratio) / 1e9).rounded(.up)
         #expect(output.count / 2 == Int(exact))
         let expected = Self.reference(input, partsPerBillion: ratio, outputPairs: output.count / 2)
-        // The beginning and the end are edges in the sound, that a longer sinc rings around longer.
+        // The start and the end are edges in the audio, around which a longer sinc rings longer.
         for index in min(120, output.count)..<max(min(120, output.count), output.count - 120) {
             #expect(abs(Double(output[index]) - expected[index]) < 2e-4, "float \(index) of \(output.count)")
         }
     }
 
-    @Test("at no drift the output is the input, bit for bit, later by the latency")
+    @Test("without drift the output is the input, bit for bit, delayed by the latency")
     func zeroIsADelay() {
         var random = TestRandom(seed: 5)
         let input = (0..<10_000).map { _ in Float.random(in: -1...1, using: &random) }
@@ -107,7 +107,7 @@ struct DriftResamplerTests {
         #expect(output[..<delay].allSatisfy { $0 == 0 })
     }
 
-    @Test("ten minutes give, to the pair, what ten minutes must give", arguments: [500_000, -500_000, 123_457, -1])
+    @Test("ten minutes give exactly the right number of sample pairs", arguments: [500_000, -500_000, 123_457, -1])
     func doesNotDrift(partsPerBillion: Int) {
         var resampler = DriftResampler()
         let block = [Float](repeating: 0.5, count: 96_000)
@@ -123,7 +123,7 @@ struct DriftResamplerTests {
         #expect(output.allSatisfy { abs($0 - 0.5) < 1e-5 })
     }
 
-    @Test("a ratio that changes with every block leaves a tone without a click")
+    @Test("a ratio that changes with every block causes no click in a tone")
     func changesAreSmooth() {
         var random = TestRandom(seed: 11)
         let input = self.tone(440, pairs: 96_000)
@@ -145,7 +145,7 @@ struct DriftResamplerTests {
         }
     }
 
-    @Test("after a reset nothing of before is left, and any ratio is cut, not trapped on")
+    @Test("after a reset no state is left, and any ratio is clamped without a trap")
     func resetAndExtremes() {
         var resampler = DriftResampler()
         var output: [Float] = []

@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Crossfade kernel against its plain version")
 struct PictureBlendTests {
-    /// What ``FrameBlend/mix(_:_:weight:into:stride:width:height:)`` means, one sample at a time.
+    /// ``FrameBlend/mix(_:_:weight:into:stride:width:height:)`` for one sample.
     static func reference(_ first: UInt8, _ second: UInt8, weight: Int) -> UInt8 {
         UInt8((Int(first) * (256 - weight) + Int(second) * weight + 128) / 256)
     }
 
-    @Test("mixes any size, stride, alignment and weight exactly, and writes nothing beside", arguments: 0..<60)
+    @Test("mixes any size, stride, alignment and weight exactly, and writes nothing outside", arguments: 0..<60)
     func mixEqualsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let width = Int.random(in: 1...130, using: &random)
@@ -65,7 +65,7 @@ struct PictureBlendTests {
         }
     }
 
-    @Test("buffers that are too short, and a weight beyond the end, are no trap")
+    @Test("buffers that are too short, and a weight out of range, do not trap")
     func shortBuffers() {
         let bytes = [UInt8](repeating: 200, count: 20)
         var target = [UInt8](repeating: 7, count: 20)

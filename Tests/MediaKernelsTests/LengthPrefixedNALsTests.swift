@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Length-prefixed NAL units: ISO/IEC 14496-15 §5.3.4.2")
 struct LengthPrefixedNALsTests {
-    /// The plain version: nil when a length points outside.
+    /// The plain version: nil if a length points outside.
     static func plainUnits(_ bytes: [UInt8], lengthSize: Int) -> [[UInt8]]? {
         var units: [[UInt8]] = []
         var rest = bytes[...]
@@ -19,7 +19,7 @@ struct LengthPrefixedNALsTests {
         return units
     }
 
-    @Test("the walk visits the units of the plain walk, and lands when it does", arguments: 0..<300)
+    @Test("the walk visits the same units as the plain walk, and ends exactly when it does", arguments: 0..<300)
     func walkAgreesWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let lengthSize = Int.random(in: 1...4, using: &random)
@@ -46,7 +46,7 @@ struct LengthPrefixedNALsTests {
         #expect(summary.units == units.count { !$0.isEmpty })
     }
 
-    @Test("a length size that does not exist lands nowhere", arguments: [-1, 0, 5, 8])
+    @Test("an invalid length size never ends exactly", arguments: [-1, 0, 5, 8])
     func impossibleLengthSize(size: Int) {
         let lands = [UInt8](repeating: 0, count: 8).withUnsafeBytes {
             LengthPrefixedNALs.walk($0, lengthSize: size) { _ in }

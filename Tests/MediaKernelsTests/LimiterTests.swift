@@ -24,7 +24,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("quiet sound leaves bit for bit, later by the look-ahead")
+    @Test("quiet audio passes bit for bit, delayed by the look-ahead")
     func quietIsUntouched() {
         var random = TestRandom(seed: 7)
         // No sum of the interpolator's weights exceeds 2.5.
@@ -38,7 +38,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("equals the plain version, whatever comes", arguments: 0..<12)
+    @Test("equals the plain version for any input", arguments: 0..<12)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var input: [Float] = []
@@ -55,7 +55,7 @@ struct LimiterTests {
         for index in output.indices { #expect(abs(output[index] - expected[index]) < 2e-5, "float \(index)") }
     }
 
-    @Test("no sample leaves above the ceiling, whatever comes", arguments: 0..<20)
+    @Test("no sample exceeds the ceiling, for any input", arguments: 0..<20)
     func neverAboveCeiling(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var input: [Float] = []
@@ -68,7 +68,7 @@ struct LimiterTests {
         input.removeLast(input.count % 128)
         let output = self.run(input)
         #expect(output.map { abs($0) }.max() ?? 0 <= 0.9001)
-        #expect(output.map { abs($0) }.max() ?? 0 > 0.4, "a limiter that mutes would pass too")
+        #expect(output.map { abs($0) }.max() ?? 0 > 0.4, "a limiter that mutes would also pass")
     }
 
     @Test("the sum of two full-scale tones stays below −1 dBTP by sixteen-fold oversampling", arguments: 0..<24)
@@ -87,7 +87,7 @@ struct LimiterTests {
         #expect(reading > -4, "\(pitches): \(reading) dBTP is more than limited")
     }
 
-    /// What an AAC encoder leaves of a sound: nothing above 18.5 kHz.
+    /// Audio as an AAC encoder would leave it: nothing above 18.5 kHz.
     private func coded(_ sound: [Double]) -> [Double] {
         let weights = (-63...63).map { tap -> Double in
             let x = Double(tap) * 2 * 18_500 / 48_000
@@ -123,7 +123,7 @@ struct LimiterTests {
         #expect(reading < -1, "\(reading) dBTP")
     }
 
-    @Test("after a loud passage the gain comes back")
+    @Test("after a loud passage the gain returns")
     func recovers() {
         let loud = [Float](repeating: 2, count: 12_800)
         let quiet = [Float](repeating: 0.25, count: 1_280_000)
@@ -132,16 +132,16 @@ struct LimiterTests {
         #expect(output.last == 0.25)
     }
 
-    @Test("a single peak is forgotten in a fifth of a second")
+    @Test("after a single peak the gain returns within a fifth of a second")
     func forgetsAPeak() {
         var input = [Float](repeating: 0.25, count: 96_000)
         input[20_000] = 1.8
         let output = self.run(input)
-        // Half way in 60 ms: after 200 ms an eighth of the reduction is left.
+        // Half the reduction is gone in 60 ms: after 200 ms an eighth is left.
         #expect(output[20_000 + 19_200 + 512] > 0.25 * 0.92)
     }
 
-    /// Gains at block ends while a sound passes.
+    /// Gains at block ends while audio passes.
     private func gains(_ sound: [Float]) -> [Double] {
         var limiter = Limiter()
         return stride(from: 0, to: sound.count - 127, by: 128).map { start in
@@ -151,22 +151,22 @@ struct LimiterTests {
         }
     }
 
-    @Test("two people who shout at once are held down without pumping")
+    @Test("two people who shout at once are limited without pumping")
     func speechDoesNotPump() {
         let a = SpeechLike.make(seconds: 12, pitch: 118, level: 1, seed: 1)
         let b = SpeechLike.make(seconds: 12, pitch: 207, level: 1, seed: 2)
-        // Behind the first two seconds, in which the average finds its level.
+        // After the first two seconds, in which the average settles.
         let gains = Array(self.gains(zip(a, b).map { $0 + $1 })[1_500...])
         let mean = gains.reduce(0, +) / Double(gains.count)
         let spread = (gains.map { ($0 - mean) * ($0 - mean) }.reduce(0, +) / Double(gains.count)).squareRoot()
-        // 75 blocks are 100 ms: how much the background would swell between two syllables.
+        // 75 blocks are 100 ms: how much the background would rise between two syllables.
         let rises = (0..<gains.count - 75).map { gains[$0 + 75] - gains[$0] }.sorted()
-        #expect(mean < -0.1, "the mix must be too loud for the test to say anything: \(mean) dB")
-        #expect(spread < 1, "the gain wanders by \(spread) dB")
-        #expect(rises[rises.count * 99 / 100] < 1.5, "swells by \(rises[rises.count * 99 / 100]) dB in 100 ms")
+        #expect(mean < -0.1, "the mix must be loud enough for the test to mean anything: \(mean) dB")
+        #expect(spread < 1, "the gain varies by \(spread) dB")
+        #expect(rises[rises.count * 99 / 100] < 1.5, "rises by \(rises[rises.count * 99 / 100]) dB in 100 ms")
     }
 
-    @Test("blocks of any grouping give the same output")
+    @Test("any grouping into blocks gives the same output")
     func groupingDoesNotMatter() {
         var random = TestRandom(seed: 3)
         let input = (0..<12_800).map { _ in Float.random(in: -2...2, using: &random) }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Meters: ITU-R BS.1770-4")
 struct MeterBankTests {
-    /// Mean square behind the K-weighting, both channels added, in double precision.
+    /// Mean square after the K-weighting, both channels added, in double precision.
     static func reference(_ sound: [Float]) -> Double {
         var total = 0.0
         for channel in 0..<2 {
@@ -48,10 +48,10 @@ struct MeterBankTests {
         }
         let peak = bank.takePeak(0)
         #expect(peak > 0.99 && peak <= 1)
-        #expect(bank.takePeak(0) == 0, "a peak is told once")
+        #expect(bank.takePeak(0) == 0, "a peak is reported once")
     }
 
-    @Test("two at once measure what the plain filters measure", arguments: 0..<10)
+    @Test("two channels at once measure the same as the plain filters", arguments: 0..<10)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let sounds = (0..<2).map { _ -> [Float] in
@@ -71,7 +71,7 @@ struct MeterBankTests {
         }
     }
 
-    @Test("short sound and wrong numbers are taken as silence, not trapped on")
+    @Test("short audio and invalid numbers count as silence, without a trap")
     func extremes() {
         var bank = MeterBank(count: 1)
         bank.measure(0, [1, 1])
@@ -83,10 +83,10 @@ struct MeterBankTests {
         bank.insert(at: -4)
         #expect(bank.count == 3)
         #expect(bank.power(5, blocks: 3) == 0 && bank.power(0, blocks: -1) >= 0)
-        #expect(bank.takePeak(1) == 1, "the meter moved up by the one put before it")
+        #expect(bank.takePeak(1) == 1, "the meter took the position of the removed one")
     }
 
-    @Test("silence after sound costs no more than sound: nothing ends as denormal numbers")
+    @Test("silence after audio costs no more than audio: no denormal numbers remain")
     func settles() {
         var bank = MeterBank(count: 1)
         let tone = (0..<MeterBank.blockPairs).flatMap { [Float(sin(Double($0))), Float(sin(Double($0)))] }

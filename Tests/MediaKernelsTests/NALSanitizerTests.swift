@@ -4,7 +4,7 @@ import Testing
 
 @Suite("H.264 payload as encoders send it")
 struct NALSanitizerTests {
-    /// Bytes of the outcome; nil for malformed.
+    /// Resulting bytes; nil for malformed input.
     static func sanitized(_ bytes: [UInt8], lengthSize: Int) -> [UInt8]? {
         switch NALSanitizer.sanitize(PacketMemory(bytes), in: 0..<bytes.count, lengthSize: lengthSize) {
         case .unchanged: bytes
@@ -20,7 +20,7 @@ struct NALSanitizerTests {
         }
     }
 
-    @Test("payload in form is not copied")
+    @Test("a payload already in form is not copied")
     func inForm() {
         var random = TestRandom(seed: 1)
         let bytes = AnnexBTests.prefixed([random.nal(type: 6, count: 20), random.nal(type: 5, count: 900)])
@@ -33,7 +33,7 @@ struct NALSanitizerTests {
         #expect(types == [.sei, .idr])
     }
 
-    @Test("lengths of any size, empty units and start codes behind lengths all come to one form", arguments: 0..<200)
+    @Test("lengths of any size, empty units and start codes after lengths all become one form", arguments: 0..<200)
     func oneForm(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 7)
         let units = Self.units(&random)
@@ -50,13 +50,13 @@ struct NALSanitizerTests {
         }
         var stream: [UInt8] = []
         for unit in units { stream += (Bool.random(using: &random) ? [0, 0, 0, 1] : [0, 0, 1]) + unit }
-        // A stream whose first lengths happen to land is length-prefixed by rule.
+        // A stream whose first lengths happen to fit counts as length-prefixed.
         if LengthPrefixedNALsTests.plainUnits(stream, lengthSize: 4) == nil {
             #expect(Self.sanitized(stream, lengthSize: 4) == wanted)
         }
     }
 
-    @Test("a result is always in form, whatever came in", arguments: 0..<300)
+    @Test("a result is always in form, for any input", arguments: 0..<300)
     func idempotent(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 99)
         let bytes = random.sparseBytes(Int.random(in: 0...200, using: &random))
@@ -76,7 +76,7 @@ struct NALSanitizerTests {
         #expect(Self.sanitized([0, 0, 0, 9, 1], lengthSize: 4) == nil)
     }
 
-    @Test("only the range is looked at")
+    @Test("only the range is read")
     func range() {
         let bytes: [UInt8] = [0x17, 1, 0, 0, 0, 0, 0, 0, 2, 0x65, 0x88, 0xEE]
         guard case .unchanged(let types) = NALSanitizer.sanitize(PacketMemory(bytes), in: 5..<11, lengthSize: 4) else {

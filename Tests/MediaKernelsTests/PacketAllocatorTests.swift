@@ -2,9 +2,9 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("Memory of packets", .serialized)
+@Suite("Memory blocks of packets", .serialized)
 struct PacketBlocksTests {
-    @Test("a block is as large as asked for, and at most a quarter larger")
+    @Test("a block is as large as requested, and at most a quarter larger")
     func sizes() throws {
         var random = TestRandom(seed: 11)
         var sizes = (0...14).flatMap { octave in (-1...1).map { (PacketAllocator.smallest << octave) + $0 } }
@@ -17,15 +17,15 @@ struct PacketBlocksTests {
         }
     }
 
-    /// Nothing is kept behind it but what threads of other tests give back meanwhile.
+    /// Frees everything, except blocks that threads of other tests free meanwhile.
     private static func releaseAll() {
         PacketAllocator.releaseUnused()
         PacketAllocator.releaseUnused()
     }
 
-    @Test("what was given back is used again, and no more than the limit is kept")
+    @Test("freed blocks are reused, and no more than the limit is kept")
     func reuse() throws {
-        // What other tests have left may be all that is kept.
+        // All kept blocks may be from other tests.
         Self.releaseAll()
         let size = 3 << 20
         let first = try #require(PacketAllocator.allocate(size: size))
@@ -36,12 +36,12 @@ struct PacketBlocksTests {
         let many = try (0..<20).map { _ in try #require(PacketAllocator.allocate(size: size)) }
         let half = (PacketAllocator.usedBytes + PacketAllocator.idleBytes) / 2
         for block in many { PacketAllocator.free(block.base, size: block.size) }
-        // Less or more by what other tests do meanwhile.
+        // Less or more by the activity of other tests.
         #expect(PacketAllocator.idleBytes <= max(PacketAllocator.mostIdle, half) + (4 << 20))
         #expect(PacketAllocator.idleBytes >= PacketAllocator.mostIdle - (4 << 20))
     }
 
-    @Test("where much is in use as much may be kept: half of it that is let go of at once is there for who comes next")
+    @Test("the limit grows with use: half of a large amount freed at once is kept for reuse")
     func busy() throws {
         Self.releaseAll()
         let size = 3 << 20
@@ -51,14 +51,14 @@ struct PacketBlocksTests {
         for block in blocks.prefix(blocks.count / 2) { PacketAllocator.free(block.base, size: block.size) }
         let kept = PacketAllocator.idleBytes - before
         #expect(kept > blocks.count / 2 * size - (4 << 20) && kept > most + size)
-        // With what the other tests have in use, as far as it is more than usual.
+        // Includes the use by other tests, if it is higher than usual.
         let half = (PacketAllocator.usedBytes + PacketAllocator.idleBytes) / 2
         for block in blocks.dropFirst(blocks.count / 2) { PacketAllocator.free(block.base, size: block.size) }
         #expect(PacketAllocator.idleBytes <= max(most, half) + (4 << 20), "and no more than as much")
         Self.releaseAll()
     }
 
-    @Test("what nobody has needed from one look to the next is given back, what somebody has is kept")
+    @Test("blocks not needed between two checks are freed, blocks in use are kept")
     func unused() throws {
         Self.releaseAll()
         let size = 3 << 20
@@ -69,7 +69,7 @@ struct PacketBlocksTests {
         let one = try #require(PacketAllocator.allocate(size: size))
         PacketAllocator.free(one.base, size: one.size)
         PacketAllocator.releaseUnused()
-        // Two blocks, less what other tests may have given back meanwhile.
+        // Two blocks, minus those that other tests may have freed meanwhile.
         #expect(PacketAllocator.idleBytes < before - size)
         let again = try #require(PacketAllocator.allocate(size: size))
         #expect(again.base == one.base)

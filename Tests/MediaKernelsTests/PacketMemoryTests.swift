@@ -8,7 +8,7 @@ struct PacketMemoryTests {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8 &+ seed &* 17) }
     }
 
-    /// A packet that was gathered in pieces, as they come from a socket.
+    /// A packet collected in pieces, as from a socket.
     private static func packet(_ bytes: [UInt8], expecting: Int) -> PacketMemory {
         var assembler = PacketAssembler(expecting: expecting)
         for start in stride(from: 0, to: bytes.count, by: 65_536) {
@@ -17,7 +17,7 @@ struct PacketMemoryTests {
         return assembler.finish()
     }
 
-    @Test("large packets keep their bytes while others come and go in the memory that was left", arguments: [1, 3, 7])
+    @Test("large packets keep their bytes while others reuse freed memory", arguments: [1, 3, 7])
     func keepsBytes(step: Int) {
         var held: [(packet: PacketMemory, bytes: [UInt8])] = []
         for round in 0..<24 {
@@ -31,7 +31,7 @@ struct PacketMemoryTests {
         #expect(held.allSatisfy { $0.packet.bytes == $0.bytes })
     }
 
-    @Test("a packet may become longer or shorter than was announced", arguments: [0, 1_000, 400_000, 9_000_000])
+    @Test("a packet may become longer or shorter than announced", arguments: [0, 1_000, 400_000, 9_000_000])
     func lengthIsFree(announced: Int) {
         for count in [1, 65_536, 262_080, 262_144, 700_001] {
             let bytes = Self.bytes(count, seed: announced)
@@ -39,7 +39,7 @@ struct PacketMemoryTests {
         }
     }
 
-    @Test("a head and a part of another packet make a new one; what reaches outside of that is not there")
+    @Test("a head and a part of another packet form a new one; a range outside of it is cut")
     func joining() {
         let body = Self.bytes(200_000, seed: 3)
         let memory = PacketMemory(body)

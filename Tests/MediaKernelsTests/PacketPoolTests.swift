@@ -2,13 +2,14 @@ import MediaKernels
 import Synchronization
 import Testing
 
-@Suite("Packets whose objects are used again")
+@Suite("Reuse of packet objects")
 struct PacketPoolTests {
     private static func packet(_ bytes: [UInt8], _ pool: inout PacketPool) -> PacketMemory {
         bytes.withUnsafeBytes { pool.memory(copying: $0) }
     }
 
-    @Test("a packet somebody has is as it was, however many follow; one nobody has lends its object to a later one")
+    @Test(
+        "a referenced packet stays unchanged, however many follow; an unreferenced one lends its object to a later one")
     func reuse() {
         var pool = PacketPool()
         var kept: [PacketMemory] = []
@@ -27,7 +28,7 @@ struct PacketPoolTests {
         #expect(objects.count <= 13 && pool.count <= 13, "\(objects.count) objects for eleven at a time")
     }
 
-    @Test("whoever keeps more than the pool looks after keeps them all")
+    @Test("a caller that keeps more packets than the pool tracks keeps them all")
     func beyondTheLimit() {
         var pool = PacketPool()
         let all = (0..<PacketPool.limit + 50).map { Self.packet([UInt8(truncatingIfNeeded: $0), 1], &pool) }
@@ -36,7 +37,7 @@ struct PacketPoolTests {
         #expect(Set(all.map { ObjectIdentifier($0) }).count == all.count)
     }
 
-    /// Packets on their way to readers, a few at a time; what finds no place is let go of.
+    /// Packets on their way to readers, a few at a time; packets that do not fit are dropped.
     private final class Shelf: Sendable {
         private let state = Mutex((packets: [PacketMemory](), isClosed: false))
 
@@ -52,7 +53,7 @@ struct PacketPoolTests {
         }
     }
 
-    @Test("readers on other threads find a packet as it was made, while objects come and go")
+    @Test("readers on other threads see packets unchanged while objects are reused")
     func threads() async {
         let shelf = Shelf()
         let readings = await withTaskGroup(of: (read: Int, faults: Int).self) { group in
@@ -94,7 +95,7 @@ struct PacketPoolTests {
         #expect(readings.read >= 64 && readings.faults == 0, "\(readings)")
     }
 
-    @Test("units with lengths in an object of the pool are those without it")
+    @Test("length-prefixed units in a pooled object equal those without it")
     func lengthPrefixed() {
         var pool = PacketPool()
         let stream: [UInt8] = [0, 0, 0, 1, 0x67, 1, 2, 0, 0, 1, 0x65, 3, 4, 5, 0, 0, 1, 0x41, 6]

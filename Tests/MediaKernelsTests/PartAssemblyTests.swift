@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Part assembly: ISO/IEC 14496-12 §8.8.8 and §8.1.1")
 struct PartAssemblyTests {
-    /// What the kernel must give, written for the eye.
+    /// The kernel's expected result, written plainly.
     private static func reference(prefix: [UInt8], samples: [PartSample], table: PartAssembly.Table) -> [UInt8] {
         func big(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
         var rows: [UInt8] = []
@@ -44,7 +44,7 @@ struct PartAssemblyTests {
         }
     }
 
-    @Test("a range that reaches outside its memory is cut to what is there")
+    @Test("a range that reaches outside its memory is cut")
     func rangeIsCut() {
         let memory = PacketMemory([1, 2, 3])
         let sample = PartSample(memory: memory, range: 1..<900, duration: 0, flags: 0, compositionOffset: 0)

@@ -1,6 +1,6 @@
 import MediaKernels
 
-/// ``Limiter`` without any of its tricks: arrays in, arrays out, one value after the other. Shared with benchmarks/.
+/// ``Limiter`` without optimizations: arrays in, arrays out, one value after another. Shared with benchmarks/.
 struct PlainLimiter {
     private static let taps = 16
     private static let points: [[Float]] = [0.25, 0.5, 0.75].map { weights(at: $0) }
@@ -37,7 +37,7 @@ struct PlainLimiter {
     }
 
     private func next() -> Float {
-        // The oldest block is leaving; each of the others must find its gain reached when its turn comes.
+        // The oldest block is leaving; the gain of each other block must be reached by its turn.
         let down = self.allowed.enumerated().dropFirst().filter { $0.element < self.gain }
             .map { self.gain + ($0.element - self.gain) / Float($0.offset) }.min()
         if let down { return down }

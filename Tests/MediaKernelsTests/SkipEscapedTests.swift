@@ -2,9 +2,9 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("Steps over escaped bytes: ITU-T H.264 §7.4.1.1")
+@Suite("Skipping escaped bytes: ITU-T H.264 §7.4.1.1")
 struct SkipEscapedTests {
-    /// Offset and zero bytes before it behind `count` bytes that count; nil when there are fewer.
+    /// Offset and number of zero bytes before it, after `count` unescaped bytes; nil if there are fewer.
     private static func plainly(_ bytes: [UInt8], _ count: Int, from start: Int, to end: Int) -> [Int]? {
         var offset = start
         var zeros = 0
@@ -19,7 +19,7 @@ struct SkipEscapedTests {
         return [offset, zeros]
     }
 
-    @Test("as a loop over a copy would", arguments: 0..<200)
+    @Test("skipping agrees with a loop over an unescaped copy", arguments: 0..<200)
     func agrees(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let bytes = random.sparseBytes(Int.random(in: 0...200, using: &random))
@@ -36,7 +36,7 @@ struct SkipEscapedTests {
         }
     }
 
-    @Test("a byte that is kept out does not count, and one behind nothing is not there")
+    @Test("an emulation prevention byte does not count, and one after the end does not exist")
     func edges() {
         let memory = PacketMemory([0, 0, 3, 3, 0, 0, 3])
         var (offset, zeros) = (0, 0)

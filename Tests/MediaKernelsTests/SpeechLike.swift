@@ -6,8 +6,8 @@ import TestSupport
     import Musl
 #endif
 
-/// Sound with what matters of speech to a limiter: a pulse at the voice's pitch, ringing at formants, in syllables of
-/// about 200 ms and words with pauses between them.
+/// Audio with the properties of speech that matter to a limiter: pulses at the voice's pitch, resonances at formants,
+/// in syllables of about 200 ms and words with pauses between them.
 enum SpeechLike {
     /// Interleaved stereo at 48 kHz.
     static func make(seconds: Double, pitch: Double, level: Float, seed: UInt64) -> [Float] {

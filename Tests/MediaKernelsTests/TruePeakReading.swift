@@ -4,7 +4,8 @@
     import Musl
 #endif
 
-/// The true peak of a sound by sixteen-fold oversampling with a long sinc in double precision: nothing of the limiter's.
+/// The true peak of audio by sixteen-fold oversampling with a long sinc in double precision, independent of the
+/// limiter.
 enum TruePeakReading {
     private static let factor = 16
     private static let reach = 32
@@ -13,7 +14,7 @@ enum TruePeakReading {
         (-reach + 1...reach).map { tap in
             let x = Double(tap) - Double(point) / Double(factor)
             let inside = 1 - (x / Double(reach)) * (x / Double(reach))
-            // A Hann window, as the long reach makes its slope steep enough.
+            // A Hann window, since the long reach makes its slope steep enough.
             let window = inside > 0 ? 0.5 + 0.5 * cos(.pi * x / Double(reach)) : 0
             return x == 0 ? 1 : sin(.pi * x) / (.pi * x) * window
         }
@@ -26,7 +27,7 @@ enum TruePeakReading {
         for channel in 0..<2 {
             let sound = (0..<pairs).map { Double(samples[2 * $0 + channel]) }
             for place in Self.reach..<max(Self.reach, pairs - Self.reach) {
-                // Only where a peak can be.
+                // Only near a possible peak.
                 guard max(abs(sound[place]), abs(sound[place + 1])) > 0.4 else { continue }
                 for weights in Self.weights {
                     var value = 0.0

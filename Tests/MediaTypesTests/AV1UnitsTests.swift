@@ -4,12 +4,12 @@ import Testing
 
 @Suite("AV1 units: AV1 Bitstream §5.3")
 struct AV1UnitsTests {
-    /// A delimiter, a sequence header, a frame with an extension, and one that goes to the end.
+    /// A delimiter, a sequence header, a frame with an extension, and one that extends to the end.
     private static let temporalUnit: [UInt8] = [
         0x12, 0, 0x0A, 3, 1, 2, 3, 0x36, 0, 2, 0x10, 9, 0x30, 0x20, 1,
     ]
 
-    /// Type, begin and length of each unit of an array.
+    /// Type, start and length of each unit in an array.
     private static func found(in bytes: [UInt8]) -> [[Int]] {
         var units = AV1Units(bytes[...])
         var found: [[Int]] = []
@@ -17,7 +17,7 @@ struct AV1UnitsTests {
         return found
     }
 
-    /// The same where the bytes lie behind others in packet memory.
+    /// The same for bytes at an offset in packet memory.
     private static func foundInPlace(_ bytes: [UInt8]) -> [[Int]] {
         let memory = PacketMemory([0x12] + bytes)
         var offset = 1
@@ -28,14 +28,14 @@ struct AV1UnitsTests {
         return found
     }
 
-    @Test("units with and without a length and an extension are found where they lie")
+    @Test("units with and without a length and an extension are found")
     func units() {
         let expected = [[2, 2, 0], [1, 4, 3], [6, 10, 2], [6, 13, 2]]
         #expect(Self.found(in: Self.temporalUnit) == expected)
         #expect(Self.foundInPlace(Self.temporalUnit) == expected)
     }
 
-    @Test("cut anywhere it ends before the damage, in an array and in place")
+    @Test("truncated anywhere, the walk ends before the damage, in an array and in place")
     func cut() {
         for length in 0..<Self.temporalUnit.count {
             let bytes = Array(Self.temporalUnit.prefix(length))

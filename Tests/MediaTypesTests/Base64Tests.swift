@@ -1,9 +1,9 @@
 import MediaTypes
 import Testing
 
-@Suite("Digits of base 64: RFC 4648 §4")
+@Suite("Base64: RFC 4648 §4")
 struct Base64Tests {
-    @Test("bytes come back, with padding and without; what is none is refused")
+    @Test("bytes survive a round trip, with padding and without; invalid text is refused")
     func bytes() {
         for (plain, coded) in [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),

@@ -1,9 +1,9 @@
 import MediaTypes
 import Testing
 
-@Suite("Comparisons in constant time")
+@Suite("Comparison in constant time")
 struct ConstantTimeTests {
-    @Test("equal is what is the same to its end and no longer")
+    @Test("only values with the same bytes and length are equal")
     func equal() {
         let known = Array("s3cret".utf8)
         #expect(ConstantTime.isEqual(known, known) && ConstantTime.isEqual([], []))
@@ -11,11 +11,11 @@ struct ConstantTimeTests {
         for other in [known + known, known + [0], known.reversed(), [UInt8](repeating: 0, count: 6)] {
             #expect(!ConstantTime.isEqual(known, other) && !ConstantTime.isEqual(other, known))
         }
-        // What is missing counts as zero, and as missing.
+        // A missing byte counts as zero, and as missing.
         #expect(!ConstantTime.isEqual([0, 0], [0]) && !ConstantTime.isEqual([0], []) && !ConstantTime.isEqual([], [0]))
     }
 
-    @Test("any one bit that differs is seen")
+    @Test("any one different bit is noticed")
     func bits() {
         let known = (0..<32).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         for bit in 0..<256 {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Decoder specific info of an esds box: ISO/IEC 14496-1 §7.2.6")
 struct DecoderSpecificInfoTests {
-    /// A descriptor whose length has as many bytes as are asked for.
+    /// A descriptor with the given number of length bytes.
     private static func descriptor(_ tag: UInt8, _ body: [UInt8], lengthBytes: Int = 1) -> [UInt8] {
         let length = (0..<lengthBytes).reversed().map { index -> UInt8 in
             UInt8(truncatingIfNeeded: body.count >> (7 * index)) & 0x7F | (index > 0 ? 0x80 : 0)
@@ -18,7 +18,7 @@ struct DecoderSpecificInfoTests {
         return [0, 0, 0, 0] + stream
     }
 
-    @Test("it is found whatever lies before it and however its lengths are written", arguments: [1, 2, 4])
+    @Test("it is found after any other descriptors, and with any form of lengths", arguments: [1, 2, 4])
     func found(lengthBytes: Int) {
         for (flags, extra) in [
             (0, []), (0x80, [9, 9]), (0x40, [3, 5, 5, 5]), (0x20, [7, 7]), (0xE0, [9, 9, 1, 5, 7, 7]),
@@ -30,10 +30,10 @@ struct DecoderSpecificInfoTests {
         }
     }
 
-    @Test("what ends too early, or is another descriptor, is nothing and no trap")
+    @Test("a truncated box, or another descriptor, gives nothing and does not trap")
     func hostile() {
         let whole = Self.box([0x11, 0x90], flags: 0xE0, extra: [9, 9, 1, 5, 7, 7])
-        // Behind the information lies what nobody asks for.
+        // After the information come unused bytes.
         for count in 0..<(whole.count - 3) { #expect(DecoderSpecificInfo.read(esds: Array(whole[..<count])) == nil) }
         for place in 4..<whole.count {
             var esds = whole

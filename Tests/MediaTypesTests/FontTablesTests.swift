@@ -26,7 +26,7 @@ struct FontTablesTests {
         #expect(tables.advance(of: "\u{1f389}", size: 50) == 30)
     }
 
-    @Test("emoji have glyphs in a map of all of Unicode, and not in one of its first plane")
+    @Test("emoji have glyphs in a full Unicode map, and not in one of the first plane only")
     func planes() throws {
         var font = TestFont("🎉")
         #expect(try #require(Self.tables(font.bytes)).glyph(for: "🎉") == 1)
@@ -34,10 +34,10 @@ struct FontTablesTests {
         #expect(try #require(Self.tables(font.bytes)).glyph(for: "🎉") == 0)
     }
 
-    @Test("the first face of a collection counts")
+    @Test("the first face of a collection is used")
     func collection() throws {
         let font = TestFont("A").bytes
-        // Offsets in a collection are those of the file.
+        // Offsets in a collection are relative to the file.
         var file: [UInt8] = Array("ttcf".utf8) + [0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 16] + font
         let count = Int(font[5])
         for table in 0..<count {
@@ -48,7 +48,7 @@ struct FontTablesTests {
         #expect(try #require(Self.tables(file)).glyph(for: "A") == 1)
     }
 
-    @Test("what is no font is none, and a font of bitmaps alone says so")
+    @Test("a file that is no font is refused, and a bitmap-only font is reported as such")
     func others() throws {
         #expect(Self.tables([]) == nil)
         #expect(Self.tables(Array("wOFF0123456789abcdef".utf8)) == nil)
@@ -58,7 +58,7 @@ struct FontTablesTests {
         #expect(try #require(Self.tables(bitmaps.bytes)).hasOutlines == false)
     }
 
-    @Test("no bytes make it trap")
+    @Test("no bytes make the parser trap")
     func anyBytes() {
         var random = TestRandom(seed: 25)
         for isWide in [true, false] {

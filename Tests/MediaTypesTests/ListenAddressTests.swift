@@ -5,7 +5,7 @@ import MediaTypes
 @Suite("Listen address: HOST:PORT, [IPV6]:PORT, unix:/path")
 struct ListenAddressTests {
     @Test(
-        "an address reads back as it was written",
+        "an address survives a round trip",
         arguments: [
             "127.0.0.1:8080", "0.0.0.0:0", "localhost:1935", "[::1]:8080", "[fe80::1%eth0]:65535",
             "room-1.example_2:80",
@@ -16,7 +16,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "a mistake names the remedy",
+        "the error names the remedy",
         arguments: [
             ("8080", "127.0.0.1:8080"), ("localhost", "localhost:8080"), ("", "127.0.0.1:8080"),
             (":8080", "0.0.0.0:8080"), ("::1:80", "[::1]:8080"), ("[::1:80", "[::1]:8080"), ("[abc]:80", "[::1]:8080"),
@@ -45,7 +45,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "a URL can be opened on this machine",
+        "the URL of an address can be opened on this machine",
         arguments: [
             ("0.0.0.0:0", "http://127.0.0.1:4321"), ("[::]:0", "http://[::1]:4321"),
             ("10.0.0.7:0", "http://10.0.0.7:4321"),

@@ -3,7 +3,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-@Suite("Supplemental messages, read where they lie: ITU-T H.264 §7.3.2.3, §7.4.1.1, §D.2.8")
+@Suite("SEI messages, read in place: ITU-T H.264 §7.3.2.3, §7.4.1.1, §D.2.8")
 struct SupplementalMessagesTests {
     private struct Found: Hashable {
         let type: Int
@@ -18,7 +18,7 @@ struct SupplementalMessagesTests {
             })
     }
 
-    /// A unit of these messages, with the bytes that keep start codes out of it.
+    /// A unit with these messages, with emulation prevention bytes.
     private static func unit(_ messages: [UInt8]) -> [UInt8] {
         var unit: [UInt8] = [6]
         var zeros = 0
@@ -43,7 +43,7 @@ struct SupplementalMessagesTests {
         }
     }
 
-    /// What a reader finds that copies the unit and cleans it first.
+    /// The result of a reader that copies and unescapes the unit first.
     private static func readPlainly(_ unit: [UInt8]) -> [Found] {
         let begin = unit.prefix(SEIMessages.unitLimit).dropFirst()
         var rest = SequenceParameterSet.removingEmulationPrevention(begin)[...]
@@ -64,7 +64,7 @@ struct SupplementalMessagesTests {
         return found
     }
 
-    @Test("whatever a unit holds, it is read as if it had been copied and cleaned", arguments: 0..<300)
+    @Test("any unit is read in place as if it had been copied and unescaped", arguments: 0..<300)
     func inPlace(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
         let noise = (0..<Int.random(in: 0...600, using: &random)).map { _ -> UInt8 in
@@ -89,7 +89,7 @@ struct SupplementalMessagesTests {
         #expect(Self.read([cut]) == Self.readPlainly(cut))
     }
 
-    @Test("the messages of all units come in order; those behind a picture are left out where that is asked for")
+    @Test("messages of all units come in order; those after a slice are left out if requested")
     func order() {
         let units: [[UInt8]] = [
             [0x09, 0x10], Self.unit([1, 1, 7, 5, 0]), [0x67, 1], Self.unit([6, 1, 8]), [0x41, 9], Self.unit([4, 1, 2]),
@@ -99,7 +99,7 @@ struct SupplementalMessagesTests {
         #expect(Self.read(units).map(\.payload) == [[7], [], [8], [2]])
     }
 
-    @Test("a unit of too many messages, or with one that is too long, ends there, and the next one is read")
+    @Test("a unit with too many messages, or one that is too long, ends there, and the next unit is read")
     func bounds() {
         let empty = Self.unit((0..<20).flatMap { _ in [9, 0] as [UInt8] })
         #expect(Self.read([empty, Self.unit([8, 0])]).map(\.type) == [Int](repeating: 9, count: 16) + [8])
@@ -107,7 +107,7 @@ struct SupplementalMessagesTests {
         #expect(Self.read([Self.unit(long), Self.unit([8, 0])]).map(\.type) == [8])
     }
 
-    @Test("lengths that lie, and a range that does, end it")
+    @Test("wrong lengths and ranges end the walk")
     func damage() {
         let whole = Self.memory([Self.unit([1, 1, 7])])
         let damaged: [[UInt8]] = [
@@ -118,13 +118,13 @@ struct SupplementalMessagesTests {
             let memory = PacketMemory(bytes)
             #expect(SEIMessages(memory, in: 0..<bytes.count).map(\.type).isEmpty)
         }
-        // Beyond the memory there is nothing.
+        // Nothing is read beyond the memory.
         let cut = PacketMemory([0, 0, 3, 0x84, 6, 1, 4, 1])
         #expect(SEIMessages(cut, in: 0..<1000).map(\.type).isEmpty)
         #expect(SEIMessages(whole, in: 0..<1000).map(\.type) == [1])
     }
 
-    @Test("bits go on over the bytes that keep start codes out, and end with the payload")
+    @Test("bits continue across emulation prevention bytes, and end with the payload")
     func bits() {
         var payload = NALPayloadReader(PacketMemory([9, 0, 0, 3, 1, 0x90, 0xFF]), in: 1..<6)
         let (zeros, three) = (payload.bits(23), payload.bits(3))
@@ -135,7 +135,7 @@ struct SupplementalMessagesTests {
         #expect(tooMany == nil && none == 0 && last == 0 && end == nil)
     }
 
-    @Test("decoding begins at a recovery point at which all is right at once, and at no other picture")
+    @Test("decoding can start at a recovery point with an exact and immediate recovery, and at no other frame")
     func recoveryPoints() {
         let slice: [UInt8] = [0x41, 9]
         let atOnce: [UInt8] = [6, 1, 0xC4]
@@ -143,12 +143,12 @@ struct SupplementalMessagesTests {
         let cases: [([[UInt8]], Bool)] = [
             ([Self.unit(atOnce), slice], true), ([Self.unit(later), slice], false),
             ([[0x09, 0x10], Self.unit([1, 2, 0, 0]), Self.unit(atOnce), slice], true),
-            // Behind a message in which bytes were put in, and behind one without a word.
+            // After a message with emulation prevention bytes, and after an empty one.
             ([Self.unit([5, 6, 0, 0, 0, 0, 1, 0] + atOnce), slice], true),
             ([Self.unit([6, 0] + atOnce), slice], true),
-            // The first one counts, and what follows the picture is about another.
+            // The first one counts, and messages after the slice belong to another frame.
             ([Self.unit(later + atOnce), slice], false), ([slice, Self.unit(atOnce)], false),
-            // Cut off, it says nothing.
+            // A truncated one is ignored.
             ([[6, 6, 2, 0xC4], slice], false), ([slice], false), ([], false),
         ]
         for (units, isAtOnce) in cases {

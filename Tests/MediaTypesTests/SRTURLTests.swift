@@ -1,9 +1,9 @@
 import MediaTypes
 import Testing
 
-@Suite("Addresses of SRT listeners")
+@Suite("URLs of SRT listeners")
 struct SRTURLTests {
-    @Test("host, port and the words of the query are read, percent signs undone")
+    @Test("host, port and query parameters are read, with percent-decoding")
     func reading() throws {
         let url = try #require(
             SRTURL(
@@ -17,14 +17,14 @@ struct SRTURLTests {
         #expect(plain.latencyMs == 120 && plain.passphrase.isEmpty && plain.keyLength == 0)
     }
 
-    @Test("nothing secret is in what may be shown")
+    @Test("the redacted form contains no secret")
     func redacted() throws {
         let url = try #require(SRTURL("srt://h:1?streamid=hunter2&passphrase=hunter2hunter2"))
         #expect(url.redacted == "srt://h:1")
     }
 
     @Test(
-        "anything else is none",
+        "other URLs are refused",
         arguments: [
             "rtmp://h:1/a/b", "srt://h", "srt://h:0", "srt://h:65536", "srt://:9", "srt://h:9?mode=listener",
             "srt://h:9?latency=5", "srt://h:9?passphrase=short", "srt://h:9?pbkeylen=17", "srt://h:9?unknown=1",

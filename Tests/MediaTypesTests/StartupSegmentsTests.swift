@@ -1,7 +1,7 @@
 import MediaTypes
 import Testing
 
-@Suite("Opening segments: the short segments a live room begins with")
+@Suite("Opening segments: the short segments at the start of a live room")
 struct OpeningSegmentsTests {
     private struct Case {
         var fps: Int
@@ -30,7 +30,7 @@ struct OpeningSegmentsTests {
         Case(30, 24, 48, [1], 24, 96),
         Case(24, 48, 240, [1], 12, 240),
         Case(60, 120, 240, [1, 2], 30, 240),
-        // None that is shorter fits: three whole segments.
+        // No shorter length fits: three whole segments.
         Case(30, 15, 15, [1], 15, 45),
         Case(30, 31, 31, [1], 31, 93),
         Case(1, 1, 1, [1], 1, 3),
@@ -51,13 +51,13 @@ struct OpeningSegmentsTests {
     }
 
     @Test(
-        "three segments that cannot be cut and last longer than ten seconds are not waited for",
+        "three segments that cannot be shortened and last more than ten seconds are not waited for",
         arguments: [(30, 101, 101), (30, 599, 599), (0, 32, 64), (30, 0, 0)])
     func tooLong(_ fps: Int, _ gop: Int, _ segment: Int) {
         #expect(StartupSegments(fps: fps, gopFrames: gop, segmentFrames: segment, steps: [1]) == nil)
     }
 
-    @Test("each opening segment begins with an IDR frame, and so does the grid behind them; numbers of GOPs rise")
+    @Test("each opening segment starts with an IDR frame, and so does the grid after them; GOP numbers rise")
     func gops() throws {
         for (gop, segment) in [(32, 64), (30, 60), (8, 64), (48, 48), (62, 62)] {
             let opening = try #require(

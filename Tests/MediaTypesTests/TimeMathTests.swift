@@ -26,7 +26,7 @@ struct TimeMathTests {
         #expect(TimeMath.rescale(.max / 2, from: 1, to: 1_000_000_000) == .max)
     }
 
-    @Test("twenty years in nanoseconds survive the way to samples and back")
+    @Test("twenty years in nanoseconds survive conversion to samples and back")
     func longRunning() {
         let nanoseconds: Int64 = 20 * 365 * 86_400 * TimeMath.nanoseconds
         let samples = TimeMath.rescale(nanoseconds, from: TimeMath.nanoseconds, to: 48_000)
@@ -34,7 +34,7 @@ struct TimeMathTests {
     }
 
     @Test(
-        "a product of more than 64 bits is divided and rounded as a short one",
+        "a product of more than 64 bits is divided and rounded like a short one",
         arguments: [.down, .nearest, .up] as [TimeMath.Rounding])
     func longProducts(rounding: TimeMath.Rounding) {
         let long: Int64 = 1 << 58

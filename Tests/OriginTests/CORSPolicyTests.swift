@@ -22,7 +22,7 @@ struct CORSPolicyTests {
     }
 
     @Test(
-        "a WebSocket is for pages that may read replies, for our own, and for what is no page",
+        "WebSockets are allowed for pages that may read replies, for our own, and for clients that are no page",
         arguments: [
             (["*"], "https://a.example", true), ([], "https://a.example", false), ([], nil, true),
             (["https://a.example"], "https://A.example", true), (["https://a.example"], "https://b.example", false),
@@ -35,7 +35,7 @@ struct CORSPolicyTests {
         #expect(policy.admits(origin: origin, authority: "room.example:8080") == isAdmitted)
     }
 
-    @Test("caches keep the answers for different pages apart")
+    @Test("caches keep the replies for different pages apart")
     func vary() {
         #expect(CORSPolicy(allowOrigins: ["https://a.example"]).fields(origin: nil)[.vary] == "Origin")
         #expect(CORSPolicy(allowOrigins: ["*"]).fields(origin: nil)[.vary] == nil)

@@ -41,7 +41,7 @@ struct FLVStreamTests {
         return tag
     }
 
-    @Test("who asks for a rendition when the outputs have stopped is told that it is over, and may leave")
+    @Test("a request for a rendition after the outputs have stopped gets the end, and can be cancelled")
     func late() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -55,16 +55,16 @@ struct FLVStreamTests {
         stream.whenMore { told.add(1, ordering: .relaxed) }
         #expect(told.load(ordering: .relaxed) == 1)
         guard case .end = stream.next() else {
-            Issue.record("it goes on")
+            Issue.record("it continues")
             return
         }
         stream.cancel()
-        // An encoder that is not stopped yet.
+        // An encoder that has not stopped yet.
         feed.receive(Self.picture(0))
         #expect(feed.readers == 0)
     }
 
-    @Test("fifty viewers get every byte, and one who hangs costs them nothing")
+    @Test("fifty viewers get every byte, and a viewer that hangs does not affect them")
     func many() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -83,7 +83,7 @@ struct FLVStreamTests {
                 await outputs.stop(reason: "over")
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            // From the key picture 25 on: 55 pictures with their headers, behind header, script and sequence header.
+            // From key frame 25 on: 55 frames with their headers, after header, script and sequence header.
             let pictures = 55 * (8_000 + 5 + 15)
             #expect(Set(counts).count == 1 && counts.count == 50)
             #expect(counts.allSatisfy { (pictures..<pictures + 2_000).contains($0) }, "\(counts.prefix(3))")
@@ -91,7 +91,7 @@ struct FLVStreamTests {
         await server.stop()
     }
 
-    @Test("only who may watch gets it, from any origin; what is no rendition is not found")
+    @Test("only authorized viewers get it, from any origin; an unknown rendition is 404")
     func refusals() async throws {
         let outputs = Self.outputs()
         let gate = SignedURLVerifier(room: "r", secrets: ["a secret of some length"]) { 1_000 }
@@ -123,13 +123,13 @@ struct FLVStreamTests {
         }
     }
 
-    @Test("a viewer who falls behind now and then goes on with key pictures; one who does so all the time is sent away")
+    @Test("a viewer that lags now and then continues at key frames; one that always lags is disconnected")
     func hopeless() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
         let patient = FLVStream(feed)
         #expect(Self.drain(patient) == (1, false), "the file's header")
-        // Three overruns of four seconds each, half a minute apart: two at most in a minute.
+        // Three overruns of four seconds each, half a minute apart: at most two within a minute.
         for round in 0..<3 {
             for number in 0..<100 {
                 patient.receive(
@@ -141,12 +141,12 @@ struct FLVStreamTests {
         }
         let hopeless = FLVStream(feed)
         for number in 0..<500 { hopeless.receive([Self.tag(number)], now: Int64(number) * Self.second / 25) }
-        #expect(Self.drain(hopeless) == (1, true), "nothing is kept for it")
-        guard case .tooSlow = hopeless.next() else { return #expect(Bool(false), "it is not told why") }
+        #expect(Self.drain(hopeless) == (1, true), "nothing is queued for it")
+        guard case .tooSlow = hopeless.next() else { return #expect(Bool(false), "it gets no reason") }
         await outputs.stop(reason: "over")
     }
 
-    @Test("at the end a viewer gets what is left")
+    @Test("at the end a viewer gets the rest of the data")
     func ends() async throws {
         let outputs = Self.outputs()
         let stream = FLVStream(try #require(outputs.feed(named: "180p")))

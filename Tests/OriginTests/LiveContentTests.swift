@@ -32,7 +32,7 @@ struct LiveContentTests {
         }
     }
 
-    /// Starts a request and returns once it waits.
+    /// Starts a request and returns once it is blocked.
     private static func waiting(_ stream: LiveStream, _ path: String) async throws -> Task<ListenerReply, Never> {
         let before = stream.content.waitingCount
         let task = Task { await Self.reply(stream, path) }
@@ -43,7 +43,7 @@ struct LiveContentTests {
     // MARK: §6.2.5.2, row by row
 
     @Test(
-        "requests that are answered at once",
+        "some requests are answered at once",
         arguments: [
             ("/v.m3u8", 200), ("/v.m3u8?_HLS_msn=0", 200), ("/v.m3u8?_HLS_msn=0&_HLS_part=3", 200),
             ("/v.m3u8?_HLS_msn=0&_HLS_part=4", 200), ("/v.m3u8?_HLS_msn=1&_HLS_part=1", 200),
@@ -62,7 +62,7 @@ struct LiveContentTests {
     }
 
     @Test(
-        "requests that wait are answered by the part that makes them true, and by no earlier one",
+        "a blocked request is answered by the part that satisfies it, and not earlier",
         arguments: [
             ("/v.m3u8?_HLS_msn=1&_HLS_part=2", 1), ("/v.m3u8?_HLS_msn=1&_HLS_part=3", 2), ("/v.m3u8?_HLS_msn=1", 2),
             ("/v.m3u8?_HLS_msn=1&_HLS_part=4", 3), ("/v.m3u8?_HLS_msn=2&_HLS_part=0", 3), ("/v.m3u8?_HLS_msn=2", 6),
@@ -83,7 +83,7 @@ struct LiveContentTests {
         }
     }
 
-    @Test("what does not come within three target durations is answered 503, and nothing waits any more")
+    @Test("a request not satisfied within three target durations gets 503, and nothing stays blocked")
     func tooLate() async throws {
         let stream = try Self.stream()
         let list = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
@@ -101,7 +101,7 @@ struct LiveContentTests {
         #expect(await part.value.status == .serviceUnavailable)
     }
 
-    @Test("the end of the stream answers lists with the ended one and parts with 404")
+    @Test("at the end, blocked playlist requests get the final playlist, and parts 404")
     func ended() async throws {
         let stream = try Self.stream()
         let list = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
@@ -112,7 +112,7 @@ struct LiveContentTests {
         #expect(await Self.reply(stream, "/v.m3u8?_HLS_part=1").status == .ok, "directives are ignored")
     }
 
-    @Test("a hint that is given up is answered 404")
+    @Test("a hinted part that is dropped gets 404")
     func staleHint() async throws {
         let stream = try Self.stream()
         let part = try await Self.waiting(stream, "/v-1-1.2.m4s")
@@ -120,7 +120,7 @@ struct LiveContentTests {
         #expect(await part.value.status == .notFound)
     }
 
-    @Test("a client that leaves waits no longer")
+    @Test("a client that leaves is no longer waiting")
     func left() async throws {
         let stream = try Self.stream()
         let client = ClientPresence()
@@ -133,13 +133,13 @@ struct LiveContentTests {
         client.leave()
         _ = await task.value
         #expect(stream.content.waitingCount == 0)
-        // And one that has left before it began to wait does not begin.
+        // A client that has left before it blocked does not block.
         _ = await stream.content.answer(
             to: OriginRequest(path: "v.m3u8", directives: ReloadDirectives(query: [("_HLS_msn", "2")]), client: client))
         #expect(stream.content.waitingCount == 0)
     }
 
-    @Test("a stop answers everybody, and nobody begins to wait after it")
+    @Test("a stop answers all blocked requests, and none blocks after it")
     func close() async throws {
         let stream = try Self.stream()
         let task = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
@@ -148,9 +148,9 @@ struct LiveContentTests {
         #expect(await Self.reply(stream, "/v.m3u8?_HLS_msn=2").status == .serviceUnavailable)
     }
 
-    // MARK: Forms and fields
+    // MARK: Forms and header fields
 
-    @Test("a list is rendered once: all replies share one buffer's bytes")
+    @Test("a playlist is rendered once, and all replies share the same buffer")
     func shared() async throws {
         let stream = try Self.stream()
         guard case .buffers(let one) = await Self.reply(stream, "/v.m3u8").body,
@@ -159,7 +159,7 @@ struct LiveContentTests {
         #expect(one[0].storageCapacity == other[0].storageCapacity && one == other)
     }
 
-    @Test("a delta, gzip, entity tags and caching times")
+    @Test("delta updates, gzip, entity tags and caching times")
     func fields() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<41 { try stream.next() }
@@ -181,14 +181,14 @@ struct LiveContentTests {
     }
 
     @Test(
-        "gzip is for clients that say so",
+        "gzip is used only for clients that accept it",
         arguments: [
             (nil, false), ("", false), ("gzip", true), ("br;q=1.0, gzip;q=0.8", true), ("gzip;q=0", false),
             ("gzip; q=0.000", false), ("deflate", false), ("*", true), ("xgzip", false), ("GZIP", true),
         ] as [(String?, Bool)])
     func acceptsGzip(field: String?, expected: Bool) { #expect(OriginResponder.acceptsGzip(field) == expected) }
 
-    @Test("a segment is its parts one after the other, whole and in ranges across their seams")
+    @Test("a segment is the concatenation of its parts, whole and in ranges across part boundaries")
     func segments() async throws {
         let stream = try Self.stream()
         let whole = (0..<4).flatMap { LiveStream.bytes("v-1-0.\($0).m4s") }
@@ -205,7 +205,7 @@ struct LiveContentTests {
         }
     }
 
-    @Test("lists report on each other, within one part of the truth")
+    @Test("playlists report on each other, at most one part behind")
     func reports() async throws {
         let stream = try Self.stream()
         #expect(
@@ -216,7 +216,7 @@ struct LiveContentTests {
                 "#EXT-X-RENDITION-REPORT:URI=\"a.m3u8\",LAST-MSN=1,LAST-PART=0\n"))
     }
 
-    @Test("what has left memory comes from elsewhere; a list never does")
+    @Test("objects no longer in memory come from elsewhere; playlists never do")
     func elsewhere() async throws {
         let stream = try LiveStream(
             ["v"],

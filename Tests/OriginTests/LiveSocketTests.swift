@@ -11,7 +11,7 @@ import Origin
 
 @Suite("Live content over sockets: rfc8216bis §6.2.5, HTTP/1.1 and HTTP/2", .serialized, .timeLimit(.minutes(2)))
 struct LiveSocketTests {
-    /// A server over one whole segment (0) and two parts of the next.
+    /// A server with one whole segment (0) and two parts of the next.
     private static func withServer(
         tls: Bool, _ body: (LiveStream, OriginServer) async throws -> Void
     ) async throws {
@@ -50,7 +50,7 @@ struct LiveSocketTests {
     }
 
     @Test(
-        "requests that are answered at once have the same status over both",
+        "requests that are answered at once have the same status over both protocols",
         arguments: [
             ("/v.m3u8", 200), ("/v.m3u8?_HLS_part=1", 400), ("/v.m3u8?_HLS_msn=4", 400), ("/v.m3u8?_HLS_msn=x", 400),
             ("/v.m3u8?_HLS_msn=0", 200), ("/v.m3u8?_HLS_msn=0&_HLS_part=4", 200), ("/v.m3u8?_HLS_skip=YES", 200),
@@ -63,19 +63,19 @@ struct LiveSocketTests {
         }
     }
 
-    @Test("a reload is held until its part is there, and is answered by it", arguments: [false, true])
+    @Test("a blocking reload is held until its part is there, and is answered by it", arguments: [false, true])
     func held(tls: Bool) async throws {
         try await Self.withServer(tls: tls) { stream, server in
             let task = Task { try await Self.get(server, "/v.m3u8?_HLS_msn=1&_HLS_part=2", tls: tls) }
             try await waitUntil("a request waits", { stream.content.waitingCount }) { $0 > 0 }
             try stream.next()
-            #expect(stream.content.waitingCount == 0, "the part itself wakes it, and no look at the clock")
+            #expect(stream.content.waitingCount == 0, "the part itself wakes it, not a timer")
             let (status, body) = try await task.value
             #expect(status == 200 && String(decoding: body, as: UTF8.self).contains("v-1-1.2.m4s"))
         }
     }
 
-    @Test("of a hinted part nothing is sent before all of it is there")
+    @Test("no byte of a hinted part is sent before it is complete")
     func hint() async throws {
         try await Self.withServer(tls: false) { stream, server in
             let channel = try await HTTPProbe(server.boundAddress).connect()
@@ -92,7 +92,7 @@ struct LiveSocketTests {
                     }
                     return received
                 }
-                // Others are answered meanwhile: the server has had every opportunity.
+                // Others are answered meanwhile, so the server has had every opportunity.
                 for _ in 0..<20 {
                     #expect(try await HTTPProbe(server.boundAddress).request("GET /v.m3u8").status == 200)
                 }
@@ -105,7 +105,7 @@ struct LiveSocketTests {
         }
     }
 
-    @Test("a hint that is given up is answered 404 over HTTP/2, too")
+    @Test("a hinted part that is dropped gets 404 over HTTP/2, too")
     func staleHint() async throws {
         try await Self.withServer(tls: true) { stream, server in
             let task = Task { try await HTTP2Probe(server.boundAddress).get("/v-1-1.2.m4s") }
@@ -115,7 +115,7 @@ struct LiveSocketTests {
         }
     }
 
-    @Test("ninety requests wait on one HTTP/2 connection and are all answered by one part; a reset one is not missed")
+    @Test("ninety requests on one HTTP/2 connection are all answered by one part; a reset one does not matter")
     func manyStreams() async throws {
         try await Self.withServer(tls: true) { stream, server in
             let connection = try await HTTP2Probe(server.boundAddress).connect()
@@ -134,7 +134,7 @@ struct LiveSocketTests {
         }
     }
 
-    @Test("two thousand waiting clients are all answered, with the part they asked for or a later one")
+    @Test("two thousand blocked clients all get the part they requested or a later one")
     func twoThousand() async throws {
         try await Self.withServer(tls: false) { stream, server in
             let probe = HTTPProbe(server.boundAddress)

@@ -4,14 +4,14 @@ import MediaTypes
 import Origin
 import Synchronization
 
-/// A clock that is set by hand.
+/// A clock set by the test.
 final class HandClock: MonotonicClock {
     private let time = Mutex<Int64>(0)
     func now() -> Int64 { self.time.withLock { $0 } }
     func set(seconds: Int64) { self.time.withLock { $0 = seconds * 1_000_000_000 } }
 }
 
-/// A stream of one or more made-up tracks at the live edge of a content.
+/// A stream of one or more generated tracks at the live edge of a content.
 final class LiveStream: Sendable {
     struct Track {
         var window: PlaylistWindow
@@ -37,7 +37,7 @@ final class LiveStream: Sendable {
 
     static func bytes(_ name: String) -> [UInt8] { Array((0..<400).map { _ in name }.joined(separator: ",").utf8) }
 
-    /// Publishes the next part of a track; the fourth makes the segment whole.
+    /// Publishes the next part of a track; the fourth completes the segment.
     func next(_ track: Int = 0) throws {
         try self.tracks.withLock { tracks in
             let number = tracks[track].window.nextMediaSequence
@@ -79,7 +79,7 @@ final class LiveStream: Sendable {
         }
     }
 
-    /// The hint of a track becomes another one without having come true, and its part is taken away.
+    /// Replaces the hint of a track before its part was published, and drops the part.
     func giveUpHint(_ track: Int = 0) {
         self.tracks.withLock { tracks in
             let number = tracks[track].window.nextMediaSequence + 1

@@ -1,10 +1,11 @@
 import Origin
 
-/// Objects in memory, and every name that was asked for would be served: what the responder lets through is seen here.
+/// Objects in memory. With ``servesAnything`` every requested name is served, which shows what the responder lets
+/// through.
 struct MemoryContent: OriginContent {
     var objects: [String: OriginObject] = [:]
     var ended = false
-    /// Answers for every name.
+    /// Whether every name is served.
     var servesAnything = false
 
     func answer(to request: OriginRequest, _ answer: @escaping @Sendable (OriginAnswer) -> Void) {
@@ -19,7 +20,7 @@ struct MemoryContent: OriginContent {
 }
 
 extension OriginContent {
-    /// The answer, for those who can wait.
+    /// The answer, for callers that can wait.
     func answer(to request: OriginRequest) async -> OriginAnswer {
         await withCheckedContinuation { continuation in
             self.answer(to: request) { continuation.resume(returning: $0) }

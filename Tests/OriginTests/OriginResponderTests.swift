@@ -15,7 +15,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "methods and paths have their status",
+        "methods and paths get the right status",
         arguments: [
             (.get, "/", 200), (.head, "/", 200), (.get, "/index.html", 200), (.get, "/?player=mse", 200),
             (.get, "/index.m3u8", 200), (.get, "/index.m3u8?_HLS_msn=3", 200), (.get, "/nothing", 404),
@@ -42,7 +42,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "a decoded name reaches the content as it is",
+        "a decoded name reaches the content unchanged",
         arguments: [("/a%20b/c.m4s", "a b/c.m4s"), ("/..a/b..", "..a/b.."), ("/é", "é")])
     func names(path: String, name: String) async throws {
         let reply = await Self.reply(.get, path, content: MemoryContent(servesAnything: true))
@@ -50,7 +50,7 @@ struct OriginResponderTests {
         #expect(String(decoding: bytes, as: UTF8.self) == name)
     }
 
-    @Test("type, caching, ranges and CORS come with an object")
+    @Test("objects have a content type, caching headers, ranges and CORS")
     func fields() async {
         let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist("0123456789")])
         let whole = await Self.reply(.get, "/index.m3u8", content: content)
@@ -66,11 +66,11 @@ struct OriginResponderTests {
         #expect(none.status == .rangeNotSatisfiable)
         #expect(none.fields[.contentRange] == "bytes */10")
         let head = await Self.reply(.head, "/index.m3u8", content: content, fields: [.range: "bytes=2-4"])
-        #expect(head.status == .ok && head.body.count == 10, "RFC 9110 §14.2: a range is GET's alone")
+        #expect(head.status == .ok && head.body.count == 10, "RFC 9110 §14.2: ranges are defined only for GET")
         #expect(head.fields[.contentRange] == nil)
     }
 
-    @Test("a missing object is not remembered, and the end of the room is told")
+    @Test("a 404 is not cached, and the reply says if the room has ended")
     func missing() async {
         #expect(await Self.reply(.get, "/index.m3u8").fields[.cacheControl] == "no-store")
         guard
@@ -81,7 +81,7 @@ struct OriginResponderTests {
         #expect(String(decoding: bytes, as: UTF8.self) == "the room has ended\n")
     }
 
-    @Test("a preflight request is told methods and fields")
+    @Test("a preflight request gets the methods and headers")
     func preflight() async {
         let reply = await Self.reply(.options, "/seg.m4s", fields: [.origin: "https://a.example"])
         let allowed = reply.fields[.accessControlAllowHeaders] ?? ""

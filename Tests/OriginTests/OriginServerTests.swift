@@ -42,7 +42,7 @@ struct OriginServerTests {
         holder.remove()
     }
 
-    @Test("an object arrives whole from memory and from a file", arguments: ["/memory.m4s", "/v/s1.m4s"])
+    @Test("an object arrives complete from memory and from a file", arguments: ["/memory.m4s", "/v/s1.m4s"])
     func whole(path: String) async throws {
         try await Self.withServer { (probe, _) async throws in
             let reply = try await probe.request("GET \(path)")
@@ -67,7 +67,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("HEAD tells the length and sends nothing")
+    @Test("HEAD gives the length and sends no body")
     func head() async throws {
         try await Self.withServer { (probe, _) async throws in
             let replies = try await probe.exchange([
@@ -79,7 +79,7 @@ struct OriginServerTests {
     }
 
     @Test(
-        "requests have their status",
+        "requests get the right status",
         arguments: [
             ("GET /", 200), ("GET /nothing", 404), ("GET /gone.m4s", 404), ("GET /link.m4s", 404),
             ("GET /directory.m4s", 404),
@@ -93,7 +93,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("a file that has gone is told to pages of other origins as what it is, and nobody remembers it")
+    @Test("a deleted file gives pages of other origins a readable 404, which is not cached")
     func goneFile() async throws {
         try await Self.withServer { (probe, _) async throws in
             let reply = try await probe.request("GET /gone.m4s", ["Origin: https://player.example"])
@@ -102,7 +102,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("a file that turns out shorter than promised ends the connection, not the server")
+    @Test("a file shorter than announced closes the connection, not the server")
     func shrunkenFile() async throws {
         try await Self.withServer { (probe, _) async throws in
             await #expect(throws: HTTPProbe.Failure.self) { try await probe.request("GET /short.m4s") }
@@ -110,7 +110,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("a file that has been replaced is sent as it is now, however lately it was read")
+    @Test("a replaced file is sent in its new version, however recently it was read")
     func replacedFile() async throws {
         try await Self.withServer { (probe, path) async throws in
             #expect(try await probe.request("GET /v/s1.m4s").body == Self.segment)
@@ -123,7 +123,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("a body of any size is refused without being read")
+    @Test("a request body of any size is refused without being read")
     func bodies() async throws {
         try await Self.withServer { (probe, _) async throws in
             #expect(try await probe.request("POST /index.m3u8", body: "hello").status == 405)

@@ -4,7 +4,7 @@ import NIOCore
 import Origin
 import Testing
 
-@Suite("Tokens reach what a playlist names: rfc8216bis §6.2.5")
+@Suite("Tokens are passed on to the URIs in a playlist: rfc8216bis §6.2.5")
 struct QueryPassingTests {
     private static let multivariant = """
         #EXTM3U
@@ -37,12 +37,12 @@ struct QueryPassingTests {
     }
 
     @Test(
-        "the query goes with every URI, as it was written; delivery directives and the request's own CMCD do not",
+        "the query is added unchanged to every URI, without delivery directives and CMCD of the request",
         arguments: [
             ("", ""), ("?_HLS_msn=0&_HLS_skip=YES", ""),
             ("?token=a%22b%0A%23x&flag&_HLS_part=1", "?token=a%22b%0A%23x&flag"),
             ("?t=a+b&u=%C3%A9&v=é", "?t=a+b&u=%C3%A9&v=%C3%A9"),
-            // As CDNs sign it: other escapes would be another token.
+            // As signed by CDNs: other escapes would be another token.
             ("?hdnts=exp=1~acl=/room/*!%2f~hmac=a+/=&e=", "?hdnts=exp=1~acl=/room/*!%2f~hmac=a+/=&e="),
             ("?a=\"<#x>{$y}&%5FHLS_msn=1", "?a=%22%3C%23x%3E%7B$y%7D"),
             ("?CMCD=bl%3D4000%2Csid%3D%22x%22&t=1", "?t=1"), ("?CMCD=bl%3D1", ""),
@@ -55,7 +55,7 @@ struct QueryPassingTests {
         #expect(text == expected)
     }
 
-    @Test("keys of ours have the query, a key server of somebody else's is not told it")
+    @Test("key URIs of the room have the query, those of an external key server do not")
     func keys() async {
         let list = """
             #EXTM3U
@@ -68,7 +68,7 @@ struct QueryPassingTests {
         #expect(text == list.replacing("v-0.key", with: "v-0.key?sig=x"))
     }
 
-    @Test("in a live list parts, maps, hints, reports and segments have it, and each query has a tag of its own")
+    @Test("parts, maps, hints, reports and segments have the query, and each query has its own entity tag")
     func mediaPlaylist() async throws {
         let stream = try LiveStream()
         for _ in 0..<6 { for track in 0..<2 { try stream.next(track) } }
@@ -88,7 +88,7 @@ struct QueryPassingTests {
         }
     }
 
-    @Test("viewers with a token each have lists that are put together once")
+    @Test("playlists of viewers with different tokens are each rendered once")
     func rendered() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<41 { try stream.next() }
@@ -101,7 +101,7 @@ struct QueryPassingTests {
         #expect(stream.content.textCount == 2, "the full one and the delta")
     }
 
-    @Test("a query that is longer than any token is refused, for it would be in the list once for each URI")
+    @Test("a query longer than any token is refused, since it would be repeated for each URI")
     func longQuery() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<6 { try stream.next() }
@@ -115,14 +115,14 @@ struct QueryPassingTests {
         }
         #expect(await Self.reply("/index.m3u8?\(longest)", content).status == .ok)
         #expect(await Self.reply("/index.m3u8?\(longest)x", content).status == .uriTooLong)
-        // Not as it was sent: as it would stand there.
+        // The length counts in its escaped form in the playlist.
         let escaped = String(repeating: "\"", count: 700)
         #expect(await Self.reply("/index.m3u8?\(escaped)", content).status == .uriTooLong)
-        // What names nothing has nowhere to put it.
+        // A resource that names no URIs does not repeat the query.
         #expect(await Self.reply("/v-1-0.m4s?\(longest)x", stream.content).status == .ok)
     }
 
-    @Test("nor may one make a list of many hours many times as long")
+    @Test("a query may not make a playlist of many hours many times longer")
     func longList() async {
         let list = "#EXTM3U\n" + (0..<20_000).map { "#EXTINF:2.13333,\nv-1-\($0).m4s\n" }.joined()
         let content = MemoryContent(objects: ["v.m3u8": MemoryContent.playlist(list)])
@@ -132,7 +132,7 @@ struct QueryPassingTests {
         #expect(long.status == .badRequest && long.body.count < 200)
     }
 
-    @Test("the multivariant playlist is compressed for who takes it, and caches keep the forms apart")
+    @Test("the multivariant playlist is compressed for clients that accept it, and caches keep the forms apart")
     func compressed() async {
         let content = MemoryContent(objects: ["index.m3u8": MemoryContent.playlist(Self.multivariant)])
         let plain = await Self.reply("/index.m3u8", content)

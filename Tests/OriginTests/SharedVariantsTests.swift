@@ -1,12 +1,12 @@
 import Origin
 import Testing
 
-@Suite("Forms of a playlist that are made once for all who ask")
+@Suite("Forms of a playlist shared between requests")
 struct SharedFormsTests {
-    /// Who asks for a form and how it is made.
+    /// Requests a form, and makes it.
     private struct Asker {
         var forms = SharedVariants<String, String>(most: 3, mostBytes: 10)
-        /// Those that were made while the lock would have been held.
+        /// Forms made while the lock would have been held.
         var made: [String] = []
 
         mutating func ask(_ key: String, bytes: Int = 1, isForAll: Bool = false) -> String? {
@@ -20,7 +20,7 @@ struct SharedFormsTests {
         }
     }
 
-    @Test("each is made once; those beyond as many as may be shared are not made in here, but those for all are")
+    @Test("each form is made once; beyond the limit only the form common to all is shared")
     func most() {
         var asker = Asker()
         for key in ["a", "b", "c", "a"] { #expect(asker.ask(key) == key.uppercased()) }
@@ -30,7 +30,7 @@ struct SharedFormsTests {
         #expect(asker.made == ["a", "b", "c", "all"])
     }
 
-    @Test("one that has no room is made once in here, and then none but those for all")
+    @Test("a form over the byte limit is made once, and afterwards only the common form")
     func mostBytes() {
         var asker = Asker()
         #expect(asker.ask("a", bytes: 6) == "A")
@@ -41,7 +41,7 @@ struct SharedFormsTests {
         #expect(asker.made == ["a", "b", "all"])
     }
 
-    @Test("what cannot be made takes no place")
+    @Test("a form that cannot be made uses no space")
     func none() {
         var forms = SharedVariants<Int, Int>(most: 1, mostBytes: 1)
         let none = forms.form(1, isForAll: false) { nil }

@@ -1,7 +1,7 @@
 import Origin
 import Testing
 
-@Suite("Signed URLs of viewers")
+@Suite("Signed URLs for viewers")
 struct PlaybackGateTests {
     private static let now: Int64 = 1_800_000_000
 
@@ -18,7 +18,7 @@ struct PlaybackGateTests {
         }
     }
 
-    @Test("the signature is what HMAC-SHA256 gives over the four lines")
+    @Test("the signature is the HMAC-SHA256 of the four lines")
     func known() {
         // printf 'tandem-playback\n88231\n/\n1800003600' | openssl dgst -sha256 -hmac s3cret
         #expect(
@@ -36,7 +36,7 @@ struct PlaybackGateTests {
         #expect(!dumped.contains("104"), "nor the bytes of one")
     }
 
-    @Test("good for its path and its time, with either of two secrets; further parameters change nothing")
+    @Test("a signature is valid for its path and time, with either of two secrets; further parameters change nothing")
     func open() {
         let all = Self.pairs(Self.gate().query(scope: "/", seconds: 60))
         let gate = Self.gate(["new", "s3cret"])
@@ -50,7 +50,7 @@ struct PlaybackGateTests {
         #expect(Self.gate(["new"]).verdict(path: "/index.m3u8", query: all) == .forged)
     }
 
-    @Test("other secrets take the place of those there were, in every copy of the gate")
+    @Test("new secrets replace the old ones in every copy of the gate")
     func renewed() {
         let gate = Self.gate(["old"])
         let copy = gate
@@ -64,7 +64,7 @@ struct PlaybackGateTests {
         #expect(Self.pairs(copy.query(scope: "/", seconds: 60)).map(\.value) == after.map(\.value))
     }
 
-    @Test("ten thousand forged ones: parameters left out, doubled, and every digit and letter changed")
+    @Test("ten thousand forged URLs: missing and doubled parameters, and every digit and letter changed")
     func forged() {
         var generator = SystemRandomNumberGenerator()
         let gate = Self.gate()
@@ -72,7 +72,7 @@ struct PlaybackGateTests {
         for index in good.indices {
             var query = good
             query.remove(at: index)
-            // Without its scope it would be good for everything.
+            // Without its scope it would be valid for everything.
             #expect(gate.verdict(path: "/a", query: query) == (good[index].name == "scope" ? .forged : .unsigned))
             #expect(gate.verdict(path: "/a", query: good + [good[index]]) == .unsigned)
         }

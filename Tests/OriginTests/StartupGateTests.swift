@@ -4,14 +4,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The content of a successor waits until it has published")
+@Suite("A successor's content is held back until it has published")
 struct GatedContentTests {
     private final class Clock: MonotonicClock {
         let time = Atomic<Int64>(0)
         func now() -> Int64 { self.time.load(ordering: .relaxed) }
     }
 
-    /// Knows every name, and counts the questions.
+    /// Has every name, and counts the requests.
     private final class Content: OriginContent {
         let asked = Atomic<Int>(0)
         var ended: Bool { false }
@@ -32,7 +32,7 @@ struct GatedContentTests {
         }
     }
 
-    @Test("content that is open answers until it holds, and then again when it opens")
+    @Test("open content answers; closed content holds requests, and answers when it opens again")
     func holds() async throws {
         let inner = Content()
         let content = StartupGate(inner, isOpen: true, clock: Clock())
@@ -47,7 +47,7 @@ struct GatedContentTests {
         #expect(await late == "/b")
     }
 
-    @Test("who comes early is answered when it opens, who comes later at once")
+    @Test("an early request is answered when the content opens, a later one at once")
     func opens() async throws {
         let inner = Content()
         let content = StartupGate(inner, clock: Clock())
@@ -65,14 +65,14 @@ struct GatedContentTests {
         #expect(await Self.ask(content, "later") == "later")
     }
 
-    @Test("nobody waits for ever, nor behind the end")
+    @Test("no request waits without limit, or after the end")
     func expires() async {
         let clock = Clock()
         let content = StartupGate(Content(), clock: clock)
         async let waiting = Self.ask(content, "a")
         for _ in 0..<100 { await Task.yield() }
         content.expire()
-        // Whenever the question came, it is older than that.
+        // Later than any request's timeout.
         clock.time.store(60_000_000_000, ordering: .relaxed)
         let expiry = Task {
             while !Task.isCancelled {

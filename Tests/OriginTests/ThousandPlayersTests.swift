@@ -6,7 +6,7 @@ import Testing
 
 import Origin
 
-@Suite("A thousand waiting players over loopback", .serialized, .timeLimit(.minutes(2)))
+@Suite("A thousand blocked players over loopback", .serialized, .timeLimit(.minutes(2)))
 struct ThousandPlayersTests {
     private static func withServer(_ stream: LiveStream, _ body: (HTTPProbe, OriginServer) async throws -> Void)
         async throws
@@ -18,7 +18,7 @@ struct ThousandPlayersTests {
         await server.stop()
     }
 
-    @Test("one part wakes them all, each with the same list")
+    @Test("one part answers them all, each with the same playlist")
     func wake() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<6 { try stream.next() }
@@ -41,7 +41,7 @@ struct ThousandPlayersTests {
         }
     }
 
-    @Test("players that go away leave nothing behind")
+    @Test("players that leave leave nothing behind")
     func gone() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<6 { try stream.next() }
@@ -58,7 +58,7 @@ struct ThousandPlayersTests {
         }
     }
 
-    @Test("a stop does not wait for those who wait")
+    @Test("a stop does not wait for blocked players")
     func stop() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<6 { try stream.next() }

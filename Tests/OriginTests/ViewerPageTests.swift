@@ -4,7 +4,7 @@ import Origin
 
 @Suite("Viewer page")
 struct ViewerPageTests {
-    @Test("the title is text, whatever it contains")
+    @Test("the title is escaped, whatever it contains")
     func title() {
         let page = ViewerPage.html(title: "<script>alert('1')</script> \"&\" /*script*/ {{title}}")
         #expect(
@@ -14,7 +14,7 @@ struct ViewerPageTests {
         #expect(!page.contains("<script>alert"))
     }
 
-    @Test("the page is whole and loads nothing from elsewhere")
+    @Test("the page is complete and loads nothing from other servers")
     func selfContained() {
         let page = ViewerPage.html(title: "Room")
         #expect(!page.contains("{{") && !page.contains("/*style*/") && !page.contains("/*script*/"))
@@ -33,7 +33,7 @@ struct ViewerPageTests {
     }
 
     @Test(
-        "it may ask a key server that the room names, and nobody else",
+        "it may contact the key server that the room names, and no other",
         arguments: [
             ("https://keys.example/{track}/{period}", "https://keys.example"),
             ("http://10.0.0.1:8443?p={period}&t={track}", "http://10.0.0.1:8443"), ("https://[::1]/k", "https://[::1]"),

@@ -12,7 +12,7 @@ import Origin
 
 @Suite("Renditions over WebSocket-FLV: RFC 6455 §4.2", .timeLimit(.minutes(1)))
 struct WebSocketFLVTests {
-    /// A request for 180p with the fields of RFC 6455 §1.3, each as said here where it is named; an empty one is left out.
+    /// A request for 180p with the fields of RFC 6455 §1.3, with the given ones replaced; an empty one is left out.
     private static func head(
         _ changes: [HTTPField.Name: String] = [:], _ method: HTTPRequest.Method = .get
     ) -> HTTPRequest {
@@ -39,7 +39,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "the example of §1.3 is accepted, however its words are written",
+        "the example of §1.3 is accepted, in any spelling",
         arguments: [
             [:], [.connection: "keep-alive, upgrade"], [.upgrade: "WebSocket"], [.upgrade: "h2c , websocket"],
         ] as [[HTTPField.Name: String]])
@@ -52,7 +52,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "what does not ask for a WebSocket gets HTTP-FLV",
+        "a request without a WebSocket upgrade gets HTTP-FLV",
         arguments: [
             [.upgrade: ""], [.connection: ""], [.upgrade: "h2c"], [.connection: "close"], [.upgrade: "websockets"],
         ] as [[HTTPField.Name: String]])
@@ -63,7 +63,7 @@ struct WebSocketFLVTests {
         #expect(await Self.reply(Self.head([:], .head)).status == .ok)
     }
 
-    @Test("another version is told ours", arguments: ["", "8", "14", "13, 8", "thirteen"])
+    @Test("for another version the reply names ours", arguments: ["", "8", "14", "13, 8", "thirteen"])
     func version(version: String) async {
         let reply = await Self.reply(Self.head([.secWebSocketVersion: version]))
         #expect(reply.status.code == 426 && reply.fields[.secWebSocketVersion] == "13")
@@ -80,7 +80,7 @@ struct WebSocketFLVTests {
         #expect(await Self.reply(Self.head([.secWebSocketKey: key])).status == .badRequest)
     }
 
-    @Test("pages of other origins, and who may not watch, are refused")
+    @Test("pages of other origins, and unauthorized viewers, are refused")
     func admission() async {
         let listed = ["https://player.example"]
         #expect(await Self.reply(Self.head(), origins: listed).status == .switchingProtocols)
@@ -123,7 +123,9 @@ struct WebSocketFLVTests {
         holder.remove()
     }
 
-    @Test("the file's header and each tag are a frame; the end of the broadcast is said", arguments: [false, true])
+    @Test(
+        "the file header and each tag are one frame each; the end of the broadcast is announced",
+        arguments: [false, true])
     func plays(tls: Bool) async throws {
         let outputs = FLVStreamTests.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -149,14 +151,14 @@ struct WebSocketFLVTests {
                     let size = frame.payload[1...3].reduce(0) { $0 << 8 | Int($1) }
                     #expect(frame.payload.count == 11 + size + 4)
                 }
-                #expect((55...60).contains(tags), "from the key picture 25 on: \(tags) tags")
+                #expect((55...60).contains(tags), "from key frame 25 on: \(tags) tags")
             }
             try await waitUntil("the feed has no reader", { feed.readers }) { $0 == 0 }
         }
         await outputs.stop(reason: "over")
     }
 
-    @Test("a viewer who leaves is no reader any more", arguments: [true, false])
+    @Test("a viewer that leaves is no longer a reader", arguments: [true, false])
     func leaves(politely: Bool) async throws {
         let outputs = FLVStreamTests.outputs()
         let feed = try #require(outputs.feed(named: "180p"))

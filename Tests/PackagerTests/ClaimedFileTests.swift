@@ -5,7 +5,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("A worker's private file: written only while the worker's claim on the room is valid")
+@Suite("A worker's private file, written only while its claim on the room is valid")
 struct ClaimedFileTests {
     private static func folder() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent("tandem-claimed-\(UUID().uuidString)").path
@@ -16,7 +16,7 @@ struct ClaimedFileTests {
         return try Output(DirectoryStore(directory: path), settings: settings).packager.claim
     }
 
-    @Test("it is for this user alone, and a superseded worker leaves it as it is and nothing beside it")
+    @Test("only this user can read the file; a superseded worker leaves it unchanged and leaves no temporary file")
     func superseded() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -40,11 +40,11 @@ struct ClaimedFileTests {
         #expect(successor.read() == nil)
     }
 
-    @Test("the old content is there until the whole file beside it is renamed")
+    @Test("the old content stays until the complete new file is renamed over it")
     func steps() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
-        /// What is on disk after a step.
+        /// The files on disk after a step.
         struct Look: Equatable {
             var step: WriteStep
             var content: [UInt8]?
@@ -68,7 +68,7 @@ struct ClaimedFileTests {
             ])
     }
 
-    @Test("what a worker was killed over is removed by the next one")
+    @Test("temporary files of a killed worker are removed by the next one")
     func leftovers() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -80,7 +80,7 @@ struct ClaimedFileTests {
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
-    @Test("it may lie in another directory than the room's output, under the same claim")
+    @Test("the file may be in a directory other than the room's output, under the same claim")
     func elsewhere() throws {
         let (path, other) = (Self.folder(), Self.folder())
         defer { for path in [path, other] { try? FileManager.default.removeItem(atPath: path) } }

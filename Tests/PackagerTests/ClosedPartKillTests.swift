@@ -4,12 +4,12 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("A worker is killed while pictures are reordered: none is missing, none is there twice")
+@Suite("A worker is killed while frames are reordered: none is missing or doubled")
 struct ClosedPartKillTests {
     private static let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
 
-    /// A GOP of 32 pictures in decoding order, counted from its first: so many B-pictures before each P-picture, and a P-picture at
-    /// the end of each part where that `closes`.
+    /// A GOP of 32 frames in decode order, numbered from its first: `bFrames` before each P-frame, and with `closes` a
+    /// P-frame at the end of each part.
     private static func order(bFrames: Int64, closes: Bool) -> [Int64] {
         var order: [Int64] = [0]
         var shown: Int64 = 0
@@ -22,7 +22,7 @@ struct ClosedPartKillTests {
         return order
     }
 
-    /// The picture that is `index`-th in decoding order.
+    /// The packet at position `index` in decode order.
     private static func packet(_ index: Int64, _ order: [Int64]) -> CodedPacket {
         let pts = index / 32 * 32 + order[Int(index % 32)]
         return CodedPacket(
@@ -38,7 +38,7 @@ struct ClosedPartKillTests {
         }
     }
 
-    /// Times at which the listed pictures are shown, in ticks: from `tfdt`, the durations and the composition offsets.
+    /// Presentation times of the listed frames in ticks: from `tfdt`, the durations and the composition offsets.
     private static func shown(_ store: MemoryStore, _ list: String) throws -> [Int64] {
         var times: [Int64] = []
         for uri in ListText(store.text("\(list).m3u8")).uris {
@@ -55,7 +55,7 @@ struct ClosedPartKillTests {
         return times.sorted()
     }
 
-    /// - Returns: Places in the timelines of both renditions where a picture is missing or there twice.
+    /// - Returns: Positions in the timelines of both renditions with a missing or doubled frame.
     private static func faults(killedAfter frames: Int64, bFrames: (Int64, Int64), closes: Bool) throws -> Int {
         let store = MemoryStore()
         let orders = [bFrames.0, bFrames.1].map { Self.order(bFrames: $0, closes: closes) }
@@ -77,7 +77,7 @@ struct ClosedPartKillTests {
         return faults
     }
 
-    @Test("wherever a worker is killed, every picture is there once", arguments: [(1, 0), (2, 1), (3, 2)])
+    @Test("wherever a worker is killed, every frame is there once", arguments: [(1, 0), (2, 1), (3, 2)])
     func everyPicture(first: Int64, second: Int64) throws {
         for frames in Int64(66)..<133 {
             let faults = try Self.faults(killedAfter: frames, bFrames: (first, second), closes: true)
@@ -85,7 +85,7 @@ struct ClosedPartKillTests {
         }
     }
 
-    @Test("a successor does not go on behind a publisher's part that ends with a B-frame in flight")
+    @Test("a successor does not continue after a publisher's part that ends with a B-frame pending")
     func publishers() throws {
         for frames in Int64(66)..<133 {
             let faults = try Self.faults(killedAfter: frames, bFrames: (1, 3), closes: false)
@@ -94,7 +94,7 @@ struct ClosedPartKillTests {
     }
 
     @Test(
-        "a part that a successor does not go on with keeps its bytes for those who were told of it, and leaves with the others"
+        "a part that a successor does not continue keeps its bytes for clients that know it, and expires with the others"
     )
     func replaced() throws {
         var replaced = 0
@@ -125,7 +125,7 @@ struct ClosedPartKillTests {
         #expect(replaced > 0)
     }
 
-    @Test("the judge: parts of such a publisher that are gone on with would show it")
+    @Test("the check itself: continuing after such a publisher's part would be noticed")
     func judge() throws {
         let order = Self.order(bFrames: 3, closes: false)
         let parts = stride(from: 16, through: 32, by: 16).map { Set(order.prefix($0)) }

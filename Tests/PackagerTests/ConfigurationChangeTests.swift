@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("A rendition's coding changes with the canvas: rfc8216bis §4.4.4.3, §4.4.4.5")
+@Suite("Codec changes with the canvas: rfc8216bis §4.4.4.3, §4.4.4.5")
 struct ConfigurationChangeTests {
     static func changed(_ output: Output, to configuration: [UInt8], height: Int, at tick: Int64) throws {
         for track in output.tracks.indices where output.tracks[track].kind == .video {
@@ -13,7 +13,7 @@ struct ConfigurationChangeTests {
         }
     }
 
-    @Test("a new map and a discontinuity in every playlist at once, in the slot of the change")
+    @Test("every playlist gets a new map and a discontinuity at the same segment")
     func changeAndBack() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -44,7 +44,7 @@ struct ConfigurationChangeTests {
         #expect(output.events.failures.isEmpty)
     }
 
-    @Test("a map that could not be removed in its time stays where a canvas comes back that needs it")
+    @Test("a map whose deletion failed stays if a canvas that needs it returns")
     func backWhileStuck() throws {
         let store = MemoryStore()
         let output = try Output(
@@ -67,11 +67,11 @@ struct ConfigurationChangeTests {
         for track in ["720p", "360p"] {
             #expect(ListText(store.text("\(track).m3u8")).maps.last == "#EXT-X-MAP:URI=\"\(track)-1.mp4\"")
             #expect(store.files["\(track)-1.mp4"] != nil)
-            #expect(store.files["\(track)-1-0.m4s"] == nil, "what nobody needs went")
+            #expect(store.files["\(track)-1-0.m4s"] == nil, "unneeded files were deleted")
         }
     }
 
-    @Test("the same configuration again changes nothing; one that cannot be read is refused and changes nothing")
+    @Test("repeating a configuration changes nothing; an unreadable one is refused and changes nothing")
     func sameAndBroken() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -86,7 +86,7 @@ struct ConfigurationChangeTests {
         #expect(store.text("720p.m3u8").split(separator: "\n").count { $0.hasPrefix("#EXT-X-MAP") } == 1)
     }
 
-    @Test("a change before the first segment is no seam")
+    @Test("a change before the first segment causes no discontinuity")
     func first() throws {
         let store = MemoryStore()
         let output = try Output(store)

@@ -5,9 +5,9 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Conformance: ffmpeg plays what is published")
+@Suite("Conformance: ffmpeg plays the output")
 struct ConformanceTests {
-    @Test("two renditions and their sound: every frame decodes without a warning, in one run and over a hand-over")
+    @Test("two renditions and their audio: every frame decodes without a warning, in one run and over a handover")
     func ladder() throws {
         let (ffmpeg, ffprobe) = (try Tool.require("ffmpeg"), try Tool.require("ffprobe"))
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("packager-\(UUID().uuidString)")
@@ -58,7 +58,7 @@ struct ConformanceTests {
             // A drained room keeps whole segments.
             frames += run == 0 ? 128 : 180
             if run == 0 {
-                // Closed for the judge, who would wait for more otherwise.
+                // Ended for ffmpeg, which would wait for more otherwise.
                 for name in ["180p", "90p", "audio"] {
                     let text = try String(contentsOfFile: "\(directory)/\(name).m3u8", encoding: .utf8)
                     try (text + "#EXT-X-ENDLIST\n").write(

@@ -19,7 +19,7 @@ struct ContinuationTests {
         return output
     }
 
-    @Test("a fresh room begins now; a successor keeps the origin and begins with the next whole slot")
+    @Test("a new room starts now; a successor keeps the origin and starts with the next whole segment")
     func beginning() throws {
         let store = MemoryStore()
         let first = try Output(store)
@@ -32,7 +32,7 @@ struct ContinuationTests {
         #expect(beginning == .init(origin: Output.origin, firstTick: 320))
     }
 
-    @Test("a clock that was set back never leads into a published slot")
+    @Test("a clock that was set back never leads into a published segment")
     func clockSetBack() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -40,7 +40,7 @@ struct ContinuationTests {
         #expect(try second.packager.begin(now: Output.origin - 5_000_000_000).firstTick == 192)
     }
 
-    @Test("media sequence goes on, the break is marked in every list, the same initialization segment is kept")
+    @Test("the media sequence continues, every playlist marks the break, the initialization segment stays")
     func continues() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -65,7 +65,7 @@ struct ContinuationTests {
         #expect(store.text("720p.m3u8").contains("2023-11-14T22:13:28.533Z"))
     }
 
-    @Test("another coding gets a map of its own")
+    @Test("another codec configuration gets a map of its own")
     func newMap() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, tracks: [Output.video("v"), Output.audio])
@@ -78,7 +78,7 @@ struct ContinuationTests {
         #expect(store.text("index.m3u8").contains("avc1.42c00d"))
     }
 
-    @Test("a segment of which the machine's end has left less than was listed is a gap", arguments: [0, 100])
+    @Test("a segment truncated by a machine crash becomes a gap", arguments: [0, 100])
     func shortened(left: Int) throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -95,7 +95,7 @@ struct ContinuationTests {
         #expect(second.packager.object(named: "360p-1-2.m4s") == nil)
     }
 
-    @Test("numbers never fall over ten runs, and the discontinuity sequence follows")
+    @Test("numbers never fall over ten runs, and the discontinuity sequence is right")
     func manyRuns() throws {
         let store = MemoryStore()
         var names: [Int64: String] = [:]
@@ -120,7 +120,7 @@ struct ContinuationTests {
         #expect(names.count == 30)
     }
 
-    @Test("a worker that meets a higher incarnation publishes nothing more and says so")
+    @Test("a worker that finds a higher incarnation publishes nothing more and says so")
     func superseded() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store)
@@ -137,7 +137,7 @@ struct ContinuationTests {
         #expect(second.events.published.map(\.mediaSequence) == [3])
     }
 
-    @Test("a worker that loses the room between writing and listing takes its files back")
+    @Test("a worker that loses the room between writing and listing removes its files")
     func supersededInBetween() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store)
@@ -151,7 +151,7 @@ struct ContinuationTests {
         #expect(store.files["720p-1-3.m4s"] == nil)
     }
 
-    @Test("a worker that is overtaken while it writes lists nothing of it")
+    @Test("a worker superseded while it writes lists nothing of it")
     func overtakenWhileWriting() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store)
@@ -171,7 +171,7 @@ struct ContinuationTests {
         #expect(first.packager.object(named: "720p-1-3.m4s") == nil)
     }
 
-    @Test("what a killed worker wrote and never listed is cleaned up")
+    @Test("files that a killed worker wrote and never listed are removed")
     func orphans() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -184,7 +184,7 @@ struct ContinuationTests {
         #expect(store.files["720p-1-2.m4s"] != nil)
     }
 
-    @Test("a listed file that is gone becomes a gap")
+    @Test("a listed file that is missing becomes a gap")
     func missingFile() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -197,7 +197,7 @@ struct ContinuationTests {
         #expect(ListText(store.text("720p.m3u8")).count("#EXT-X-GAP") == 0)
     }
 
-    @Test("a rendition that comes or goes with a successor keeps the others' numbers")
+    @Test("a successor that adds or removes a rendition keeps the others' numbers")
     func changedLadder() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, tracks: [Output.video("720p"), Output.video("360p"), Output.audio])
@@ -211,7 +211,7 @@ struct ContinuationTests {
         let list = ListText(store.text("540p.m3u8"))
         #expect(list.mediaSequence == 3)
         #expect(list.uris.first == "540p-2-3.m4s")
-        #expect(store.files["360p-1-2.m4s"] != nil, "somebody may still be fetching it")
+        #expect(store.files["360p-1-2.m4s"] != nil, "a client may still be fetching it")
         second.feed((256 + 64 * 3)..<(256 + 64 * 20))
         _ = second.packager.step()
         #expect(store.files.keys.filter { $0.hasPrefix("360p") }.isEmpty)
@@ -219,7 +219,7 @@ struct ContinuationTests {
         #expect(Set(numbers).count == 1)
     }
 
-    @Test("a room that has ended is refused, and taken over only by a new session")
+    @Test("an ended room is refused, and taken over only by a new session")
     func ended() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store)
@@ -240,7 +240,7 @@ struct ContinuationTests {
         #expect(list.mediaSequence == 0)
     }
 
-    @Test("a new session of a room that has not ended continues it")
+    @Test("a new session of an open room continues it")
     func newSessionOfOpenRoom() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -259,7 +259,7 @@ struct ContinuationTests {
         #expect(try Output(store).packager.incarnation == 2)
     }
 
-    @Test("another grid is refused while the room lives")
+    @Test("another segment grid is refused while the room is open")
     func otherGrid() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -271,7 +271,7 @@ struct ContinuationTests {
         #expect(error?.what.contains("30 fps") == true)
     }
 
-    @Test("playlists without a state file are not overwritten unasked")
+    @Test("playlists without a state file are not overwritten unless asked")
     func foreignDirectory() throws {
         let store = MemoryStore()
         try store.put("index.m3u8", [], durable: false)
@@ -280,7 +280,7 @@ struct ContinuationTests {
     }
 
     @Test(
-        "a damaged state file is refused with the remedy and left alone",
+        "a damaged state file is refused with a remedy and left unchanged",
         arguments: ["", "{}", "not json", "[1]", "{\"version\": 1}"])
     func damaged(text: String) throws {
         let store = MemoryStore()
@@ -291,7 +291,7 @@ struct ContinuationTests {
         #expect(store.text("state.json") == text)
     }
 
-    @Test("no damage to the state file traps", arguments: 0..<400)
+    @Test("no damage to the state file makes the reader trap", arguments: 0..<400)
     func mutatedState(seed: Int) throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, slots: 8) { $0.windowSeconds = 6 }

@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("What happens with a picture, in every rendition's media: once, with one id")
+@Suite("Timed metadata (emsg): in every rendition, once, with one id")
 struct CueTests {
     private static func cue(_ packager: HLSPackager, _ number: Int64, _ frame: Int64) -> FrameMetadata {
         FrameMetadata(
@@ -11,13 +11,13 @@ struct CueTests {
             message: packager.message(number: number, at: frame, payload: ID3Tag.text("t", "event \(number)")))
     }
 
-    /// Numbers of the events in some bytes, in order.
+    /// Numbers of the events in the bytes, in order.
     private static func events(_ bytes: [UInt8]?) -> [String] {
         String(decoding: bytes ?? [], as: UTF8.self).matches(of: /event (\d+)/).map { String($0.output.1) }
     }
 
     @Test(
-        "the part and the segment that hold the picture have it in every rendition of the pictures, the sound has none")
+        "the part and the segment of the frame carry it in every video rendition; audio does not")
     func everywhere() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
@@ -41,7 +41,7 @@ struct CueTests {
         #expect(boxes[0] == boxes[1] && boxes[0].count == 60)
     }
 
-    @Test("where there are no pictures the sound carries them")
+    @Test("in an audio-only output the audio carries it")
     func soundAlone() throws {
         let store = MemoryStore()
         let output = try Output(store, tracks: [Output.audio])
@@ -53,7 +53,7 @@ struct CueTests {
         #expect((0..<3).map { Self.events(store.read("audio-1-\($0).m4s")) } == [[], ["1"], []])
     }
 
-    @Test("layouts that no picture shows any more are forgotten; tracks of sound keep none")
+    @Test("layouts that no frame shows any more are dropped; audio tracks keep none")
     func layouts() throws {
         let (output, _, _) = try EdgeTests.begun(MemoryStore())
         output.packager.carry(
@@ -64,12 +64,12 @@ struct CueTests {
             output.packager.show([JSONValue.Member("n", .integer(frame))], from: frame, isScheduled: true)
             output.feed(frame..<frame + 1)
         }
-        // From one key picture to the next, and what H.264 may reorder.
+        // From one key frame to the next, plus what H.264 may reorder.
         let counts = output.tracks.indices.map { output.packager.layoutCount(track: $0) }
         #expect(counts[0] == counts[1] && (2...64).contains(counts[0]) && counts[2] == 0, "\(counts)")
     }
 
-    @Test("ids of two workers of a room are never the same")
+    @Test("two workers of a room never use the same id")
     func numbers() throws {
         let store = MemoryStore()
         let first = try Output(store)
@@ -79,7 +79,7 @@ struct CueTests {
                 != second.packager.message(number: 1, at: 0, payload: []).id)
     }
 
-    @Test("a state stays open for the next worker, which ends it; anything else ends with its worker")
+    @Test("the next worker continues and ends an open state; other events end with their worker")
     func states() throws {
         let store = MemoryStore()
         let (first, _, _) = try EdgeTests.begun(store)

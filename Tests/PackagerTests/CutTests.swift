@@ -3,9 +3,9 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Segments that are cut short, and breaks: rfc8216bis §4.4.4.3, §6.2.4")
+@Suite("Shortened segments and discontinuities: rfc8216bis §4.4.4.3, §6.2.4")
 struct CutTests {
-    /// Pictures with IDR pictures at these frames alone, as all renditions have them.
+    /// Frames with IDR frames only at these positions, in all renditions.
     private static func feed(_ output: Output, _ frames: Range<Int64>, keys: Set<Int64>) {
         for frame in frames {
             for (index, track) in output.tracks.enumerated() {
@@ -31,7 +31,7 @@ struct CutTests {
             track: 0, parameters: CodecParameters(codec: .h264, configuration: configuration), width: 1280, height: 720)
     }
 
-    /// Where time is broken, in segments, and how many there are.
+    /// Positions of discontinuities, in segments, and the number of segments.
     private static func seams(_ tags: [String]) -> [Int] {
         var count = 0
         var seams: [Int] = []
@@ -42,7 +42,7 @@ struct CutTests {
     }
 
     @Test(
-        "a rendition becomes a publisher's packets and is encoded again: breaks in every playlist, its map alone changes"
+        "a rendition switches to passthrough and back: every playlist has discontinuities, only its map changes"
     )
     func passing() throws {
         let store = MemoryStore()
@@ -77,7 +77,7 @@ struct CutTests {
         #expect(output.events.published.map(\.frames) == [0..<40, 40..<100, 100..<130, 130..<194, 194..<258])
     }
 
-    @Test("at the live edge the break is there with the slot's first part, also where another rendition is ahead")
+    @Test("at the live edge the discontinuity comes with the first part, also if another rendition is ahead")
     func edge() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -88,14 +88,14 @@ struct CutTests {
         _ = output.packager.step()
         Self.feed(output, 128..<160, keys: [128])
         output.packager.cut(at: 160, isBreak: true, recoding: Self.recoding(Output.otherH264))
-        // The smaller rendition and the sound are a part ahead when the other one's configuration comes.
+        // The smaller rendition and the audio are one part ahead when the other rendition's configuration arrives.
         for frame in Int64(160)..<180 {
             var picture = Output.picture(frame)
             picture.isKey = frame == 160
             output.packager.receive(track: 1, picture)
             for pts in Output.sounds(frame) { output.packager.receive(track: 2, Output.sound(pts)) }
         }
-        // Told again with the first packet.
+        // Repeated with the first packet.
         try output.packager.configure(
             track: 0, CodecParameters(codec: .h264, configuration: Output.otherH264), width: 1280, height: 720,
             firstTick: 160)
@@ -116,14 +116,14 @@ struct CutTests {
             #expect(text.split(separator: "\n").count { $0 == "#EXT-X-DISCONTINUITY" } == 1, "\(name)")
         }
         #expect(store.text("720p.m3u8").contains("720p-1-1.mp4"))
-        // The hint of the segment's first part was given under its own map.
+        // The hint of the segment's first part was given with its own map.
         let hinted = viewer.texts("720p.m3u8").filter { text in
             text.contains("#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"720p-1-3.0.m4s\"")
         }
         #expect(!hinted.isEmpty && hinted.allSatisfy { $0.contains("720p-1-1.mp4") })
     }
 
-    @Test("a run that ends between two segments of the grid is whole, and its successor goes on")
+    @Test("a run that ends between two grid segments is complete, and its successor continues")
     func drained() throws {
         let store = MemoryStore()
         let one = try Output(store)
@@ -145,7 +145,7 @@ struct CutTests {
     }
 
     @Test(
-        "killed between two segments of the grid: up to the successor's slate there is a hole, a break in every playlist",
+        "killed between two grid segments: a gap up to the successor's slate, and a discontinuity in every playlist",
         arguments: [64, 60] as [Int64])
     func killed(cut: Int64) throws {
         let store = MemoryStore()

@@ -20,7 +20,7 @@ struct EdgeTests {
         text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(prefix) }
     }
 
-    @Test("a part is listed as soon as it is cut, without a store having been asked")
+    @Test("a part is listed as soon as it is cut, without waiting for a store")
     func atOnce() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<64)
@@ -36,7 +36,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a segment is whole in a list once its number is recorded, or with the next part")
+    @Test("a segment is listed as whole once its number is recorded, or with the next part")
     func recordedFirst() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -53,11 +53,11 @@ struct EdgeTests {
         _ = output.packager.step()
         for list in Self.lists { #expect(!viewer.last(list).contains("-1-2.m4s\n")) }
         output.feed(192..<208)
-        for list in Self.lists { #expect(viewer.last(list).contains("-1-2.m4s\n"), "no player waits for a disk") }
+        for list in Self.lists { #expect(viewer.last(list).contains("-1-2.m4s\n"), "no player waits for the disk") }
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("nothing is shown before every playlist has a segment")
+    @Test("no playlist is shown before every playlist has a segment")
     func together() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<128, only: [0, 2])
@@ -66,7 +66,7 @@ struct EdgeTests {
         #expect(Self.lists.allSatisfy { !viewer.last($0).isEmpty })
     }
 
-    @Test("a segment is its parts, byte for byte the file, and whole parts end on the grid")
+    @Test("a segment is the concatenation of its parts, the file has the same bytes, and whole parts end on the grid")
     func bytes() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -86,7 +86,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the directory lists the same segments, plain, in the same numbers")
+    @Test("the directory lists the same segments with the same numbers, without parts")
     func sameModel() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -103,7 +103,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("parts stay three target durations after their tags went, then leave; memory is bounded")
+    @Test("parts stay for three target durations after they leave the playlist, then are dropped; memory is bounded")
     func retention() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -126,7 +126,7 @@ struct EdgeTests {
     }
 
     @Test(
-        "a store that fails stops nobody at the edge: parts go on, and segments stay in memory until they are listed no more"
+        "a failing store does not stop the live edge: parts continue, segments stay in memory while listed"
     )
     func failingStore() throws {
         let store = MemoryStore()
@@ -134,7 +134,7 @@ struct EdgeTests {
         output.feed(0..<640)
         #expect(output.packager.step() == nil)
         store.refuse { $0.hasSuffix(".m4s") }
-        // A part of the next segment: players do not wait for the state file any longer.
+        // A part of the next segment: players no longer wait for the state file.
         output.feed(640..<1_296)
         #expect(output.packager.step() == nil)
         #expect(!output.events.failures.isEmpty)
@@ -145,7 +145,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a map that is to come back stays, though the time of what had it is over before it does")
+    @Test("a map that will be used again stays, although its last segment has expired")
     func mapAhead() throws {
         let settings = try Output.settings {
             $0.windowSeconds = 6
@@ -162,7 +162,7 @@ struct EdgeTests {
         try ConfigurationChangeTests.changed(output, to: Output.otherH264, height: 360, at: 128)
         feed(128..<480)
         #expect(viewer.object("720p-1.mp4") != nil)
-        // Two slots ahead: what has had the map may be deleted with the one in between.
+        // Two segments ahead: segments with the map may be deleted together with the one in between.
         try ConfigurationChangeTests.changed(output, to: Output.h264, height: 720, at: 576)
         feed(480..<592)
         for track in ["720p", "360p"] {
@@ -172,7 +172,7 @@ struct EdgeTests {
         #expect(viewer.object("720p-1-1.m4s") == nil && viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a rendition that falls behind holds up nobody else, and is a gap once it is given up")
+    @Test("a rendition that lags delays no other, and becomes a gap once it is given up")
     func lagging() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<64)
@@ -182,7 +182,7 @@ struct EdgeTests {
         #expect(Self.tags(viewer.last("360p.m3u8"), "#EXTINF").count == 1)
         #expect(Self.tags(viewer.last("360p.m3u8"), "#EXT-X-PART:").count == 5)
         output.feed(190..<256, only: [0, 2])
-        // Two segments behind: segment 1 of 360p is over, with the one part it had.
+        // Two segments behind: segment 1 of 360p is finished, with the one part it had.
         let gap = viewer.last("360p.m3u8")
         #expect(gap.contains("360p-1-1.0.m4s\",INDEPENDENT=YES\n#EXT-X-GAP\n#EXTINF:2.13334,\n360p-1-1.m4s\n"))
         #expect(gap.contains("TYPE=PART,URI=\"360p-1-2.0.m4s\""))
@@ -193,7 +193,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the end closes every list, without a hint, and takes nothing back that was announced")
+    @Test("the end closes every playlist, without a hint, and withdraws nothing that was announced")
     func ended() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<150)
@@ -206,7 +206,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a drained room's lists stay open")
+    @Test("a drained room's playlists stay open")
     func drained() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<128)
@@ -215,7 +215,7 @@ struct EdgeTests {
         #expect(!viewer.last("720p.m3u8").contains("ENDLIST"))
     }
 
-    @Test("a successor shows what was there and goes on in its numbers, under its own names")
+    @Test("a successor shows the previous parts and continues the numbers, with its own part names")
     func successor() throws {
         let store = MemoryStore()
         let (one, _, _) = try Self.begun(store)
@@ -239,14 +239,16 @@ struct EdgeTests {
 
     // MARK: Another configuration
 
-    @Test("a change has its discontinuity and map before the slot's first part in every list, and in the directory")
+    @Test(
+        "a change has its discontinuity and map before the segment's first part in every playlist, and in the directory"
+    )
     func change() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
         output.feed(0..<128)
         try ConfigurationChangeTests.changed(output, to: Output.otherH264, height: 360, at: 128)
         #expect(viewer.last("720p.m3u8").contains("#EXT-X-PRELOAD-HINT:TYPE=MAP,URI=\"720p-1-1.mp4\"\n"))
-        #expect(viewer.object("720p-1-1.mp4") != nil, "what is hinted is there")
+        #expect(viewer.object("720p-1-1.mp4") != nil, "hinted parts exist")
         output.feed(128..<150)
         for list in Self.lists {
             let isSound = list == "audio.m3u8"
@@ -268,12 +270,12 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a change that is told too late begins with the next slot in all lists, and the pictures before it are a gap")
+    @Test("a change reported too late starts with the next segment everywhere, and the frames before it are a gap")
     func lateChange() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
         output.feed(0..<128)
-        // Sound and one rendition have listed a part of slot 2 when the other says that it has another size there.
+        // Audio and one rendition have listed a part of segment 2 when the other reports a new size there.
         output.feed(128..<150, only: [1, 2])
         try output.packager.configure(
             track: 0, CodecParameters(codec: .h264, configuration: Output.otherH264), width: 640, height: 360,
@@ -283,7 +285,7 @@ struct EdgeTests {
         #expect(output.packager.step() == nil)
         for (list, names) in [("720p.m3u8", "720p-1-3"), ("360p.m3u8", "360p-1-3"), ("audio.m3u8", "audio-1-3")] {
             for text in [viewer.last(list), store.text(list)] {
-                #expect(Self.tags(text, "#EXT-X-DISCONTINUITY").count == 2, "the sequence number and one seam")
+                #expect(Self.tags(text, "#EXT-X-DISCONTINUITY").count == 2, "the sequence number and one discontinuity")
                 let lines = text.split(separator: "\n")
                 let seam = try #require(lines.firstIndex(of: "#EXT-X-DISCONTINUITY"))
                 #expect(lines[seam...].first { !$0.hasPrefix("#") } == "\(names).m4s")
@@ -296,7 +298,7 @@ struct EdgeTests {
     // MARK: Hints
 
     @Test(
-        "whatever the order in which tracks come, hints come true, names keep their place, parts end within the target",
+        "in any order of tracks: hints come true, names keep their content, parts stay within the target",
         arguments: 1...12)
     func interleavings(seed: UInt64) throws {
         let store = MemoryStore()
@@ -309,14 +311,14 @@ struct EdgeTests {
         var frames: [Int64] = [0, 0, 0]
         while (frames.min() ?? 0) < 1_000 {
             let track = Int(next(3))
-            // No track runs further ahead than an encoder's delay: nobody is given up.
+            // No track is further ahead than an encoder's delay, so none is given up.
             guard frames[track] - (frames.min() ?? 0) < 60 else { continue }
             let count = Int64(next(20)) + 1
             output.feed(frames[track]..<frames[track] + count, only: [track])
             frames[track] += count
             if next(9) == 0 { _ = output.packager.step() }
             if next(40) == 0 {
-                // At a slot nobody has reached.
+                // At a segment that no track has reached.
                 let slot = ((frames.max() ?? 0) / 64 + 1) * 64
                 let configuration = next(2) == 0 ? Output.h264 : Output.otherH264
                 if track < 2, frames.allSatisfy({ $0 <= slot }) {
@@ -330,7 +332,7 @@ struct EdgeTests {
         for list in Self.lists {
             let current = Self.tags(viewer.last(list), "#EXT-X-PRELOAD-HINT:TYPE=PART")
             for hint in hints[list] ?? [] where !names.contains(hint) && !removed.contains(hint) {
-                #expect(current == ["#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"\(hint)\""], "\(hint) never came")
+                #expect(current == ["#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"\(hint)\""], "\(hint) was never published")
             }
             #expect((hints[list]?.count ?? 0) > 50)
         }
@@ -338,7 +340,7 @@ struct EdgeTests {
     }
 
     @Test(
-        "part durations: none above the target, and none but the last of a segment or independent ones below 85 %",
+        "no part is above the target, and only last or independent parts of a segment are below 85 %",
         arguments: [(24, 24, 12), (25, 32, 16), (29, 30, 15), (30, 32, 16), (30, 30, 10), (50, 64, 32), (60, 64, 32)],
         [48_000, 44_100])
     func partRatio(_ frames: (fps: Int, gop: Int, part: Int), sampleRate: Int) throws {

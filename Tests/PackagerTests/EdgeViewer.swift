@@ -3,12 +3,12 @@ import MediaTypes
 import Packager
 import Synchronization
 
-/// A player that sees every update of the live edge and holds it to the rules.
+/// A player that sees every update of the live edge and checks it against the rules.
 final class EdgeViewer: Sendable {
     struct Seen {
         var objects: [String: [UInt8]] = [:]
         var removed: Set<String> = []
-        /// Every text of every playlist.
+        /// Every version of every playlist.
         var texts: [String: [String]] = [:]
         var hints: [String: Set<String>] = [:]
         var updates = 0
@@ -25,7 +25,7 @@ final class EdgeViewer: Sendable {
     func texts(_ name: String) -> [String] { self.seen.withLock { $0.texts[name] ?? [] } }
     func object(_ name: String) -> [UInt8]? { self.seen.withLock { $0.objects[name] } }
     var names: Set<String> { self.seen.withLock { Set($0.objects.keys) } }
-    /// Of the parts: segments share them.
+    /// Bytes of the parts; segments share them.
     var bytes: Int {
         self.seen.withLock { seen in
             seen.objects.filter { $0.key.split(separator: ".").count > 2 }.reduce(0) { $0 + $1.value.count }
@@ -37,7 +37,7 @@ final class EdgeViewer: Sendable {
         for object in update.added {
             switch object.content {
             case .whole(let memory):
-                // A track that goes back to a configuration it had names the same bytes again.
+                // A track that returns to an earlier configuration names the same bytes again.
                 if let known = seen.objects[object.name], known != memory.bytes {
                     seen.faults.append("\(object.name) has other bytes")
                 }
@@ -54,7 +54,7 @@ final class EdgeViewer: Sendable {
             seen.objects[name] = nil
             seen.removed.insert(name)
         }
-        // What is listed near the edge must be there after the removals too.
+        // Objects listed near the edge must still be there after the removals.
         for texts in seen.texts.values {
             for line in (texts.last ?? "").split(separator: "\n") where line.hasPrefix("#EXT-X-PART:") {
                 let name = Self.uri(line)
@@ -92,7 +92,7 @@ final class EdgeViewer: Sendable {
             let new = lines.first { $0.hasPrefix(tag) }
             if old == nil || old != new { seen.faults.append("\(name): \(tag) changed") }
         }
-        // §6.2.1: lines are added at the end, or taken away; none is changed or comes in between.
+        // §6.2.1: lines are added at the end or removed at the start; none changes or is inserted.
         let edges = ["#EXT-X-PRELOAD-HINT", "#EXT-X-MEDIA-SEQUENCE", "#EXT-X-DISCONTINUITY-SEQUENCE", "#EXT-X-MAP"]
         func body(_ text: String) -> [Substring] {
             text.split(separator: "\n").filter { line in !edges.contains { line.hasPrefix($0) } }
@@ -111,7 +111,7 @@ final class EdgeViewer: Sendable {
         }
     }
 
-    /// A name never stands for another place, nor a place for another name.
+    /// Checks that a name never gets another position, and a position never another name.
     private static func place(_ uri: String, _ place: String, _ seen: inout Seen) {
         if let known = seen.places[uri], known != place { seen.faults.append("\(uri) was \(known) and is \(place)") }
         if let known = seen.places[place], known != uri { seen.faults.append("\(place) was \(known) and is \(uri)") }

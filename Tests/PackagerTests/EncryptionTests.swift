@@ -18,7 +18,7 @@ struct EncryptionTests {
         var vector: [UInt8]
     }
 
-    /// The key in force at each URI of a playlist, parts too.
+    /// The key in force at each URI of a playlist, including parts.
     private static func locks(_ text: String) -> [String: Lock] {
         var locks: [String: Lock] = [:]
         var lock: Lock?
@@ -46,7 +46,7 @@ struct EncryptionTests {
         return BlockCipher.opened(bytes, key: key, vector: lock.vector)
     }
 
-    @Test("each segment and part opens by itself with the key its playlist names, and is what it would be in the clear")
+    @Test("each segment and part decrypts separately with the key in its playlist, to its clear bytes")
     func opens() throws {
         let (clearStore, store) = (MemoryStore(), MemoryStore())
         let (clear, plain, _) = try EdgeTests.begun(clearStore)
@@ -72,11 +72,11 @@ struct EncryptionTests {
                 #expect(Self.opened(store.read(name), lock, output) == clearStore.read(name), "\(name)")
                 #expect(edge[name]?.uri == lock.uri && edge[name]?.vector == lock.vector)
             }
-            // Two segments a key, the same in every playlist.
+            // Two segments per key, the same in every playlist.
             let text = ListText(store.text(list))
             #expect(text.lines.filter { $0.hasPrefix("#EXT-X-KEY") }.count == 3)
             #expect(text.tags(before: text.uris[2]).contains { $0.contains("-1.key\"") })
-            // Initialization segments stay clear: they stand before any key.
+            // Initialization segments stay in the clear: they precede every key.
             #expect(
                 text.lines.firstIndex { $0.hasPrefix("#EXT-X-MAP") }! < text.lines.firstIndex {
                     $0.hasPrefix("#EXT-X-KEY")
@@ -90,7 +90,7 @@ struct EncryptionTests {
         #expect(size == store.read("720p-1-0.m4s")?.count)
     }
 
-    @Test("the first part of a key's first segment stands behind its EXT-X-KEY, which is there with the hint already")
+    @Test("the EXT-X-KEY stands before the first part of its first segment, and already before the hint")
     func announced() throws {
         let (output, viewer, _) = try EdgeTests.begun(MemoryStore(), settings: try Self.settings())
         output.feed(0..<128)
@@ -101,7 +101,7 @@ struct EncryptionTests {
         #expect(lines[..<hint].last { $0.hasPrefix("#EXT-X-KEY") }?.contains("URI=\"720p-1.key\"") == true)
     }
 
-    @Test("a delta update says the key of its first segment again")
+    @Test("a delta update repeats the key of its first segment")
     func delta() throws {
         let window = try PlaylistWindow(
             style: .live(windowSeconds: 60), targetDuration: 2, slackSeconds: 2,
@@ -121,7 +121,7 @@ struct EncryptionTests {
         #expect(list.rendered().split(separator: "\n").count { $0.hasPrefix("#EXT-X-KEY") } == 1)
     }
 
-    @Test("another map stands in the clear, and the key behind it again")
+    @Test("a new map is in the clear, and the key follows it again")
     func maps() throws {
         var segments: [Segment] = []
         for number in 0..<4 as Range<Int64> {
@@ -145,14 +145,14 @@ struct EncryptionTests {
             ])
     }
 
-    @Test("a successor goes on with the keys: what was listed opens, the parts its viewers know are the same")
+    @Test("a successor continues the keys: listed segments decrypt, and parts that viewers know are the same")
     func successor() throws {
         let store = MemoryStore()
         let secretless = EncryptionSettings(room: "r", rotation: 2)
         let (first, before, _) = try EdgeTests.begun(store, settings: try Self.settings(secretless))
         first.feed(0..<176)
         #expect(first.packager.step() == nil)
-        // Killed here: segments 0 and 1 are whole, three parts of the third are out.
+        // Killed here: segments 0 and 1 are complete, three parts of the third are out.
         let known = Self.locks(before.last("720p.m3u8"))
         let bytes = known.keys.map { ($0, before.object($0)) }
         let slate = Slate(
@@ -187,7 +187,7 @@ struct EncryptionTests {
         }
     }
 
-    @Test("keys are in their own file alone, and served while something needs them, never beyond the next")
+    @Test("keys are only in their own file, and are served while needed, never beyond the next")
     func kept() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store, settings: try Self.settings())
@@ -215,7 +215,7 @@ struct EncryptionTests {
         #expect(!shown.contains(hex) && !shown.contains("operator"))
     }
 
-    @Test("what the live edge lists opens, however long the store takes nothing; what is yet to come does not")
+    @Test("everything listed at the live edge decrypts, however long the store fails; later segments do not")
     func storeAway() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store, settings: try Self.settings())
@@ -266,7 +266,7 @@ struct EncryptionTests {
         }
     }
 
-    @Test("with a key server of one's own the playlists name it, and nobody else serves a key")
+    @Test("with an external key server, playlists name it, and the room serves no key")
     func outside() throws {
         let store = MemoryStore()
         var encryption = Self.encryption

@@ -4,11 +4,11 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("An output whose room has ended, as a later worker finds it")
+@Suite("The output of an ended room, read by a later worker")
 struct EndedOutputTests {
     private static let kinds: [String: TrackKind] = ["720p": .video, "360p": .video, "audio": .audio]
 
-    /// What a store needs of a segment.
+    /// The facts of a segment that a store needs.
     private static func facts(_ listing: OutputListing) -> [[String]] {
         listing.tracks.map { track in
             track.segments.map { segment in
@@ -19,7 +19,7 @@ struct EndedOutputTests {
         }
     }
 
-    @Test("it lists what the worker listed that ended it", arguments: [false, true])
+    @Test("it lists the same segments as the worker that ended it", arguments: [false, true])
     func same(isEncrypted: Bool) throws {
         let settings = try Output.settings { settings in
             settings.iFramePlaylists = true
@@ -30,7 +30,7 @@ struct EndedOutputTests {
         }
         let store = MemoryStore()
         let output = try Output(store, settings: settings)
-        // The first is told everything, as a store is that was there from the beginning.
+        // The first listener gets everything, like a store that was there from the start.
         let listings = Mutex<[OutputListing]>([])
         output.packager.watchListing { listing in
             listings.withLock { $0.append(listing) }
@@ -51,7 +51,7 @@ struct EndedOutputTests {
         #expect(listing.multivariant == store.text("index.m3u8") && listing.origin == Output.origin)
         #expect(zip(listing.tracks, last.tracks).allSatisfy { $0.name == $1.name && $0.kind == $1.kind })
         #expect(listing.dateRanges.ranges == last.dateRanges.ranges && listing.dateRanges.ranges.count == 1)
-        // Each of the last ones was told of once; the playlist has those that the window kept.
+        // Each of the last segments was reported once; the playlist has those that the window kept.
         for (index, track) in listing.tracks.enumerated() {
             let told = listings.withLock { $0 }.flatMap { Self.facts($0)[index] }
             #expect(Array(told.suffix(track.segments.count)) == Self.facts(listing)[index], "\(track.name)")

@@ -6,9 +6,9 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("A store that fails, and a real directory")
+@Suite("Failing stores, and a real directory")
 struct FailureTests {
-    @Test("a segment that could not be written once is written with the next, and nothing is missing")
+    @Test("a segment that fails once is written with the next, and nothing is missing")
     func writtenLater() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -27,11 +27,11 @@ struct FailureTests {
         #expect(store.files["360p-1-0.m4s"]?.count == output.events.published[0].bytes["360p"])
     }
 
-    /// A store that takes its time to answer who serves the room, on a clock that is set by hand.
+    /// A store that is slow to say who serves the room, with a clock set by the test.
     private final class SlowStore: SegmentStore, MonotonicClock {
         let inner = MemoryStore()
         private let time = Atomic<Int64>(1)
-        /// Nanoseconds.
+        /// In nanoseconds.
         let latency = Atomic<Int64>(0)
         let asked = Atomic<Int>(0)
 
@@ -54,7 +54,7 @@ struct FailureTests {
         func path(of name: String) -> String? { self.inner.path(of: name) }
     }
 
-    @Test("behind a pause a store that is slow to answer is asked twice, not with every packet for ever")
+    @Test("after a pause a slow store is asked twice, not with every packet")
     func slowAnswer() throws {
         let store = SlowStore()
         let packager = try HLSPackager.open(
@@ -70,7 +70,7 @@ struct FailureTests {
         }
         #expect(store.asked.load(ordering: .relaxed) - before == 2)
         #expect(packager.step() == nil && store.inner.text("720p.m3u8").contains("720p-1-0.m4s"))
-        // Somebody has come: the answer is another one.
+        // Another worker has taken the room: the answer changes.
         _ = try Output(store.inner, tracks: [Output.video("720p")])
         store.pass(1_000_000_000)
         packager.receive(track: 0, Output.picture(64))
@@ -78,7 +78,7 @@ struct FailureTests {
         #expect(packager.step() == .superseded)
     }
 
-    @Test("a segment that cannot be written for a segment's length becomes a gap in its list alone")
+    @Test("a segment that cannot be written for its own length becomes a gap in its playlist only")
     func becomesGap() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -98,7 +98,7 @@ struct FailureTests {
     }
 
     @Test(
-        "a full store stops nothing: numbers go on when there is space again, and the state is never behind the lists")
+        "with a full store numbers continue when there is space again, and the state is never behind the playlists")
     func fullStore() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -121,7 +121,7 @@ struct FailureTests {
         #expect(output.events.published.map(\.mediaSequence) == [0, 1, 2, 3, 4, 5])
     }
 
-    @Test("without the state file no list is published")
+    @Test("without the state file no playlist is published")
     func stateFirst() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -137,7 +137,7 @@ struct FailureTests {
         #expect(ListText(store.text("720p.m3u8")).uris == ["720p-1-0.m4s"])
     }
 
-    /// What a recording is told.
+    /// Records what a recording receives.
     private final class Keeper: ListingObserver {
         private let ends = Mutex(0)
 
@@ -149,7 +149,7 @@ struct FailureTests {
     }
 
     @Test(
-        "an end that the store does not take is told to nobody, and written as soon as it does", arguments: [1, 5, 17])
+        "an end that the store does not accept is not announced, and written as soon as it is", arguments: [1, 5, 17])
     func endWhileReadOnly(attempts: Int) throws {
         let store = MemoryStore()
         let keeper = Keeper()
@@ -178,7 +178,7 @@ struct FailureTests {
     }
 
     @Test(
-        "what is last at a drain is tried until the store takes it: segments, state, playlists",
+        "the last segments, state and playlists of a drain are retried until the store accepts them",
         arguments: ["720p-1-2", "state.json", "360p.m3u8", ""], [1, 7])
     func drainWhileFull(name: String, attempts: Int) throws {
         let store = MemoryStore()
@@ -201,7 +201,7 @@ struct FailureTests {
         #expect(!store.text("state.json").contains("\"ended\": true"))
     }
 
-    @Test("a multivariant playlist that could not be written before a drain is written at it")
+    @Test("a multivariant playlist that failed before a drain is written during it")
     func drainStale() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -220,7 +220,7 @@ struct FailureTests {
     }
 
     @Test(
-        "killed or out of space after any operation of the end: the lists have ended, or another worker comes and ends them",
+        "killed or out of space at any operation of the end: playlists have ended, or the next worker ends them",
         arguments: 0..<16)
     func endHalfWritten(operations: Int) throws {
         let store = MemoryStore()
@@ -251,7 +251,7 @@ struct FailureTests {
         #expect(store.text("state.json").contains("\"ended\": true"))
     }
 
-    @Test("a job whose end its store does not take says so, and is over")
+    @Test("a job whose store does not accept the end reports it and ends")
     func jobWithoutEnd() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Output.settings { $0.waitsForStore = true })
@@ -263,7 +263,7 @@ struct FailureTests {
         #expect(!output.events.isEnded)
     }
 
-    @Test("tracks and names that cannot be are refused with a reason")
+    @Test("invalid tracks and names are refused with a reason")
     func badTracks() throws {
         let cases: [([TrackDescription], String)] = [
             ([], "no track"), ([Output.audio, Output.audio], "taken"),
@@ -281,7 +281,7 @@ struct FailureTests {
         FileManager.default.temporaryDirectory.appendingPathComponent("packager-\(UUID().uuidString)").path
     }
 
-    @Test("a directory that cannot be made is an error that says which")
+    @Test("if a directory cannot be made, the error names it")
     func notCreatable() throws {
         let file = Self.folder()
         try Data("x".utf8).write(to: URL(fileURLWithPath: file))
@@ -296,7 +296,7 @@ struct FailureTests {
         }
     }
 
-    @Test("a directory that vanishes is reported and made again")
+    @Test("a directory that disappears is reported and made again")
     func vanishingDirectory() throws {
         let path = Self.folder() + "/a/b"
         let events = EventLog()
@@ -315,7 +315,7 @@ struct FailureTests {
         #expect(ListText(text).uris == (0..<4).map { "v-1-\($0).m4s" })
     }
 
-    @Test("half a file that a killed worker left is cleaned up by its successor")
+    @Test("a partial file of a killed worker is removed by its successor")
     func halfAFile() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -336,7 +336,7 @@ struct FailureTests {
         #expect(files == ["index.m3u8", "state.json", "v-1-0.m4s", "v-1.mp4", "v-2-1.m4s", "v.m3u8"])
     }
 
-    @Test("encoders on their own threads, a writer on its own, and a reader who never sees a torn list")
+    @Test("with encoders and the writer on separate threads a reader never sees a torn playlist")
     func threads() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -386,7 +386,7 @@ struct FailureTests {
             start(feeders) { for frame in Int64(0)..<6_400 { packager.receive(track: track, Output.picture(frame)) } }
         }
         start(feeders) { for frame in Int64(0)..<10_000 { packager.receive(track: 2, Output.sound(frame * 1_024)) } }
-        #expect(feeders.wait(timeout: .now() + 60) == .success, "the packager takes all that it is given")
+        #expect(feeders.wait(timeout: .now() + 60) == .success, "the packager accepts everything")
         packager.finish(endlist: true)
         try #require(writer.wait(timeout: .now() + 60) == .success, "the packager writes to the end")
         #expect(readers.wait(timeout: .now() + 20) == .success)

@@ -28,7 +28,7 @@ struct IFrameTests {
         return entries
     }
 
-    @Test("the multivariant playlist names one a rendition; every range begins with a moof in a file that is there")
+    @Test("the multivariant playlist lists one per rendition; every range starts with a moof of an existing file")
     func listed() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -59,7 +59,7 @@ struct IFrameTests {
         #expect(output.packager.mediaPlaylistNames.count == 5)
     }
 
-    @Test("numbers and ranges go on over a restart; the list of a rendition that is gone goes with it")
+    @Test("numbers and ranges continue over a restart; a removed rendition's playlist is removed")
     func continued() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings())
@@ -78,13 +78,13 @@ struct IFrameTests {
         for number in common { #expect(before[number] == after[number]) }
         #expect(after.values.contains { $0.contains("720p-2-") })
         #expect(store.read("360p-iframes.m3u8") == nil)
-        // Not listed any more, by a worker that has no such lists.
+        // Not listed any more by a worker without I-frame playlists.
         let third = try Output(store, tracks: [Output.video("720p"), Output.audio])
         _ = try third.packager.begin(now: Output.origin + 60_000_000_000)
         #expect(store.read("720p-iframes.m3u8") == nil)
     }
 
-    @Test("at the live edge the list goes on with whole segments, and its waiting readers with it")
+    @Test("at the live edge the playlist grows by whole segments, and blocked reloads are answered")
     func edge() throws {
         let output = try Output(MemoryStore(), settings: Self.settings())
         let seen = Mutex<[MediaPlaylist]>([])
@@ -100,14 +100,14 @@ struct IFrameTests {
         output.packager.finish(endlist: true)
         _ = output.packager.step()
         let lists = seen.withLock { $0 }
-        #expect(lists.count >= 10 && lists.count <= 13, "once a segment, not once a part")
+        #expect(lists.count >= 10 && lists.count <= 13, "once per segment, not once per part")
         for (one, next) in zip(lists, lists.dropFirst()) {
             #expect(next.position.nextMediaSequence >= one.position.nextMediaSequence)
         }
         #expect(lists.last?.isEnded == true && lists.allSatisfy { $0.rendered().contains("CAN-BLOCK-RELOAD=YES") })
     }
 
-    @Test("an EVENT list keeps all of them")
+    @Test("an EVENT playlist keeps all of them")
     func event() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(.event))
@@ -120,7 +120,8 @@ struct IFrameTests {
             list.uris.count == 20 && list.count("#EXT-X-ENDLIST") == 1 && list.value("EXT-X-PLAYLIST-TYPE") == "EVENT")
     }
 
-    /// As rfc8216bis §6.3.6 has players do: the range widened to whole blocks and the one before, opened with any vector.
+    /// Like a player by rfc8216bis §6.3.6: the range is widened to whole blocks plus the one before, and decrypted with
+    /// any initialization vector.
     private static func opened(_ file: [UInt8], _ range: Range<Int>, key: [UInt8]) -> [UInt8]? {
         let start = range.lowerBound / 16 * 16 - 16
         let end = (range.upperBound + 15) / 16 * 16
@@ -131,7 +132,7 @@ struct IFrameTests {
         return Array(clear[(range.lowerBound - start)..<(range.upperBound - start)])
     }
 
-    @Test("of encrypted segments the ranges count clear bytes, and a widened one opens to the key frame alone")
+    @Test("in encrypted segments ranges count clear bytes, and a widened range decrypts to only the key frame")
     func encrypted() throws {
         let (store, clearStore) = (MemoryStore(), MemoryStore())
         var settings = try Self.settings(.event)
@@ -166,7 +167,7 @@ struct IFrameTests {
                     opened += 1
                 }
             }
-            #expect(keys == 4 && opened == 20, "ten segments, three a key, two key frames each")
+            #expect(keys == 4 && opened == 20, "ten segments, three per key, two key frames each")
             let plain = ListText(clearStore.text("\(name)-iframes.m3u8")).lines
             #expect(list.lines.filter { !$0.hasPrefix("#EXT-X-KEY") } == plain)
         }

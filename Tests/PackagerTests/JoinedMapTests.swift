@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("An initialization segment with a publisher's parameter sets, too, outlives its worker")
+@Suite("An initialization segment with a publisher's parameter sets is kept across workers")
 struct JoinedMapTests {
     private static func live(_ output: Output, _ frames: Range<Int64>) {
         for start in stride(from: frames.lowerBound, to: frames.upperBound, by: 16) {
@@ -22,7 +22,7 @@ struct JoinedMapTests {
         return both.record
     }
 
-    /// - Returns: The playlists when the first worker was killed, and after its successor.
+    /// - Returns: The playlists at the kill of the first worker, and after its successor.
     private static func succeed(
         _ store: MemoryStore, _ viewer: EdgeViewer, _ configuration: [UInt8], at change: Int64
     ) throws -> [(before: ListText, after: ListText)] {
@@ -40,7 +40,7 @@ struct JoinedMapTests {
         return zip(before, EdgeTests.lists).map { ($0, ListText(store.text($1))) }
     }
 
-    @Test("with the sets of a successor's encoder in it, map and parts stay as they are", arguments: [0, 128])
+    @Test("if it contains the parameter sets of the successor's encoder, map and parts are kept", arguments: [0, 128])
     func goesOn(change: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let seam = "#EXT-X-DISCONTINUITY"
@@ -52,7 +52,7 @@ struct JoinedMapTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("one without them is not gone on with")
+    @Test("if it does not, it is not continued")
     func other() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let lists = try Self.succeed(store, viewer, Output.otherH264, at: 0)

@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Parts outlive their worker: rfc8216bis §6.2.2, §4.4.5.3")
+@Suite("Parts survive their worker: rfc8216bis §6.2.2, §4.4.5.3")
 struct KeptPartTests {
     /// A worker that is killed after some frames.
     private func killed(_ store: MemoryStore, after frames: Int64, _ viewer: EdgeViewer) throws {
@@ -33,7 +33,7 @@ struct KeptPartTests {
     }
 
     @Test(
-        "wherever a worker is killed, every part stays what it was and the hint comes true",
+        "wherever a worker is killed, every part stays the same and the hint comes true",
         arguments: [192, 207, 208, 224, 240, 255, 256, 272], [2, 17, 64, 300])
     func everyPlace(frames: Int64, away: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
@@ -45,7 +45,7 @@ struct KeptPartTests {
         let beginning = try second.packager.begin(
             now: SlateTests.nanoseconds(frames + away), slate: SlateTests.slate())
         self.live(second, beginning.firstTick..<beginning.firstTick + 96)
-        // A long outage leaves every part of before more than three target durations behind.
+        // After a long outage every earlier part is more than three target durations old.
         let faults = viewer.faults.filter { away < 300 || !$0.hasSuffix("is gone from the end") }
         #expect(faults.isEmpty, "\(faults)")
         for (index, list) in EdgeTests.lists.enumerated() {
@@ -53,8 +53,10 @@ struct KeptPartTests {
             #expect(viewer.object(hint) != nil || viewer.seen.withLock { $0.removed.contains(hint) }, "\(hint)")
             let (hints, came) = viewer.seen.withLock { ($0.hints[list] ?? [], $0.removed.union($0.objects.keys)) }
             let next = self.hint(viewer.last(list))
-            for hint in hints where hint != next { #expect(came.contains(hint), "\(hint) was hinted and never came") }
-            // The first list of the successor has all that was listed, but for segments that are too far from its end.
+            for hint in hints where hint != next {
+                #expect(came.contains(hint), "\(hint) was hinted and never published")
+            }
+            // The successor's first playlist has everything listed before, except segments too far from its end.
             let after = self.parts(viewer.texts(list)[count[index]])
             let kept = self.parts(before[index])
             let stayed = kept.drop { !after.contains($0) }
@@ -62,13 +64,13 @@ struct KeptPartTests {
             #expect((kept.count - stayed.count).isMultiple(of: 4) || away == 300)
             #expect(stayed.count >= 4 || away == 300)
             for name in kept where viewer.object(name) == nil {
-                #expect(viewer.seen.withLock { $0.removed.contains(name) }, "\(name) is gone before its time")
+                #expect(viewer.seen.withLock { $0.removed.contains(name) }, "\(name) was removed too early")
             }
         }
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("a segment of which everything was shown is live, not slate")
+    @Test("a segment that was completely shown is live, not slate")
     func wholeSegment() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         try self.killed(store, after: 192, viewer)
@@ -83,7 +85,7 @@ struct KeptPartTests {
         #expect(fills.first?.mediaSequence == 3 && fills.first?.wholeSegments == 1)
     }
 
-    @Test("slate begins behind the last part that was shown, in each track")
+    @Test("slate starts after the last part shown, in each track")
     func slateBehind() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store)
@@ -115,7 +117,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("the directory keeps no parts of segments that are whole, and none of a room that has ended")
+    @Test("the directory keeps no parts of complete segments, and none of an ended room")
     func cleanUp() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store)
@@ -130,7 +132,7 @@ struct KeptPartTests {
         #expect(parts().isEmpty && !store.contains("edge.json"))
     }
 
-    @Test("a record that is damaged or does not fit is left aside", arguments: 0..<6)
+    @Test("a damaged record, or one that does not fit, is ignored", arguments: 0..<6)
     func damaged(kind: Int) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         try self.killed(store, after: 230, viewer)
@@ -155,7 +157,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("viewers do not wait for a store that hangs, and it is not waited for twice")
+    @Test("viewers do not wait for a store that hangs, and the worker waits for it only once")
     func hangs() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store, settings: Output.settings { $0.storePatience = 1_000_000 })
@@ -173,6 +175,6 @@ struct KeptPartTests {
         for _ in 0..<8 { gate.signal() }
         output.packager.finish(endlist: false)
         #expect(output.packager.step() == .drained)
-        #expect(store.contains("720p-1-3.1.m4s"), "what is late is kept all the same")
+        #expect(store.contains("720p-1-3.1.m4s"), "late parts are kept, too")
     }
 }

@@ -5,9 +5,9 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("A worker is killed after each operation of its store, and a successor goes on")
+@Suite("A worker is killed after each operation of its store, and a successor continues")
 struct KillTests {
-    /// A store whose worker dies: from then on nothing reaches the place.
+    /// A store whose worker dies: from then on no write arrives.
     final class MortalStore: SegmentStore {
         private let inner: MemoryStore
         private let left: Mutex<Int>
@@ -59,7 +59,7 @@ struct KillTests {
             self.segments[place] = uri
         }
 
-        /// The directory as it is now.
+        /// Reads the directory in its current state.
         mutating func look(_ store: MemoryStore) {
             for name in SlateTests.lists where store.contains("\(name).m3u8") {
                 let list = ListText(store.text("\(name).m3u8"))
@@ -86,7 +86,7 @@ struct KillTests {
             self.objects[name] = bytes
         }
 
-        /// What players of the listener have seen.
+        /// Adds what players of the listener have seen.
         mutating func look(_ viewer: EdgeViewer) {
             viewer.seen.withLock { seen in
                 for (place, uri) in seen.places where place.contains(".m3u8 ") { self.note(place, uri) }
@@ -96,7 +96,7 @@ struct KillTests {
         }
     }
 
-    /// A worker's life up to its death.
+    /// Runs a worker until its death.
     ///
     /// - Returns: The frame after its last.
     private func live(
@@ -127,12 +127,12 @@ struct KillTests {
         return next
     }
 
-    @Test("numbers, names and bytes hold whatever operation was the last", arguments: 1..<90)
+    @Test("after any last operation numbers, names and bytes stay the same", arguments: 1..<90)
     func everyStep(operations: Int) throws {
         let store = MemoryStore()
         var history = History()
         var frame = try self.live(store, operations: 200, from: 0, frames: 300, &history)
-        // Dies after some operations, and its successor after a few, mostly while it fills the outage.
+        // It dies after some operations, and its successor after a few, mostly while it fills the outage.
         frame = try self.live(store, operations: operations, from: frame + 60, frames: 900, &history)
         frame = try self.live(store, operations: 1 + operations * 7 % 31, from: frame + 40, frames: 200, &history)
         frame = try self.live(store, operations: .max, from: frame + 100, frames: 200, &history)
@@ -141,7 +141,7 @@ struct KillTests {
         let listed = Set(SlateTests.lists.flatMap { ListText(store.text("\($0).m3u8")).uris })
         let state = store.text("state.json") + store.text("edge.json")
         for name in store.files.keys where name.hasSuffix(".m4s") {
-            #expect(listed.contains(name) || state.contains("\"\(name)\""), "\(name) is left over for ever")
+            #expect(listed.contains(name) || state.contains("\"\(name)\""), "\(name) is never removed")
         }
     }
 }

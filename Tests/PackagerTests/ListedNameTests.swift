@@ -5,9 +5,9 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("A URI that a playlist listed keeps its bytes and its number: rfc8216bis §6.2.1, §6.2.2")
+@Suite("A listed URI keeps its bytes and its number: rfc8216bis §6.2.1, §6.2.2")
 struct ListedNameTests {
-    /// A store that writes down what it was asked for, so that a test can stop it behind every single operation.
+    /// A store that records its operations, so that a test can stop it after any of them.
     private final class JournalStore: SegmentStore {
         enum Operation: Sendable {
             case put(String, [UInt8])
@@ -40,7 +40,7 @@ struct ListedNameTests {
         return ahead.contains(0) ? ahead : nil
     }
 
-    /// Feeds the tracks part by part, each so many parts ahead.
+    /// Feeds the tracks part by part, each a number of parts ahead.
     private static func feed(_ output: Output, parts: Range<Int64>, ahead: [Int64], isStepping: Bool = true) {
         for part in parts {
             for track in 0..<3 {
@@ -51,7 +51,7 @@ struct ListedNameTests {
         }
     }
 
-    /// Whole segments by list and number, as the last text of each playlist has them.
+    /// Whole segments by playlist and number, from the last version of each playlist.
     private static func listed(_ viewer: EdgeViewer) -> [String: String] {
         var listed: [String: String] = [:]
         for list in EdgeTests.lists {
@@ -67,7 +67,7 @@ struct ListedNameTests {
         EdgeTests.lists.contains { ListText(viewer.last($0)).tags(before: uri).contains("#EXT-X-GAP") }
     }
 
-    /// A successor in the place, before the same viewer; every name that was listed must still be there.
+    /// Starts a successor with the same viewer; every listed name must still be there.
     ///
     /// - Returns: Gaps in its playlists.
     private static func succeed(
@@ -94,7 +94,7 @@ struct ListedNameTests {
             if Self.isGap(uri, viewer) { continue }
             #expect(store.read(uri) == bytes[uri], "\(what): \(uri) has other bytes")
         }
-        // The first playlist of the successor has them already.
+        // The first playlist of the successor already has them.
         for (list, count) in zip(EdgeTests.lists, count) where count > 0 {
             let text = viewer.texts(list)[count]
             for (place, uri) in before where place.hasPrefix(list) {
@@ -117,7 +117,7 @@ struct ListedNameTests {
         let first = store.operations.count
         Self.feed(output, parts: 5..<9, ahead: ahead)
         let operations = store.operations
-        // The place and the viewers as they are behind each operation.
+        // The files and the viewers' state after each operation.
         var files: [String: [UInt8]] = [:]
         let witness = EdgeViewer()
         var rest = updates.withLock { $0 }[...]
@@ -150,7 +150,7 @@ struct ListedNameTests {
     }
 
     @Test(
-        "while the store refuses everything viewers do not wait, and a successor lists what it cannot have as a gap of the same name",
+        "while the store refuses writes viewers do not wait, and a successor lists missing segments as gaps of the same name",
         arguments: [[0, 0, 0], [0, 0, 3], [3, 0, 0], [0, 2, 3], [1, 3, 0], [2, 0, 1]] as [[Int64]], [20, 4_000])
     func storeRefuses(ahead: [Int64], away: Int64) throws {
         for from in Int64(5)..<9 {
@@ -168,7 +168,7 @@ struct ListedNameTests {
                 let what = "\(ahead) refused from part \(from), \(more) more, \(away) away"
                 let gaps = try Self.succeed(store, viewer, at: (from + more + 3) * 16 + away, what)
                 if more > 4 { #expect(gaps > 0, "\(what): nothing of some segments was kept") }
-                // What becomes a gap loses its parts, and its tag comes before its name.
+                // A segment that becomes a gap loses its parts, and its tag comes before its name.
                 let faults = viewer.faults.filter {
                     !$0.hasSuffix("is gone from the end") && !$0.contains("something came in before")
                 }
@@ -178,7 +178,7 @@ struct ListedNameTests {
     }
 
     @Test(
-        "segments of a configuration that the state file does not know stay with their map; the successor's follow a discontinuity",
+        "segments of a configuration missing in the state file keep their map; the successor's follow a discontinuity",
         arguments: [200, 4_000])
     func otherConfiguration(at frame: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
@@ -188,7 +188,7 @@ struct ListedNameTests {
         output.feed(0..<128)
         _ = output.packager.step()
         try ConfigurationChangeTests.changed(output, to: Output.otherH264, height: 360, at: 128)
-        // Whole and listed, but the writer has not come to it.
+        // Complete and listed, but not yet written.
         output.feed(128..<208)
         #expect(viewer.last("720p.m3u8").contains("\n720p-1-2.m4s\n") && !store.text("720p.m3u8").contains("1-2.m4s"))
         _ = try Self.succeed(store, viewer, at: frame, "another configuration, \(frame)")
@@ -203,7 +203,7 @@ struct ListedNameTests {
             #expect(text.count("#EXT-X-GAP") == 0 && text.count("#EXT-X-DISCONTINUITY") == 2, "\(list): \(text.lines)")
         }
         if frame == 200 {
-            // The parts of the segment that was not whole are of a configuration that slate does not have.
+            // The parts of the incomplete segment have a configuration that slate does not have.
             let faults = viewer.faults.filter { !$0.contains(".m3u8 3") && !$0.contains("-3.") }
             #expect(faults.isEmpty, "\(faults)")
         }

@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("The directory is moved away, emptied or mounted over while a room runs")
+@Suite("The directory is moved, emptied or mounted over while a room runs")
 struct MovedPlaceTests {
     private static func folder() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent("tandem-moved-\(UUID().uuidString)").path
@@ -36,24 +36,24 @@ struct MovedPlaceTests {
         ListText(try String(contentsOfFile: "\(path)/\(name).m3u8", encoding: .utf8))
     }
 
-    /// Everything that the playlists name is there.
+    /// Checks that everything named in the playlists exists.
     private static func expectWhole(_ path: String) throws {
         let index = try String(contentsOfFile: "\(path)/index.m3u8", encoding: .utf8)
         for name in Self.names {
             #expect(index.contains("\(name).m3u8"))
             let list = try Self.list(path, name)
             for uri in list.uris where !list.tags(before: uri).contains("#EXT-X-GAP") {
-                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed and not there")
+                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed but missing")
             }
             for map in list.maps {
                 let uri = map.split(separator: "\"")[1]
-                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed and not there")
+                #expect(FileManager.default.fileExists(atPath: "\(path)/\(uri)"), "\(uri) is listed but missing")
             }
         }
         #expect(FileManager.default.fileExists(atPath: "\(path)/state.json"))
     }
 
-    @Test("within a part of a move everything is written again, and nothing that was listed is lost")
+    @Test("within one part everything is written again, and nothing listed is lost")
     func moved() throws {
         let (path, away) = (Self.folder(), Self.folder())
         defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }
@@ -71,7 +71,7 @@ struct MovedPlaceTests {
         try Self.expectWhole(path)
         #expect(try Self.list(path, "audio").uris.count == 7)
         #expect(output.events.restored == [0], "once")
-        // A successor goes on in the new place.
+        // A successor continues in the new directory.
         let second = try Output(
             DirectoryStore(directory: path),
             settings: Output.settings {
@@ -82,7 +82,7 @@ struct MovedPlaceTests {
         try Self.expectWhole(path)
     }
 
-    @Test("another directory in its place is filled with what the old one has")
+    @Test("a new directory at the path is filled with the content of the old one")
     func mountedOver() throws {
         let (path, away) = (Self.folder(), Self.folder())
         defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }
@@ -97,7 +97,7 @@ struct MovedPlaceTests {
         #expect(try Self.list(path, "360p").count("#EXT-X-GAP") == 0)
     }
 
-    @Test("a directory with the same state file in its place is the same directory, whatever its number is")
+    @Test("a directory with the same state file counts as the same directory, whatever its inode is")
     func sameContent() throws {
         let (path, copy) = (Self.folder(), Self.folder())
         defer { for path in [path, copy] { try? FileManager.default.removeItem(atPath: path) } }
@@ -111,7 +111,7 @@ struct MovedPlaceTests {
         #expect(try Self.list(path, "720p").uris.count == 7)
     }
 
-    @Test("what was removed with the directory is listed as a gap under its name, and the rest is written again")
+    @Test("segments removed with the directory become gaps with the same name, and the rest is written again")
     func emptied() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }

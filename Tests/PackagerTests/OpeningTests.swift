@@ -13,7 +13,7 @@ struct OpeningTests {
         }
     }
 
-    /// Frames as the ladder codes them: an IDR frame at the start of each opening segment and of each GOP behind them.
+    /// Frames as the ladder encodes them: an IDR frame at the start of each opening segment and of each later GOP.
     private static func feed(_ output: Output, _ frames: Range<Int64>) {
         for frame in frames {
             for (index, track) in output.tracks.enumerated() {
@@ -58,7 +58,7 @@ struct OpeningTests {
         #expect(viewer.faults == [] && output.events.failures.isEmpty && shown.load(ordering: .relaxed) == 1)
     }
 
-    @Test("as long as the third segment is not listed as whole nothing is shown, and nobody is told that it is")
+    @Test("until the third segment is listed as complete nothing is shown or announced")
     func notTwo() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -68,7 +68,8 @@ struct OpeningTests {
         output.packager.whenShown { shown.add(1, ordering: .relaxed) }
         _ = try output.packager.begin(now: Output.origin)
         Self.feed(output, 0..<40)
-        // The state file does not know the third one: it is listed with the next part, and the multivariant playlist is not there.
+        // The state file does not have the third one: it is listed with the next part, and there is no multivariant
+        // playlist yet.
         store.refuse { $0 == "state.json" }
         Self.feed(output, 40..<49)
         #expect(Self.playlists.allSatisfy { viewer.texts($0).isEmpty })
@@ -83,7 +84,7 @@ struct OpeningTests {
         #expect(viewer.faults == [])
     }
 
-    @Test("a room that ends or is drained before the third segment lists what it has", arguments: [true, false])
+    @Test("a room that ends or drains before the third segment lists what it has", arguments: [true, false])
     func endsEarlier(_ endlist: Bool) throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -98,7 +99,7 @@ struct OpeningTests {
         #expect(ListText(store.text("720p.m3u8")).uris.count == (endlist ? 3 : 2))
     }
 
-    @Test("a successor neither waits for three segments nor begins with short ones")
+    @Test("a successor neither waits for three segments nor starts with short ones")
     func successor() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings())
@@ -112,7 +113,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a rendition whose encoder looks 40 frames ahead is behind by three short segments, and none of them is a gap")
+        "a rendition with 40 frames of lookahead is three short segments behind, and none of them is a gap")
     func lookahead() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -132,7 +133,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a worker that is killed within the short segments leaves no hole: the successor's first segment is short, too",
+        "a worker killed within the short segments leaves no gap: the successor's first segment is short, too",
         arguments: [20, 33, 40, 47, 48, 49, 56, 63, 64, 65, 70, 81, 97, 130] as [Int64], [12, 70] as [Int64])
     func killed(frames: Int64, away: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
@@ -155,7 +156,7 @@ struct OpeningTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("a cut at another tick takes the place of those that were planned")
+    @Test("a cut at another tick replaces the planned ones")
     func cut() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())

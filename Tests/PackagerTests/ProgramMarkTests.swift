@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Date ranges of a program, in step with its pictures: rfc8216bis §4.4.5.1, §6.2.1, §6.2.4")
+@Suite("Date ranges of a program, in step with its frames: rfc8216bis §4.4.5.1, §6.2.1, §6.2.4")
 struct ProgramMarkTests {
     static func mark(_ scene: String?, _ tick: Int64, scheduled: Bool = false, kind: String = "test.scene")
         -> ProgramMark
@@ -39,7 +39,7 @@ struct ProgramMarkTests {
         }
     }
 
-    @Test("a range that ends is listed with the part that shows it, one that begins with its whole segment, everywhere")
+    @Test("the end of a range is listed with the part that shows it, a start with its whole segment, in every playlist")
     func withItsPart() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
@@ -58,14 +58,14 @@ struct ProgramMarkTests {
         for list in EdgeTests.lists {
             #expect(Self.tags(viewer.last(list)) == expected, "\(list)")
             for text in viewer.texts(list) where Self.tags(text).count == 3 {
-                #expect(text.contains("-1-1.m4s\n"), "\(list): the range is there before its segment")
+                #expect(text.contains("-1-1.m4s\n"), "\(list): the range is listed before its segment")
             }
         }
         #expect(EdgeTests.lists.allSatisfy { Self.tags(store.text($0)) == expected }, "the directory")
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("until its picture is out a mark can be taken back or replaced; the same again is no range of its own")
+    @Test("a date range can be withdrawn or replaced until its frame is out; a repeated one adds no range")
     func takenBack() throws {
         let (output, viewer, _) = try EdgeTests.begun(MemoryStore())
         output.packager.mark(Self.mark("solo", 0))
@@ -81,13 +81,13 @@ struct ProgramMarkTests {
             Self.opening(3, "later", 90),
         ]
         #expect(Self.tags(viewer.last("720p.m3u8")) == expected)
-        // A mark told late is listed at once, with the date of its picture.
+        // A date range reported late is listed at once, with the date of its frame.
         output.packager.mark(Self.mark(nil, 150))
         #expect(EdgeTests.lists.allSatisfy { Self.tags(viewer.last($0)) == expected + [Self.closing(3, 90, 150)] })
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the end of the room ends what is open with its last picture")
+    @Test("the end of the room closes open ranges at its last frame")
     func roomEnds() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
@@ -102,14 +102,14 @@ struct ProgramMarkTests {
         }
     }
 
-    @Test("a successor keeps what is listed, closes what was open, and never uses an ID again")
+    @Test("a successor keeps listed ranges, closes open ones, and never reuses an ID")
     func successor() throws {
         let store = MemoryStore()
         let (one, _, _) = try EdgeTests.begun(store)
         one.packager.mark(Self.mark("so\\lo", 0))
         one.packager.mark(Self.mark("pk", 100))
         one.feed(0..<192)
-        // Listed at the edge, in no whole segment yet: the state file knows all the same.
+        // Listed at the edge, in no whole segment yet: the state file has it anyway.
         one.packager.mark(Self.mark("guest", 193))
         one.feed(192..<208)
         _ = one.packager.step()
@@ -120,7 +120,7 @@ struct ProgramMarkTests {
             Self.closing(2, 100, 193),
             Self.opening(3, "guest", 193),
         ]
-        // It began behind the last whole segment: it ends with the last part that viewers were shown.
+        // It started after the last whole segment: it ends with the last part that viewers were shown.
         let closed = old + [Self.closing(3, 193, 208)]
         #expect(EdgeTests.lists.allSatisfy { Self.tags(viewer.last($0)).sorted() == closed.sorted() })
         two.packager.mark(Self.mark("guest", begin.firstTick))
@@ -132,14 +132,14 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a range that is listed at the edge right before a drain is left to the successor", arguments: [false, true])
+    @Test("a range listed at the edge right before a drain is left to the successor", arguments: [false, true])
     func drained(isRefused: Bool) throws {
         let store = MemoryStore()
         let (output, _, _) = try EdgeTests.begun(store)
         output.packager.mark(Self.mark("solo", 0))
         output.feed(0..<64)
         #expect(output.packager.step() == nil)
-        // Its picture is out.
+        // Its frame is out.
         output.packager.mark(Self.mark("pk", 60))
         if isRefused {
             store.refuse { $0 == "state.json" }
@@ -156,7 +156,7 @@ struct ProgramMarkTests {
     }
 
     @Test(
-        "a damaged list of ranges is told, not half read",
+        "a damaged list of ranges is reported, not read in part",
         arguments: ["[1]", "{}", "[[\"a\",\"b\",1,null,null,0,[\"x\"]]]", "[[\"a\",\"b\",1.5,null,null,0,[]]]"])
     func damaged(rows: String) throws {
         let store = MemoryStore()
@@ -173,7 +173,7 @@ struct ProgramMarkTests {
     }
 
     @Test(
-        "whatever order tracks and marks come in: no attribute changes, nothing is late, nothing leaves early, one set for all",
+        "in any order of tracks and ranges no attribute changes, nothing is late or leaves early, all playlists agree",
         arguments: 1...8)
     func always(seed: UInt64) throws {
         let store = MemoryStore()
@@ -224,9 +224,9 @@ struct ProgramMarkTests {
                     let end = index + 1 < truth.count ? ProgramDate.parse(Self.date(truth[index + 1].tick)) ?? 0 : .max
                     let isListed = text.contains("X-SCENE=\"\(mark.scene)\"")
                     if end > first + 40_000_000, start < certain {
-                        #expect(isListed, "\(list): \(mark.scene) is not there")
+                        #expect(isListed, "\(list): \(mark.scene) is missing")
                     }
-                    if isListed, !isWhole { #expect(start < last, "\(list): \(mark.scene) begins in the open segment") }
+                    if isListed, !isWhole { #expect(start < last, "\(list): \(mark.scene) starts in the open segment") }
                 }
             }
         }
@@ -234,7 +234,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults.prefix(5))")
     }
 
-    @Test("a state that changes for the 20,000th time is written as one that changes for the 2,000th: in proportion")
+    @Test("writing one more of 20,000 ranges costs in proportion to writing one of 2,000, not its square")
     func many() throws {
         var outputs: [Int: Output] = [:]
         for count in [2_000, 20_000] {
@@ -243,7 +243,7 @@ struct ProgramMarkTests {
             _ = try output.packager.begin(now: Output.origin)
             output.feed(0..<64)
             #expect(output.packager.step() == nil)
-            // Pictures that are out: each is listed at once.
+            // Frames that are out: each range is listed at once.
             for number in 0..<count { output.packager.mark(Self.mark("\(number)", 0)) }
             #expect(output.packager.step() == nil)
             #expect(store.text("state.json").contains("[\"scene-1-\(count)\""))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Publishing: rfc8216bis §6.2.1, §6.2.2")
 struct PublishingTests {
-    @Test("files come in the order in which a viewer may need them")
+    @Test("files are published in the order in which a viewer may need them")
     func order() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -29,7 +29,7 @@ struct PublishingTests {
         #expect(output.events.failures.isEmpty)
     }
 
-    @Test("what is published says when, how long and how large")
+    @Test("publish events say when, how long and how large")
     func events() throws {
         let output = try Output(MemoryStore())
         _ = try output.packager.begin(now: Output.origin)
@@ -46,7 +46,7 @@ struct PublishingTests {
         #expect(output.events.isEnded)
     }
 
-    @Test("the end is written in every list, and the sound ends with the pictures")
+    @Test("the end is written in every playlist, and audio ends with video")
     func end() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -61,12 +61,12 @@ struct PublishingTests {
             #expect(list.uris == ["\(name)-1-0.m4s", "\(name)-1-1.m4s"])
         }
         #expect(store.text("720p.m3u8").contains("#EXTINF:1.20000,"))
-        // 100 frames are 3.33333 s; the last frame of sound that starts before lies at 156 × 1024.
+        // 100 frames are 3.33333 s; the last audio frame that starts before is at 156 × 1024.
         #expect(store.text("audio.m3u8").contains("#EXTINF:1.21600,"))
         #expect(store.text("state.json").contains("\"ended\": true"))
     }
 
-    @Test("drained lists stay open, and end with a whole segment")
+    @Test("drained playlists stay open, and end with a whole segment")
     func drain() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -79,13 +79,13 @@ struct PublishingTests {
         #expect(store.text("state.json").contains("\"ended\": false"))
     }
 
-    @Test("the same packets and origin give the same bytes, file for file")
+    @Test("the same packets and origin give the same bytes in every file")
     func deterministic() throws {
         let trees = try (0..<2).map { round in
             let store = MemoryStore()
             let output = try Output(store)
             _ = try output.packager.begin(now: Output.origin)
-            // Whatever the pace at which the writer gets its turn.
+            // For any pace of the writer.
             if round == 0 {
                 output.feed(0..<700)
             } else {
@@ -102,7 +102,7 @@ struct PublishingTests {
         #expect(trees[0].count == 3 * 11 + 3 + 3 + 2)
     }
 
-    @Test("everything listed is there at every moment, everything else goes in its time, over 500 segments")
+    @Test("over 500 segments every listed file exists at all times, and all others are removed in time")
     func retention() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Output.settings { $0.windowSeconds = 10 })
@@ -128,7 +128,7 @@ struct PublishingTests {
         #expect(previous == 495)
     }
 
-    @Test("an event list keeps everything")
+    @Test("an EVENT playlist keeps everything")
     func event() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Output.settings { $0.playlistType = .event })
@@ -140,7 +140,7 @@ struct PublishingTests {
         #expect(list.value("EXT-X-PLAYLIST-TYPE") == "EVENT")
     }
 
-    @Test("viewers get what is published and nothing else from the directory")
+    @Test("viewers get only published files of the directory")
     func objects() throws {
         let output = try Output(MemoryStore())
         _ = try output.packager.begin(now: Output.origin)
@@ -166,7 +166,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("sound alone and pictures alone are outputs too", arguments: [true, false])
+    @Test("outputs with only audio or only video work too", arguments: [true, false])
     func singleTrack(isSound: Bool) throws {
         let store = MemoryStore()
         let output = try Output(store, tracks: [isSound ? Output.audio : Output.video("v")])
@@ -182,7 +182,7 @@ struct PublishingTests {
     }
 
     @Test(
-        "a rendition two segments behind is listed as a gap in a live room, and waited for in a job",
+        "a rendition two segments behind becomes a gap in a live room, and is waited for in a job",
         arguments: [false, true])
     func laggingTrack(waits: Bool) throws {
         let store = MemoryStore()
@@ -202,7 +202,7 @@ struct PublishingTests {
         #expect(store.files["360p-1-1.m4s"] != nil || !waits)
     }
 
-    @Test("a variant that exceeds what it declares is reported once")
+    @Test("a variant that exceeds its declared BANDWIDTH is reported once")
     func bandwidthAlarm() throws {
         let output = try Output(MemoryStore(), tracks: [Output.video("720p"), Output.audio])
         _ = try output.packager.begin(now: Output.origin)

@@ -4,11 +4,11 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Restart without a join: rfc8216bis §6.2.1, §6.2.2")
+@Suite("Seamless restart with slate: rfc8216bis §6.2.1, §6.2.2")
 struct SlateTests {
     static let lists = ["720p", "360p", "audio"]
 
-    /// A part of pictures with one picture sent ahead, as encoders with B-pictures do, and a frame of silence.
+    /// A video part with one frame sent ahead, as from encoders with B-frames, and an audio frame of silence.
     static func slate(_ tracks: [TrackDescription] = [Output.video("720p"), Output.video("360p"), Output.audio])
         -> Slate
     {
@@ -30,7 +30,7 @@ struct SlateTests {
 
     static func nanoseconds(_ frame: Int64) -> Int64 { Output.origin + frame * 1_000_000_000 / 30 + 1 }
 
-    /// Decode times in a segment, per fragment: start and end, and the number of the fragment.
+    /// Decode times in a segment, per fragment: start and end, and the sequence number of the fragment.
     static func fragments(_ bytes: [UInt8]) -> [(sequence: Int64, start: Int64, end: Int64)] {
         func number(_ at: Int, _ count: Int) -> Int64 {
             bytes[at..<(at + count)].reduce(0) { $0 << 8 | Int64($1) }
@@ -64,12 +64,13 @@ struct SlateTests {
         return found
     }
 
-    /// Every listed segment is there, and decode times and fragment numbers go on through all of them.
+    /// Checks that every listed segment exists, and that decode times and fragment numbers continue through all of
+    /// them.
     static func expectContinuous(_ store: MemoryStore, _ names: [String] = Self.lists) throws {
         for name in names {
             var last: (sequence: Int64, end: Int64)?
             for uri in ListText(store.text("\(name).m3u8")).uris {
-                let bytes = try #require(store.read(uri), "\(uri) is listed and not there")
+                let bytes = try #require(store.read(uri), "\(uri) is listed but missing")
                 for fragment in Self.fragments(bytes) {
                     if let last {
                         #expect(fragment.start == last.end, "\(uri)")
@@ -90,13 +91,13 @@ struct SlateTests {
         return output
     }
 
-    @Test("the outage is slate: no discontinuity, no gap, one map, decode times go on in every track")
+    @Test("the outage is slate: no discontinuity, no gap, one map, continuous decode times in every track")
     func seamless() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, frames: 210)
         let second = try Output(store)
         #expect(second.packager.canContinue(at: Self.nanoseconds(400)))
-        // Frame 400: slots 3, 4 and 5 are over, slot 6 began with 384.
+        // Frame 400: segments 3, 4 and 5 are over, segment 6 started with frame 384.
         let beginning = try second.packager.begin(now: Self.nanoseconds(400), slate: Self.slate())
         #expect(beginning.firstTick == 384)
         #expect(second.events.published.map(\.mediaSequence) == [3, 4, 5], "published when begin returns")
@@ -118,7 +119,7 @@ struct SlateTests {
         #expect(second.events.published.filter { !$0.isSlate }.map(\.mediaSequence) == [6, 7])
     }
 
-    @Test("a GOP that has begun is live already: slate ends within the segment")
+    @Test("slate ends within the segment in which the live GOP starts")
     func withinSegment() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -130,11 +131,11 @@ struct SlateTests {
         try Self.expectContinuous(store)
         let mixed = try #require(store.read("720p-2-4.m4s"))
         #expect(Self.fragments(mixed).count == 4)
-        // Two parts of slate, two of live pictures, which are longer.
+        // Two parts of slate, and two of live frames, which are larger.
         #expect(mixed.count > 16 * 2 * 100 && mixed.count < 64 * 100)
     }
 
-    @Test("slate of a part is stamped for every part, and each can be joined")
+    @Test("slate is stamped separately for every part, and each part can be joined at")
     func restamped() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -144,10 +145,10 @@ struct SlateTests {
         let other = try #require(store.read("720p-2-4.m4s"))
         #expect(Self.fragments(bytes).map(\.start) == [192_000, 208_000, 224_000, 240_000])
         #expect(Self.fragments(bytes).map(\.sequence) == [13, 14, 15, 16])
-        #expect(zip(bytes, other).count { $0 != $1 } <= 4 * 12, "numbers and times apart, the same bytes")
+        #expect(zip(bytes, other).count { $0 != $1 } <= 4 * 12, "except numbers and times, the same bytes")
     }
 
-    @Test("the live edge has the slate with its parts, and the part of the segment in the making")
+    @Test("the live edge lists the slate with its parts, and the parts of the current segment")
     func edge() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -172,7 +173,7 @@ struct SlateTests {
         }
     }
 
-    @Test("another coding is told: a map and a discontinuity in every list, and slate all the same")
+    @Test("with another codec configuration every playlist gets a map and a discontinuity, and slate all the same")
     func otherCoding() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -190,7 +191,7 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("an outage longer than the window is a break in every list: a map and a discontinuity, and numbers go on")
+    @Test("an outage longer than the window is a map and a discontinuity in every playlist, and numbers continue")
     func tooLong() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, window: 10)
@@ -211,7 +212,7 @@ struct SlateTests {
             #expect(store.read("\(name)-2.mp4") == store.read("\(name)-1.mp4"))
         }
         #expect(!second.events.all.contains { if case .slateFilled = $0 { true } else { false } })
-        // A third worker in time goes on with the newer map, and without another break.
+        // A third worker in time continues with the newer map, without another discontinuity.
         let third = try Output(store, settings: Output.settings { $0.windowSeconds = 10 })
         _ = try third.packager.begin(now: Self.nanoseconds(660), slate: Self.slate())
         third.feed(640..<704)
@@ -220,7 +221,7 @@ struct SlateTests {
         #expect(list.uris.last == "360p-3-4.m4s" && list.count("#EXT-X-DISCONTINUITY") == 1 && list.maps.count == 2)
     }
 
-    @Test("however long the window, an outage of more than five minutes is a break: nobody waits for so much slate")
+    @Test("with any window, an outage of more than five minutes is a discontinuity instead of slate")
     func longWindow() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, window: 7_200)
@@ -235,7 +236,7 @@ struct SlateTests {
         #expect(list.tags(before: "720p-2-3.m4s").contains("#EXT-X-DISCONTINUITY"))
     }
 
-    @Test("an outage of nearly the window leaves a window of slate, and a clock set back leaves none")
+    @Test("an outage of nearly the window gives a window of slate; a clock set back gives none")
     func extremes() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -252,7 +253,7 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("a drained room ends with a whole segment, and its successor continues it without a join")
+    @Test("a drained room ends with a whole segment, and its successor continues it seamlessly")
     func drained() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store, frames: 230)
@@ -267,7 +268,7 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("ten kills in a row: one timeline, whatever frame each falls on", arguments: 0..<20)
+    @Test("ten kills in a row give one timeline, whichever frame each kill hits", arguments: 0..<20)
     func tenKills(seed: Int64) throws {
         let store = MemoryStore()
         var names: [Int64: String] = [:]
@@ -298,7 +299,9 @@ struct SlateTests {
         #expect(names.count > 10)
     }
 
-    @Test("frames of sound go on for a sample rate and a frame rate that never meet", arguments: [24, 25, 30, 50, 60])
+    @Test(
+        "audio frames continue for a sample rate and a frame rate without a common multiple",
+        arguments: [24, 25, 30, 50, 60])
     func soundGrid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)
         let store = MemoryStore()

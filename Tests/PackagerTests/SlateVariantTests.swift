@@ -3,12 +3,12 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Slate of a ladder with half the frame rate and several codings of the sound")
+@Suite("Slate of a ladder with half the frame rate and several audio codecs")
 struct SlateVariantTests {
     private static let tracks = VariantTests.tracks
     private static let names = ["720p", "360p", "hi", "lo"]
 
-    /// As the ladder's encoders code it: the rendition at half the rate counts its own pictures, 15 a second.
+    /// As the ladder's encoders encode it: the rendition at half the rate counts its own frames, 15 a second.
     private static func picture(_ number: Int64, step: Int, isKey: Bool) -> CodedPacket {
         var packet = Output.picture(number)
         packet.timescale = Int32(30 / step)
@@ -49,7 +49,7 @@ struct SlateVariantTests {
     }
 
     @Test(
-        "every track is filled with as many samples as its slots have, and goes on without a join", arguments: [16, 32])
+        "every track gets as many samples as its segments need, and continues seamlessly", arguments: [16, 32])
     func filled(frames: Int) throws {
         let store = MemoryStore()
         let first = try Output(store, tracks: Self.tracks)
@@ -66,7 +66,7 @@ struct SlateVariantTests {
             let list = ListText(store.text("\(name).m3u8"))
             #expect(list.uris == (0..<3).map { "\(name)-1-\($0).m4s" } + (3..<8).map { "\(name)-2-\($0).m4s" })
             #expect(list.count("#EXT-X-DISCONTINUITY") == 0 && list.count("#EXT-X-GAP") == 0 && list.maps.count == 1)
-            // Two segments of slate, one of which half is live, and one that is live.
+            // Two segments of slate, half of one of them live, and one live segment.
             for number in 3..<8 {
                 let samples = Self.samples(try #require(store.read("\(name)-2-\(number).m4s")))
                 switch name {
@@ -96,7 +96,9 @@ struct SlateVariantTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("parts of an odd number of frames: slate as long as what both rates divide", arguments: [(15, 30), (25, 50)])
+    @Test(
+        "for parts of an odd number of frames slate has a length that both rates divide",
+        arguments: [(15, 30), (25, 50)])
     func oddParts(partFrames: Int, gopFrames: Int) throws {
         let grid = try OutputGrid(fps: 30, gopFrames: gopFrames, segmentGops: 2, partFrames: partFrames)
         let settings = try Output.settings { $0.grid = grid }

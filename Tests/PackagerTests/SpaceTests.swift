@@ -7,7 +7,7 @@ import Packager
 import Synchronization
 import Testing
 
-/// A store in memory that holds so many bytes, or takes nothing at all for a while.
+/// A store in memory with limited capacity, which can also refuse all writes.
 private final class TightStore: SegmentStore {
     struct Content {
         var files: [String: [UInt8]] = [:]
@@ -54,7 +54,7 @@ private final class TightStore: SegmentStore {
     func list(_ name: String) -> ListText { ListText(String(decoding: self.read(name) ?? [], as: UTF8.self)) }
 }
 
-@Suite("A store with too little space, or none for a while")
+@Suite("Stores with too little space, or none for a while")
 struct SpaceTests {
     private static let slot: Int64 = 64
     private static let playlists = ["720p", "360p", "audio"]
@@ -73,14 +73,14 @@ struct SpaceTests {
         }
     }
 
-    /// Every listed segment is there, and the lists begin with the same number.
+    /// Checks that every listed segment exists, and that all playlists start with the same number.
     private static func expectWhole(_ store: TightStore) {
         let lists = Self.playlists.map { store.list("\($0).m3u8") }
         #expect(Set(lists.map(\.mediaSequence)).count == 1)
         for list in lists { #expect(Set(list.uris).isSubset(of: store.names)) }
     }
 
-    @Test("a limit takes the oldest from every list at once, and their files three target durations later")
+    @Test("a limit drops the oldest segments from every playlist at once, and their files three target durations later")
     func limited() throws {
         let store = TightStore()
         let output = try Output(store, settings: Self.settings())
@@ -104,7 +104,7 @@ struct SpaceTests {
         #expect(output.events.published.map(\.mediaSequence) == Array(0..<30))
     }
 
-    @Test("a limit of nothing leaves three target durations, and an event playlist loses no segment")
+    @Test("a limit of zero leaves three target durations, and an EVENT playlist loses no segment")
     func rules() throws {
         for type in [HLSOutputSettings.PlaylistType.live, .event] {
             let store = TightStore()
@@ -118,7 +118,7 @@ struct SpaceTests {
         }
     }
 
-    @Test("a store that is full loses the oldest, at once, and nothing of what is live")
+    @Test("a full store drops the oldest segments at once, and nothing at the live edge")
     func full() throws {
         let store = TightStore()
         let output = try Output(store, settings: Self.settings())
@@ -136,14 +136,14 @@ struct SpaceTests {
         #expect(output.events.failures.contains { $0.code == .diskFull })
         let gone = store.removed.filter { $0.hasPrefix("720p-1-") && $0.split(separator: ".").count == 2 }
             .compactMap { Int64($0.dropFirst(7).prefix { $0.isNumber }) }
-        #expect(!gone.isEmpty && gone == gone.sorted(), "the oldest go first: \(gone)")
-        // Whoever watches the live edge is told of nothing that is gone.
+        #expect(!gone.isEmpty && gone == gone.sorted(), "the oldest are removed first: \(gone)")
+        // Viewers of the live edge see no removed segment.
         let live = viewer.last("720p.m3u8")
         #expect(ListText(live).uris.allSatisfy { store.names.contains($0) || viewer.object($0) != nil })
     }
 
     @Test(
-        "a store that takes nothing for a while: the live edge goes on, the directory has honest gaps, and nothing leaks"
+        "while a store refuses writes the live edge continues, the directory lists gaps, and nothing leaks"
     )
     func readOnly() throws {
         let store = TightStore()
@@ -159,7 +159,7 @@ struct SpaceTests {
         store.change { $0.isReadOnly = true }
         Self.feed(output, 20..<30)
         #expect(store.names == before)
-        // Parts and segments of the outage are there for those who watch.
+        // Viewers of the live edge have the parts and segments of the outage.
         let live = ListText(viewer.last("720p.m3u8"))
         #expect(live.uris.suffix(3).allSatisfy { viewer.object($0) != nil } && live.count("#EXT-X-GAP") == 0)
         store.change { $0.isReadOnly = false }
@@ -172,11 +172,11 @@ struct SpaceTests {
         Self.expectWhole(store)
         #expect(store.list("720p.m3u8").count("#EXT-X-GAP") == 0)
         let files = store.names.filter { $0.hasPrefix("720p-1-") && $0.hasSuffix(".m4s") }
-        #expect(files.count < 24, "nothing stays behind: \(files.sorted())")
+        #expect(files.count < 24, "nothing is left behind: \(files.sorted())")
         #expect(output.events.published.map(\.mediaSequence) == Array(0..<50))
     }
 
-    @Test("a store that hangs for minutes takes a bounded piece of memory, and keeps nobody waiting")
+    @Test("a store that hangs for minutes costs bounded memory, and delays nothing")
     func hanging() throws {
         let store = TightStore()
         let output = try Output(store, settings: Self.settings())
@@ -196,12 +196,12 @@ struct SpaceTests {
         #expect(isOver.wait(timeout: .now() + 20) == .success && output.events.isEnded)
         let list = store.list("720p.m3u8")
         #expect(list.uris.count == 80)
-        // What waited beyond a minute is lost in the directory, and says so.
+        // Segments that waited more than a minute are gaps in the directory.
         #expect((40...50).contains(list.count("#EXT-X-GAP")), "\(list.count("#EXT-X-GAP"))")
         #expect(list.uris.suffix(32).allSatisfy { store.names.contains($0) })
     }
 
-    @Test("what directories take: whole blocks, a file with two names once")
+    @Test("disk use counts whole blocks, and a file with two names once")
     func measured() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("use-\(UUID().uuidString)")
         let other = folder.appendingPathComponent("other")
@@ -216,7 +216,7 @@ struct SpaceTests {
         #expect((1_000_000...1_200_000).contains(use.used - empty.used))
         #expect(use.volumes.count == 1 && use.volumes.allSatisfy { $0.free > 0 && $0.used == use.used })
         #expect(measure([folder.path + "/nowhere"]) == nil)
-        // What lies deeper counts where somebody says so.
+        // Subdirectories count if requested.
         let deep = other.appendingPathComponent("deep")
         try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
         try Data(repeating: 2, count: 1_000_000).write(to: deep.appendingPathComponent("more"))
@@ -227,7 +227,7 @@ struct SpaceTests {
         #expect((1_000_000...1_200_000).contains(all.used - use.used))
     }
 
-    @Test("what lies in directories of two file systems counts for each, and stills alone make none")
+    @Test("directories on two file systems count separately; a file system with only stills is not reported")
     func volumes() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("two-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -248,19 +248,19 @@ struct SpaceTests {
         }
         let use = try #require(measure([DiskUse.Place(folder.path + "/live", .live)] + places))
         let all = use.volumes.map { "\($0.purpose.rawValue) \($0.free)" }
-        #expect(all == ["1 500", "2 900"], "what is full for stills alone is nobody's: \(use)")
+        #expect(all == ["1 500", "2 900"], "a file system with only stills is not reported: \(use)")
         #expect((1_300_000...1_350_000).contains(use.volumes[0].used) && use.volumes[1].used == 0)
-        // Between two counts what is free is known all the same.
+        // Between two measurements the free space is still current.
         let fresh = use.refreshed { path in path.hasSuffix("live") ? (1, 20) : nil }
         #expect(fresh.volumes.map(\.free) == [20, 900] && fresh.used == use.used)
         #expect(fresh.volumes.map(\.path) == [folder.path + "/live", folder.path + "/rec"])
-        #expect((100_000...120_000).contains(use.used - use.volumes[0].used), "it counts against a limit all the same")
-        // Of a directory of stills alone only those count.
+        #expect((100_000...120_000).contains(use.used - use.volumes[0].used), "it still counts against a limit")
+        // In a directory of stills only the stills count.
         let few = try #require(measure(places))
         #expect((400_000...450_000).contains(few.used) && few.volumes.map(\.free) == [900])
     }
 
-    @Test("a directory is looked at one by one, and only at what is asked for")
+    @Test("a directory is scanned step by step, and only for the directories asked for")
     func listing() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("list-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -280,10 +280,10 @@ struct SpaceTests {
         }
         #expect(names("") == ["still.jpg", "still-1.jpg", "other", ".still", "still-d/"])
         #expect(names("still-") == ["still-1.jpg", "still-d/"] && names("x").isEmpty && names(".") == [".still"])
-        #expect(!DiskUse.forEachEntry(of: folder.path + "/nowhere") { _ in Issue.record("nothing is there") })
+        #expect(!DiskUse.forEachEntry(of: folder.path + "/nowhere") { _ in Issue.record("the directory is missing") })
     }
 
-    @Test("a directory lies in another, however the two are written")
+    @Test("a directory is recognized inside another, however the paths are written")
     func inside() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("in-\(UUID().uuidString)")
         let inner = folder.appendingPathComponent("live/a/b")
@@ -304,7 +304,7 @@ struct SpaceTests {
     }
 }
 
-/// A store that knows what is durable.
+/// A store that records what is durable.
 private final class LazyStore: SegmentStore {
     struct Content {
         var files: Set<String> = []
@@ -336,7 +336,7 @@ private final class LazyStore: SegmentStore {
 
 @Suite("The end of an output")
 struct DurableEndTests {
-    @Test("everything that is listed is durable before anybody is told of the end")
+    @Test("everything listed is durable before the end is announced")
     func durable() throws {
         let store = LazyStore()
         let told = Mutex<Set<String>?>(nil)
@@ -354,6 +354,6 @@ struct DurableEndTests {
         }
         packager.finish(endlist: true)
         #expect(packager.step() == .ended)
-        #expect(told.withLock { $0 } == [], "not durable when the end was told")
+        #expect(told.withLock { $0 } == [], "not durable when the end was announced")
     }
 }

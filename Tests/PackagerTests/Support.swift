@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Synchronization
 
-/// A store in memory that writes down what was asked of it and fails when told to.
+/// A store in memory that records its operations and fails on request.
 final class MemoryStore: SegmentStore {
     struct Content {
         var files: [String: [UInt8]] = [:]
@@ -12,9 +12,9 @@ final class MemoryStore: SegmentStore {
         /// Called before a put, outside the lock.
         var before: @Sendable (String) -> Void = { _ in }
         var refuses: @Sendable (String) -> Bool = { _ in false }
-        /// Nothing can be removed.
+        /// Deletions fail.
         var isStuck = false
-        /// Not even in place is anything written.
+        /// All writes fail, including overwrites in place.
         var isGone = false
     }
 
@@ -33,7 +33,7 @@ final class MemoryStore: SegmentStore {
         if isRefused { throw MediaError(.outputLost, "refused \(name)", at: "test", fix: "none") }
     }
 
-    /// In place: a store that takes no new object takes this one.
+    /// Overwrites in place: a store that accepts no new object accepts this.
     func overwrite(_ name: String, _ bytes: [UInt8]) throws(MediaError) {
         self.content.withLock { if !$0.isGone { $0.files[name] = bytes } }
     }
@@ -76,7 +76,7 @@ final class EventLog: Sendable {
         self.all.compactMap { if case .segmentPublished(let segment) = $0 { segment } else { nil } }
     }
     var failures: [MediaError] { self.all.compactMap { if case .outputFailed(let error) = $0 { error } else { nil } } }
-    /// Lost segments each time that the place was written again.
+    /// Numbers of lost segments, one for each time that the directory was written again.
     var restored: [Int] {
         self.all.compactMap { if case .placeRestored(_, let lost) = $0 { lost } else { nil } }
     }
@@ -84,7 +84,7 @@ final class EventLog: Sendable {
     var isEnded: Bool { self.all.contains { if case .playlistEnded = $0 { true } else { false } } }
 }
 
-/// A room's output fed with made-up packets.
+/// A room's output, fed with generated packets.
 struct Output {
     static let origin: Int64 = 1_700_000_000_000_000_000
     /// x264, High, level 3.1, 1280×720.
@@ -119,7 +119,7 @@ struct Output {
 
     static func settings(_ change: (inout HLSOutputSettings) -> Void = { _ in }) throws -> HLSOutputSettings {
         var settings = HLSOutputSettings(directory: "/memory", grid: try OutputGrid(fps: 30))
-        // A busy machine is no slow store.
+        // A busy machine must not count as a slow store.
         settings.storePatience = 10_000_000_000
         change(&settings)
         return settings
@@ -137,7 +137,7 @@ struct Output {
             report: self.events.report)
     }
 
-    /// Feeds program frames to every track (or those given), as the encoders would: sound along with the pictures.
+    /// Feeds program frames to all tracks, or those given, like the encoders: audio together with video.
     func feed(_ frames: Range<Int64>, only: Set<Int>? = nil, size: Int = 100) {
         for frame in frames {
             for (index, track) in self.tracks.enumerated() where only?.contains(index) ?? true {
@@ -170,7 +170,7 @@ struct Output {
     }
 }
 
-/// Reads a media playlist back.
+/// Parses a media playlist.
 struct ListText {
     let lines: [String]
 
@@ -183,7 +183,7 @@ struct ListText {
     var uris: [String] { self.lines.filter { !$0.hasPrefix("#") } }
     var maps: [String] { self.lines.filter { $0.hasPrefix("#EXT-X-MAP") } }
     func count(_ line: String) -> Int { self.lines.count { $0 == line } }
-    /// Tags right before the segment.
+    /// Tags directly before the segment.
     func tags(before uri: String) -> [String] {
         guard let index = self.lines.firstIndex(of: uri) else { return [] }
         return Array(self.lines[..<index].reversed().prefix { $0.hasPrefix("#") })

@@ -9,7 +9,7 @@ struct SpriteIndexTests {
             kept: kept)
     }
 
-    @Test("each picture has a time and a rectangle; a sheet that is full is followed by the next")
+    @Test("each still has a time and a rectangle; a full sheet is followed by the next")
     func text() {
         var index = Self.index()
         for time in [Int64(0), 1_000, 5_200, 10_000, 15_000, 20_000, 25_000, 30_001, 45_000] { _ = index.add(at: time) }
@@ -45,13 +45,13 @@ struct SpriteIndexTests {
         #expect(index.sheets == ["thumb-1-0.jpg", "thumb-1-1.jpg"])
     }
 
-    @Test("a later worker goes on with what is there, in sheets of its own; damage costs the damaged cues alone")
+    @Test("a later worker continues the index with sheets of its own; damage costs only the damaged cues")
     func continued() {
         var first = Self.index()
         for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }
         var second = Self.index(incarnation: 2, kept: first.text)
         #expect(second.text == first.text)
-        #expect(second.add(at: 36_000) == nil, "that time has a picture")
+        #expect(second.add(at: 36_000) == nil, "that time has a still")
         let place = second.add(at: 40_000)
         #expect(place?.sheet == "thumb-2-1.jpg" && place?.cell == 2)
         #expect(second.sheets == ["thumb-1-0.jpg", "thumb-1-1.jpg", "thumb-2-1.jpg"])
@@ -66,7 +66,7 @@ struct SpriteIndexTests {
         }
     }
 
-    @Test("a room that begins anew where one has ended shows its own pictures from the first on")
+    @Test("a new room in the directory of an ended one shows only its own stills")
     func anew() {
         var first = Self.index()
         for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }
@@ -75,7 +75,7 @@ struct SpriteIndexTests {
         #expect(place?.sheet == "thumb-2-0.jpg" && place?.cell == 0)
         #expect(second.add(at: 5_100)?.cell == 1)
         #expect(second.sheets == ["thumb-2-0.jpg"])
-        #expect(second.add(at: 4_900) == nil, "nor do its own give way to an earlier time")
+        #expect(second.add(at: 4_900) == nil, "nor do its own stills make way for an earlier time")
     }
 
     @Test("a room of a week keeps a file of bounded size")

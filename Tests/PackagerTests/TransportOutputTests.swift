@@ -6,9 +6,9 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("Transport streams beside an output: RFC 8216 §4.3.2.4, §5.2, §6.2.1")
+@Suite("MPEG-TS segments beside an output: RFC 8216 §4.3.2.4, §5.2, §6.2.1")
 struct TransportOutputTests {
-    /// An output, and the transport streams that are made of it.
+    /// An output, and the MPEG-TS segments made from it.
     private struct Pair {
         let store: MemoryStore
         let streamStore: MemoryStore
@@ -16,7 +16,7 @@ struct TransportOutputTests {
         let streams: MPEGTSOutput
         private let said: Said
 
-        /// Told by the output: a failure, or that all is well again.
+        /// Reports of the output: a failure, or a recovery.
         private final class Said: Sendable {
             let reports = Mutex<[MediaError?]>([])
         }
@@ -42,7 +42,7 @@ struct TransportOutputTests {
 
         func begin(now: Int64 = Output.origin) throws -> Int64 { try self.output.packager.begin(now: now).firstTick }
 
-        /// A segment is 64 frames.
+        /// Feeds segments of 64 frames.
         func feed(_ segments: Range<Int64>) {
             for segment in segments {
                 self.output.feed((segment * 64)..<((segment + 1) * 64))
@@ -57,7 +57,7 @@ struct TransportOutputTests {
 
         var list: ListText { ListText(self.streamStore.text("720p.m3u8")) }
 
-        /// The first packet of each stream in a segment says that time does not go on.
+        /// Whether the first packet of each stream in a segment signals a discontinuity.
         func isMarked(_ name: String) throws -> Bool {
             let bytes = try #require(self.streamStore.read(name))
             var marks: [Int: Bool] = [:]
@@ -76,7 +76,7 @@ struct TransportOutputTests {
     private static let encryption = EncryptionSettings(room: "r", rotation: 3, secret: Array("operator's".utf8))
 
     @Test(
-        "of an encrypted output every segment opens, whole, with the key its list names, to what it would be in the clear"
+        "every encrypted segment decrypts as a whole with its key to its clear bytes"
     )
     func encrypted() throws {
         let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
@@ -100,7 +100,7 @@ struct TransportOutputTests {
             var uris: [String] = []
             for line in ListText(text).lines {
                 if let match = line.firstMatch(of: /#EXT-X-KEY:METHOD=AES-128,URI="([^"]*)",IV=0x([0-9a-f]{32})$/) {
-                    // Viewers find it beside the list that names it.
+                    // Viewers find it beside the playlist that names it.
                     guard
                         case .bytes(let key)? = sealed.streams.object(named: String(match.output.1))?.body
                     else { return #expect(Bool(false), "no key \(line)") }
@@ -120,7 +120,7 @@ struct TransportOutputTests {
                 }
             }
             #expect(opened == 10)
-            // The same keys at the same numbers as the pictures' own list, with vectors of their own.
+            // The same keys at the same numbers as the video's own playlist, with different initialization vectors.
             let fragments = ListText(sealed.store.text("\(name).m3u8")).lines.filter { $0.hasPrefix("#EXT-X-KEY") }
             #expect(fragments.count == 4 && uris == (0..<4).map { "\(name)-\($0).key" })
             for (line, uri) in zip(fragments, uris) {
@@ -132,7 +132,7 @@ struct TransportOutputTests {
         #expect(sealed.streams.object(named: "720p-9.key") == nil && sealed.streams.object(named: ".keys.json") == nil)
     }
 
-    @Test("a store that takes nothing for a while: what nobody was told of is gaps, and the list goes on behind them")
+    @Test("segments that a store refused for a while and nobody saw become gaps, and the playlist continues after them")
     func behind() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()
@@ -153,13 +153,13 @@ struct TransportOutputTests {
         #expect(pair.streams.made.segments == Int64(listed - gaps))
     }
 
-    @Test("a list in which there is nothing yet begins behind what nobody was told of")
+    @Test("an empty playlist starts after the segments that nobody saw")
     func behindFromTheStart() throws {
         let first = try Pair()
         _ = try first.begin()
         first.feed(0..<4)
         first.end(endlist: false)
-        // With a new rendition the lists of both begin where the worker does.
+        // With a new rendition the playlists of both start where the worker does.
         let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
         let second = try Pair(first.store, first.streamStore, waits: false, tracks: tracks)
         let start = try second.begin(now: Output.origin + 9_000_000_000) / 64
@@ -173,7 +173,7 @@ struct TransportOutputTests {
         #expect(list.uris.last.map { second.streamStore.read($0) != nil } == true)
     }
 
-    @Test("an end that the store does not take is written as soon as it does")
+    @Test("an end that the store refuses is written as soon as it accepts it")
     func endWhileFull() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()
@@ -191,7 +191,7 @@ struct TransportOutputTests {
         #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
     }
 
-    @Test("a segment that cannot be written is a gap, and the next one's counters say that something is missing")
+    @Test("a segment that cannot be written is a gap, and the next one's continuity counters show the loss")
     func refused() throws {
         let pair = try Pair()
         pair.streamStore.refuse { $0 == "720p-1-3.ts" }
@@ -206,7 +206,7 @@ struct TransportOutputTests {
         #expect(marks == [true, false, false, true, false, false])
     }
 
-    @Test("a successor keeps the files of the worker before it; those of another room are neither listed nor kept")
+    @Test("a successor keeps the files of the worker before it; files of another room are neither listed nor kept")
     func successor() throws {
         let first = try Pair()
         let foreign = "#EXTM3U\n720p-9-1.ts\n../720p-9-2.ts\n"
@@ -219,10 +219,10 @@ struct TransportOutputTests {
         first.end(endlist: false)
         #expect(first.streamStore.read("720p-9-1.ts") == nil)
         #expect(first.streamStore.read("720p-1-0.ts")?.first == 0x47)
-        // Whoever makes it anew writes other bytes.
+        // A worker that makes it again would write other bytes.
         let kept = try #require(first.streamStore.read("720p-1-0.ts")) + [UInt8](repeating: 0x47, count: 188)
         try first.streamStore.put("720p-1-0.ts", [.init(kept)], durable: false)
-        // A machine that went down has left one of them empty, and of another the beginning.
+        // After a machine crash one of them is empty, and another is truncated.
         let cut = try #require(first.streamStore.read("720p-1-2.ts")).prefix(500)
         try first.streamStore.put("720p-1-1.ts", [], durable: false)
         try first.streamStore.put("720p-1-2.ts", [.init(Array(cut))], durable: false)
@@ -244,7 +244,7 @@ struct TransportOutputTests {
         #expect(second.reports.isEmpty, "\(second.reports)")
     }
 
-    @Test("a successor has what has left the list for as long as somebody may ask for it: rfc8216bis §6.2.2")
+    @Test("a successor keeps unlisted files as long as clients may request them: rfc8216bis §6.2.2")
     func retained() throws {
         let first = try Pair { $0.windowSeconds = 12 }
         _ = try first.begin()
@@ -260,7 +260,7 @@ struct TransportOutputTests {
         #expect(second.streams.object(named: left) == nil && second.streamStore.read(left) == nil)
     }
 
-    @Test("where the disk is short of space the list is as short as the output's, and its files go")
+    @Test("if the disk is short of space the playlist is as short as the output's, and its files are removed")
     func short() throws {
         let pair = try Pair()
         _ = try pair.begin()
@@ -278,7 +278,7 @@ struct TransportOutputTests {
         #expect(pair.list.uris.count == 13)
     }
 
-    @Test("files that a store does not let go in their time go once it does")
+    @Test("files whose deletion fails are deleted once the store allows it")
     func stuck() throws {
         let pair = try Pair()
         _ = try pair.begin()
@@ -294,7 +294,7 @@ struct TransportOutputTests {
         #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
     }
 
-    @Test("a directory that was emptied is written again: all lists, with gaps for what is lost")
+    @Test("in an emptied directory all playlists are written again, with gaps for lost segments")
     func emptied() throws {
         let pair = try Pair()
         _ = try pair.begin()

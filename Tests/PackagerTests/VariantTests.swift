@@ -5,7 +5,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("Variants: several codings of the sound, sound alone, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
+@Suite("Variants: several audio codecs, audio only, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
 struct VariantTests {
     static func sound(_ name: String, _ bitrate: Int64) -> TrackDescription {
         var track = Output.audio
@@ -26,7 +26,7 @@ struct VariantTests {
         return zip(lines, lines.dropFirst()).filter { $0.0.hasPrefix("#EXT-X-STREAM-INF") }.map { "\($0.0) \($0.1)" }
     }
 
-    @Test("each coding is a group of its own with the same name; every rendition goes with every one, sound alone last")
+    @Test("each audio codec is a group with the same name; every rendition is listed with each group, audio only last")
     func groups() throws {
         let store = MemoryStore()
         let settings = try Output.settings {
@@ -55,7 +55,8 @@ struct VariantTests {
         #expect(variants.allSatisfy { $0.contains("CLOSED-CAPTIONS=NONE") }, "on all or on none")
         func bandwidth(_ line: String) -> Int { Int(line.split(separator: "BANDWIDTH=")[1].prefix { $0 != "," }) ?? 0 }
         #expect(
-            bandwidth(variants[0]) - bandwidth(variants[1]) == 81_600, "the sounds differ by 80,000, declared with 2 %")
+            bandwidth(variants[0]) - bandwidth(variants[1]) == 81_600,
+            "the audio tracks differ by 80,000, declared with 2 %")
         #expect(bandwidth(variants[3]) < 60_000)
     }
 
@@ -72,7 +73,7 @@ struct VariantTests {
     }
 
     @Test(
-        "a rendition at half the rate has its parts and segments at the same times, as soon as its last picture is there"
+        "a rendition at half the rate has the same part and segment times, as soon as its last frame is there"
     )
     func halfRate() throws {
         let store = MemoryStore()
@@ -84,7 +85,7 @@ struct VariantTests {
         func parts(_ list: String) -> [Substring] {
             EdgeTests.tags(viewer.last(list), "#EXT-X-PART:").map { $0.prefix { $0 != "," } }
         }
-        #expect(parts("360p.m3u8").count == 5, "its last picture of the part is the one before")
+        #expect(parts("360p.m3u8").count == 5, "its last frame of the part is the one before")
         Self.feed(output, 79..<200)
         _ = output.packager.step()
         func lengths(_ list: String) -> [String] { EdgeTests.tags(viewer.last(list), "#EXTINF") }
@@ -92,7 +93,7 @@ struct VariantTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("what fits no grid or names no track is refused")
+    @Test("tracks that fit no grid or name no known track are refused")
     func refused() throws {
         let grid = try OutputGrid(fps: 30, gopFrames: 30, partFrames: 15)
         let odd = try Output.settings { $0.grid = grid }
@@ -103,7 +104,7 @@ struct VariantTests {
         #expect(throws: MediaError.self) { _ = try Output(MemoryStore(), settings: none, tracks: Self.tracks) }
     }
 
-    @Test("the measured part of the rate buffer is declared beside the encoder's peak, never less than the peak")
+    @Test("the measured share of the rate buffer is added to the declared values, never below the encoder's peak")
     func share() throws {
         func bandwidth(_ share: Int64) throws -> Int {
             let store = MemoryStore()
@@ -125,7 +126,7 @@ struct VariantTests {
         #expect(try bandwidth(.max) == bandwidth(1_000))
     }
 
-    @Test("what a running room offers is read from its directory; an ended room and an empty directory offer nothing")
+    @Test("a running room's variants are read from its directory; ended and empty directories have none")
     func running() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tandem-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -148,7 +149,7 @@ struct VariantTests {
         }
     }
 
-    /// Keeps the multivariant playlists it is told.
+    /// Records the multivariant playlists.
     private final class Keeper: ListingObserver {
         private let texts = Mutex<[String]>([])
 
@@ -159,7 +160,7 @@ struct VariantTests {
         var last: String { self.texts.withLock { $0.last ?? "" } }
     }
 
-    @Test("other bit rates: the higher is declared at once, the lower once no segment by the higher is listed")
+    @Test("a higher bit rate is declared at once, a lower one once no segment of the higher is listed")
     func rates() throws {
         let store = MemoryStore()
         let keeper = Keeper()
@@ -179,7 +180,7 @@ struct VariantTests {
         }
         let high = BitRates(bitrate: 4_000_000, maxBitrate: 4_800_000, bufferSize: 4_800_000)
         let low = BitRates(bitrate: 500_000, maxBitrate: 600_000, bufferSize: 600_000)
-        // Before the beginning, as a room that waits for its first publisher is told.
+        // Before the start, as in a room that waits for its first publisher.
         output.packager.declare(BitRates(bitrate: 3_000_000, maxBitrate: 3_600_000, bufferSize: 3_600_000), track: 0)
         _ = try output.packager.begin(now: Output.origin)
         feed(0..<2)
@@ -192,16 +193,16 @@ struct VariantTests {
         #expect(told.withLock { $0.last } == high)
         output.packager.declare(low, track: 0)
         feed(2..<4)
-        #expect(bandwidths() == raised, "what is listed was coded by more")
+        #expect(bandwidths() == raised, "the listed segments have a higher rate")
         feed(4..<40)
         let lowered = bandwidths()
         #expect(lowered[0] < lowered[1] && lowered[1] == first[1], "\(lowered)")
         #expect(told.withLock { $0.last } == low)
-        #expect(bandwidths(keeper.last) == raised, "a recording has every segment there was")
+        #expect(bandwidths(keeper.last) == raised, "a recording has every segment")
         #expect(output.events.failures.isEmpty && !store.text("720p.m3u8").contains("EXT-X-DISCONTINUITY\n"))
     }
 
-    @Test("a successor declares no less than what is listed of the worker before was coded by, until that has left")
+    @Test("a successor declares no less than the bit rates of segments listed by the worker before")
     func ratesOverRestart() throws {
         let store = MemoryStore()
         let settings = try Output.settings { $0.windowSeconds = 8 }
@@ -220,7 +221,7 @@ struct VariantTests {
         #expect(output.packager.step() == .drained)
         let raised = bandwidths(store.text("index.m3u8"))
         #expect(raised[0] > plain[0] + 1_000_000 && raised[1] == plain[1])
-        // Two workers later, which both know of nothing but their own rates.
+        // Two workers later, which know only their own rates.
         var keeper = Keeper()
         for _ in 0..<2 {
             keeper = Keeper()
@@ -235,9 +236,9 @@ struct VariantTests {
         let first = try last.packager.begin(now: Output.origin).firstTick
         last.feed(first..<first + 64 * 20)
         _ = last.packager.step()
-        #expect(bandwidths(store.text("index.m3u8")) == plain, "nothing by the higher rates is listed any more")
-        #expect(bandwidths(keeper.last) == raised, "a recording has every segment there was")
-        // What stands there in their place is damage.
+        #expect(bandwidths(store.text("index.m3u8")) == plain, "no segment with the higher rates is listed any more")
+        #expect(bandwidths(keeper.last) == raised, "a recording has every segment")
+        // Other values in their place are damage.
         let state = store.text("state.json")
         #expect(state.contains("\"rates\": [4000000, 4800000, 4800000]"))
         for wrong in ["[1, 2]", "[1, 2, -3]", "7", "[1, 2, \"3\"]"] {

@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("IP addresses and ranges of them")
+@Suite("IP addresses and address ranges")
 struct AddressRangeTests {
     @Test(
         "addresses are read in every form and written in one: RFC 5952",
@@ -17,7 +17,7 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "what is no address",
+        "invalid addresses are refused",
         arguments: [
             "", ":", ":::", "1:", ":1", "1.2.3", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "1.2.3.+4", "::1::2",
             "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7::8:9", "12345::", "g::", "::1.2.3", "1.2.3.4::",
@@ -28,7 +28,7 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "a range holds what begins with its bits",
+        "a range contains the addresses with its prefix",
         arguments: [
             ("10.0.0.0/8", "10.1.2.3", true), ("10.0.0.0/8", "11.0.0.0", false), ("192.0.2.7", "192.0.2.7", true),
             ("192.0.2.7", "192.0.2.6", false), ("0.0.0.0/0", "1.2.3.4", true), ("0.0.0.0/0", "::1", false),
@@ -43,13 +43,13 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "what is no range",
+        "invalid ranges are refused",
         arguments: ["", "/8", "10.0.0.0/", "10.0.0.0/33", "::/129", "10.0.0.0/+8", "10.0.0.0/8/8", "fe80::1%eth0/64"])
     func noRanges(text: String) {
         #expect(AddressRange(text) == nil)
     }
 
-    @Test("a range is written as it is meant", arguments: [("10.9.9.9/8", "10.0.0.0/8"), ("1.2.3.4/32", "1.2.3.4")])
+    @Test("a range is written in normal form", arguments: [("10.9.9.9/8", "10.0.0.0/8"), ("1.2.3.4/32", "1.2.3.4")])
     func written(text: String, as written: String) {
         #expect(AddressRange(text)?.description == written)
     }

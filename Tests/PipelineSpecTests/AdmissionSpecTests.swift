@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("ingest.auth, several keys, allowed addresses")
+@Suite("Pipeline file: ingest.auth, several keys, allowed addresses")
 struct AdmissionSpecTests {
     static func report(ingest: String, first key: String = #""streamKey": "hunter2a""#) -> SpecReport {
         Pipeline.parse(
@@ -9,7 +9,7 @@ struct AdmissionSpecTests {
                 .replacing(#""streamKey": "hunter2a""#, with: key))
     }
 
-    @Test("signed keys: the words, and a source without a key of its own")
+    @Test("signed keys: the members, and a source without a key of its own")
     func auth() throws {
         let pipeline = try #require(
             Pipeline.parse(
@@ -24,7 +24,7 @@ struct AdmissionSpecTests {
         #expect(pipeline.summary().contains("no own stream key"))
     }
 
-    @Test("RTMPS beside RTMP, and alone; a certificate that cannot be used is a mistake")
+    @Test("RTMPS with RTMP, and alone; an unusable certificate is an error")
     func doors() throws {
         let tls = #""tls": { "certificate": "a.crt", "key": "a.key" }"#
         let both = try #require(Self.report(ingest: "{ \"rtmps\": { \(tls) } }").pipeline)
@@ -47,7 +47,7 @@ struct AdmissionSpecTests {
     }
 
     @Test(
-        "mistakes",
+        "invalid values are refused",
         arguments: [
             (#"{ "auth": {} }"#, #""streamKey": "k""#, "ingest.auth.secretEnv"),
             (#"{ "auth": { "secretEnv": "A", "secretFile": "b" } }"#, #""streamKey": "k""#, "ingest.auth.secretFile"),

@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("Sound alone, several codings of the sound, half the frame rate, low latency")
+@Suite("Pipeline file: audio only, several audio codecs, half the frame rate, low latency")
 struct AudioRenditionTests {
     private static let pictures = #"{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } }"#
 
@@ -10,14 +10,14 @@ struct AudioRenditionTests {
         return Pipeline.parse(text.replacing(#"{ "path": "out" }"#, with: #"{ "path": "out"\#(output) }"#))
     }
 
-    @Test("without a word there is one coding, at audio.bitrate, for everybody")
+    @Test("by default there is one audio codec at audio.bitrate, for all renditions")
     func defaults() throws {
         let pipeline = try Self.read(Self.pictures).result.get()
         #expect(pipeline.audioRenditions == [AudioRendition(name: "audio", bitrate: 128_000)])
         #expect(pipeline.renditions[0].audio == ["audio"] && pipeline.renditions[0].video.preset == .veryfast)
     }
 
-    @Test("every rendition is offered with every coding unless it names some")
+    @Test("every rendition is offered with every audio codec unless it names some")
     func groups() throws {
         let pipeline = try Self.read(
             Self.pictures + #", { "name": "half", "width": 640, "height": 360, "fps": 15, "audio": "lo" }"#
@@ -30,7 +30,7 @@ struct AudioRenditionTests {
         #expect(pipeline.summary().contains("sound: audio only, lo"))
     }
 
-    @Test("the output's preset is that of renditions that name none; low latency looks ahead two pictures")
+    @Test("renditions without a preset use the output's; low latency looks ahead two frames")
     func preset() throws {
         let own = Self.pictures.replacing("\"bitrate\"", with: "\"preset\": \"fast\", \"bitrate\"")
         let video = try Self.read(
@@ -40,7 +40,7 @@ struct AudioRenditionTests {
         #expect(video.map(\.lookaheadFrames) == [5, VideoEncoding.Preset.lowLatency.defaultLookahead])
     }
 
-    @Test("a tandem preset brings its B-frame and its lookahead, unless the pipeline or the profile says otherwise")
+    @Test("a tandem preset sets one B-frame and a lookahead, unless the pipeline or the profile overrides them")
     func tandemPreset() throws {
         let video = try Self.read(
             #"{ "name": "a", "width": 640, "height": 360, "video": { "preset": "tandem-fast" } }, "#
@@ -55,7 +55,7 @@ struct AudioRenditionTests {
     }
 
     @Test(
-        "what cannot be is told with its place and remedy",
+        "invalid values are reported with location and remedy",
         arguments: [
             (#"{ "name": "a", "video": null }"#, "", "", "renditions", "no rendition has video"),
             (#"{ "name": "a", "width": 640 }"#, "", "", "renditions[0].height", "is missing"),
@@ -89,7 +89,7 @@ struct AudioRenditionTests {
             "\(report.mistakes.map { "\($0.path): \($0.what)" })")
     }
 
-    @Test("ten-frame parts go with a GOP of thirty")
+    @Test("ten-frame parts fit a GOP of thirty")
     func tenFrames() throws {
         let hls = try #require(try Self.read(Self.pictures, output: #", "partFrames": 10"#).result.get().hls)
         #expect(hls.gopFrames == 30 && hls.partFrames == 10)

@@ -2,14 +2,14 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Edits of a document: what commands made of the pipeline file, applied to another version of it")
+@Suite("Document edits: changes made by commands, applied to another version of the pipeline file")
 struct DocumentEditTests {
     private static func node(_ text: String) throws -> JSONNode {
         try #require(JSONParser.parse(Array(text.utf8)).root, "\(text)").bare
     }
 
     @Test(
-        "the edits between two values make the second of the first",
+        "the edits between two values turn the first into the second",
         arguments: [
             ("{}", #"{"a":1}"#, ["a"]), (#"{"a":1}"#, "{}", ["a"]), (#"{"a":{"b":1}}"#, #"{"a":{"b":2}}"#, ["a.b"]),
             (#"{"a":[1,2]}"#, #"{"a":[1,3]}"#, ["a"]),
@@ -22,7 +22,7 @@ struct DocumentEditTests {
                 ["sources[3/main]", "sources[1/sub]"]
             ),
             (#"{"outputs":[{"type":"hls"}]}"#, #"{"outputs":[{"type":"hls"},{"outputId":"a"}]}"#, ["outputs[a]"]),
-            // Two of a kind cannot be told apart, and neither can another order.
+            // Two elements of a kind cannot be told apart, nor can a changed order.
             (#"{"outputs":[{"type":"rtmp"}]}"#, #"{"outputs":[{"type":"rtmp"},{"type":"rtmp"}]}"#, ["outputs"]),
             (
                 #"{"scenes":[{"sceneId":"a"},{"sceneId":"b"}]}"#, #"{"scenes":[{"sceneId":"b"},{"sceneId":"a"}]}"#,
@@ -43,7 +43,7 @@ struct DocumentEditTests {
         #expect(DocumentEdit.between(target, target).isEmpty)
     }
 
-    @Test("an edit finds its element in a file that has another one before it, and fails where its element is gone")
+    @Test("an edit finds its element after others were inserted, and fails if the element is gone")
     func moved() throws {
         let edit = DocumentEdit([.key("sources"), .element("2/main"), .key("volume")], .integer(40))
         var file = try Self.node(#"{"sources":[{"uid":"9"},{"uid":"2"}]}"#)
@@ -57,12 +57,12 @@ struct DocumentEditTests {
         #expect(other == before)
     }
 
-    @Test("a step is the same after it was written as text", arguments: ["a", "#a", "\\a", "", "#", "a#b"])
+    @Test("a step survives a round trip through text", arguments: ["a", "#a", "\\a", "", "#", "a#b"])
     func steps(key: String) {
         for step in [DocumentEdit.Step.key(key), .element(key)] { #expect(DocumentEdit.Step(text: step.text) == step) }
     }
 
-    @Test("edits of a document leave its keys sealed, and apply to the file again")
+    @Test("edits of a document keep its keys sealed, and apply to the file again")
     func document() throws {
         let file = #"""
             {"room":{"roomId":"1"},"sources":[{"uid":"1","streamKey":"file-key"}],
@@ -84,7 +84,7 @@ struct DocumentEditTests {
         #expect(again.pipeline.sources.map(\.id.uid) == ["1", "2"])
     }
 
-    @Test("an edit that no longer fits is refused alone")
+    @Test("an edit that no longer fits is refused, and the others apply")
     func refusedAlone() throws {
         let file = #"""
             {"room":{"roomId":"1"},"sources":[{"uid":"1","streamKey":"k"}],

@@ -1,9 +1,9 @@
 import Glibc
 import PipelineSpec
 
-/// Texts the tests read.
+/// Documents that the tests read.
 enum Documents {
-    /// A room without a mistake, one subject a line.
+    /// A valid room, one subject per line.
     static let room = """
         {
           "room": { "roomId": "88231" },
@@ -24,7 +24,7 @@ enum Documents {
         }
         """
 
-    /// Documents that together use every key there is, none with its default value.
+    /// Documents that together use every key, none with its default value.
     static let full = [
         """
         {
@@ -166,7 +166,7 @@ enum Documents {
                 """),
     ]
 
-    /// The repository, found from this file.
+    /// The repository, relative to this file.
     static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 
     static func read(_ path: String) -> [UInt8]? {

@@ -2,10 +2,10 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Where requests may make a room connect to: control.egress.allowedHosts")
+@Suite("Hosts that requests may make a room connect to: control.egress.allowedHosts")
 struct EgressPolicyTests {
     @Test(
-        "an address is global, local or never allowed, whichever form it is written in",
+        "an address is global, local or never allowed, in any notation",
         arguments: [
             ("93.184.216.34", .global), ("2606:2800:220:1::1", .global), ("172.15.0.1", .global),
             ("172.32.0.1", .global), ("100.63.0.1", .global), ("100.128.0.1", .global),
@@ -32,30 +32,30 @@ struct EgressPolicyTests {
     }
 
     @Test(
-        "an entry allows what it says, judged by the address that the name has now",
+        "an entry allows its hosts, checked against the name's current address",
         arguments: [
             // The default.
             (["public"], "cdn.example", 1935, "93.184.216.34", true),
             (["public"], "cdn.example", 9, "2606:2800::1", true),
             (["public"], "cdn.example", 1935, "127.0.0.1", false), (["public"], "localhost", 1935, "::1", false),
             (["public"], "cdn.example", 1935, "10.0.0.1", false), ([], "cdn.example", 1935, "93.184.216.34", false),
-            // Ranges, at any port; a form that the resolver takes for an address is judged as that address.
+            // Ranges, at any port; a form that the resolver reads as an address is checked as that address.
             (["127.0.0.0/8"], "127.0.0.1", 4000, "127.0.0.1", true), (["127.0.0.0/8"], "localhost", 1, "::1", false),
             (["127.0.0.0/8"], "2130706433", 80, "127.0.0.1", true), (["public"], "0177.0.0.1", 80, "127.0.0.1", false),
             (["127.0.0.0/8", "::1/128"], "localhost", 1, "::1", true), (["10.0.0.0/8"], "a", 1, "10.9.9.9", true),
             (["10.0.0.0/8"], "a", 1, "11.0.0.1", false),
-            // Hosts: without a port the scheme's.
+            // Hosts: without a port the scheme's default.
             (["10.0.0.7"], "10.0.0.7", 1935, "10.0.0.7", true), (["10.0.0.7"], "10.0.0.7", 6379, "10.0.0.7", false),
             (["10.0.0.7:*"], "10.0.0.7", 6379, "10.0.0.7", true), (["10.0.0.7:80"], "x", 80, "10.0.0.7", true),
             (["[fd12::1]:1936"], "fd12::1", 1936, "fd12::1", true),
             (["relay.lan"], "relay.lan", 1935, "10.0.0.7", true),
             (["relay.lan"], "RELAY.lan", 1935, "10.0.0.7", true), (["relay.lan"], "other.lan", 1935, "10.0.0.7", false),
             (["relay.lan:1936"], "relay.lan", 1935, "10.0.0.7", false),
-            // Below a domain others give names.
+            // Names below a domain are controlled by others.
             (["*.cdn.example"], "a.cdn.example", 1935, "93.184.216.34", true),
             (["*.cdn.example"], "a.cdn.example", 1935, "127.0.0.1", false),
             (["*.cdn.example", "127.0.0.0/8"], "a.cdn.example", 1935, "127.0.0.1", true),
-            // Never, whatever the entries.
+            // Never allowed, for any entries.
             (["0.0.0.0/0", "::/0"], "a", 80, "169.254.169.254", false),
             (["169.254.169.254"], "a", 80, "169.254.169.254", false),
             (["::/0"], "a", 80, "fe80::1", false), (["meta.lan"], "meta.lan", 1935, "fd00:ec2::254", false),
@@ -66,10 +66,10 @@ struct EgressPolicyTests {
         let resolved = try #require(IPAddress(address))
         let refusal = policy.refusal(of: Self.target(host, port), at: resolved)
         #expect((refusal == nil) == isAllowed, "\(String(describing: refusal))")
-        #expect(refusal.map { !"\($0)".contains(address) || host == address } ?? true, "no refusal tells an address")
+        #expect(refusal.map { !"\($0)".contains(address) || host == address } ?? true, "no refusal reveals an address")
     }
 
-    @Test("servers that the pipeline file names are allowed, but for names that lead to link-local addresses")
+    @Test("servers named in the pipeline file are allowed, except names that resolve to link-local addresses")
     func named() throws {
         let policy = EgressPolicy(
             allowed: [],
@@ -82,10 +82,10 @@ struct EgressPolicyTests {
         #expect(try refusal("127.0.0.1", 4000, "127.0.0.1") == nil)
         #expect(try refusal("127.0.0.1", 4001, "127.0.0.1") != nil)
         #expect(try refusal("relay.lan", 1936, "169.254.169.254") == .linkLocal("relay.lan:1936"))
-        #expect(try refusal("169.254.1.1", 80, "169.254.1.1") == nil, "the operator has written the address itself")
+        #expect(try refusal("169.254.1.1", 80, "169.254.1.1") == nil, "the operator has written the address")
     }
 
-    @Test("what no address can make right is refused before its name is resolved")
+    @Test("hosts that no address could make valid are refused before the name is resolved")
     func early() throws {
         let open = EgressPolicy()
         #expect(open.refusal(of: Self.target("cdn.example", 1935)) == nil)
@@ -97,19 +97,19 @@ struct EgressPolicyTests {
         #expect(closed.refusal(of: Self.target("a.cdn.example", 443, 443)) == nil)
     }
 
-    @Test("what is no entry", arguments: ["", "*", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
+    @Test("invalid entries are refused", arguments: ["", "*", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
     func noEntry(text: String) {
         #expect(EgressEntry(text) == nil)
     }
 
-    @Test("the word for every global address is one in any case, and never the name of a host")
+    @Test("the keyword for all global addresses is recognized in any case, and is never a host name")
     func publicWord() {
         for word in ["public", "Public", "PUBLIC"] { #expect(EgressEntry(word) == .publicAddresses) }
         #expect(EgressEntry("public:80") != .publicAddresses)
     }
 
     @Test(
-        "an entry is written as it is read",
+        "an entry survives a round trip",
         arguments: ["public", "127.0.0.0/8", "10.0.0.7/32", "::1/128", "relay.lan", "*.cdn.example:*", "[::1]:1936"])
     func written(text: String) throws {
         #expect(try #require(EgressEntry(text)).description == text)

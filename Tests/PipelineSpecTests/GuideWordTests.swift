@@ -2,13 +2,13 @@ import Foundation
 import PipelineSpec
 import Testing
 
-@Suite("The guides name the words that a pipeline file may have")
+@Suite("The guides list the values that a pipeline file may use")
 struct GuideWordTests {
     private static let guides = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
 
     @Test(
-        "every word of a choice, in the guide that is about it",
+        "every value of a choice is in the guide about it",
         arguments: [
             ("Publishing.md", Pipeline.Ingest.Codec.allCases.map(\.rawValue)),
             ("Scenes.md", Layout.allCases.map(\.rawValue)), ("Scenes.md", Pane.Adaption.allCases.map(\.rawValue)),

@@ -15,14 +15,14 @@ struct HLSOutputTests {
     }
 
     @Test(
-        "a part that is not written divides the GOP that is",
+        "a default part length divides a GOP length set in the file",
         arguments: [(60, 15), (30, 15), (50, 25), (31, 31), (48, 16), (7, 7)])
     func partDividesGop(gop: Int, part: Int) {
         #expect(HLSOutput.defaultPartFrames(fps: 30, gopFrames: gop) == part)
     }
 
     @Test(
-        "TARGETDURATION is the whole segment to the nearest second",
+        "TARGETDURATION is the segment length rounded to the nearest second",
         arguments: [(32, 2, 30, 2), (38, 2, 30, 3), (1, 1, 60, 1), (75, 1, 30, 3)])
     func targetDuration(gop: Int, gops: Int, fps: Int, seconds: Int) {
         var output = HLSOutput(path: "x")
@@ -32,7 +32,7 @@ struct HLSOutputTests {
     }
 
     @Test(
-        "what is clear of an encrypted room lies outside of what is served; of a clear room it lies anywhere",
+        "clear files of an encrypted room are outside the served directory; in a clear room they may be anywhere",
         arguments: [
             ("rec", "clips", ""), ("out-rec", "out-clips", ""), ("../out/rec", "/out/clips", ""),
             ("out/rec", "clips", "outputs[1].path"), ("./x/../out/rec", "clips", "outputs[1].path"),
@@ -55,7 +55,7 @@ struct HLSOutputTests {
         #expect(sealed.mistakes.map(\.path) == (wrong.isEmpty ? [] : [wrong]))
     }
 
-    @Test("a rendition is not named as another's I-frame playlist, where there are such")
+    @Test("a rendition may not have the name of another's I-frame playlist")
     func iFramePlaylistNames() {
         func mistakes(_ iFrames: Bool) -> [String] {
             Pipeline.parse(
@@ -71,7 +71,8 @@ struct HLSOutputTests {
         #expect(mistakes(false) == [])
     }
 
-    @Test("two stills that viewers know by one name are warned of", arguments: [("b/s.jpg", true), ("b/t.jpg", false)])
+    @Test(
+        "two stills with the same name for viewers cause a warning", arguments: [("b/s.jpg", true), ("b/t.jpg", false)])
     func imageNames(path: String, isWarned: Bool) {
         let report = Pipeline.parse(
             Documents.room.replacing(
@@ -91,7 +92,7 @@ struct HLSOutputTests {
         #expect(report.mistakes.map(\.path) == ["outputs[0].clipPath"])
     }
 
-    @Test("an encrypted output may have I-frame playlists, and transport streams beside it; those need an hls output")
+    @Test("an encrypted output may have I-frame playlists and MPEG-TS segments; these require an hls output")
     func encryptedForms() {
         let forms = Documents.room.replacing(
             "\"path\": \"out\"",

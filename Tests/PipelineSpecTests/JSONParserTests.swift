@@ -6,7 +6,7 @@ struct JSONParserTests {
     private func parse(_ text: String) -> JSONParser.Document { JSONParser.parse(Array(text.utf8)) }
 
     @Test(
-        "values are read as they are meant",
+        "values are read",
         arguments: [
             ("null", "null"), (" true ", "true"), ("\u{feff}false", "false"), ("0", "0"), ("-0", "0"), ("-12", "-12"),
             ("9223372036854775807", "9223372036854775807"), ("-9223372036854775808", "-9223372036854775808"),
@@ -23,7 +23,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "text that is no JSON is refused at the place where it stops being JSON",
+        "invalid JSON is refused at the position of the error",
         arguments: [
             ("", 1, 1, "empty"), ("{\n  \"a\": 1,\n}", 3, 1, "expected a key, found }"),
             ("[1,]", 1, 4, "expected a value, found ]"),
@@ -56,7 +56,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "bytes that are no UTF-8 are refused",
+        "invalid UTF-8 is refused",
         arguments: [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe2, 0x82], [0xf5, 0x80, 0x80, 0x80]])
     func refusesInvalidUTF8(bytes: [Int]) {
         let document = JSONParser.parse([0x22] + bytes.map { UInt8($0) } + [0x22])
@@ -81,7 +81,7 @@ struct JSONParserTests {
         #expect(inner.map(\.value.position) == [.text(line: 3, column: 9), .text(line: 3, column: 19)])
     }
 
-    @Test("a duplicate key is a mistake, and reading goes on with the first")
+    @Test("a duplicate key is an error, and parsing continues with the first")
     func duplicateKeys() {
         let document = self.parse("{\"a\": {\"b\": 1, \"b\": 2}, \"\\u0061\": 3, \"c d\": [{\"e\":1,\"e\":1}]}")
         #expect(document.mistakes.map(\.path) == ["a.b", "a", "[\"c d\"][0].e"])
@@ -104,7 +104,7 @@ struct JSONParserTests {
         #expect(self.parse("1" + String(repeating: "0", count: 512)).root == nil)
     }
 
-    @Test("what is written is read back the same, compact and pretty")
+    @Test("values survive a round trip, compact and pretty")
     func roundTrip() throws {
         for text in Documents.full {
             let root = try #require(self.parse(text).root)

@@ -2,7 +2,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Layouts: names turned into panes")
+@Suite("Layouts: from names to panes")
 struct LayoutTests {
     static let canvas = Pipeline.Canvas(width: 1280, height: 720)
 
@@ -11,7 +11,7 @@ struct LayoutTests {
             .resolvedPanes(canvas: canvas).map { [$0.rect.x, $0.rect.y, $0.rect.width, $0.rect.height] }
     }
 
-    @Test("solo is the whole canvas, side by side two halves, a grid rows of equal cells with the last one centered")
+    @Test("solo is the whole canvas, side by side two halves, a grid rows of equal cells with the last row centered")
     func knownRectangles() {
         #expect(self.rectangles(.solo, 1) == [[0, 0, 1280, 720]])
         #expect(self.rectangles(.sideBySide, 2) == [[0, 0, 640, 720], [640, 0, 640, 720]])
@@ -24,7 +24,7 @@ struct LayoutTests {
             ])
     }
 
-    @Test("top and bottom, a picture in the corner, a host with guests beside or below")
+    @Test("top and bottom, picture in picture, a host with guests beside or below")
     func otherRectangles() {
         #expect(self.rectangles(.topBottom, 2) == [[0, 0, 1280, 360], [0, 360, 1280, 360]])
         #expect(self.rectangles(.pip, 2) == [[0, 0, 1280, 720], [938, 518, 320, 180]])
@@ -36,7 +36,7 @@ struct LayoutTests {
             self.rectangles(.hostAndGuests, 2, on: upright) == [[0, 0, 720, 960], [0, 960, 180, 320]])
     }
 
-    @Test("auto is solo, two halves the long way, then a grid of those who are live, in its own order")
+    @Test("auto is solo, then two halves along the longer side, then a grid of live sources, in its own order")
     func automatic() {
         let upright = Pipeline.Canvas(width: 720, height: 1280)
         for count in 1...16 {
@@ -55,7 +55,7 @@ struct LayoutTests {
         #expect(shown(Scene("s", .layout(.auto, uids: [])), (0..<40).map { "u\($0)" }).count == 16)
     }
 
-    @Test("every layout, count and canvas: even, inside, as many as asked for; tiles leave nothing over")
+    @Test("for every layout, count and canvas panes are even, inside and complete; tiles leave no gap")
     func everyLayout() {
         for layout in Layout.allCases {
             for count in layout.userCount {
@@ -80,7 +80,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("every cell is even, inside the canvas and apart from the others", arguments: 1...16)
+    @Test("every cell is even, inside the canvas and does not overlap others", arguments: 1...16)
     func cellsAreEvenAndApart(count: Int) {
         for canvas in [(1280, 720), (720, 1280), (854, 480), (66, 64), (1000, 998)] {
             let cells = self.rectangles(.grid, count, on: .init(width: canvas.0, height: canvas.1))
@@ -93,7 +93,7 @@ struct LayoutTests {
                     let apart =
                         cell[0] >= other[0] + other[2] || other[0] >= cell[0] + cell[2]
                         || cell[1] >= other[1] + other[3]
-                    #expect(apart, "\(cell) lies on \(other)")
+                    #expect(apart, "\(cell) overlaps \(other)")
                 }
             }
         }
@@ -118,7 +118,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("panes take the main stream of their users, in order, filling their rectangle")
+    @Test("panes show the main stream of their users, in order, and fill their rectangle")
     func panesKeepOrder() {
         let panes = Scene("pk", .layout(.sideBySide, uids: ["b", "a"])).resolvedPanes(canvas: Self.canvas)
         #expect(panes.map(\.pane.source) == [SourceID("b"), SourceID("a")])

@@ -2,28 +2,28 @@ import PipelineSpec
 import TestSupport
 import Testing
 
-@Suite("Lengths: pixels, or per cent of the canvas")
+@Suite("Lengths: pixels, or percent of the canvas")
 struct LengthTests {
     @Test(
-        "per cent has at most four decimals",
+        "percentages have at most four decimals",
         arguments: [("0%", 0), ("50%", 500_000), ("33.3333%", 333_333), ("100%", 1_000_000), ("100.0%", 1_000_000)])
     func reads(text: String, share: Int) {
         #expect(Length(percent: text) == .share(share))
     }
 
     @Test(
-        "anything else is no share",
+        "other values are refused",
         arguments: ["", "%", "50", "-1%", "+1%", "100.0001%", "101%", "1.%", ".5%", "1.23456%", "1,5%", "1e1%", " 5%"])
     func refuses(text: String) {
         #expect(Length(percent: text) == nil)
     }
 
-    @Test("a share is written as it was read", arguments: ["0%", "50%", "33.33%", "12.5%", "100%"])
+    @Test("a percentage survives a round trip", arguments: ["0%", "50%", "33.33%", "12.5%", "100%"])
     func writes(text: String) {
         #expect(Length(percent: text)?.description == text)
     }
 
-    @Test("shares that add up to the whole leave no gap and no overlap, on every canvas")
+    @Test("percentages that add up to 100 leave no gap and no overlap, on every canvas")
     func tiles() {
         var random = TestRandom(state: 1)
         for _ in 0..<2000 {
@@ -44,7 +44,7 @@ struct LengthTests {
         }
     }
 
-    @Test("halves are halves, thirds meet, pixels are kept, and mixed ones are each their own")
+    @Test("halves are halves, thirds meet, pixels are kept, and mixed units work")
     func known() {
         func rect(_ x: String, _ width: String) -> [Int] {
             guard let x = Length(percent: x), let width = Length(percent: width) else { return [] }

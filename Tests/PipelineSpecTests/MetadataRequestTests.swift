@@ -19,7 +19,7 @@ struct MetadataRequestTests {
     }
 
     @Test(
-        "what is wrong is refused with its path and a remedy",
+        "invalid requests are refused with path and remedy",
         arguments: [
             (#"{"text":"a"}"#, "type", "is missing"), (#"{"type":"gift"}"#, "text", "is missing"),
             (#"{"type":"a b","text":"a"}"#, "type", "is not valid"),
@@ -29,7 +29,7 @@ struct MetadataRequestTests {
             (#"{"type":"gift","text":"b","id":"a/b"}"#, "id", "is not valid"), ("[]", "", "not an object"),
         ])
     func refused(body: String, path: String, what: String) {
-        guard case .failure(let refusal) = Self.parse(body) else { return #expect(Bool(false), "\(body) was taken") }
+        guard case .failure(let refusal) = Self.parse(body) else { return #expect(Bool(false), "\(body) was accepted") }
         #expect(
             refusal.mistakes.contains { $0.path == path && $0.what.contains(what) && !$0.fix.isEmpty }, "\(refusal)")
     }

@@ -2,9 +2,9 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Files and variables that a document names, and which of them a request may name")
+@Suite("Files and variables named in a document, and which of them a request may name")
 struct NamedResourceTests {
-    @Test("every member of every pipeline that names a file or a variable is found")
+    @Test("every member of a pipeline that names a file or a variable is found")
     func all() throws {
         var members: Set<String> = []
         for text in Documents.full {
@@ -19,7 +19,7 @@ struct NamedResourceTests {
         #expect(members.isSuperset(of: ["path", "placeholderImage", "authorities", "certificate", "key"]))
     }
 
-    /// The members of the schema that end as those do that name files and variables.
+    /// The members of the schema with the endings of those that name files and variables.
     private static func members(of node: JSONNode) -> Set<String> {
         switch node.content {
         case .array(let elements): return elements.reduce(into: []) { $0.formUnion(self.members(of: $1)) }
@@ -48,7 +48,7 @@ struct NamedResourceTests {
     }
 
     @Test(
-        "a request may name what the pipeline file names, for the same use, and what an operator's directory holds",
+        "a request may name what the pipeline file names for the same use, and files of an operator's directory",
         arguments: [
             (#"{ "outputs": [ { "keyFile": "/run/cdn" }, { "keyFile": "/run/given/key" } ] }"#, []),
             (#"{ "outputs": [ { "keyFile": "/etc/shadow" } ] }"#, ["outputs[0].keyFile"]),
@@ -73,9 +73,9 @@ struct NamedResourceTests {
                 ["sources[0].onLost.placeholderImage"]
             ),
             (#"{ "canvas": { "fonts": [ "/etc/shadow" ] } }"#, ["canvas.fonts[0]"]),
-            // A scene by itself.
+            // A scene alone.
             (#"{ "images": [ { "path": "x.png" } ], "layout": "auto" }"#, ["images[0].path"]),
-            // Where an output writes is no file that is read, and cannot change; what is free of form is not looked at.
+            // An output's path is not read, and cannot change; free-form values are not checked.
             (#"{ "outputs": [ { "path": "elsewhere" } ], "ext": { "keyFile": "/etc/shadow" } }"#, []),
         ] as [(String, [String])])
     func requests(request: String, paths: [String]) throws {

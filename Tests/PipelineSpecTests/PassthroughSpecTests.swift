@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("Passthrough: off unless it is asked for, and only where a publisher's stream can fit")
+@Suite("Pipeline file: passthrough is off by default, and allowed only where a publisher's stream can fit")
 struct PassthroughSpecTests {
     private static let pictures = #"{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } }"#
 
@@ -9,7 +9,7 @@ struct PassthroughSpecTests {
         Pipeline.parse(Documents.room.replacing("[ \(self.pictures) ]", with: "[ \(renditions) ]"))
     }
 
-    @Test("off by default; auto is one of its two words")
+    @Test("off by default; auto is the other value")
     func words() throws {
         #expect(try Self.read(Self.pictures).result.get().renditions[0].video.passthrough == .off)
         let auto = Self.pictures.replacing("2500000", with: #"2500000, "passthrough": "auto""#)
@@ -18,7 +18,7 @@ struct PassthroughSpecTests {
         #expect(wrong.mistakes.map(\.path) == ["renditions[0].video.passthrough"])
     }
 
-    @Test("half the canvas's rate can never match")
+    @Test("a rendition with half the canvas's frame rate can never match")
     func impossible() {
         let report = Self.read(
             Self.pictures
@@ -26,7 +26,7 @@ struct PassthroughSpecTests {
         #expect(report.mistakes.map(\.path) == ["renditions[1].video.passthrough"])
     }
 
-    @Test("854x480 has the shape of 1280x720")
+    @Test("854x480 has the aspect ratio of 1280x720")
     func rounded() throws {
         let own = Self.read(
             Self.pictures + #", { "name": "b", "width": 854, "height": 480, "video": { "passthrough": "auto" } }"#)

@@ -14,7 +14,7 @@ struct PipelineExampleTests {
         return try #require(report.pipeline, "\(report.text(file: name))")
     }
 
-    @Test("each is without mistake or warning, and its summary holds no secret", arguments: Self.names)
+    @Test("each example has no error or warning, and its summary contains no secret", arguments: Self.names)
     func isSound(name: String) throws {
         let pipeline = try self.load(name)
         for source in pipeline.sources {
@@ -24,13 +24,13 @@ struct PipelineExampleTests {
         }
     }
 
-    @Test("a PK room is 15 lines")
+    @Test("a PK room has 15 lines")
     func pkIsShort() throws {
         let bytes = try #require(Documents.read("pipelines/pk-landscape.json"))
         #expect(bytes.count { $0 == UInt8(ascii: "\n") } <= 15)
     }
 
-    @Test("the landscape PK is two halves, the portrait one a 720x640 band in the middle")
+    @Test("the landscape PK has two halves, the portrait one a 720x640 band in the middle")
     func pkPanes() throws {
         let landscape = try self.load("pk-landscape")
         let portrait = try self.load("pk-portrait")
@@ -46,7 +46,7 @@ struct PipelineExampleTests {
             punish.resolvedPanes(canvas: portrait.canvas).map { portrait.volume(of: $0.pane, in: punish) } == [100, 60])
     }
 
-    @Test("the summary tells canvas, sources, scenes, ladder and the durations of the grid")
+    @Test("the summary shows canvas, sources, scenes, ladder and the durations of the grid")
     func summary() throws {
         #expect(
             try self.load("pk-landscape").summary() == """

@@ -1,9 +1,9 @@
 import PipelineSpec
 import Testing
 
-@Suite("The pipeline file: every mistake at once, with its place and remedy")
+@Suite("The pipeline file: all errors at once, with location and remedy")
 struct PipelineMistakeTests {
-    /// `old` in the sound room is replaced by `new`, in which `^` marks where the mistake must be reported.
+    /// Replaces `old` in the valid room by `new`, in which `^` marks where the error must be reported.
     struct Case: Sendable, CustomTestStringConvertible {
         let old: String
         let new: String
@@ -296,13 +296,13 @@ struct PipelineMistakeTests {
     ]
 
     @Test(
-        "each mistake says where it is, what is wrong and what to do",
+        "each error says where it is, what is wrong and what to do",
         arguments: [Self.structure, Self.sources, Self.secrets, Self.scenes, Self.outputs, SceneMistakes.all].flatMap {
             $0
         })
     func placeAndRemedy(of example: Case) throws {
         let marked = Documents.room.replacing(example.old, with: example.new)
-        try #require(marked != Documents.room, "the room holds no \(example.old)")
+        try #require(marked != Documents.room, "the room does not contain \(example.old)")
         let text = marked.replacing("^", with: "")
         let report = Pipeline.parse(text)
         #expect(report.pipeline == nil)
@@ -319,7 +319,7 @@ struct PipelineMistakeTests {
         #expect(!report.text(file: "f").contains("hunter2"))
     }
 
-    @Test("an offline room takes only files, and ends")
+    @Test("an offline room accepts only files, and must end")
     func offline() {
         let report = Pipeline.parse(
             Documents.room.replacing(#""streamKey": "hunter2b""#, with: #""type": "file", "path": "b", "loop": true"#),
@@ -332,7 +332,7 @@ struct PipelineMistakeTests {
         #expect(ended.mistakes.map(\.path) == ["sources[0]"])
     }
 
-    @Test("a raw output has one size, so it is not for a canvas that changes with the scene")
+    @Test("a raw output has one size, so it is refused for a canvas that changes with the scene")
     func rawNeedsOneSize() throws {
         let text = Documents.room.replacing(
             #"{ "path": "out" }"#, with: #"{ "path": "out" }, { "type": "raw", "path": "a.y4m" }"#)
@@ -341,7 +341,7 @@ struct PipelineMistakeTests {
         #expect(report.mistakes.map(\.path) == ["outputs[1].type"])
     }
 
-    @Test("many mistakes come together, in file order, and none twice")
+    @Test("several errors are reported together, in file order, each once")
     func allAtOnce() {
         let report = Pipeline.parse(
             """
@@ -366,14 +366,14 @@ struct PipelineMistakeTests {
         #expect(report.text(file: "x.json").hasSuffix("x.json: 15 mistakes\n"))
     }
 
-    @Test("an empty object names everything that is missing, and a document of another kind says so")
+    @Test("an empty object reports all missing members, and another kind of document is recognized")
     func missingEverything() {
         #expect(Pipeline.parse("{}").mistakes.map(\.path) == ["room", "sources", "scenes", "outputs"])
         #expect(Pipeline.parse("[]").mistakes.map(\.what) == ["is an array, not an object"])
         #expect(Pipeline.parse("").mistakes.map(\.what) == ["the text is empty"])
     }
 
-    @Test("the report has a line for each mistake, as text and as JSON")
+    @Test("the report has a line for each error, as text and as JSON")
     func reportForms() {
         let report = Pipeline.parse(Documents.room.replacing(#""fps": 30"#, with: #""fsp": 30"#))
         #expect(

@@ -3,9 +3,9 @@ import PipelineSpec
 import TestSupport
 import Testing
 
-@Suite("The pipeline file: whatever the bytes, an answer and no trap")
+@Suite("The pipeline file: any bytes give an answer without a trap")
 struct PipelinePropertyTests {
-    /// An answer is a pipeline or at least one mistake, each with a place and a remedy.
+    /// Checks that the answer is a pipeline or at least one error, each with a location and a remedy.
     private func check(_ bytes: [UInt8], _ overrides: [SpecOverride] = []) {
         let report = Pipeline.parse(bytes, overrides: overrides)
         #expect((report.pipeline == nil) == !report.mistakes.isEmpty)
@@ -29,7 +29,7 @@ struct PipelinePropertyTests {
         }
     }
 
-    @Test("the example with bytes replaced, removed, doubled or cut off", arguments: [11, 12, 13] as [UInt64])
+    @Test("the example with bytes replaced, removed, doubled or truncated", arguments: [11, 12, 13] as [UInt64])
     func mutatedBytes(seed: UInt64) {
         var generator = TestRandom(state: seed)
         let example = Array(Documents.full[0].utf8)
@@ -80,7 +80,7 @@ struct PipelinePropertyTests {
         }
     }
 
-    @Test("a long file of mistakes is answered too")
+    @Test("a long file of errors gets an answer too")
     func manyMistakes() {
         let sources = (0..<64).map { "{\"uid\": \($0 % 3), \"streamKey\": \"k\", \"x\($0)\": 1}" }.joined(
             separator: ",")

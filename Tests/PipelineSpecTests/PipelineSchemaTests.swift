@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The JSON Schema of the pipeline file: draft 2020-12")
 struct PipelineSchemaTests {
-    @Test("pipelines/schema.json is the schema, byte for byte")
+    @Test("pipelines/schema.json equals the generated schema, byte for byte")
     func committedSchema() {
         let text = PipelineSchema.json()
         if getenv("UPDATE_GOLDEN").map({ String(cString: $0) }) == "1" {
@@ -15,7 +15,7 @@ struct PipelineSchemaTests {
         #expect(isSame, "pipelines/schema.json is out of date: accept the new schema with UPDATE_GOLDEN=1")
     }
 
-    @Test("the schema has the keys that are read, and no others")
+    @Test("the schema has exactly the keys that are read")
     func sameKeys() throws {
         let schema = try #require(JSONParser.parse(Array(PipelineSchema.json().utf8)).root)
         var visited: Set<String> = []
@@ -26,7 +26,7 @@ struct PipelineSchemaTests {
         #expect(visited == Self.properties(schema, ""), "a document must show every key")
     }
 
-    /// Asks the reader for its keys by giving each object one that nobody knows.
+    /// Finds the keys that the reader knows by giving each object an unknown one.
     private func compare(
         _ node: JSONNode, _ schema: JSONNode, at path: String, in text: String, _ visited: inout Set<String>
     ) throws {
@@ -55,7 +55,7 @@ struct PipelineSchemaTests {
         }
     }
 
-    /// The alternative that fits the `type` of the object, where there are several.
+    /// The alternative that matches the `type` of the object, if there are several.
     private static func shape(of node: JSONNode, _ schema: JSONNode) -> JSONNode? {
         guard case .array(let alternatives)? = schema[key: "oneOf"]?.content, schema[key: "properties"] == nil else {
             return schema
@@ -93,12 +93,12 @@ struct PipelineSchemaTests {
             })
     }
 
-    @Test("every key has an effect: without it the pipeline is another, or is refused")
+    @Test("every key has an effect: without it the pipeline differs, or is refused")
     func everyKeyCounts() throws {
         let text = Documents.full[0]
         let root = try #require(JSONParser.parse(Array(text.utf8)).root)
         let whole = try #require(Pipeline.parse(text).pipeline)
-        // These have one value only, or the fixture spells out the default that tells two kinds apart.
+        // These have only one value, or the fixture contains the default that tells two kinds apart.
         let fixed = [
             "$schema", "apiVersion", "clock", "audio.sampleRate", "audio.channels", "sources[0].streamType",
             "sources[0].type",
@@ -114,7 +114,7 @@ struct PipelineSchemaTests {
             Self.remove(path, "", &copy)
             if Pipeline.parse(copy.text()).pipeline == whole { silent.append(path) }
         }
-        #expect(Set(silent).subtracting(Set(fixed).union(["audio"])) == [], "these keys change nothing")
+        #expect(Set(silent).subtracting(Set(fixed).union(["audio"])) == [], "these keys have no effect")
     }
 
     private static func keys(_ node: JSONNode, _ path: String) -> [String] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The pipeline file: defaults and derived values")
 struct PipelineTests {
-    @Test("the smallest file is a whole room")
+    @Test("the smallest file is a complete room")
     func defaults() throws {
         let report = Pipeline.parse(
             """
@@ -50,7 +50,7 @@ struct PipelineTests {
         #expect(pipeline.limits.maxSources == 7)
     }
 
-    @Test("a volume is the scene's, else the pane's, else the source's; a pane without sound has none")
+    @Test("a volume comes from the scene, else the pane, else the source; a pane without audio has none")
     func volumes() throws {
         var pipeline = try #require(Pipeline.parse(Documents.room).pipeline)
         pipeline.sources[1].volume = 80
@@ -84,7 +84,7 @@ struct PipelineTests {
         #expect(told.hls?.playlistType == .live)
     }
 
-    @Test("odd positions and sizes are lowered to even, and a warning says where")
+    @Test("odd positions and sizes are lowered to even ones, with a warning that names the location")
     func oddIsLowered() throws {
         let report = Pipeline.parse(
             Documents.room.replacing("\"x\": 640, \"width\": 640", with: "\"x\": 641, \"width\": 639"),

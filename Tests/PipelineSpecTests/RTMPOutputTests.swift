@@ -9,7 +9,7 @@ struct RTMPOutputTests {
             "{ \"path\": \"out\" }", with: "{ \"path\": \"out\"\(hls) }, { \"type\": \"rtmp\", \(output) }")
     }
 
-    @Test("what is written, what is default, and nothing of the key in what is shown")
+    @Test("values from the file, defaults, and no key in what is shown")
     func read() throws {
         let text = Self.document(
             #""outputId": "cdn", "url": "rtmps://cdn.example/live", "key": "hunter2x?sig=hunter2y""#
@@ -31,7 +31,7 @@ struct RTMPOutputTests {
     }
 
     @Test(
-        "what is wrong is said with its place, and without the key",
+        "errors have a location, and do not show the key",
         arguments: [
             (#""outputId": "a""#, "outputs[1].url", "is missing"),
             (#""url": "rtmp://h/live/hunter2k", "urlEnv": "U""#, "outputs[1].urlEnv", "cannot be combined with url"),
@@ -59,7 +59,7 @@ struct RTMPOutputTests {
         #expect(!text.contains("hunter2k") && !text.contains("hunter2 k"), "\(text)")
     }
 
-    @Test("an offline room has nobody to send to, and FLV would be clear where segments are not")
+    @Test("an offline room may not push, and an encrypted one may not serve clear FLV")
     func combinations() {
         let offline = Self.document(#""url": "rtmp://h/live/hunter2k""#)
             .replacing(#""room": {"#, with: #""clock": "offline", "durationSeconds": 1, "room": {"#)

@@ -2,16 +2,16 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Pipeline file: sources that are fetched, and relays")
+@Suite("Pipeline file: pulled sources, and relays")
 struct RelaySpecTests {
-    /// The second source as `source` says, and a list of allowed hosts.
+    /// The second source with `source`, and a list of allowed hosts.
     static func document(_ source: String, hosts: String = #"["cdn.example:1935", "*.pk.example:*"]"#) -> String {
         Documents.room
             .replacing(#"{ "uid": "2002", "streamKey": "hunter2b" }"#, with: source)
             .replacing(#""sources": ["#, with: #""ingest": { "pull": { "allowedHosts": \#(hosts) } }, "sources": ["#)
     }
 
-    @Test("a source may be fetched from a listed server, its URL a secret")
+    @Test("a source may be pulled from a listed server, and its URL is a secret")
     func pull() throws {
         let report = Pipeline.parse(
             Self.document(#"{ "uid": "2002", "type": "rtmp-pull", "url": "rtmp://a.pk.example:99/live/hunter2c" }"#))
@@ -38,7 +38,7 @@ struct RelaySpecTests {
     }
 
     @Test(
-        "what is wrong is said with its place",
+        "errors have a location",
         arguments: [
             (#""type": "rtmp-pull""#, "sources[1].url", "is missing"),
             (
@@ -83,7 +83,7 @@ struct RelaySpecTests {
     }
 
     @Test(
-        "a pattern allows what it says and nothing else",
+        "a pattern allows only what it matches",
         arguments: [
             ("cdn.example", "cdn.example", 1935, true), ("cdn.example", "CDN.example", 1935, true),
             ("cdn.example", "cdn.example", 1936, false), ("cdn.example:8000", "cdn.example", 8000, true),
@@ -97,7 +97,8 @@ struct RelaySpecTests {
     }
 
     @Test(
-        "what is no pattern", arguments: ["", "*", "*.", "a b", "a/b", "a:0", "a:x", "a:65536", "u@a", "[::1", "a.*.b"])
+        "invalid patterns are refused",
+        arguments: ["", "*", "*.", "a b", "a/b", "a:0", "a:x", "a:65536", "u@a", "[::1", "a.*.b"])
     func noPattern(text: String) {
         #expect(HostPattern(text) == nil)
     }

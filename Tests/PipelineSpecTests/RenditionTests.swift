@@ -9,7 +9,7 @@ struct RenditionTests {
         }
     }
 
-    @Test("is 720p, 480p, 360p and 240p in the shape of the canvas, and the audio alone")
+    @Test("the ladder is 720p, 480p, 360p and 240p in the canvas's aspect ratio, and audio only")
     func knownLadders() {
         #expect(
             self.ladder(1280, 720) == [
@@ -32,7 +32,7 @@ struct RenditionTests {
             ])
     }
 
-    @Test("a running room keeps the ladder it began with, in this version of its file and in those that follow")
+    @Test("a running room keeps its ladder, in this version of its file and in later ones")
     func kept() throws {
         let names = ["720p", "480p", "360p"]
         func document(_ members: String = "") throws -> RoomDocument {
@@ -43,7 +43,7 @@ struct RenditionTests {
             return try RoomDocument.read(Array(text.utf8)).get().document
         }
         func ladder(_ document: RoomDocument) -> [String] { document.pipeline.renditions.map(\.name) }
-        // Begun by a version of the program without the smallest rendition.
+        // Started by a version of the program without the smallest rendition.
         var old = try document()
         old.keepLadder(tracks: Set(names + ["audio"]), hasAudioOnly: false)
         #expect(ladder(old) == names)
@@ -51,7 +51,7 @@ struct RenditionTests {
         #expect(ladder(patched) == names)
         let change = try DocumentChange(from: old, to: patched)
         #expect(change.isChange && change.paths == ["room.title"])
-        // Begun by this version; with other renditions; with a ladder that is written.
+        // Started by this version; with other renditions; with an explicit ladder.
         let present = names + ["240p", "audioOnly"]
         for (tracks, hasAudioOnly) in [(present, true), (names, true), (["1080p"], false)] {
             var other = try document()
@@ -63,7 +63,7 @@ struct RenditionTests {
         #expect(ladder(written) == ["a"])
     }
 
-    @Test("never exceeds the canvas, stays even, and keeps its shape to a pixel")
+    @Test("it never exceeds the canvas, is even, and keeps the aspect ratio to a pixel")
     func ladderFitsAnyCanvas() {
         for width in stride(from: 64, through: 1920, by: 58) {
             for height in stride(from: 64, through: 1920, by: 62) where max(width, height) <= 8 * min(width, height) {
@@ -79,7 +79,7 @@ struct RenditionTests {
         }
     }
 
-    @Test("the peak is a tenth above the target, and the buffer one second of the peak")
+    @Test("the peak is a tenth above the target, and the buffer is one second of the peak")
     func rateDefaults() {
         let video = VideoEncoding(bitrate: 2_048_005)
         #expect(video.maxBitrate == 2_252_806)

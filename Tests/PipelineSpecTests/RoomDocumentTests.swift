@@ -10,7 +10,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "a merge patch makes what RFC 7396 appendix A says",
+        "a merge patch gives the results of RFC 7396 appendix A",
         arguments: [
             (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#), (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
             (#"{"a":"b"}"#, #"{"a":null}"#, "{}"), (#"{"a":"b","b":"c"}"#, #"{"a":null}"#, #"{"b":"c"}"#),
@@ -27,7 +27,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "differences are named by their paths, wherever they were written",
+        "differences are named by path, wherever they were written",
         arguments: [
             (#"{"a":1,"b":[1,{"c":2}]}"#, "{ \"b\" : [ 1, {\n\"c\": 2 } ], \"a\": 1 }", []),
             (#"{"a":1}"#, #"{"a":2}"#, ["a"]), (#"{"b":[1,{"c":2}]}"#, #"{"b":[1,{"c":3}]}"#, ["b[1].c"]),
@@ -39,7 +39,7 @@ struct RoomDocumentTests {
         #expect(try Self.node(other).differences(from: Self.node(one)) == paths)
     }
 
-    @Test("what is deep and free of form is named as a whole, and costs what it says once")
+    @Test("deeply nested free-form values are named as a whole, at a bounded cost")
     func deep() throws {
         let depth = 50
         func nest(_ inside: String) -> String {
@@ -73,7 +73,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "what a running room takes",
+        "members that can change in a running room",
         arguments: [
             (#""roomId": "88231" }"#, #""roomId": "88231", "title": "t" }"#, ["room.title"]),
             (
@@ -105,7 +105,7 @@ struct RoomDocumentTests {
                 #""bitrate": 2500000"#, #""maxBitrate": 2600000, "bufferSize": 1300000, "bitrate": 2500000"#,
                 ["renditions[0].video.maxBitrate", "renditions[0].video.bufferSize"]
             ),
-            // What is written and is as it comes anyway changes nothing in the room, and is told all the same.
+            // An explicit default changes nothing in the room, but is reported.
             (#""fps": 30 }"#, #""fps": 30, "policy": "fixed" }"#, ["canvas.policy"]),
         ] as [(String, String, [String])])
     func alive(before: String, after: String, paths: [String]) throws {
@@ -116,7 +116,7 @@ struct RoomDocumentTests {
         )
     }
 
-    @Test("the program's scene may change in a room with a PK, whose end goes with it unless the file names one")
+    @Test("the program's scene may change in a room with a PK; the PK's end scene follows unless the file names one")
     func programOfAPK() throws {
         func room(_ pk: String, _ program: String) throws -> RoomDocument {
             try Self.read(
@@ -132,7 +132,7 @@ struct RoomDocumentTests {
         #expect(end.paths == ["pk.endScene"] && end.isChange)
     }
 
-    @Test("the PK comes, changes and goes while the room runs")
+    @Test("the PK is added, changed and removed while the room runs")
     func pk() throws {
         func room(_ pk: String) throws -> RoomDocument {
             try Self.read(
@@ -149,7 +149,7 @@ struct RoomDocumentTests {
         #expect(removed.paths == ["pk.scene"] && removed.isChange && removed.document.pipeline.pk == nil)
     }
 
-    @Test("a countdown of the PK needs no pk in the pipeline: a command may start one")
+    @Test("a countdown of the PK needs no pk in the pipeline, since a command may start one")
     func countdownOfAPK() throws {
         let countdown = #""countdowns": [{ "countdownId": "left", "of": "pk" }], "layout": "solo""#
         let room = try Self.read(
@@ -158,7 +158,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "what needs another worker is named, and what could have changed beside it is not",
+        "members that need a new worker are named, and other changes beside them are not applied",
         arguments: [
             (#""roomId": "88231""#, #""roomId": "2""#, ["room.roomId"]), (#""fps": 30"#, #""fps": 25"#, ["canvas.fps"]),
             (#""listen": "127.0.0.1:0""#, #""listen": "127.0.0.1:1""#, ["control.listen"]),
@@ -185,7 +185,7 @@ struct RoomDocumentTests {
         #expect(mistakes.allSatisfy { !$0.what.isEmpty && !$0.fix.isEmpty })
     }
 
-    /// A room with these sources, in this order, whose one scene shows the first that is asked for.
+    /// A room with these sources, in this order, whose only scene shows the first.
     private static func room(_ sources: [String], limits: String = "", auth: String = "") throws -> RoomDocument {
         try self.read(
             #"""
@@ -199,7 +199,7 @@ struct RoomDocumentTests {
         #"{ "uid": "\#(uid)", "streamKey": "hunter2\#(uid)"\#(more) }"#
     }
 
-    @Test("publishers join, leave and change places; what changes of those who stay is judged by their ids")
+    @Test("publishers are added, removed and reordered; kept ones are compared by id")
     func sources() throws {
         let (a, b, c) = (Self.publisher("a"), Self.publisher("b"), Self.publisher("c"))
         let screen = #"{ "uid": "a", "streamType": "sub", "streamKey": "hunter2d", "decode": { "codecs": ["hevc"] } }"#
@@ -219,7 +219,7 @@ struct RoomDocumentTests {
         #expect(try DocumentChange(from: Self.room([a], auth: signed), to: keyless).isChange)
     }
 
-    @Test("files and fetched sources neither join nor leave, and of one that stays no more changes: each is named")
+    @Test("files and pulled sources can be neither added nor removed, nor changed in other members: each is named")
     func fixedSources() throws {
         let (a, b) = (Self.publisher("a"), Self.publisher("b"))
         let file = #"{ "uid": "f", "type": "file", "path": "f.mp4" }"#
@@ -231,7 +231,7 @@ struct RoomDocumentTests {
                 [a, b], [b, Self.publisher("a", #", "jitterBufferMs": 400, "name": "A", "volume": 3"#)],
                 [("sources[1].jitterBufferMs", "cannot change"), ("sources[1].name", "cannot change")]
             ),
-            // One by that name of another kind.
+            // One with that name, of another kind.
             (
                 [a, b], [a, #"{ "uid": "b", "type": "file", "path": "f.mp4" }"#],
                 [("sources[1].type", "cannot change"), ("sources[1].path", "cannot change")]
@@ -254,7 +254,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("limits.maxSources holds for every version")
+    @Test("limits.maxSources applies to every version")
     func sourceLimit() throws {
         let limits = #""limits": { "maxSources": 2 },"#
         _ = try Self.room([Self.publisher("a"), Self.publisher("b")], limits: limits)
@@ -263,7 +263,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("a webhook's URL that was cut to be shown is no other webhook")
+    @Test("a webhook URL truncated for display is not another webhook")
     func cutURL() throws {
         func room(_ urls: String...) throws -> RoomDocument {
             let sinks = urls.map { #"{ "type": "webhook", "url": "\#($0)" }"# }.joined(separator: ", ")
@@ -286,11 +286,11 @@ struct RoomDocumentTests {
         ] {
             #expect(try DocumentChange(from: before, to: after).isChange)
         }
-        // One that there is beside it may stay.
+        // An existing one beside it may stay.
         #expect(try DocumentChange(from: room(whole, plain), to: room(plain)).paths == ["control.events"])
     }
 
-    @Test("RTMP outputs begin, change, end and move; what others do beside them is named by the place it has then")
+    @Test("RTMP outputs are added, changed, removed and reordered; errors use their new index")
     func outputs() throws {
         func room(_ outputs: String...) throws -> RoomDocument {
             let list = outputs.joined(separator: ", ")
@@ -316,7 +316,7 @@ struct RoomDocumentTests {
             ),
             (try room(hls, push("a"), push("b")), ["outputs"]),
             (try room(hls, record, #"{ "type": "raw", "path": "a.y4m" }"#), ["outputs[2]"]),
-            // An id that goes over to another kind of output.
+            // An id that moves to another kind of output.
             (try room(hls, record, #"{ "type": "raw", "outputId": "a", "path": "a.y4m" }"#), ["outputs[2]"]),
         ] as [(RoomDocument, [String])] {
             let refusal = #expect(throws: DocumentChange.Refusal.self) { try DocumentChange(from: first, to: next) }
@@ -330,7 +330,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("revisions order versions: an older one is superseded, the same one with the same content is no change")
+    @Test("an older revision is superseded; the same revision with the same content is no change")
     func revisions() throws {
         func version(_ revision: String, _ title: String) throws -> RoomDocument {
             try Self.read(
@@ -350,7 +350,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("a patch leaves what it does not name, secrets among it, and its mistakes have no lines")
+    @Test("a patch keeps members it does not name, secrets included, and its errors have no lines")
     func patches() throws {
         let first = try Self.read(Documents.room)
         let second = try first.patched(Array(#"{"room":{"title":"t"}}"#.utf8)).get().document
@@ -363,7 +363,7 @@ struct RoomDocumentTests {
             (#"{"canvas":{"widht":3}}"#, "canvas.widht"), ("[]", ""), ("{", ""), (#"{"sources":null}"#, "sources"),
         ] {
             guard case .failure(let refusal) = first.patched(Array(patch.utf8)) else {
-                Issue.record("\(patch) is taken")
+                Issue.record("\(patch) is accepted")
                 continue
             }
             #expect(refusal.mistakes.contains { $0.path == path }, "\(patch): \(refusal.mistakes)")
@@ -371,7 +371,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("the flags of the command line win over every version")
+    @Test("command-line flags override every version")
     func overrides() throws {
         let flags = [SpecOverride(path: "control.listen", value: "127.0.0.1:8081")]
         let first = try Self.read(Documents.room, flags)
@@ -381,7 +381,7 @@ struct RoomDocumentTests {
         #expect(first.shown.text().contains("8081"))
     }
 
-    @Test("what is shown holds no secret, and says its revision")
+    @Test("the displayed document contains no secret, and has its revision")
     func secrets() throws {
         for text in Documents.full + [Documents.room] {
             let shown = try Self.read(text).shown.text()

@@ -11,7 +11,7 @@ struct SRTSpecTests {
                 .replacing(#""sources": ["#, with: #""ingest": \#(ingest), "sources": ["#))
     }
 
-    @Test("a listener has defaults, and a passphrase that is not in the file")
+    @Test("a listener has defaults, and its passphrase is not in the file")
     func listener() throws {
         let key = #"{ "uid": "2002", "streamKey": "k" }"#
         let plain = try #require(Self.report(key, ingest: #"{ "srt": {} }"#).pipeline?.ingest.srt)
@@ -26,7 +26,7 @@ struct SRTSpecTests {
         #expect(try #require(alone.pipeline).summary().contains("srt://[::]:7000"))
     }
 
-    @Test("a source may be called at a listed listener, its URL a secret")
+    @Test("a source may be called at a listed listener, and its URL is a secret")
     func caller() throws {
         let report = Self.report(
             #"{ "uid": "2002", "type": "srt-pull", "url": "srt://a.example:9000?streamid=hunter2c" }"#,
@@ -38,7 +38,7 @@ struct SRTSpecTests {
     }
 
     @Test(
-        "what is wrong is said with its place",
+        "errors have a location",
         arguments: [
             (
                 #""streamKey": "k""#, #"{ "srt": { "pbkeylen": 17 } }"#, "ingest.srt.pbkeylen",

@@ -1,15 +1,15 @@
-/// What can be wrong with the words of a scene beyond its panes' users.
+/// Errors in the members of a scene, other than the users of its panes.
 enum SceneMistakes {
     typealias Case = PipelineMistakeTests.Case
 
     static let all = Self.lengths + Self.panes + Self.decorations + Self.policies
 
-    /// Something more in the solo scene.
+    /// Additional members of the solo scene.
     private static func solo(_ members: String, _ path: String, _ what: String, _ fix: String) -> Case {
         Case(#""sceneId": "solo","#, #""sceneId": "solo", \#(members),"#, "scenes[0].\(path)", what, fix)
     }
 
-    /// Something more in the first pane of the pk scene.
+    /// Additional members of the first pane of the pk scene.
     private static func pane(_ members: String, _ path: String, _ what: String, _ fix: String) -> Case {
         Case(
             PipelineMistakeTests.pane, #"{ "uid": "1001", "width": 640, "height": 720, \#(members) }"#,

@@ -3,7 +3,7 @@ import PipelineSpec
 import TestSupport
 import Testing
 
-@Suite("The document of one scene: the words and rules of the pipeline file")
+@Suite("A scene document, with the members and rules of the pipeline file")
 struct SceneParseTests {
     private static func parse(_ text: String, _ sceneID: String = "new", checks: SpecChecks = .none) throws
         -> SceneReport
@@ -12,7 +12,7 @@ struct SceneParseTests {
         return Scene.parse(Array(text.utf8), sceneID: sceneID, in: pipeline, checks: checks)
     }
 
-    @Test("a document is the scene the same object makes in the file; its id may be left to the request")
+    @Test("a document gives the same scene as in the file; its id may come from the request")
     func sameAsInTheFile() throws {
         let members = """
             "revision": 3, "panes": [ { "uid": "1001", "width": "50%", "height": 720, "crop": { "x": "10%" } } ],
@@ -32,7 +32,7 @@ struct SceneParseTests {
     }
 
     @Test(
-        "mistakes have the path in the document, its place, and a remedy",
+        "errors have the path in the document, a location and a remedy",
         arguments: [
             (#"{ "layout": "solo", "uids": ["9"] }"#, "uids[0]", #"there is no source with uid "9""#),
             (
@@ -67,13 +67,13 @@ struct SceneParseTests {
         #expect(report.mistakes.allSatisfy { !$0.fix.isEmpty && $0.line == 1 })
     }
 
-    @Test("nesting is bounded")
+    @Test("nesting is limited")
     func depth() throws {
         let deep = String(repeating: "[", count: 100_000)
         #expect(try Self.parse(#"{ "panes": \#(deep)"#).mistakes.map(\.what) == ["nested deeper than 64 levels"])
     }
 
-    @Test("the machine's word on images is a mistake, on fonts a warning, at the place of the value")
+    @Test("a missing image is an error, characters without a font a warning, at the value's location")
     func machineChecks() throws {
         let checks = SpecChecks(
             image: { $0 == "gone.png" ? .init("there is no file gone.png", fix: "check the path") : nil },
@@ -108,7 +108,7 @@ struct SceneParseTests {
         #expect(Pipeline.parse(gone, checks: checks).mistakes.map(\.path) == ["canvas.fonts[0]"])
     }
 
-    @Test("whatever the bytes, an answer and no trap")
+    @Test("any bytes give an answer without a trap")
     func anyBytes() throws {
         var random = TestRandom(state: 7)
         let seed = Array(

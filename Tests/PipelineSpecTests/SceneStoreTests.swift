@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("The scenes of a running room: which version counts")
+@Suite("Stored scenes of a running room: which version counts")
 struct SceneShelfTests {
     private static func scene(_ revision: Int, uids: [String] = ["a"], id: String = "pk") -> Scene {
         var scene = Scene(id, .layout(.grid, uids: uids))
@@ -22,7 +22,7 @@ struct SceneShelfTests {
         #expect(same.change == .unchanged && same.scene == shelf["pk"])
     }
 
-    @Test("an older revision, or the same with another content, is superseded")
+    @Test("an older revision, or the same with other content, is superseded")
     func older() {
         let shelf = Self.shelf(3)
         #expect(throws: SceneStore.Refusal.superseded(by: 3)) { try shelf.judge(Self.scene(2), hasRevision: true) }
@@ -31,7 +31,7 @@ struct SceneShelfTests {
         }
     }
 
-    @Test("without a revision it is the next one, unless nothing changes")
+    @Test("without a revision the next one is used, unless nothing changes")
     func unnumbered() throws {
         let shelf = Self.shelf(3)
         let changed = try shelf.judge(Self.scene(0, uids: ["b"]), hasRevision: false)
@@ -40,7 +40,7 @@ struct SceneShelfTests {
         #expect(same.change == .unchanged && same.scene.revision == 3)
     }
 
-    @Test("a scene that was taken away does not come back by a request that was overtaken")
+    @Test("a removed scene is not restored by a request overtaken by the removal")
     func removed() throws {
         var shelf = Self.shelf(3)
         #expect(shelf.remove("pk") == Self.scene(3))
@@ -52,7 +52,7 @@ struct SceneShelfTests {
         #expect(shelf.scenes.map(\.sceneID) == ["solo", "pk"])
     }
 
-    @Test("what the room's document brings is newer than what commands have made, and than what was taken away")
+    @Test("scenes from the room's document are newer than those from commands and than removals")
     func fromTheDocument() throws {
         var shelf = Self.shelf(7)
         shelf.putNext(Self.scene(0, uids: ["b"]))
@@ -66,7 +66,7 @@ struct SceneShelfTests {
         #expect(shelf["pk"]?.revision == 20 && shelf["new"]?.revision == 3)
     }
 
-    @Test("a replaced scene keeps its place; the shelf has an end")
+    @Test("a replaced scene keeps its position; the number of scenes is limited")
     func places() throws {
         var shelf = Self.shelf(1)
         shelf.put(Self.scene(2, uids: ["b"]))
@@ -77,13 +77,13 @@ struct SceneShelfTests {
     }
 }
 
-@Suite("The body that asks for the program")
+@Suite("The body of a program request")
 struct ProgramRequestTests {
     private static func parse(_ text: String) -> Result<ProgramRequest, SpecReport.Refusal> {
         ProgramRequest.parse(Array(text.utf8))
     }
 
-    @Test("a scene by either word, a date, a transition")
+    @Test("a scene by either member name, a date, a transition")
     func reads() throws {
         #expect(try Self.parse(#"{"scene":"pk"}"#).get() == Self.parse(#"{"sceneId":"pk"}"#).get())
         let request = try Self.parse(
@@ -95,7 +95,7 @@ struct ProgramRequestTests {
     }
 
     @Test(
-        "what cannot be read has its path",
+        "errors have their path",
         arguments: [
             ("", "", "the text is empty"), ("{}", "sceneId", "is missing"),
             (#"{"scen":"pk"}"#, "scen", #"unknown key "scen""#),

@@ -1,13 +1,13 @@
 import PipelineSpec
 import Testing
 
-@Suite("--set: values of the command line in place of the file's")
+@Suite("--set: values from the command line instead of the file's")
 struct SpecOverrideTests {
     private func parse(_ arguments: String...) -> SpecReport {
         Pipeline.parse(Documents.room, overrides: arguments.compactMap { SpecOverride(argument: $0) })
     }
 
-    @Test("an argument is cut at its first =")
+    @Test("an argument is split at its first =")
     func cutsArgument() {
         #expect(SpecOverride(argument: "a.b=c=d") == SpecOverride(path: "a.b", value: "c=d"))
         #expect(SpecOverride(argument: "a=") == SpecOverride(path: "a", value: ""))
@@ -15,7 +15,7 @@ struct SpecOverrideTests {
         #expect(SpecOverride(argument: "a") == nil)
     }
 
-    @Test("a value is JSON if it can be, otherwise text; where text is due a number is text")
+    @Test("a value is JSON if possible, otherwise text; where text is expected a number is text")
     func valueKinds() throws {
         let report = self.parse(
             "canvas.fps=25", "outputs[0].path=/tmp/x y", "sources[0].streamKey=12345", "sources[1].uid=\"7\"",
@@ -32,7 +32,7 @@ struct SpecOverrideTests {
         #expect(pipeline.sources[1].onLost.holdMs == 5)
     }
 
-    @Test("objects on the way are made, and a later flag wins")
+    @Test("missing objects on the path are created, and a later flag wins")
     func makesObjects() throws {
         let pipeline = try #require(
             self.parse("ingest.rtmp.listen=127.0.0.1:1", "ingest.rtmp.listen=127.0.0.1:2").pipeline)
@@ -40,7 +40,7 @@ struct SpecOverrideTests {
     }
 
     @Test(
-        "a flag that fits nothing is a mistake that names the flag",
+        "a flag that fits no member is an error that names the flag",
         arguments: [
             ("canvas.widht=1", "canvas.widht", "did you mean \"width\"?"), ("nothing=1", "nothing", "known here"),
             ("sources[2].uid=a", "sources[2].uid", "count from 0"), ("sources.uid=a", "sources.uid", "tandem schema"),
@@ -69,7 +69,7 @@ struct SpecOverrideTests {
         #expect(report.mistakes.count == 1)
     }
 
-    @Test("a stream key of a flag is in no message")
+    @Test("a stream key in a flag appears in no message")
     func secretStaysHidden() {
         for argument in [
             "sources[0].streamKey=hunter 3", "sources[0].streamKey={\"hunter3\":1}", "sources[0].streamKey[0]=hunter3",

@@ -17,7 +17,7 @@ struct TLSSettingsTests {
     }
 
     @Test(
-        "what is missing or unknown is named",
+        "missing and unknown members are reported",
         arguments: [
             (#"{ "key": "a.key" }"#, "certificate"), (#"{ "certificate": "a.crt" }"#, "key"),
             (#"{ "certificate": "a.crt", "key": "a.key", "chain": "b" }"#, "chain"),
@@ -28,7 +28,7 @@ struct TLSSettingsTests {
         #expect(report.mistakes.map(\.path).contains { $0.hasSuffix("http.tls.\(key)") })
     }
 
-    @Test("files that cannot be used are a mistake, a time that has passed is a warning")
+    @Test("unusable files are an error, an expired certificate is a warning")
     func machineChecks() {
         let checks = SpecChecks(certificate: { settings in
             let problem = SpecChecks.Problem("\(settings.certificate) is bad", fix: "renew it")

@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("Outputs elsewhere: http, s3 and image in the pipeline file")
+@Suite("Pipeline file: http, s3 and image outputs")
 struct UploadOutputTests {
     private static func read(_ outputs: String, members: String = "") -> SpecReport {
         Pipeline.parse(
@@ -14,7 +14,7 @@ struct UploadOutputTests {
         return []
     }
 
-    @Test("what is not written has the defaults of the schema")
+    @Test("missing members have the defaults of the schema")
     func defaults() throws {
         let pipeline = try Self.read(
             #"""
@@ -34,7 +34,7 @@ struct UploadOutputTests {
     }
 
     @Test(
-        "what cannot be is refused where it stands",
+        "invalid values are refused at their location",
         arguments: [
             (#"{ "type": "http", "url": "https://o/x" }"#, "outputs[0]"),
             (#"{ "path": "out" }, { "type": "http", "url": "https://o/x?a=b" }"#, "outputs[1].url"),
@@ -70,7 +70,7 @@ struct UploadOutputTests {
         #expect(Self.mistakes(Self.read(outputs)) == [place])
     }
 
-    @Test("low latency at a store is refused with the reason and the way to have it; false changes nothing")
+    @Test("low latency at a store is refused with the reason and the alternative; false changes nothing")
     func lowLatency() throws {
         for store in [
             #"{ "type": "http", "url": "https://o.example/x", "lowLatency": "#,
@@ -88,7 +88,7 @@ struct UploadOutputTests {
     }
 
     @Test(
-        "the size of a still: as written, in proportion, or neither side above 640",
+        "a still's size is as written, in proportion, or at most 640 per side",
         arguments: [
             (1280, 720, nil, nil, 640, 360), (720, 1280, nil, nil, 360, 640), (320, 180, nil, nil, 320, 180),
             (1280, 720, 320, nil, 320, 180), (1280, 720, nil, 90, 160, 90), (1280, 720, 100, 100, 100, 100),

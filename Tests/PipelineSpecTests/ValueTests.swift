@@ -16,7 +16,7 @@ struct ValueTests {
         #expect(Color(packed: 1 << 24) == nil)
     }
 
-    @Test("an image is a path or the URL of a file, whatever it is shown for, and no other URL")
+    @Test("an image is a path or a file URL, for every use, and no other URL")
     func images() {
         func report(_ image: String) -> SpecReport {
             Pipeline.parse(
@@ -37,7 +37,7 @@ struct ValueTests {
                 == ["sources[0].onLost.placeholderImage", "canvas.bgImages[0].path"])
     }
 
-    @Test("a secret is not printed, not even by what holds it")
+    @Test("a secret is not printed, not even in its container")
     func secretsStayHidden() {
         let source = Pipeline.Source(SourceID("1"), .rtmp(streamKeys: [.inline("hunter2")]))
         var dumped = ""

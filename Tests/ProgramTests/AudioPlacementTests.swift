@@ -2,13 +2,13 @@ import MediaTypes
 import Program
 import Testing
 
-@Suite("Sound laid end to end on the sample grid")
+@Suite("Audio placed end to end on the sample grid")
 struct SoundPlacementTests {
     private let block = [Float](repeating: 0.25, count: 2_048)
 
     private func placement() -> AudioPlacement { AudioPlacement(sampleRate: 48_000, limitPPB: 1_000_000) }
 
-    @Test("timestamps of whole milliseconds make neither seams nor a tremolo")
+    @Test("whole-millisecond timestamps cause neither seams nor a tremolo")
     func wholeMilliseconds() {
         var placement = self.placement()
         var seams = 0
@@ -28,7 +28,7 @@ struct SoundPlacementTests {
     }
 
     @Test(
-        "a gap is left open at once, a small step within a second, a jitter never",
+        "a gap is kept at once, a small step is followed within a second, jitter never",
         arguments: [(100, 1...1), (30, 1...4), (18, 1...140), (4, 0...0)])
     func steps(ms: Int64, blocks: ClosedRange<Int>) {
         var placement = self.placement()
@@ -42,7 +42,7 @@ struct SoundPlacementTests {
         #expect(blocks.contains(seam ?? 0), "\(seam ?? 0)")
     }
 
-    @Test("a new mapping moves the sound with the picture")
+    @Test("a new mapping moves audio together with video")
     func remapped() {
         var placement = self.placement()
         var positions: [Int64] = []
@@ -66,7 +66,7 @@ struct SoundPlacementTests {
     }
 }
 
-@Suite("A live source's sound has no hard edges")
+@Suite("Live audio has no hard edges")
 struct SoundFadeTests {
     private func pairs(_ count: Int, _ value: Float) -> [Float] { [Float](repeating: value, count: count * 2) }
 
@@ -76,7 +76,7 @@ struct SoundFadeTests {
         return stride(from: 0, to: target.count, by: 2).map { target[$0] }
     }
 
-    @Test("sound that runs out dies away, sound that comes back rises")
+    @Test("audio fades out when it runs out and fades in when it returns")
     func starves() {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(12, 1), at: 0)
@@ -86,7 +86,7 @@ struct SoundFadeTests {
         #expect(self.take(&ring, 16..<24) == [0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
     }
 
-    @Test("sound that comes back in the middle of a block rises where it begins", arguments: [0, 1, 3, 8, 9])
+    @Test("audio that returns in the middle of a block fades in where it starts", arguments: [0, 1, 3, 8, 9])
     func risesInMidBlock(at offset: Int64) {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(16, 1), at: 0)
@@ -100,7 +100,7 @@ struct SoundFadeTests {
         #expect(heard == Array((silence + [0, 0.25, 0.5, 0.75] + [Float](repeating: 1, count: 40)).prefix(32)))
     }
 
-    @Test("a seam that takes sound back before all there is takes its place, and what follows goes on from it")
+    @Test("a seam that replaces all queued audio is applied, and later audio continues from it")
     func takesBackAll() {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(8_000, 0.5), at: 10_000)
@@ -111,7 +111,7 @@ struct SoundFadeTests {
         #expect(self.take(&ring, 10_000..<10_008) == [0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
     }
 
-    @Test("a seam that takes sound back crosses over where it begins")
+    @Test("a seam that replaces queued audio crossfades where it starts")
     func crossesOver() {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(10, 0), at: 0)
@@ -120,7 +120,7 @@ struct SoundFadeTests {
         #expect(self.take(&ring, 0..<12) == [0, 0, 0, 0, 0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
     }
 
-    @Test("a seam behind what has been heard crosses over where the program is")
+    @Test("a seam behind the program's position crossfades at that position")
     func crossesOverBehind() {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(16, 0.5), at: 0)
@@ -129,7 +129,7 @@ struct SoundFadeTests {
         #expect(self.take(&ring, 8..<16) == [0.5, 0.625, 0.75, 0.875, 1, 1, 1, 1])
     }
 
-    @Test("sound before a gap of which too little is unheard to die away in does so in the gap", arguments: [8, 10])
+    @Test("audio before a gap fades out in the gap if too little of it is left unheard", arguments: [8, 10])
     func diesAwayInTheGap(count: Int) {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(count, 0.5), at: 0)

@@ -2,10 +2,10 @@ import LibAV
 import MediaTypes
 import Program
 
-/// Pictures of one color, and what a composed canvas shows where.
+/// Frames of one color, and the colors at positions of a composed canvas.
 enum Canvases {
     static let canvas = Canvas(width: 640, height: 360, fps: 30)
-    /// Nine that differ in every plane.
+    /// Nine colors that differ in every plane.
     static let colors: [CanvasColor] = (UInt8(0)..<9).map { index in
         CanvasColor(y: 40 + 20 * index, cb: 90 + 8 * index, cr: 160 - 8 * index)
     }
@@ -16,7 +16,7 @@ enum Canvases {
 
     static func source(_ index: Int) -> SourceID { SourceID(uid: "\(index)") }
 
-    /// The color at a place; chroma of the sample's group of four.
+    /// The color at a position; chroma from the sample's group of four.
     static func color(_ picture: Picture, x: Int, y: Int) -> CanvasColor {
         func sample(_ plane: Int, _ x: Int, _ y: Int) -> UInt8 {
             picture.withPlane(plane) { samples, stride in samples[y * stride + x] } ?? 0

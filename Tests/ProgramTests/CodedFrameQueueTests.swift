@@ -5,9 +5,9 @@ import Program
 import RTMP
 import Testing
 
-@Suite("A source's coded pictures, for whom they pass through")
+@Suite("Coded frames of a source for passthrough")
 struct CodedLaneTests {
-    @Test("the operator's turn of the source is told with them, and again where it changes")
+    @Test("frames carry the operator's rotation of the source, and each change of it")
     func turned() throws {
         let (sets, packets) = try Material.pictures(6)
         let configuration = try #require(AVCRecord(annexB: sets))

@@ -5,22 +5,22 @@ import Threading
 import Synchronization
 import Testing
 
-@Suite("Sources that come and go while the program runs")
+@Suite("Sources added and removed while the program runs")
 struct ComingSourcesTests {
     private static let (host, guest) = (Canvases.source(0), Canvases.source(1))
     private static let duo = Canvases.columns("duo", [0, 1])
     private static let solo = Canvases.columns("solo", [0])
-    /// Pairs of a ramp of 20 ms.
+    /// Sample pairs in a ramp of 20 ms.
     private static let ramp: Float = 960
 
-    /// What comes out of a program, and when; touched by its thread alone.
+    /// The output of a program over time; used only by its thread.
     private final class Outcome: @unchecked Sendable {
-        // @unchecked Sendable: the program thread writes it, the test reads it when the program is over.
+        // @unchecked Sendable: the program thread writes it, the test reads it after the program has ended.
         var stage: ProgramStage?
-        /// In the middle of the left and of the right half, by tick.
+        /// Colors in the middle of the left and of the right half, by tick.
         var colors: [(left: CanvasColor, right: CanvasColor)] = []
         var sound: [Float] = []
-        /// Ticks at which sources were let go.
+        /// Ticks at which sources were released.
         var gone: [(source: SourceID, tick: Int)] = []
         var levels: [Set<SourceID>] = []
         var tick: Int { self.colors.count - 1 }
@@ -30,7 +30,7 @@ struct ComingSourcesTests {
         }
     }
 
-    /// A source that is one picture and one constant sound from time 0 on, without an end in what a test looks at.
+    /// A source with one frame and constant audio from time 0 on, longer than any test.
     private static func source(_ id: SourceID, _ color: Int, _ sound: Float) throws -> ProgramStage.Source {
         let buffer = SourceBuffer(source: id, isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -43,9 +43,9 @@ struct ComingSourcesTests {
         return ProgramStage.Source(buffer: buffer, name: id.description, volume: 1, hold: 0, placeholder: nil)
     }
 
-    /// Runs a program that begins with the host alone.
+    /// Runs a program that starts with only the host.
     ///
-    /// - Parameter act: Called behind each tick.
+    /// - Parameter act: Called after each tick.
     private static func run(
         ticks: Int64, levelIntervalMs: Int = 0, _ act: @escaping @Sendable (Outcome, ProgramStage, Int) -> Void
     ) throws -> Outcome {
@@ -77,7 +77,7 @@ struct ComingSourcesTests {
         func now() -> Int64 { 0 }
     }
 
-    @Test("the scene of a source that is only heard waits until what that has left in its socket is read")
+    @Test("the scene of an audio-only source waits until the backlog in its socket is read")
     func soundComesBack() throws {
         let buffer = SourceBuffer(source: Self.guest, isPaced: false)
         buffer.setStatus(.live, at: 0)
@@ -98,26 +98,26 @@ struct ComingSourcesTests {
         let first = try stage.setScene(scene)
         #expect(first == 4 && !buffer.need.isAway, "a tenth of a second")
         let again = try stage.setScene(scene)
-        #expect(again == 1, "nothing waits there any more")
+        #expect(again == 1, "no data waits there any more")
     }
 
-    @Test("a source that comes is seen at the tick of its scene; one that goes is let go when its sound has faded")
+    @Test("an added source is seen at the tick of its scene; a removed one is released when its audio has faded")
     func comesAndGoes() throws {
         let guest = try Self.source(Self.guest, 4, 0.25)
         let again = try Self.source(Self.guest, 7, 0.25)
         let outcome = try Self.run(ticks: 70, levelIntervalMs: 100) { outcome, stage, tick in
             switch tick {
             case 9:
-                #expect(stage.add(Self.guest, guest) && !stage.add(Self.guest, guest), "an id is taken once")
+                #expect(stage.add(Self.guest, guest) && !stage.add(Self.guest, guest), "an id can be used only once")
                 #expect((try? stage.setScene(Self.duo)) == 10)
             case 29:
                 #expect((try? stage.setScene(Self.solo)) == 30)
                 outcome.remove(Self.guest)
-            case 30: #expect(outcome.gone.isEmpty, "it still fades")
+            case 30: #expect(outcome.gone.isEmpty, "it is still fading")
             case 49:
                 #expect(stage.stats.shown[Self.guest] == nil && stage.stats.repeated[Self.guest] == nil)
                 stage.forget(Self.guest)
-                // The same name, and another picture.
+                // The same name, with another frame.
                 #expect(stage.add(Self.guest, again))
                 #expect((try? stage.setScene(Self.duo)) == 50)
             default: break
@@ -129,7 +129,7 @@ struct ComingSourcesTests {
             #expect(Canvases.isNear(colors.left, Canvases.colors[0]), "tick \(tick)")
             #expect(Canvases.isNear(colors.right, Canvases.colors[right]), "tick \(tick)")
         }
-        // Told before the tick it is not part of; a ramp is shorter than a tick.
+        // Reported before the tick that it is no part of; a ramp is shorter than a tick.
         #expect(outcome.gone.map(\.source) == [Self.guest] && (30...33).contains(outcome.gone[0].tick))
         let left = stride(from: 0, to: outcome.sound.count, by: 2).map { outcome.sound[$0] }
         #expect(left[20 * 1_600] == 0.375 && left[40 * 1_600] == 0.125 && left[60 * 1_600] == 0.375)
@@ -140,7 +140,7 @@ struct ComingSourcesTests {
         #expect(outcome.levels.contains([Self.host, Self.guest]) && outcome.levels[13] == [Self.host])
     }
 
-    @Test("one that goes stays as long as a transition shows it, and as long as a scene waits that names it")
+    @Test("a removed source stays while a transition shows it, or a pending scene names it")
     func staysWhileSeen() throws {
         let guest = try Self.source(Self.guest, 4, 0.25)
         let slow = Canvases.columns("slow", [0], transition: .crossfade(ticks: 10))
@@ -157,19 +157,19 @@ struct ComingSourcesTests {
         }
         let gone = try #require(outcome.gone.first).tick
         #expect((19...22).contains(gone), "\(gone)")
-        #expect(!Canvases.isNear(outcome.colors[14].right, Canvases.colors[0], by: 8), "it is seen on its way out")
+        #expect(!Canvases.isNear(outcome.colors[14].right, Canvases.colors[0], by: 8), "it is visible on its way out")
         let waits = try Self.run(ticks: 60) { outcome, stage, tick in
             guard tick == 4 else { return }
             if let source = try? Self.source(Self.guest, 4, 0.25) { stage.add(Self.guest, source) }
             _ = try? stage.setScene(Self.duo, at: 20)
             outcome.remove(Self.guest)
         }
-        // On air from then on: it goes with the program.
+        // On air from then on: it ends with the program.
         #expect(waits.gone.map(\.source) == [Self.guest] && waits.gone[0].tick == 59)
         #expect(Canvases.isNear(waits.colors[20].right, Canvases.colors[4]))
     }
 
-    @Test("while pictures are held a scene comes on air whole, whatever its transition", arguments: [4, 14])
+    @Test("while frames are held, a scene goes on air without its transition", arguments: [4, 14])
     func heldTransition(hold: Int) throws {
         let guest = try Self.source(Self.guest, 4, 0.25)
         let slow = Canvases.columns("slow", [1], transition: .crossfade(ticks: 10))
@@ -187,7 +187,7 @@ struct ComingSourcesTests {
         for tick in 10..<whole { #expect(!Canvases.isNear(outcome.colors[tick].left, Canvases.colors[4], by: 8)) }
     }
 
-    @Test("who is back and has sent no picture yet does not bring back one that has been held for long enough")
+    @Test("a source that returns and has sent no frame yet does not bring back a frame held past its hold")
     func backWithoutPictures() throws {
         let interval: Int64 = 33_333_333
         let buffer = SourceBuffer(source: Self.guest, isPaced: true)
@@ -213,7 +213,7 @@ struct ComingSourcesTests {
         #expect(right[30...].allSatisfy { Canvases.isNear($0, Canvases.colors[7]) })
     }
 
-    @Test("before the program runs a source comes and goes at once")
+    @Test("before the program runs a source is added and removed at once")
     func beforeTheProgram() throws {
         let stage = ProgramStage(
             settings: ProgramStage.Settings(
@@ -232,7 +232,7 @@ struct ComingSourcesTests {
         #expect(begins.volume == 1 && begins.isHeard && begins.isSeen, "a command came too late for the one before")
     }
 
-    @Test("a thousand come and go, one a tick: each is let go, and nothing is kept for any of them")
+    @Test("a thousand sources come and go, one a tick: each is released, and no memory is kept")
     func thousand() throws {
         let outcome = try Self.run(ticks: 1_010) { outcome, stage, tick in
             guard (1...1_000).contains(tick) else { return }

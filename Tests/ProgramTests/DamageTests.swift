@@ -11,9 +11,9 @@ import Testing
     import Musl
 #endif
 
-@Suite("Damage: pictures that are held or concealed, sound whose decoder begins anew")
+@Suite("Damage: frames held or concealed, audio decoders reopened")
 struct DamageTests {
-    /// How a picture is damaged on its way.
+    /// How a frame is damaged in transit.
     enum Damage: String, CaseIterable { case cut, changed }
 
     private static func items(damaged: Damage?) throws -> [SourceItem] {
@@ -35,7 +35,7 @@ struct DamageTests {
         return items
     }
 
-    @Test("`decode.damaged: show` shows what the decoder makes of it, on time", arguments: Damage.allCases)
+    @Test("`decode.damaged: show` shows what the decoder makes of the frame, on time", arguments: Damage.allCases)
     func concealed(damage: Damage) throws {
         let clean = StageRun.pictures(try Self.items(damaged: nil), ticks: 90)
         let run = StageRun.pictures(try Self.items(damaged: damage), ticks: 90)
@@ -46,7 +46,7 @@ struct DamageTests {
         #expect(run.failures.isEmpty)
     }
 
-    @Test("`decode.damaged: hold` keeps the last good picture until the next key picture", arguments: Damage.allCases)
+    @Test("`decode.damaged: hold` keeps the last good frame until the next key frame", arguments: Damage.allCases)
     func held(damage: Damage) throws {
         let clean = StageRun.pictures(try Self.items(damaged: nil), ticks: 90)
         let run = StageRun.pictures(try Self.items(damaged: damage), ticks: 90, holdsDamaged: true)
@@ -58,7 +58,7 @@ struct DamageTests {
         }
     }
 
-    @Test("packets without a picture cost none of those that the decoder still holds, however many there are")
+    @Test("any number of packets without a frame loses none of the frames still in the decoder")
     func swallowed() throws {
         let (sets, packets) = try Material.pictures(100, bFrames: 2)
         let configuration = try #require(AVCRecord(annexB: sets))
@@ -73,7 +73,7 @@ struct DamageTests {
         #expect(run.stats.damaged > 64, "\(run.stats.damaged)")
     }
 
-    /// A tone as AAC, with `bad` frames in the middle that no decoder takes.
+    /// A tone as AAC, with `bad` frames in the middle that no decoder accepts.
     private func sound(good: Int, bad: Int) throws -> [SourceItem] {
         let encoder = try AudioEncoder.open(sampleRate: 48_000, bitrate: 128_000, place: "test")
         var items = [SourceItem.configuration(CodecParameters(codec: .aac, configuration: encoder.configuration))]
@@ -85,7 +85,7 @@ struct DamageTests {
             try encoder.encode(samples[...], pts: Int64(frame * 1_024)) { made in
                 var packet = made
                 let index = Int(made.pts / 1_024)
-                // An element for a bass loudspeaker that stereo does not have.
+                // An LFE element, which stereo does not have.
                 if (good..<good + bad).contains(index) {
                     packet = Material.packet(packet, [0x6A] + [UInt8](repeating: 0x55, count: 40))
                 }
@@ -96,7 +96,7 @@ struct DamageTests {
         return items
     }
 
-    @Test("a long run of damaged sound: the decoder is opened anew, it is told once, and the sound comes back")
+    @Test("after a long run of damaged audio the decoder is reopened, reported once, and audio returns")
     func soundDecoderBeginsAnew() throws {
         let run = StageRun.sound(try self.sound(good: 45, bad: 120), seconds: 4.9)
         #expect(run.stats.damaged == 120)
@@ -107,19 +107,19 @@ struct DamageTests {
             left[Int(from * 48_000)..<Int(to * 48_000)].map { abs($0) }.max() ?? 0
         }
         #expect(level(0.7, 1.1) > 0.55 && level(4.2, 4.8) > 0.55)
-        #expect(level(1.8, 3.4) == 0, "what is damaged is silence, not noise")
+        #expect(level(1.8, 3.4) == 0, "damage is silence, not noise")
         let steps = zip(left, left.dropFirst()).map { abs($0 - $1) }
         #expect((steps.max() ?? 1) < 0.035, "largest step \(steps.max() ?? 1)")
     }
 
-    @Test("a short one is the decoder's own to get over")
+    @Test("a short run of damage is left to the decoder")
     func shortRun() throws {
         let run = StageRun.sound(try self.sound(good: 45, bad: 46), seconds: 3)
         #expect(run.stats.damaged == 46 && run.stats.reopened == 0 && run.failures.isEmpty)
     }
 }
 
-/// What publishers write before NAL units.
+/// Bytes that publishers write before NAL units.
 enum FLVBytes {
     static func length(_ count: Int, _ size: Int) -> [UInt8] {
         (0..<size).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }

@@ -1,12 +1,12 @@
 import Program
 import Testing
 
-@Suite("How long pictures take to decode")
+@Suite("Decode times of frames")
 struct DecodeTimesTests {
-    @Test("nothing is known before the first")
+    @Test("without a measurement there is no value")
     func empty() { #expect(DecodeTimeHistogram().microseconds(permille: 500) == nil) }
 
-    @Test("one time is told exactly or up to a quarter higher, from a microsecond to sixteen seconds")
+    @Test("a time from a microsecond to sixteen seconds is reported exactly or up to a quarter higher")
     func one() throws {
         var times =
             (1...4_000).map { Int64($0) } + (0..<24).flatMap { octave in (-1...1).map { (Int64(1) << octave) + $0 } }
@@ -19,7 +19,7 @@ struct DecodeTimesTests {
         }
     }
 
-    @Test("the median and the slow ones are told apart; nonsense is counted at the ends")
+    @Test("the median and the slow frames are told apart; out-of-range times count at the ends")
     func percentiles() throws {
         var histogram = DecodeTimeHistogram()
         for _ in 0..<90 { histogram.note(2_000_000) }

@@ -9,16 +9,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Formats that change without end: a decoder is opened a few times at once, and then once a second")
+@Suite("Format changes without end: a burst of decoder opens, then one a second")
 struct OpeningBudgetTests {
-    /// A machine whose time is what the test says.
+    /// A clock that the test sets.
     private final class HandClock: MonotonicClock {
         private let time = Atomic<Int64>(3_600_000_000_000)
         func now() -> Int64 { self.time.load(ordering: .relaxed) }
         func advance(by step: Int64) { self.time.add(step, ordering: .relaxed) }
     }
 
-    /// A live publisher's decode stage, and the time it has.
+    /// A live publisher's decode stage and its clock.
     private struct Live {
         let clock = HandClock()
         let log = StageLog()
@@ -38,7 +38,7 @@ struct OpeningBudgetTests {
             DispatchQueue(label: "decode").async { stage.run { .max / 2 } }
         }
 
-        /// A whole publication, to its end in the decoder.
+        /// A whole publication, decoded to its end.
         func publish(_ items: [SourceItem]) {
             self.stage.offer(items + [.end])
             self.log.ended.wait(for: "the end of a publication")
@@ -54,9 +54,9 @@ struct OpeningBudgetTests {
         }
     }
 
-    /// Twenty changes at once, and one more when `wait` has passed.
+    /// Twenty changes at once, and one more after `wait`.
     ///
-    /// - Returns: Packets that had no decoder, of the twenty and in all.
+    /// - Returns: Packets without a decoder, among the twenty and in all.
     private func dropped(_ parameters: [CodecParameters], _ packet: CodedPacket, wait: Int64) -> [Int] {
         let live = Live()
         defer { live.stage.stop() }
@@ -67,7 +67,7 @@ struct OpeningBudgetTests {
         return [first, live.stage.stats.dropped]
     }
 
-    @Test("pictures: five decoders of twenty formats, and another one a second later, not before")
+    @Test("of twenty video formats five decoders are opened at once, and another one a second later")
     func pictures() throws {
         let (sets, packets) = try Material.pictures(1)
         let record = try #require(AVCRecord(annexB: sets)).record
@@ -80,7 +80,7 @@ struct OpeningBudgetTests {
         #expect(self.dropped(formats, key, wait: 500_000_000) == [15, 16])
     }
 
-    @Test("sound: the same, for each track")
+    @Test("audio has the same limit, per track")
     func sound() {
         let formats = [[0x11, 0x90], [0x12, 0x10]].map { CodecParameters(codec: .aac, configuration: $0) }
         let packet = CodedPacket(
@@ -88,7 +88,7 @@ struct OpeningBudgetTests {
             isKey: true)
         #expect(self.dropped(formats, packet, wait: 1_100_000_000) == [15, 15])
         #expect(self.dropped(formats, packet, wait: 500_000_000) == [15, 16])
-        // Another track's formats are its own.
+        // Formats of another track have a budget of their own.
         let live = Live()
         defer { live.stage.stop() }
         let others = (UInt8(0)..<4).flatMap { track -> [SourceItem] in
@@ -100,7 +100,7 @@ struct OpeningBudgetTests {
         #expect(live.stage.stats.dropped == 0 && live.stage.stats.audioPackets == 20)
     }
 
-    @Test("what was spent is there again after some seconds")
+    @Test("the burst is available again after some seconds")
     func refills() {
         let live = Live()
         defer { live.stage.stop() }

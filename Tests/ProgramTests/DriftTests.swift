@@ -2,7 +2,7 @@ import MediaTypes
 import Program
 import Testing
 
-/// A source of repeatable noise, 0 ..< 1.
+/// A source of reproducible noise, 0 ..< 1.
 struct Noise {
     var state: UInt64
     mutating func next() -> Double {
@@ -11,9 +11,9 @@ struct Noise {
     }
 }
 
-@Suite("Clock drift: an hour of a publisher whose clock is off")
+@Suite("Clock drift: one hour of a publisher whose clock is off")
 struct DriftTests {
-    /// What one minute looked like.
+    /// Measurements of one minute.
     private struct Minute {
         var worstLips: Int64 = 0
         var gaps = 0
@@ -30,8 +30,8 @@ struct DriftTests {
         var end: Int64 = 0
     }
 
-    /// Simulates `seconds` of 30 pictures and 46.875 sounds a second of a clock that is `ppm` fast, over a network that
-    /// delays each packet by up to `noiseMs`, in order. Timestamps are whole milliseconds, as in RTMP.
+    /// Simulates `seconds` of 30 video frames and 46.875 audio frames a second on a clock that is `ppm` fast, over a
+    /// network that delays each packet by up to `noiseMs`, in order. Timestamps are whole milliseconds, as in RTMP.
     private func simulate(ppm: Int64, noiseMs: Double, seconds: Int) -> Run {
         var timeline = SourceTimeline(jitterBuffer: 200_000_000)
         var placement = AudioPlacement(sampleRate: 48_000, limitPPB: timeline.glideLimit)
@@ -40,7 +40,7 @@ struct DriftTests {
         let block = [Float](repeating: 0, count: 2_048)
         var (frame, sound): (Int64, Int64) = (0, 0)
         var lastArrival: Int64 = 0
-        // Of the newest sound: the publisher's true time of its end, and where that lies on the program.
+        // The newest audio: the publisher's true time of its end, and its position on the program.
         var heard: (true: Int64, program: Int64, seams: Int)?
         var minute = Minute()
         var seams = 0
@@ -63,7 +63,7 @@ struct DriftTests {
                 let position = TimeMath.rescale(mapped.pts, from: 1_000_000_000, to: 48_000)
                 placement.place(block, at: position, isRemapped: timeline.seams != seams) { samples, at, hasSeam in
                     let pairs = Int64(samples.count / 2)
-                    // The first second may have one seam: settling.
+                    // The first second may have one seam, from settling.
                     if sent > 1_000_000_000 {
                         if hasSeam { run.seams += 1 }
                         if run.end != at { minute.gaps += 1 }
@@ -73,14 +73,14 @@ struct DriftTests {
                     run.end = at + pairs
                 }
                 seams = timeline.seams
-                // The resampler's delay belongs to the position: the end of the output is that much earlier content.
+                // The position includes the resampler's delay: the end of the output is that much earlier content.
                 let content = own + 1_024_000_000_000 / 48_000 - 16 * 1_000_000_000 / 48_000
                 heard = (content, run.end * 1_000_000_000 / 48_000, timeline.seams)
             } else {
                 frame += 1
-                // Across a seam there is no "same moment".
+                // Across a seam there is no common moment to compare.
                 if let heard, heard.seams == timeline.seams {
-                    // How much later than the picture the sound of the same moment lies on the program.
+                    // How much later than the video the audio of the same moment is on the program.
                     let lips = (heard.program - heard.true) - (mapped.pts - own)
                     minute.worstLips = max(minute.worstLips, abs(lips))
                 }
@@ -97,7 +97,7 @@ struct DriftTests {
     }
 
     @Test(
-        "an hour at ±500 ppm: lips within 20 ms each minute, no seam, nothing lost or doubled",
+        "an hour at ±500 ppm: lip sync within 20 ms each minute, no seam, nothing lost or doubled",
         arguments: [500, -500, 0, 37])
     func hour(ppm: Int64) {
         let run = self.simulate(ppm: ppm, noiseMs: 30, seconds: 3_600)
@@ -109,23 +109,23 @@ struct DriftTests {
         #expect(
             run.minutes.dropFirst(2).allSatisfy { (180...230).contains($0.aheadMs) }, "\(run.minutes.map(\.aheadMs))")
         #expect(abs(Int64(run.ppm ?? 9_999) - ppm) <= 15, "measured \(run.ppm ?? 9_999)")
-        // What came out is what came in, but for the drift.
+        // Except for the drift, the output is as long as the input.
         let expected = TimeMath.scale(run.pairsIn, by: 1_000_000, over: 1_000_000 + ppm)
         #expect(abs(run.pairsOut - expected) <= 48 * 20)
     }
 
     @Test(
-        "a clock that is off by more than can be followed is re-anchored now and then, and never stalls",
+        "a clock too far off to follow is re-anchored now and then, and never stalls",
         arguments: [4_000, -4_000])
     func tooFar(ppm: Int64) {
         let run = self.simulate(ppm: ppm, noiseMs: 5, seconds: 600)
-        // 3,000 ppm are left over: 1.8 s in ten minutes, at least 30 ms each time.
+        // 3,000 ppm remain: 1.8 s in ten minutes, at least 30 ms each time.
         #expect((1...60).contains(run.reanchors))
         #expect(run.minutes.allSatisfy { (0...330).contains($0.aheadMs) }, "\(run.minutes.map(\.aheadMs))")
         #expect(run.minutes.allSatisfy { $0.worstLips <= 20_000_000 }, "\(run.minutes.map { $0.worstLips / 1_000 })")
     }
 
-    @Test("a noisy network does not wobble the estimate", arguments: [5.0, 60.0, 150.0])
+    @Test("network jitter does not disturb the estimate", arguments: [5.0, 60.0, 150.0])
     func noise(noiseMs: Double) {
         let run = self.simulate(ppm: 100, noiseMs: noiseMs, seconds: 600)
         #expect(abs(Int64(run.ppm ?? 9_999) - 100) <= 30, "measured \(run.ppm ?? 9_999)")
@@ -136,9 +136,9 @@ struct DriftTests {
     func twoSources() {
         var timelines = [SourceTimeline(jitterBuffer: 200_000_000), SourceTimeline(jitterBuffer: 200_000_000)]
         var noise = Noise(state: 11)
-        // Each begins its numbering anew when it connects: what it stamped zero was made then.
+        // Timestamps of each start at zero when it connects.
         var bases: [Int64] = [0, 40]
-        // The first packets of a connection wait for it: up to 150 ms.
+        // The first packets wait for the connection: up to 150 ms.
         var connected: [Int64] = [0, 40]
         var shown: [[Int64: Int64]] = [[:], [:]]
         for at in Int64(0)..<120_000 {
@@ -154,7 +154,7 @@ struct DriftTests {
                 let arrival = at + luck + Int64(noise.next() * 20)
                 let stamp = (at - bases[index]) * 1_000_000
                 let mapped = timelines[index].map(kind: .video, pts: stamp, dts: stamp, arrival: arrival * 1_000_000)
-                // Half a second after it came, a source has settled.
+                // Half a second after its connection a source has settled.
                 if at - connected[index] > 700 { shown[index][at] = mapped.pts }
             }
         }

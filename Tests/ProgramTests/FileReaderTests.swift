@@ -8,12 +8,12 @@ import Testing
 
 @Suite("A file as a source")
 struct FileReaderTests {
-    /// The head of a FLAC file of 48 kHz stereo, and not one frame. Spec: RFC 9639 §8.2.
+    /// The header of a FLAC file of 48 kHz stereo, without a frame. Spec: RFC 9639 §8.2.
     private static let empty: [UInt8] =
         Array("fLaC".utf8) + [0x80, 0, 0, 34] + [0x10, 0, 0x10, 0] + [0, 0, 0, 0, 0, 0]
         + [0x0B, 0xB8, 0x02, 0xF0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 16)
 
-    @Test("a looping file that has a track and nothing in it ends, instead of being read for ever")
+    @Test("a looping file with an empty track ends, instead of being read without end")
     func emptyLoop() throws {
         let path = NSTemporaryDirectory() + "empty-\(UUID().uuidString).flac"
         try Data(Self.empty).write(to: URL(fileURLWithPath: path))
@@ -24,7 +24,7 @@ struct FileReaderTests {
         #expect(StageRun.ends(reader))
     }
 
-    /// An FLV tag with the size behind it. Spec: Video File Format 10.1 §E.4.1.
+    /// An FLV tag with its size after it. Spec: Video File Format 10.1 §E.4.1.
     private static func tag(_ type: UInt8, _ time: Int, _ body: [UInt8]) -> [UInt8] {
         func number(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -38,7 +38,7 @@ struct FileReaderTests {
         return bytes
     }
 
-    /// Two pictures, 33 ms each, behind their configuration record.
+    /// Two frames of 33 ms each, after their configuration record.
     private static func pictures(from time: Int, words: String) throws -> (record: [UInt8], tags: [UInt8]) {
         let (sets, packets) = try Material.pictures(2, words: words)
         let record = try #require(AVCRecord(annexB: sets)).record
@@ -50,13 +50,13 @@ struct FileReaderTests {
         return (record, tags)
     }
 
-    @Test("what a file changes of its coding is told where it is over before each of its tracks has had a packet")
+    @Test("a format change in a file is reported although the file ends before each track has a packet")
     func shortChange() throws {
         let first = try Self.pictures(from: 0, words: "cabac=1")
         let second = try Self.pictures(from: 66, words: "cabac=0")
         try #require(first.record != second.record)
         let header: [UInt8] = [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0]
-        // Of the sound there is its head, and nothing else.
+        // The audio has only its configuration.
         let sound = Self.tag(8, 0, [0xAF, 0, 0x11, 0x90])
         let path = NSTemporaryDirectory() + "change-\(UUID().uuidString).flv"
         try Data(header + sound + first.tags + second.tags).write(to: URL(fileURLWithPath: path))

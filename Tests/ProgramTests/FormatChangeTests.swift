@@ -9,8 +9,8 @@ import Threading
 import Synchronization
 import Testing
 
-/// A capture of an encoder whose picture turns from 160x90 to 90x160 and whose sound from 44.1 kHz mono to 48 kHz stereo.
-@Suite("A publisher changes its format in mid-stream")
+/// A capture of an encoder that changes from 160x90 to 90x160 and from 44.1 kHz mono to 48 kHz stereo.
+@Suite("Format changes in mid-stream")
 struct FormatChangeTests {
     private static func capture() throws -> [SourceItem] {
         let folder = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
@@ -55,7 +55,7 @@ struct FormatChangeTests {
     ) -> (log: Log, stats: DecodeStage.Stats, sizes: [Int], sound: Int64) {
         let source = SourceID(uid: "1")
         let buffer = SourceBuffer(source: source, isPaced: true)
-        // Sound that is always short of what is wanted keeps the stage from pausing.
+        // Audio that is always short of what is wanted keeps the stage from pausing.
         buffer.setTracks(video: true, audio: true)
         let log = Log()
         let stage = DecodeStage(
@@ -68,7 +68,7 @@ struct FormatChangeTests {
         let runner = DispatchQueue(label: "decode")
         runner.async { stage.run { .max / 2 } }
         DispatchQueue(label: "read").async { for item in items + [.end] { stage.put(item) } }
-        // Take the pictures as they come, or the stage would wait for room.
+        // Takes frames as they come, or the stage would wait for space.
         while log.done.wait(timeout: .now() + .milliseconds(5)) == .timedOut { self.take(buffer, collected) }
         self.take(buffer, collected)
         let stats = stage.stats
@@ -83,13 +83,13 @@ struct FormatChangeTests {
     private struct Stopped: MonotonicClock { func now() -> Int64 { 0 } }
 
     private func take(_ buffer: SourceBuffer, _ collected: borrowing Mutex<[Int]>) {
-        // One millisecond a step: every picture is the nearest to some step.
+        // One millisecond per step: every frame is the nearest to some step.
         while let selection = buffer.select(at: .max / 4, interval: 1), selection.isFresh {
             collected.withLock { $0.append(selection.picture.format.width) }
         }
     }
 
-    @Test("P02, P08, ReplayKit 4: the sizes switch once, no packet is damaged, the sound goes on")
+    @Test("the sizes switch once, no packet is damaged, the audio continues")
     func rotation() throws {
         let items = try Self.capture()
         let result = self.decode(items)
@@ -100,13 +100,13 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("ReplayKit 4: turned by the operator, it switches the other way round")
+    @Test("with the operator's rotation the sizes switch the other way round")
     func turned() throws {
         let result = self.decode(try Self.capture(), rotation: 1)
         #expect(result.log.formats.withLock { $0 } == ["90x160", "160x90"])
     }
 
-    @Test("every configuration ten times over changes nothing")
+    @Test("repeating every configuration ten times changes nothing")
     func repeatedConfigurations() throws {
         let items = try Self.capture().flatMap { item -> [SourceItem] in
             if case .configuration(let parameters) = item, parameters.kind == .video {
@@ -119,7 +119,7 @@ struct FormatChangeTests {
         #expect(result.stats.damaged == 0)
     }
 
-    @Test("a long stretch of garbage is one failure, and the next key picture is shown again")
+    @Test("a long stretch of garbage is one failure, and the next key frame is shown")
     func episodes() throws {
         var items = try Self.capture()
         let first = try #require(
@@ -137,7 +137,7 @@ struct FormatChangeTests {
         #expect(result.log.formats.withLock { $0 } == ["160x90", "90x160"])
     }
 
-    @Test("P18, ReplayKit 8: a picture beyond the limit is refused by its parameter set, once, and the sound goes on")
+    @Test("a frame size over the limit is refused at its parameter set, once, and the audio continues")
     func tooLarge() throws {
         let result = self.decode(try Self.capture(), maxPixels: 160 * 90 - 1)
         #expect(result.log.failures.withLock { $0 } == [.tooLarge])
@@ -145,11 +145,11 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("P19: a parameter set nobody can read is the decoder's to judge")
+    @Test("an unreadable parameter set is left to the decoder")
     func unreadableParameterSet() throws {
         let items = try Self.capture().map { item -> SourceItem in
             guard case .configuration(let parameters) = item, parameters.kind == .video else { return item }
-            // The sets move into the record's second place; in front stands one that ends too early.
+            // The parameter sets move to the second position of the record; the first is truncated.
             let old = parameters.configuration
             let record = Array(old[0..<5]) + [0xE2, 0, 4, 0x67, 0x42, 0xC0, 0x1E] + Array(old[6...])
             return .configuration(CodecParameters(codec: .h264, configuration: record))

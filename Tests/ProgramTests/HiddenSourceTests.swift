@@ -5,7 +5,7 @@ import Program
 import RTMP
 import Testing
 
-@Suite("Sources nobody sees: decoded no more than a quick return needs")
+@Suite("Hidden sources are decoded only as much as a quick return needs")
 struct HiddenSourceTests {
     private static let count = 300
 
@@ -19,14 +19,14 @@ struct HiddenSourceTests {
     }
 
     @Test(
-        "whenever a source comes back it shows, from the first tick on, the very pictures it would have shown",
+        "whenever a source becomes visible, it shows from the first tick the frames it would have shown",
         arguments: [(30, 0), (30, 2), (60, 1), (300, 0)])
     func returns(gop: Int, bFrames: Int) throws {
         let items = try Self.items(gop: gop, bFrames: bFrames)
         let plain = StageRun.pictures(items, ticks: Self.count)
         #expect(plain.ticks.map(\.index) == Array(0..<Self.count))
         #expect(plain.stats.undecoded == 0)
-        // Before, at and behind key pictures; short and long.
+        // Before, at and after key frames; short and long.
         let hidden = [5..<20, 29..<31, 40..<90, 95..<119, 130..<151, 170..<285]
         let run = StageRun.pictures(items, ticks: Self.count, hidden: hidden)
         for tick in 0..<Self.count where !hidden.contains(where: { $0.contains(tick) }) {
@@ -37,7 +37,7 @@ struct HiddenSourceTests {
         if gop == 30 { #expect(run.stats.undecoded > 60, "\(run.stats.undecoded)") }
     }
 
-    @Test("hidden to the end it has decoded its key pictures, and its last picture is there")
+    @Test("a source hidden to the end has decoded its key frames, and has its last frame")
     func toTheEnd() throws {
         let run = StageRun.pictures(try Self.items(gop: 30, bFrames: 0), ticks: Self.count, hidden: [10..<Self.count])
         #expect(run.stats.undecoded > 150)
@@ -45,9 +45,9 @@ struct HiddenSourceTests {
         #expect(shown.isSuperset(of: stride(from: 30, to: 270, by: 30)), "\(shown.sorted())")
     }
 
-    @Test("on an overloaded machine it comes back with a key picture at the latest, and undamaged")
+    @Test("on an overloaded machine a source returns undamaged, with a key frame at the latest")
     func thrifty() throws {
-        // More pictures in a group than are kept, and as many as would take half a second's work.
+        // More frames in a GOP than are kept, and as many as take half a second to decode.
         for (gop, isThrifty, back) in [(270, true, 270), (270, false, 262), (30, true, 270), (30, false, 262)] {
             let items = try Self.items(gop: gop, bFrames: 0)
             let plain = StageRun.pictures(items, ticks: Self.count)
@@ -57,12 +57,12 @@ struct HiddenSourceTests {
             }
             #expect(run.stats.damaged == 0)
             if gop == 270 { #expect((run.stats.undecoded > 200) == isThrifty, "\(run.stats.undecoded)") }
-            // Not before, or there was nothing to be saved.
+            // Not before, or there was nothing to save.
             if isThrifty { #expect(run.ticks[264].index != 264, "\(run.ticks[264].index)") }
         }
     }
 
-    @Test("on an overloaded machine a source renewed bit by bit, with one IDR picture, comes back all the same")
+    @Test("on an overloaded machine a source with gradual refresh and a single IDR frame also returns")
     func gradualRefresh() throws {
         let count = 600
         let items = try Self.items(
@@ -81,7 +81,7 @@ struct HiddenSourceTests {
         }
     }
 
-    @Test("a decoder is told to forget what it has where something is missing before a key picture, and only there")
+    @Test("the decoder is flushed only where packets are missing before a key frame")
     func flushes() {
         var withheld = HiddenSourceQueue()
         for time in Int64(0)..<10 {
@@ -98,7 +98,7 @@ struct HiddenSourceTests {
         #expect(beginnings == [.afterFlush, .no, .no, .no, .yes, .no])
     }
 
-    @Test("decoding begins with IDR pictures and, behind a gap, with those of open GOPs; with no other of H.264")
+    @Test("H.264 decoding starts at IDR frames and, after a flush, at open-GOP key frames, and at no other frame")
     func beginnings() {
         func beginning(_ units: [[UInt8]], isKey: Bool = true) -> HiddenSourceQueue.Beginning {
             let memory = PacketMemory(units.flatMap { [0, 0, 0, UInt8($0.count)] + $0 })
@@ -113,10 +113,10 @@ struct HiddenSourceTests {
         #expect(beginning([[0x65, 1]], isKey: false) == .no)
         #expect(beginning([[0x09, 0xF0], [0x67, 1], [0x68, 1], [0x06, 5, 1], [0x65, 1]]) == .yes)
         #expect(beginning([]) == .no)
-        #expect(beginning([[], [0x65, 1]]) == .no, "nothing is behind an empty unit")
+        #expect(beginning([[], [0x65, 1]]) == .no, "nothing follows an empty unit")
     }
 
-    @Test("what is kept is bounded by what a tenth of a second can decode")
+    @Test("the packets kept are limited to what a tenth of a second can decode")
     func bounds() {
         #expect(HiddenSourceQueue.limit(pixels: 1280 * 720) == 65)
         #expect(HiddenSourceQueue.limit(pixels: 1920 * 1080) == 28)

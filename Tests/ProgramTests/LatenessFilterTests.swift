@@ -1,11 +1,11 @@
 import Program
 import Testing
 
-@Suite("Lateness: how far a decoder is behind, whatever its source's timeline does")
+@Suite("Lateness of a decoder, independent of its source's timeline")
 struct PlacingTests {
     private static let second: Int64 = 1_000_000_000
 
-    @Test("a packet is late from when it was due and here, whichever came last")
+    @Test("a packet is late from when it was due and had arrived, whichever is later")
     func late() {
         let placing = LatenessFilter()
         #expect(placing.lateness(due: 3 * Self.second, arrival: 2 * Self.second, now: 4 * Self.second) == Self.second)
@@ -13,7 +13,7 @@ struct PlacingTests {
         #expect(placing.lateness(due: 0, arrival: nil, now: 4 * Self.second) == 0, "a file is never late")
     }
 
-    @Test("a publisher is shown no earlier than its jitter buffer allows: what is due before it comes is never heard")
+    @Test("no offset shows a publisher earlier than its jitter buffer and the mix-ahead allow")
     func earliest() {
         let stage = StageRun.idle(offset: -Self.second)
         #expect(stage.wantedOffset == -120_000_000, "200 ms less 80")
@@ -23,25 +23,25 @@ struct PlacingTests {
         }
     }
 
-    @Test("a publisher's jitter buffer is no shorter than the program mixes ahead", arguments: [0, 20, 80, 200, 5_000])
+    @Test("a publisher's jitter buffer is at least as long as the mix-ahead", arguments: [0, 20, 80, 200, 5_000])
     func shortest(milliseconds: Int64) {
         let stage = StageRun.idle(offset: -Self.second, jitterBuffer: milliseconds * 1_000_000)
         #expect(stage.jitterBuffer == max(80, milliseconds) * 1_000_000)
         #expect(stage.wantedOffset == max(-1_000, 80 - max(80, milliseconds)) * 1_000_000)
     }
 
-    @Test("a publisher that goes while its decoder is behind is not behind for as long as it is gone")
+    @Test("a publisher that leaves while its decoder is behind does not count as behind while it is gone")
     func gone() {
         let lateness = StageRun.lateness(looks: 3)
         #expect(lateness[1] > 3_000 * Self.second, "its last packet was late")
         #expect(lateness[2] == 0)
     }
 
-    @Test("what a timeline that settles, moves or is moved makes due in the past is not late, and what waits on is")
+    @Test("a timeline step that makes packets due in the past does not count as late, but a longer wait does")
     func moved() {
         var placing = LatenessFilter()
         placing.note(isSettling: true, reanchors: 0, offset: 0, at: Self.second)
-        #expect(placing.lateness(due: 0, arrival: 0, now: Self.second) == Self.second, "nothing has moved")
+        #expect(placing.lateness(due: 0, arrival: 0, now: Self.second) == Self.second, "the timeline has not moved")
         let changes: [(isSettling: Bool, reanchors: Int, offset: Int64)] = [
             (false, 0, 0), (false, 1, 0), (false, 1, 7), (true, 1, 7),
         ]
@@ -54,7 +54,8 @@ struct PlacingTests {
         }
     }
 
-    /// A decoder that takes 5 ms for a picture of 30 a second, given so many of them at once by a step of the timeline.
+    /// The lateness of a decoder that takes 5 ms per frame at 30 fps, when a step of the timeline makes so many frames
+    /// due at once.
     private static func worst(pictures: Int64, step: Int64, decoding: Int64 = 5_000_000) -> Int64 {
         var placing = LatenessFilter()
         var (now, next, worst) = (10 * Self.second, Int64(0), Int64(0))
@@ -72,14 +73,14 @@ struct PlacingTests {
         return worst
     }
 
-    @Test("two seconds of pictures that a step of the timeline makes due at once are no overload; a slow decoder is")
+    @Test("two seconds of frames made due at once by a timeline step are no overload; a slow decoder is")
     func workedOff() {
         #expect(Self.worst(pictures: 60, step: 33_333_333) == 0)
         #expect(Self.worst(pictures: 60, step: 33_333_333, decoding: 40_000_000) > Self.second)
         #expect(Self.worst(pictures: 0, step: 33_333_333, decoding: 60_000_000) > Self.second)
     }
 
-    @Test("who has worked off what was due at once is late again with the next packet that is")
+    @Test("after a backlog is decoded, the next late packet counts again")
     func lateAgain() {
         var placing = LatenessFilter()
         placing.note(isSettling: true, reanchors: 1, offset: 0, at: 10 * Self.second)

@@ -9,7 +9,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("The mixer: volumes, ducking, levels, cost")
+@Suite("The mixer: volume, ducking, levels, cost")
 struct MixerSoundTests {
     private let anchor = SourceID(uid: "anchor"), guest = SourceID(uid: "guest")
 
@@ -19,7 +19,7 @@ struct MixerSoundTests {
     }
 
     @Test(
-        "NetEase 8: a mute begins at its sample and is over 20 ms later, in steps nobody hears",
+        "a mute starts at its sample and ends 20 ms later, in inaudible steps",
         arguments: [0, 1, 777, 1_023])
     func muteIsSampleAccurate(offset: Int64) {
         var mixer = AudioMixer(start: 0, rampPairs: 960)
@@ -27,7 +27,7 @@ struct MixerSoundTests {
         let mute = 3 * 1_024 + offset
         var heard: [Float] = []
         for block in 0..<8 {
-            // Said in time: before the mixing has come so far.
+            // Set in time, before the mix has reached it.
             if block == 1 { mixer.setGain(0, of: self.anchor, at: mute) }
             heard += mixer.nextBlock { self.value($0, &$2, 0.5) }
         }
@@ -38,7 +38,7 @@ struct MixerSoundTests {
         for (a, b) in zip(left, left.dropFirst()) { #expect(abs(a - b) < 0.5 / 960 * 1.01) }
     }
 
-    @Test("200 % is twice the sound, and what is too loud then is limited")
+    @Test("200 % doubles the amplitude, and the limiter handles what is then too loud")
     func doubleVolume() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(2, of: self.anchor, at: -10)
@@ -49,7 +49,7 @@ struct MixerSoundTests {
         #expect(block.allSatisfy { $0 < 0.8914 && $0 > 0.8 })
     }
 
-    @Test("a hostile source is silence in its own samples and nobody else's")
+    @Test("invalid samples of a source become silence in that source only")
     func hostileSamples() {
         var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(1, of: self.anchor, at: -10)
@@ -65,7 +65,7 @@ struct MixerSoundTests {
     }
 
     @Test(
-        "a source is taken out when its way to silence is over, not before, and the others are heard as if it had not been"
+        "a removed source is dropped when its fade to silence ends, and the others are not affected"
     )
     func leaves() {
         var (mixer, alone) = (
@@ -85,14 +85,14 @@ struct MixerSoundTests {
             let one = alone.nextBlock { self.value($0, &$2, 0.125) }
             if block > 6 { #expect(both == one) }
         }
-        #expect(gone == 5, "a ramp of 20 ms lies in the block before")
+        #expect(gone == 5, "a ramp of 20 ms is in the block before")
         let isGone = mixer.remove(self.guest)
-        #expect(isGone, "nobody of that name")
+        #expect(isGone, "no source has that name")
         let left = mixer.levels().sources
         #expect(Set(left.keys) == [self.anchor])
         let samples = stride(from: 0, to: heard.count, by: 2).map { heard[$0] }
         for (a, b) in zip(samples, samples.dropFirst()) { #expect(abs(a - b) < 0.375 / 960 * 1.01) }
-        // Who comes back begins in silence.
+        // A source that returns starts in silence.
         mixer.add(MixerChannel(self.guest))
         let back = mixer.nextBlock { self.value($0, &$2, $0 == self.guest ? 0.25 : 0.125) }
         #expect(back.allSatisfy { $0 == 0.125 })
@@ -119,13 +119,13 @@ struct MixerSoundTests {
         return range.count
     }
 
-    @Test("while the anchor speaks the guest goes down by the reduction, and comes back after")
+    @Test("while the anchor speaks the guest is reduced, and returns afterwards")
     func ducks() {
         let ducking = Ducking(uids: ["anchor"], thresholdDb: -40, reductionDb: 12, attackMs: 80, releaseMs: 600)
         var mixer = AudioMixer(start: 0, rampPairs: 1, ducking: ducking)
         mixer.setGain(1, of: self.anchor, at: -10)
         mixer.setGain(1, of: self.guest, at: -10)
-        // 2 s quiet, 2 s of speech, 2 s quiet. A tone is nothing on the average of a block, to 1 %; the guest is constant.
+        // 2 s quiet, 2 s of speech, 2 s quiet. A tone averages to zero over a block, within 1 %; the guest is constant.
         var guest: [Float] = []
         for block in 0..<282 {
             let speaks = (94..<188).contains(block)
@@ -141,7 +141,7 @@ struct MixerSoundTests {
         for (a, b) in zip(guest, guest.dropFirst()) { #expect(abs(a - b) < 0.06, "no jump") }
     }
 
-    @Test("what nobody hears is measured later, and heard when it is due from the first sample that is")
+    @Test("an inaudible source is measured later, and is heard from its first sample that is due")
     func silentLag() {
         var mixer = AudioMixer(start: 0, rampPairs: 960, measures: true, silentLag: 19_200)
         mixer.setGain(0, of: self.guest, at: 0)
@@ -155,13 +155,13 @@ struct MixerSoundTests {
             }
         }
         let starts = read.map(\.lowerBound)
-        // The limiter's look-ahead first; the ramp down ends within its block.
+        // The limiter's look-ahead comes first; the ramp down ends within its block.
         let due: [Int64] = [0] + (0..<6).map { Int64($0) * 1_024 + 256 }
         #expect(zip(due, starts).map { $0 - $1 } == [19_200, 19_200, 19_200, 19_200, 0, 0, 19_200])
         #expect(read.dropFirst().allSatisfy { $0.count == 1_024 })
     }
 
-    @Test("levels tell what a muted user sends, and what the program is")
+    @Test("levels measure muted users and the program")
     func levels() {
         var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(0, of: self.guest, at: 0)
@@ -172,7 +172,7 @@ struct MixerSoundTests {
             }
         }
         let levels = mixer.levels()
-        // A 1 kHz tone of both channels at −6.02 dB: −6.02 − 3.01 + 3.01 LUFS.
+        // A 1 kHz tone in both channels at −6.02 dB: −6.02 − 3.01 + 3.01 LUFS.
         #expect(abs((levels.sources[self.guest]?.shortTerm ?? 0) + 6_020) < 60)
         #expect(abs((levels.sources[self.guest]?.peak ?? 0) + 6_020) < 20)
         #expect(levels.sources[self.anchor]?.momentary == AudioLevels.Level.floor)
@@ -181,8 +181,8 @@ struct MixerSoundTests {
     }
 }
 
-/// Alone and one after the other: they count what the whole process allocates.
-@Suite("The mixer's cost", .serialized)
+/// Separate and serialized: they count the allocations of the whole process.
+@Suite("Memory cost of the mixer", .serialized)
 struct MixerCostTests {
     private static let ids = (0..<8).map { SourceID(uid: "u\($0)") }
 
@@ -197,7 +197,7 @@ struct MixerCostTests {
 
     private static let noise: [Float] = (0..<2_048).map { Float(($0 &* 7_919) % 4_001) / 2_000.5 - 1 }
 
-    @Test("a block of eight sources, with volumes on the move, keeps no new memory")
+    @Test("mixing a block of eight sources with changing volumes allocates no lasting memory")
     func keepsNoMemory() {
         var mixer = Self.mixer()
         var sum: Float = 0
@@ -215,7 +215,7 @@ struct MixerCostTests {
         }
         run(64)
         #expect(sum.isFinite)
-        // The blocks that come out are the same few in turn.
+        // The output blocks are the same few, reused in turn.
         var addresses: Set<UInt> = []
         for _ in 0..<64 {
             let block = mixer.nextBlock { _, _, _ in 0 }
@@ -224,7 +224,7 @@ struct MixerCostTests {
         #expect(addresses.count == AudioMixer.blocksInUse)
     }
 
-    @Test("a consumer that keeps blocks finds them unchanged")
+    @Test("blocks that a consumer keeps stay unchanged")
     func keptBlocksStay() {
         var mixer = Self.mixer()
         var kept: [[Float]] = []

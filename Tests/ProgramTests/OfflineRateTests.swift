@@ -8,7 +8,7 @@ import Threading
 import Synchronization
 import Testing
 
-@Suite("The offline clock: a file of any frame rate on a canvas of any frame rate")
+@Suite("The offline clock with any frame rate of files and canvas")
 struct OfflineRateTests {
     struct Job: Sendable, CustomTestStringConvertible {
         var canvas: Int
@@ -22,7 +22,7 @@ struct OfflineRateTests {
             [true, false].map { Job(canvas: canvas, source: source, hasAudio: $0) }
         }
     }
-    /// Length of the file.
+    /// Length of the file in seconds.
     private static let seconds = 3
     private static let source = SourceID(uid: "1")
     private static let (width, height) = (64, 48)
@@ -30,7 +30,7 @@ struct OfflineRateTests {
     @Test("the job ends, each tick shows the frame of its time, and no audio is missing", arguments: Self.jobs)
     func ends(_ job: Job) throws {
         let run = try Self.run(job, ticks: nil)
-        try #require(run.hasEnded, "nothing moves any more")
+        try #require(run.hasEnded, "no more progress")
         let (ticks, spacing) = (run.shades.count, 1 / Double(job.source))
         // The last frame of a slower source lasts one tick.
         let missing = job.source >= job.canvas ? 0 : job.canvas / job.source
@@ -38,7 +38,7 @@ struct OfflineRateTests {
         for (tick, shade) in run.shades.enumerated() {
             let time = Double(tick) / Double(job.canvas)
             let interval = 1 / Double(job.canvas)
-            // Between the frame that is over and the next one that is nearly due.
+            // Between a frame that has ended and the next one that is almost due.
             let shown = (0..<Self.seconds * job.source).filter {
                 let off = Double($0) * spacing - time
                 return off >= -max(spacing, interval) - 0.001 && off <= min(spacing, interval) * 0.75 + 0.001
@@ -51,7 +51,7 @@ struct OfflineRateTests {
         }
     }
 
-    @Test("a job that is shorter than its file has the sound of its last block, however slowly that is read")
+    @Test("a job shorter than its file has the audio of its last block, however slowly it is read")
     func lastBlock() throws {
         let buffer = SourceBuffer(source: Self.source, isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -65,7 +65,7 @@ struct OfflineRateTests {
         DispatchQueue(label: "read").async {
             var position: Int64 = 0
             while !isOver.withLock({ $0 }) {
-                // Never a pair more than the program waits for.
+                // Never one sample pair more than the program waits for.
                 buffer.waitUntilWanted({ isOver.withLock { $0 } }, soundWantedUntil: { -1_000_000 })
                 buffer.push([Float](repeating: 0.25, count: 2 * 128), at: position, restart: position == 0)
                 position += 128
@@ -86,7 +86,7 @@ struct OfflineRateTests {
         #expect(heard.suffix(2 * 512).allSatisfy { abs($0 - 0.25) < 0.001 })
     }
 
-    @Test("a job that is shorter than its file makes the same frames and the same audio in each of twenty runs")
+    @Test("a job shorter than its file gives the same frames and audio in each of twenty runs")
     func sameEachTime() throws {
         let job = Job(canvas: 30, source: 24, hasAudio: true)
         let first = try Self.run(job, ticks: 45)
@@ -128,7 +128,7 @@ struct OfflineRateTests {
             outputs: outputs)
     }
 
-    /// Runs a job as a room does: one thread reads, one decodes, one composes.
+    /// Runs a job like a room: one thread reads, one decodes, one composes.
     private static func run(_ job: Job, ticks: Int64?) throws -> Outcome {
         let items = try Self.file.get().items(job)
         let buffer = SourceBuffer(source: Self.source, isPaced: true)
@@ -162,7 +162,7 @@ struct OfflineRateTests {
             program.run()
             ended.signal()
         }
-        // One that hangs is let go; what does not hang takes milliseconds.
+        // A job that hangs is abandoned; others take milliseconds.
         let hasEnded = ended.wait(timeout: .now() + .seconds(20)) == .success
         program.stop()
         decode.stop()
@@ -176,18 +176,18 @@ struct OfflineRateTests {
         func now() -> Int64 { 0 }
     }
 
-    /// Frames of one shade each, and a tone, coded once for all jobs.
+    /// Frames of one shade each, and a tone, encoded once for all jobs.
     private struct File: Sendable {
         var video: CodecParameters
         var frames: [CodedPacket]
         var audio: CodecParameters
         var sound: [CodedPacket]
 
-        /// In the order of their times, as a file has them.
+        /// In the order of their timestamps, as in a file.
         func items(_ job: Job) -> [SourceItem] {
             let frames = self.frames.prefix(OfflineRateTests.seconds * job.source).map { packet in
                 var packet = packet
-                // Ticks of the encoder, of which a frame has several.
+                // The encoder has several ticks per frame.
                 packet.timescale = Int32(clamping: Int64(job.source) * VideoEncoder.ticksPerPicture)
                 return packet
             }

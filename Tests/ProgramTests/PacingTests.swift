@@ -4,27 +4,27 @@ import Program
 import Threading
 import Testing
 
-@Suite("Pictures a second: no more than the program has a use for")
+@Suite("Frame rate limit of sources")
 struct PictureGateTests {
     private func passed(fps: Double, limit: Int, seconds: Int = 10) -> Int {
         var gate = FrameRateLimiter(fps: limit)
-        // Whole milliseconds, as RTMP has them.
+        // Whole milliseconds, as in RTMP.
         return (0..<Int(fps * Double(seconds))).count { gate.passes(Int64(Double($0) * 1000 / fps) * 1_000_000) }
     }
 
     @Test(
-        "every picture of a source up to the limit passes, in spite of whole milliseconds",
+        "every frame of a source at the limit passes, despite whole-millisecond timestamps",
         arguments: [15, 24, 30, 59.94, 60])
     func upToTheLimit(fps: Double) {
         #expect(self.passed(fps: fps, limit: 60) == Int(fps * 10))
     }
 
-    @Test("a faster source is thinned to the limit", arguments: [75, 90, 120, 144, 240])
+    @Test("a faster source is reduced to the limit", arguments: [75, 90, 120, 144, 240])
     func faster(fps: Double) {
         #expect((560...610).contains(self.passed(fps: fps, limit: 60)))
     }
 
-    @Test("times that jump pass and begin anew")
+    @Test("frames pass at timestamp jumps, and the limit starts again")
     func jumps() {
         var gate = FrameRateLimiter(fps: 60)
         for time in [0, 10_000_000_000, -5_000_000_000, .max] as [Int64] {
@@ -34,11 +34,11 @@ struct PictureGateTests {
     }
 }
 
-@Suite("A tick loop that was stopped with its machine")
+@Suite("A tick loop that was suspended with its machine")
 struct CatchUpTests {
     private let second: Int64 = 1_000_000_000
 
-    @Test("over a second behind it makes up its ticks, until it is in time again")
+    @Test("a loop that is over a second late makes up its ticks until it is on time")
     func catchesUp() {
         var catchUp = CatchUp()
         let oversleeping = catchUp.noted(lag: self.second / 2, at: 0)
@@ -51,7 +51,7 @@ struct CatchUpTests {
         #expect(ended && !catchUp.isActive)
     }
 
-    @Test("a ladder that is too slow is given up on, once")
+    @Test("an encoder that is too slow is given up once")
     func givesUp() {
         var catchUp = CatchUp()
         _ = catchUp.noted(lag: 2 * self.second, at: 0)
@@ -65,12 +65,12 @@ struct CatchUpTests {
     }
 }
 
-@Suite("The sound of a program of few pictures")
+@Suite("Audio of a program with a low frame rate")
 struct LongTickTests {
-    /// Touched by the program's thread alone, and read when it is over.
+    /// Used only by the program's thread, and read after it has ended.
     private final class Outcome: @unchecked Sendable {
         // @unchecked Sendable: see above; the program's thread is the test's.
-        /// Pairs.
+        /// In sample pairs.
         var mixed: Int64 = 0
         var mixedAtPicture: Int64?
     }
@@ -78,7 +78,7 @@ struct LongTickTests {
     private struct Standing: MonotonicClock { func now() -> Int64 { 0 } }
 
     @Test(
-        "live it is mixed no more than a twentieth of a second ahead of what sources can have sent, and all of it",
+        "live audio is mixed at most a twentieth of a second ahead of what sources can have sent, and completely",
         arguments: [1, 5, 10, 15, 19, 20, 30, 60])
     func steps(fps: Int) throws {
         let outcome = Outcome()
@@ -100,7 +100,7 @@ struct LongTickTests {
         stage.run()
         let ahead = try #require(outcome.mixedAtPicture)
         #expect(ahead <= 48_000 / 20)
-        // What a source's sound has to be ahead by is no less than that.
+        // A source's audio must be at least that far ahead.
         let lead = ProgramStage.soundLead(fps: fps, sampleRate: 48_000)
         #expect(AudioMixer.wantedUntil(blockEnd: ahead) * TimeMath.nanoseconds / 48_000 <= lead)
         #expect(lead <= 56_000_000)

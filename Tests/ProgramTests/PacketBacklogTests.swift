@@ -5,7 +5,7 @@ import Program
 import RTMP
 import Testing
 
-@Suite("What waits for its decoding has a bound in bytes")
+@Suite("Packets waiting for the decoder have a limit in bytes")
 struct PacketBudgetTests {
     private static let video = CodecParameters(codec: .h264, configuration: [1])
 
@@ -22,7 +22,7 @@ struct PacketBudgetTests {
         return .configuration(parameters)
     }
 
-    /// C video's configuration, D and its number sound's, K key picture, v picture, a sound, E end.
+    /// C video configuration, D and its number audio configuration, K key frame, v frame, a audio, E end.
     private static func letters(_ items: [SourceItem]) -> String {
         items.map { item in
             switch item {
@@ -34,7 +34,7 @@ struct PacketBudgetTests {
         }.joined()
     }
 
-    @Test("however small its packets, and however many configurations are among them, no more than the limit waits")
+    @Test("the limit holds for packets of any size, and with any number of configurations")
     func bound() {
         for item in [Self.packet(.audio, bytes: 0), Self.packet(.audio, bytes: 60_000), Self.sound(1)] {
             var budget = PacketBacklog()
@@ -49,7 +49,7 @@ struct PacketBudgetTests {
         }
     }
 
-    @Test("what is too much goes, up to the next key picture that finds half of the room; formats are not lost with it")
+    @Test("on overflow packets are dropped up to the next key frame that finds half the room; configurations stay")
     func overflow() {
         var budget = PacketBacklog()
         let large = Self.packet(.video, bytes: 8 << 20)
@@ -62,16 +62,16 @@ struct PacketBudgetTests {
         #expect(admit([.configuration(Self.video), Self.sound(1), large, large, large]) == "CD1vvv 0")
         #expect(admit([large, Self.packet(.audio), Self.sound(2), Self.sound(7, track: 1), Self.sound(3)]) == " 2")
         #expect(budget.isOverflowed)
-        #expect(admit([Self.packet(.video, isKey: true)]) == " 1", "there is no room for what follows it")
+        #expect(admit([Self.packet(.video, isKey: true)]) == " 1", "there is no space for what follows it")
         for item in waiting.prefix(4) { budget.release(item) }
-        #expect(admit([Self.packet(.video), Self.packet(.audio)]) == " 2", "only a key picture begins anew")
+        #expect(admit([Self.packet(.video), Self.packet(.audio)]) == " 2", "it restarts only at a key frame")
         #expect(admit([Self.packet(.video, isKey: true), Self.packet(.audio)]) == "D7D3Ka 0")
         #expect(!budget.isOverflowed)
         for item in waiting.dropFirst(4) { budget.release(item) }
         #expect(budget.bytes == 0)
     }
 
-    @Test("a publication without key pictures goes on, too, when there has been room for a while")
+    @Test("a publication without key frames continues, too, after there has been room for a while")
     func noKeys() {
         var budget = PacketBacklog()
         let large = Self.packet(.video, bytes: 8 << 20)
@@ -85,7 +85,7 @@ struct PacketBudgetTests {
         #expect(!budget.isOverflowed)
     }
 
-    @Test("sound alone begins anew with any packet; an end is always taken, and the next publication begins")
+    @Test("audio restarts with any packet; an end is always accepted, and the next publication starts")
     func soundAndEnds() {
         var budget = PacketBacklog()
         let large = Self.packet(.audio, bytes: 8 << 20)
@@ -94,21 +94,21 @@ struct PacketBudgetTests {
         budget.release(large)
         budget.release(large)
         #expect(Self.letters(budget.admit([Self.packet(.audio)]).taken) == "a")
-        // Too much again, and then somebody else.
+        // Over the limit again, and then the next publisher.
         #expect(budget.admit([large, large, large]).dropped == 1)
         #expect(Self.letters(budget.admit([Self.sound(5), .end]).taken) == "E")
         #expect(!budget.isOverflowed)
     }
 
-    @Test("a source that is shown ten seconds late may have ten seconds of 20 Mbit/s more, and is not held for them")
+    @Test("a source with an offset of ten seconds may queue ten more seconds of 20 Mbit/s, and is not paused for it")
     func offset() {
         var budget = PacketBacklog()
         budget.allow(offset: 10_000_000_000)
         #expect(budget.allowance == 25_000_000)
         budget.allow(offset: -10_000_000_000)
-        #expect(budget.allowance == 25_000_000, "what waits already stays")
+        #expect(budget.allowance == 25_000_000, "packets already queued stay")
         budget.allow(offset: .max)
-        #expect(budget.allowance == 25_000_000, "there is a bound")
+        #expect(budget.allowance == 25_000_000, "there is a limit")
         let large = Self.packet(.video, bytes: 8 << 20)
         let taken = (0..<10).count { _ in !budget.admit([large]).taken.isEmpty }
         #expect(taken == 5, "three without an offset; the block of each is a quarter larger")
@@ -120,24 +120,24 @@ struct PacketBudgetTests {
         let usual = StageRun.idle(offset: 0)
         usual.setOffset(milliseconds: 2_000)
         for _ in 0..<20 { usual.offer(Self.packet(.video, bytes: 250_000)) }
-        #expect(usual.crowdingBytes < 1_000_000, "a new offset counts from now on")
+        #expect(usual.crowdingBytes < 1_000_000, "a new offset applies from now on")
     }
 
-    @Test("what waits of a publisher who was sent away is left out, up to its end; the next one's is not")
+    @Test("packets waiting from a kicked publisher are dropped up to its end; the next publisher's are not")
     func cut() {
         let sounds = (0..<5).map { _ in Self.packet(.audio) }
         let run = StageRun.publications([([Self.sound(1)] + sounds, true), (Array(sounds.prefix(3)), false)])
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
-    @Test("nor is what waits of one who was sent away when he had left; the next one's is")
+    @Test("the same holds if the kicked publisher had already left")
     func cutPast() {
         let sounds = (0..<5).map { _ in Self.packet(.audio) }
         let run = StageRun.cutPast([Self.sound(1)] + sounds, before: Array(sounds.prefix(3)))
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
-    @Test("the last picture of a publisher who was sent away is not held")
+    @Test("the last frame of a kicked publisher is not held")
     func cutPicture() throws {
         let stage = StageRun.idle(offset: 0)
         stage.buffer.setStatus(.live, at: 0)
@@ -148,7 +148,7 @@ struct PacketBudgetTests {
         #expect(stage.buffer.select(at: 33_333_333, interval: 33_333_333) == nil)
     }
 
-    @Test("nor is its first one, if that is on its way into the decoder just then")
+    @Test("nor is its first frame, if that is being decoded at the time")
     func cutFirstPicture() throws {
         let (sets, packets) = try Material.pictures(1)
         let configuration = try #require(AVCRecord(annexB: sets))
@@ -157,14 +157,14 @@ struct PacketBudgetTests {
         #expect(left == nil)
     }
 
-    @Test("what has its place already, and is not due, is left out, too")
+    @Test("frames of a kicked publisher that are queued but not due are dropped, too")
     func cutOff() {
         let run = StageRun.cutOff([Self.packet(.video, isKey: true), Self.packet(.video), Self.packet(.audio)])
         #expect(run.stats.videoPackets + run.stats.audioPackets == 0)
         #expect(run.stats.dropped == 3 && run.waitingBytes == 0)
     }
 
-    @Test("one item that is larger than everything is taken when nothing else waits")
+    @Test("an item larger than the limit is accepted when nothing else waits")
     func giant() {
         var budget = PacketBacklog()
         let giant = Self.packet(.video, isKey: true, bytes: PacketBacklog.limit)

@@ -5,7 +5,7 @@ import Program
 import RTMP
 import Testing
 
-@Suite("Payload faults: whatever stands before the NAL units, the pictures are the same")
+@Suite("Payload faults: units around the NAL units do not change the frames")
 struct PayloadFaultTests {
     /// How a publisher writes an access unit.
     enum Form: String, CaseIterable {
@@ -41,7 +41,7 @@ struct PayloadFaultTests {
         return record
     }
 
-    /// What the decode stage makes of messages, by the demuxer.
+    /// The decode stage's output for messages that pass the demuxer.
     private static func run(_ messages: [(body: [UInt8], time: UInt32)], ticks: Int) -> StageRun {
         var demuxer = FLVDemuxer()
         var items: [SourceItem] = []
@@ -56,7 +56,7 @@ struct PayloadFaultTests {
         ([packet.isKey ? 0x17 : 0x27, 1, 0, 0, 0] + payload, UInt32(index * 1000 / 30))
     }
 
-    @Test("P04, P05: the same pictures, sample for sample", arguments: Form.allCases)
+    @Test("the decoded frames are the same, sample for sample", arguments: Form.allCases)
     func forms(form: Form) throws {
         let (parameterSets, packets) = try Material.pictures(35)
         let sets = AnnexB.units(of: parameterSets)
@@ -73,7 +73,7 @@ struct PayloadFaultTests {
         #expect(run.stats.damaged == 0 && run.failures.isEmpty)
     }
 
-    @Test("P04: a message of empty units alone is nothing, in the middle of pictures")
+    @Test("a message with only empty units is dropped without damage")
     func onlyEmptyUnits() throws {
         let (parameterSets, packets) = try Material.pictures(10)
         let record = try Self.record(AnnexB.units(of: parameterSets), lengthSize: 4)
@@ -87,7 +87,7 @@ struct PayloadFaultTests {
         #expect(run.ticks.map(\.index) == Array(0..<10) && run.stats.videoPackets == 10 && run.stats.damaged == 0)
     }
 
-    @Test("P04: parameter sets and SEI in messages of their own: no packet more, and none that is damaged")
+    @Test("parameter sets and SEI in separate messages add no packet and damage none")
     func apart() throws {
         let (parameterSets, packets) = try Material.pictures(35)
         let sets = AnnexB.units(of: parameterSets)
@@ -104,7 +104,7 @@ struct PayloadFaultTests {
         #expect(run.stats.videoPackets == 35 && run.stats.damaged == 0 && run.failures.isEmpty)
     }
 
-    @Test("P06: parameter sets in the stream alone: decoded from the first IDR picture on")
+    @Test("with parameter sets only in the stream, decoding starts at the first IDR frame")
     func inBandOnly() throws {
         let (parameterSets, packets) = try Material.pictures(45)
         let sets = AnnexB.units(of: parameterSets)

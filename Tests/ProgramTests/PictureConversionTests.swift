@@ -2,7 +2,7 @@ import LibAV
 import MediaTypes
 import Testing
 
-@Suite("What is done to a source's pictures before a scene takes them")
+@Suite("Conversion of source frames before composition")
 struct PictureConversionTests {
     private func filters(
         _ format: PictureFormat, transfer: UInt32 = 2, primaries: UInt32 = 2, turns: Int = 0, mirrored: Bool = false,
@@ -24,7 +24,7 @@ struct PictureConversionTests {
     }
 
     @Test(
-        "8-bit 4:2:0 of BT.709, BT.601 or no name is left to the scene, in either range",
+        "8-bit 4:2:0 in BT.709, BT.601 or unspecified, of either range, needs no conversion",
         arguments: [1, 2, 3, 5, 6] as [UInt32])
     func nothingToDo(matrix: UInt32) throws {
         #expect(try self.filters(self.format(matrix: matrix)) == nil)
@@ -32,7 +32,7 @@ struct PictureConversionTests {
     }
 
     @Test(
-        "turned pictures",
+        "rotated frames are converted",
         arguments: [
             (1, false, "transpose=clock"), (2, false, "vflip,hflip"), (3, false, "transpose=cclock"),
             (0, true, "hflip"),
@@ -42,7 +42,7 @@ struct PictureConversionTests {
         #expect(try self.filters(self.format(matrix: 1), turns: turns, mirrored: mirrored) == text)
     }
 
-    @Test("HDR is mapped where it can be and refused with a remedy where not", arguments: [16, 18] as [UInt32])
+    @Test("HDR is tone-mapped where possible and refused with a remedy otherwise", arguments: [16, 18] as [UInt32])
     func highDynamicRange(transfer: UInt32) throws {
         let text = try self.filters(self.format(matrix: 9), transfer: transfer, primaries: 9)
         #expect(text?.contains("tonemap") == true)
@@ -53,14 +53,14 @@ struct PictureConversionTests {
         #expect(error?.fix.isEmpty == false)
     }
 
-    @Test("a matrix nobody here can convert is refused", arguments: [8, 11, 14] as [UInt32])
+    @Test("an unsupported color matrix is refused", arguments: [8, 11, 14] as [UInt32])
     func unknownMatrix(matrix: UInt32) {
         let error = #expect(throws: MediaError.self) { _ = try self.filters(self.format(matrix: matrix)) }
         #expect(error?.code == .unsupportedColor)
     }
 
     @Test(
-        "display matrices: the four turns and their mirror images",
+        "display matrices: the four rotations and their mirror images",
         arguments: [
             ([1, 0, 0, 1], 0, false), ([0, 1, -1, 0], 1, false), ([-1, 0, 0, -1], 2, false), ([0, -1, 1, 0], 3, false),
             ([-1, 0, 0, 1], 0, true), ([1, 0, 0, -1], 2, true),
@@ -73,7 +73,7 @@ struct PictureConversionTests {
         #expect(VideoOrientation(displayMatrix: []) == .upright)
     }
 
-    @Test("a stream that changes its size with every picture gets a few graphs, and the rest is dropped")
+    @Test("a stream that changes size with every frame gets a few graphs, and the other frames are dropped")
     func changesAreBounded() throws {
         let normalizer = PictureNormalizer(place: "test")
         var count = 0
@@ -85,7 +85,7 @@ struct PictureConversionTests {
         #expect(count >= 50 && count <= 4 + 400 / 8)
     }
 
-    @Test("a turned picture keeps its pts and swaps its sides")
+    @Test("a rotated frame keeps its pts and swaps width and height")
     func turnsPicture() throws {
         let normalizer = PictureNormalizer(place: "test")
         let picture = try PictureCanvas.open(width: 64, height: 32, fill: .white).finish(pts: 1234)
@@ -95,7 +95,7 @@ struct PictureConversionTests {
         #expect(turned.first?.format.width == 32 && turned.first?.format.height == 64)
     }
 
-    @Test("memory of turned pictures that were once out together goes when a minute or two have not needed it")
+    @Test("buffers of rotated frames that are not needed for a minute or two are freed")
     func givesBack() throws {
         let normalizer = PictureNormalizer(place: "test")
         var (kept, turned): ([Picture], Int) = ([], 0)

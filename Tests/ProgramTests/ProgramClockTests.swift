@@ -2,14 +2,14 @@ import MediaTypes
 import Program
 import Testing
 
-@Suite("The program's clock")
+@Suite("The program clock")
 struct ProgramClockTests {
     private struct Standing: MonotonicClock {
         let time: Int64
         func now() -> Int64 { self.time }
     }
 
-    @Test("it stands until it is started, runs from there, and is started once")
+    @Test("the clock stands until it is started, runs from there, and starts only once")
     func started() {
         let clock = ProgramClock(machine: Standing(time: 5_000))
         #expect(clock.zero == nil && clock.now() == nil && clock.program(of: 9) == nil && clock.origin == nil)
@@ -19,7 +19,7 @@ struct ProgramClockTests {
         #expect(clock.zero == 3_000 && clock.origin == 77)
     }
 
-    @Test("whoever sees that it runs sees when it began, on any thread")
+    @Test("a thread that sees the clock run also sees when it started")
     func seen() async {
         await withTaskGroup(of: Bool.self) { group in
             for round in 1...200 {

@@ -1,21 +1,21 @@
 import LibAV
 import Testing
 
-@Suite("What a transport stream may send without a unit coming of it")
+@Suite("Limit of MPEG-TS data that completes no access unit")
 struct ReadingBudgetTests {
-    @Test("an honest stream goes on for ever, whatever its units are like")
+    @Test("a valid stream is never stopped, whatever its access units are like")
     func honest() {
         for (unit, sent) in [(180, 940), (8_000, 8_648), (1 << 20, 1_100_000), (8 << 20, 8_800_000)] as [(Int64, Int64)]
         {
             var budget = ReadLimit()
             for index in 1...Int64(100_000) where !budget.noted(unit: unit, total: index * sent, settlesAll: false) {
-                Issue.record("\(unit) bytes in \(sent): given up after \(index) units")
+                Issue.record("\(unit) bytes in \(sent): ended after \(index) units")
                 return
             }
         }
     }
 
-    @Test("sound does not hide a picture that never ends")
+    @Test("audio does not hide a video frame that never ends")
     func hidden() throws {
         var budget = ReadLimit()
         let units = try #require(
@@ -23,7 +23,7 @@ struct ReadingBudgetTests {
         #expect((units * 100_000 - ReadLimit.most).magnitude < 1_000_000)
     }
 
-    @Test("a unit of 32 MB is settled when it is there")
+    @Test("an access unit of 32 MB resets the count when it is complete")
     func large() {
         var budget = ReadLimit()
         var answers: [Bool] = []
@@ -38,7 +38,7 @@ struct ReadingBudgetTests {
         #expect(answers.allSatisfy { $0 })
     }
 
-    @Test("stuffing, however much, is settled by the next picture")
+    @Test("any amount of stuffing is settled by the next frame")
     func stuffing() {
         var budget = ReadLimit()
         let answers = (1...Int64(10_000)).map {
@@ -47,7 +47,7 @@ struct ReadingBudgetTests {
         #expect(answers.allSatisfy { $0 })
     }
 
-    @Test("sound without a frame is given up soon where there were frames, and elsewhere when it costs memory")
+    @Test("audio data without a frame ends the stream soon after audio frames, otherwise when it costs memory")
     func sound() {
         for (open, hasBegun, isAllowed) in [
             (0, true, true), (128 << 10, true, true), (128 << 10 + 1, true, false), (128 << 10 + 1, false, true),

@@ -4,7 +4,7 @@ import Program
 import Threading
 import Testing
 
-@Suite("Scenes on air: swaps, formats, covers, transitions")
+@Suite("Scenes on air: switches, format changes, covers, transitions")
 struct ScenePlayerTests {
     private func pictures(_ count: Int = 9) throws -> [SourceID: Picture] {
         var pictures: [SourceID: Picture] = [:]
@@ -23,7 +23,7 @@ struct ScenePlayerTests {
         director.settle()
     }
 
-    /// Scenes are prepared, and the pictures of their sources foreseen.
+    /// Scenes are prepared, and the formats of their sources expected.
     private func player(
         _ scenes: [Scene], of director: SceneScheduler, _ pictures: [SourceID: Picture]
     ) throws -> SceneCompositor {
@@ -32,7 +32,7 @@ struct ScenePlayerTests {
         return SceneCompositor(director: director, machine: SystemClock())
     }
 
-    @Test("200 random switches: every canvas is one layout or the other, from the very tick that was answered")
+    @Test("200 random switches: every canvas shows one layout or the other, from exactly the tick in the reply")
     func switches() throws {
         var random = SystemRandomNumberGenerator()
         let scenes = [
@@ -63,7 +63,7 @@ struct ScenePlayerTests {
         print("longest swap of \(player.switches): \(player.longestSwap) ns")
     }
 
-    @Test("one pane that fills the canvas is its source's picture itself; what stays as it is is not composed again")
+    @Test("one pane that fills the canvas passes the source's frame through; unchanged frames are not composed again")
     func untouched() throws {
         let scenes = [Canvases.columns("solo", [0]), Canvases.columns("pk", [0, 1])]
         let director = Canvases.director(scenes[0])
@@ -92,7 +92,7 @@ struct ScenePlayerTests {
         #expect(player.failures == 0)
     }
 
-    @Test("a change of format holds the last picture until the new graph is warm, and never fails")
+    @Test("on a format change the last frame is held until the new graph is ready, and the change never fails")
     func formatChanges() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -102,16 +102,16 @@ struct ScenePlayerTests {
             let composed = player.show(tick, pictures)
             #expect(try self.columns(composed.picture, 2) == [Canvases.colors[0], Canvases.colors[1]])
         }
-        // A phone turns: not foreseen, the very tick it happens.
+        // A phone is rotated: not expected, and shown in the same tick.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[5], width: 360, height: 640)
         let turning = player.show(4, pictures)
         #expect(
             try self.columns(turning.picture, 2) == [Canvases.colors[0], Canvases.colors[1]],
-            "the last picture of the old format")
+            "the last frame of the old format")
         director.settle()
         let turned = player.show(5, pictures)
         #expect(try self.columns(turned.picture, 2) == [Canvases.colors[0], Canvases.colors[5]])
-        // And back: that graph is still there.
+        // And back: that graph still exists.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[2])
         let back = player.show(6, pictures)
         #expect(try self.columns(back.picture, 2) == [Canvases.colors[0], Canvases.colors[2]])
@@ -120,7 +120,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "what was made for sources without pictures goes when all have sent some, and a turned phone keeps both of its own"
+        "graphs for guessed formats are freed once all sources have sent a frame; a rotated phone keeps both of its own"
     )
     func guessesGo() throws {
         let scene = PreparedScene(Canvases.columns("pk", [0, 1]))
@@ -142,11 +142,11 @@ struct ScenePlayerTests {
         #expect(scene.compositions.map(\.formats) == [[wide, wide]])
         try add([first: high, second: wide])
         #expect(scene.compositions.count == 2)
-        // Who has gone is known all the same.
+        // Sources that have gone are still known.
         #expect(scene.wanted([first: wide]).formats == [wide, wide] && !scene.wanted([first: wide]).isGuess)
     }
 
-    @Test("a foreseen format comes on air with its first picture")
+    @Test("an expected format is on air with its first frame")
     func foreseen() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -166,7 +166,7 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 0)
     }
 
-    @Test("a graph with memory of canvases that nobody needs is made anew on air, and nothing is seen of that")
+    @Test("a graph that keeps unneeded canvases is rebuilt on air without a visible change")
     func renewal() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -174,10 +174,10 @@ struct ScenePlayerTests {
         let (even, odd) = (try self.pictures(2), try self.pictures(2))
         self.foresee(even, director)
         var player = SceneCompositor(director: director, machine: SystemClock())
-        // Canvases that wait for encoders, at the beginning alone.
+        // Canvases that wait for encoders, only at the start.
         var waiting: [Picture?] = []
         var wrong = 0
-        // Two looks, a minute apart, and what comes behind them.
+        // Two checks, a minute apart, and what follows them.
         for tick in Int64(0)..<3_620 {
             let composed = player.show(tick, tick % 2 == 0 ? even : odd)
             if tick < 20 { waiting.append(composed.picture) } else { waiting = [] }
@@ -197,7 +197,7 @@ struct ScenePlayerTests {
         init(_ composition: Composition?) { self.composition = composition }
     }
 
-    @Test("what a scene was shown by until it was made anew goes to the builder when no tick can hold it any more")
+    @Test("a replaced graph is passed to the builder when no tick can use it any more")
     func freedByBuilder() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -222,13 +222,13 @@ struct ScenePlayerTests {
         _ = show(tick)
         director.settle()
         #expect(director.onAirCompositions.last !== old.composition)
-        #expect(old.composition != nil, "this tick has let go of it")
+        #expect(old.composition != nil, "this tick has released it")
         _ = show(tick + 1)
         director.settle()
         #expect(old.composition == nil)
     }
 
-    @Test("a covered source has its card from the next tick on, and its last picture never comes back")
+    @Test("a covered source shows its card from the next tick, and its last frame never returns")
     func covers() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -240,7 +240,7 @@ struct ScenePlayerTests {
         #expect(seen[0] == Canvases.colors[0])
         #expect(seen[1] != Canvases.colors[1])
         #expect(seen[1].y < 120, "the dark card: \(seen[1])")
-        // Uncovered with a format no graph is ready for: the card stays until there is one.
+        // Uncovered with a format that no graph is ready for: the card stays until there is one.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
         let unready = player.show(2, pictures)
         #expect(try self.columns(unready.picture, 2)[1] == seen[1])
@@ -249,7 +249,7 @@ struct ScenePlayerTests {
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
-    @Test("the last picture of who has none any more never comes back, whatever format the next one has")
+    @Test("the last frame of a source that has none any more never returns, whatever the next format is")
     func gone() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -260,7 +260,7 @@ struct ScenePlayerTests {
         let left = player.show(1, pictures)
         let card = try self.columns(left.picture, 2)
         #expect(card[0] == Canvases.colors[0] && card[1].y < 120, "the dark card: \(card[1])")
-        // Somebody else, with a format no graph is ready for: the card stays until there is one.
+        // Another publisher, with a format that no graph is ready for: the card stays until there is one.
         pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
         let unready = player.show(2, pictures)
         #expect(try self.columns(unready.picture, 2) == card)
@@ -269,7 +269,7 @@ struct ScenePlayerTests {
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
-    @Test("live and card change places without another graph")
+    @Test("live frames and the card replace each other without another graph")
     func cards() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let pictures = try self.pictures(2)
@@ -285,7 +285,7 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 0)
     }
 
-    @Test("a crossfade goes evenly from one scene to the other and then is over")
+    @Test("a crossfade moves evenly from one scene to the other and ends")
     func crossfade() throws {
         let scenes = [
             Canvases.columns("a", [0]), Canvases.columns("b", [8], transition: .crossfade(ticks: 9)),
@@ -305,7 +305,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "a slide pushes the old scene out where it says",
+        "a slide pushes the old scene out in its direction",
         arguments: [SlideDirection.left, .right, .up, .down])
     func slide(direction: SlideDirection) throws {
         let scenes = [
@@ -318,7 +318,7 @@ struct ScenePlayerTests {
         for tick in Int64(0)..<5 {
             _ = player.advance(to: tick)
             let picture = try #require(player.compose(tick: tick, pictures: pictures, covered: []).picture)
-            // How much of the canvas is new, in quarters, and from which side.
+            // How many quarters of the canvas are new, and from which side.
             let part = max(0, min(4, Int(tick)))
             for quarter in 0..<4 {
                 let (x, y) =
@@ -331,7 +331,7 @@ struct ScenePlayerTests {
         }
     }
 
-    @Test("scenes wait for their ticks in order; of two for one tick the later command counts")
+    @Test("scenes go on air at their ticks in order; of two for one tick the later command wins")
     func order() throws {
         let scenes = (0..<4).map { Canvases.columns("s\($0)", [$0]) }
         let director = Canvases.director(scenes[0])
@@ -341,7 +341,7 @@ struct ScenePlayerTests {
         #expect(try director.setScene(scenes[3], at: 20) == 20)
         #expect(try director.setScene(scenes[1], at: 15) == 15)
         #expect(try director.setScene(scenes[2], at: 15) == 15)
-        #expect(try director.setScene(scenes[1], at: 4) == 11, "a tick that has passed is the next one")
+        #expect(try director.setScene(scenes[1], at: 4) == 11, "a tick in the past means the next one")
         #expect(director.pendingScenes.map(\.tick) == [11, 15, 20])
         var seen: [String] = []
         for tick in Int64(11)...21 {
@@ -351,7 +351,7 @@ struct ScenePlayerTests {
         #expect(director.pendingScenes.isEmpty)
     }
 
-    @Test("a scene that cannot be made changes nothing and says why")
+    @Test("a scene that cannot be built changes nothing, and the error says why")
     func badScene() throws {
         let scene = Canvases.columns("a", [0])
         let director = Canvases.director(scene)
@@ -369,7 +369,7 @@ struct ScenePlayerTests {
 }
 
 extension SceneCompositor {
-    /// Goes to the next tick, and composes it.
+    /// Advances to the next tick and composes it.
     fileprivate mutating func show(
         _ tick: Int64, _ pictures: [SourceID: Picture], covered: Set<SourceID> = []
     ) -> Tick {

@@ -5,7 +5,7 @@ import Program
 import TestSupport
 import Testing
 
-@Suite("Fonts: each character by a font that has it")
+@Suite("Fonts: each character is drawn with a font that has it")
 struct SceneFontsTests {
     private static let canvas = Canvas(width: 1280, height: 720, fps: 30)
 
@@ -16,7 +16,7 @@ struct SceneFontsTests {
         }
     }
 
-    /// What a text looks like: the box it is drawn in, sample by sample.
+    /// A rendered text: the box it is drawn in, sample by sample.
     private func look(_ text: String, _ fonts: SceneFonts) throws -> [UInt8] {
         let renderer = TextRenderer(fonts: fonts, canvas: Self.canvas)
         let label = SceneText(id: "t", text: text, x: 0, y: 0, size: 40, color: .white, maxWidth: 100)
@@ -26,7 +26,7 @@ struct SceneFontsTests {
         return (0..<sprite.height).flatMap { y in (0..<sprite.width).map { sprite.alpha(x: $0, y: y) } }
     }
 
-    @Test("a fallback font alone, which has no Latin: letters and digits are the built-in alphabet's, not boxes")
+    @Test("with only a fallback font without Latin, letters and digits use the built-in alphabet, not boxes")
     func fallbackAlone() throws {
         let fonts = SceneFonts([try TestFonts.open(TestFont("안녕中 "))])
         #expect(!fonts.hasLatin)
@@ -38,7 +38,9 @@ struct SceneFontsTests {
         }
     }
 
-    @Test("letters, digits and colons that look like the missing glyph are no Latin", arguments: ["A", "0", ":"])
+    @Test(
+        "a font whose letters, digits and colons look like its missing glyph counts as having no Latin",
+        arguments: ["A", "0", ":"])
     func boxes(box: String) throws {
         let others = TestFont.latin.filter { !box.contains($0) }
         let font = try TestFonts.open(TestFont(others + "한", boxes: box))
@@ -49,12 +51,12 @@ struct SceneFontsTests {
         #expect(self.runs("AB한", SceneFonts([font, latin])) == ["1:AB", "0:한"])
     }
 
-    @Test("Latin, Korean, Chinese, Japanese and emoji in one line, each by the first font that has them")
+    @Test("Latin, Korean, Chinese, Japanese and emoji in one line each use the first font that has them")
     func scripts() throws {
         let fonts = try TestFonts.scripts()
         #expect(fonts.missing(in: "Aé 안녕 中国 あ 🎉👍").isEmpty)
         #expect(self.runs("Hi 안녕 中!🎉 ok", fonts) == ["0:Hi ", "1:안녕 中", "0:!", "2:🎉", "0: ok"])
-        // The pen goes on where the run before has ended: 600 units a character at 40 samples an em.
+        // The pen continues where the previous run ended: 600 units per character at 40 samples per em.
         let renderer = TextRenderer(fonts: fonts, canvas: Self.canvas)
         func width(_ text: String) throws -> Int {
             let label = SceneText(id: "t", text: text, x: 0, y: 0, size: 40, color: .white)
@@ -64,18 +66,18 @@ struct SceneFontsTests {
         #expect(try width("AA안AAA中AAAA🎉AAAA안AAAAAAA") == plain)
     }
 
-    @Test("what no font has is named once each; what has no shape is not missed")
+    @Test("characters without a font are listed once each; invisible characters are not")
     func missing() throws {
         let fonts = try TestFonts.latin()
         #expect(fonts.missing(in: "ok 안녕, 안녕 🎉\u{fe0f} a\u{200d}b\t\u{a0}x") == ["안", "녕", "🎉"])
         #expect(SceneFonts.builtIn.missing(in: "PK score 0:58 {é}") == ["{", "é", "}"])
         #expect(self.runs("a\u{200b}b\u{7}c", fonts) == ["0:abc"])
-        #expect(self.runs("👍🏽", try TestFonts.scripts()) == ["2:👍"], "a skin tone is no second emoji")
+        #expect(self.runs("👍🏽", try TestFonts.scripts()) == ["2:👍"], "a skin tone is not a second emoji")
         #expect(self.runs("안녕", .builtIn) == ["-:안녕"])
         #expect(self.runs("", fonts).isEmpty)
     }
 
-    @Test("a line has a bounded number of runs")
+    @Test("the number of runs in a line is limited")
     func bounded() throws {
         let fonts = try TestFonts.scripts()
         let runs = fonts.runs(of: String(repeating: "A안", count: 500))
@@ -83,7 +85,7 @@ struct SceneFontsTests {
         #expect(runs.reduce(0) { $0 + $1.text.unicodeScalars.count } == 1_000)
     }
 
-    @Test("the operator's font comes first; one that cannot be used is an error with the reason")
+    @Test("the operator's font is used first; an unusable one is an error with the reason")
     func named() throws {
         let brand = try TestFonts.path(TestFont("AB"))
         let latin = try TestFonts.path(TestFont(TestFont.latin))
@@ -106,7 +108,7 @@ struct SceneFontsTests {
         #expect(refusal(try TestFonts.path(bitmaps)).contains("bitmaps of one size"))
     }
 
-    @Test("the fonts of this machine, whichever they are, show ASCII, and each character that they claim to have")
+    @Test("this machine's fonts show ASCII, and each character that they claim to have")
     func machine() throws {
         let fonts = try SceneFonts.find()
         var seen: Set<[UInt8]> = [try self.look("\u{10FFFD}", fonts)]
@@ -117,7 +119,7 @@ struct SceneFontsTests {
         #expect(fonts.missing(in: "PK SCORE 0:58").isEmpty)
     }
 
-    @Test("the font that .ci/deps and the image install has the Latin letters, Korean, Chinese and Japanese")
+    @Test("the font installed by .ci/deps and the image has Latin, Korean, Chinese and Japanese")
     func installed() throws {
         // Debian's fonts-noto-cjk.
         let path = "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"

@@ -3,7 +3,7 @@ import MediaTypes
 import Program
 import Testing
 
-@Suite("Scene geometry and its filter text")
+@Suite("Scene geometry and filter graph text")
 struct SceneGraphTests {
     private let canvas = Canvas(width: 1280, height: 720, fps: 30)
     private let hd = PictureFormat.canvas(width: 1280, height: 720)
@@ -18,10 +18,10 @@ struct SceneGraphTests {
         SceneGraph(panes: panes.map { (pane: $0.0, format: $0.1) }, canvas: self.canvas).text
     }
 
-    @Test("a picture that already is the canvas goes through untouched")
+    @Test("a frame that already fits the canvas passes unchanged")
     func passThrough() { #expect(self.text([(self.pane(0, 0, 1280, 720), self.hd)]) == "[p0]null[out]") }
 
-    @Test("side by side is crop and stack, no background")
+    @Test("side by side uses crop and stack, without a background")
     func sideBySide() {
         let text = self.text([(self.pane(0, 0, 640, 720), self.hd), (self.pane(640, 0, 640, 720), self.hd)])
         #expect(
@@ -30,7 +30,7 @@ struct SceneGraphTests {
         )
     }
 
-    @Test("panes that leave some canvas free lie over the background, bottom first")
+    @Test("panes that do not cover the canvas are laid over the background, bottom first")
     func overlays() {
         let graph = SceneGraph(
             panes: [
@@ -74,7 +74,7 @@ struct SceneGraphTests {
                 """)
     }
 
-    @Test("a source crop names its place, and the rest of the way is that of the part")
+    @Test("a source crop sets its position, and everything after it works on the cropped part")
     func sourceCrop() {
         var pane = self.pane(0, 0, 1280, 720)
         pane.crop = PictureCrop(x: 2500, y: 0, width: 5000, height: 10_000)
@@ -86,7 +86,7 @@ struct SceneGraphTests {
     }
 
     @Test(
-        "cropFill keeps the middle of the shape that fits",
+        "cropFill keeps the middle in the pane's aspect ratio",
         arguments: [
             (1280, 720, 640, 720, 640, 720), (720, 1280, 640, 720, 720, 810), (1920, 1080, 360, 640, 608, 1080),
             (640, 480, 1280, 720, 640, 360),
@@ -98,7 +98,7 @@ struct SceneGraphTests {
         #expect(crop == (cropWidth, cropHeight))
     }
 
-    @Test("fit shows all of the picture, centered on even samples")
+    @Test("fit shows the whole frame, centered on even samples")
     func fits() {
         let inner = PanePlacement.fitted(720, 1280, into: Rect(x: 0, y: 0, width: 640, height: 720))
         #expect(inner == Rect(x: 116, y: 0, width: 406, height: 720))
@@ -117,7 +117,7 @@ struct SceneGraphTests {
         #expect(text.contains("format=yuv420p"))
     }
 
-    @Test("a canvas is tiled only when it is covered exactly")
+    @Test("a canvas is tiled only when panes cover it exactly")
     func tiling() {
         let halves = [Rect(x: 0, y: 0, width: 640, height: 720), Rect(x: 640, y: 0, width: 640, height: 720)]
         #expect(SceneGraph.tiles(halves, self.canvas))

@@ -4,7 +4,7 @@ import Program
 import Threading
 import Testing
 
-@Suite("What a scene looks like: z-order, crop, corners, borders, bars, texts, countdowns")
+@Suite("Appearance of scenes: z-order, crop, corners, borders, bars, texts, countdowns")
 struct SceneLookTests {
     /// One canvas of the scene at a tick, each source in its color.
     private func compose(
@@ -48,7 +48,7 @@ struct SceneLookTests {
         #expect(Canvases.color(picture, x: 312, y: 290) == blue)
     }
 
-    @Test("a source crop shows that part alone")
+    @Test("a source crop shows only the cropped part")
     func crop() throws {
         var source = try PictureCanvas.open(width: 640, height: 360, fill: Canvases.colors[0])
         source.fill(x: 320, y: 180, width: 320, height: 180, Canvases.colors[7])
@@ -61,7 +61,7 @@ struct SceneLookTests {
         }
     }
 
-    @Test("round corners show what lies below, a border its exact color")
+    @Test("rounded corners show what is below, and a border has its exact color")
     func corners() throws {
         let border = CanvasColor(y: 63, cb: 102, cr: 240)
         var round = self.pane(1, 100, 60, 200, 200, z: 1)
@@ -105,7 +105,7 @@ struct SceneLookTests {
         #expect(Countdown.text(seconds: 6_000) == "100:00")
     }
 
-    @Test("the share of a score bar is that of the points, and half of nothing")
+    @Test("a score bar is split by the share of points, and in half without points")
     func split() {
         #expect(ScoreBar.split(width: 400, left: 0, right: 0) == 200)
         #expect(ScoreBar.split(width: 400, left: 3, right: 1) == 300)
@@ -122,7 +122,7 @@ struct SceneLookTests {
         } ?? 0
     }
 
-    @Test("of scenes that are written anew again and again nothing that was drawn is kept", arguments: [true, false])
+    @Test("when scenes are rewritten repeatedly no old drawings are kept", arguments: [true, false])
     func redrawn(isOffline: Bool) throws {
         var scene = Scene(sceneID: "ticker", panes: [], background: .black)
         scene.texts = [SceneText(id: "t", text: "HH", x: 0, y: 40, size: 36, color: .white)]
@@ -140,7 +140,7 @@ struct SceneLookTests {
         #expect((1...4).contains(director.drawn), "\(director.drawn)")
     }
 
-    @Test("a text has the room of its scene's own canvas, first and when it changes")
+    @Test("a text is laid out on its scene's own canvas, at first and after a change")
     func ownCanvas() throws {
         var scene = Scene(sceneID: "wide", panes: [], background: .black, size: CanvasSize(width: 1280, height: 720))
         scene.texts = [SceneText(id: "t", text: "HHHHHHHH", x: 560, y: 40, size: 36, color: .white)]
@@ -156,7 +156,7 @@ struct SceneLookTests {
         }
     }
 
-    @Test("the name on a card has the room of the picture that the card stands for")
+    @Test("the name on a card has the space of the frame that the card replaces")
     func cardName() throws {
         let source = SourceID(uid: String(repeating: "M", count: 20))
         let pane = Pane(source: source, rect: Rect(x: 0, y: 0, width: 640, height: 360), adaption: .fit)
@@ -174,7 +174,7 @@ struct SceneLookTests {
         #expect(self.ink(shown, Rect(x: 130, y: 180, width: 70, height: 50)) > 0)
     }
 
-    @Test("a text and a score change between two ticks, a longer text too, on the graph that is on air")
+    @Test("texts, longer ones too, and scores change between two ticks in the running graph")
     func changes() throws {
         var scene = Canvases.columns("t", [0])
         let red = CanvasColor(red: 255, green: 0, blue: 0), blue = CanvasColor(red: 0, green: 0, blue: 255)
@@ -212,7 +212,7 @@ struct SceneLookTests {
         director.settle()
         let third = try next()
         #expect(self.ink(third, Rect(x: 320, y: 0, width: 320, height: 80)) > 100, "the graph has grown with it")
-        // Seconds go by.
+        // Seconds pass.
         var counts: [[UInt8]] = []
         while tick < 100 {
             let picture = try next()

@@ -10,8 +10,8 @@ import Testing
     import Musl
 #endif
 
-/// One tone through decoder, resampler, placement, ring, gains and limiter, while the publisher changes its form.
-@Suite("A change of rate or channels is not heard")
+/// One tone through decoder, resampler, placement, ring, gains and limiter, while the publisher changes its format.
+@Suite("Changes of sample rate or channels cause no click")
 struct SoundClickTests {
     struct Form: Sendable, CustomStringConvertible {
         var rate: Int
@@ -22,13 +22,14 @@ struct SoundClickTests {
 
     private static let hertz = 300.0
     private static let amplitude: Float = 0.6
-    /// What the tone itself moves by from sample to sample at 48 kHz.
+    /// The tone's largest change from sample to sample at 48 kHz.
     private static let slope = Self.amplitude * Float(2 * Double.pi * Self.hertz / 48_000)
 
-    /// What is left of a step is bent over 240 pairs: 0.005 for the whole swing, and as much again where a filter begins.
+    /// The remainder of a step is spread over 240 sample pairs: 0.005 for the whole swing, and as much again where a
+    /// filter starts.
     private static let bend: Float = 0.012
 
-    /// 0.6 s of each form in packets of 20 ms, the tone going on over every change as a microphone's does.
+    /// 0.6 s of each format in packets of 20 ms; the tone continues across every change like a microphone's.
     private static func items(_ forms: [Form]) -> [SourceItem] {
         var items: [SourceItem] = []
         for (place, form) in forms.enumerated() {
@@ -59,7 +60,7 @@ struct SoundClickTests {
     }
 
     @Test(
-        "P08: mono ↔ stereo, 44.1 ↔ 48 kHz, both at once, and old rates",
+        "mono ↔ stereo, 44.1 ↔ 48 kHz, both at once, and old rates",
         arguments: [
             [Form(rate: 48_000, channels: 2), Form(rate: 48_000, channels: 1), Form(rate: 48_000, channels: 2)],
             [Form(rate: 48_000, channels: 2), Form(rate: 44_100, channels: 2), Form(rate: 48_000, channels: 2)],
@@ -74,7 +75,8 @@ struct SoundClickTests {
         let steps = zip(left, left.dropFirst()).map { abs($0 - $1) }
         #expect(
             (steps.max() ?? 1) < Self.slope + Self.bend, "largest step \(steps.max() ?? 1), the tone's \(Self.slope)")
-        // From 50 ms after the tone has begun: every 10 ms, three waves, have its loudness, changes and all.
+        // From 50 ms after the start of the tone, every 10 ms, which are three waves, has its loudness, also at
+        // changes.
         let begin = left.firstIndex { abs($0) > 0.3 } ?? 0
         let heard = Array(left[begin + 2_400..<begin + Int(length * 48_000) - 4_800])
         let loudness = stride(from: 0, to: heard.count - 480, by: 480).map { start in

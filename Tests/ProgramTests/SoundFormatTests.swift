@@ -9,7 +9,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("Sound that changes its form in mid-stream")
+@Suite("Audio format changes in mid-stream")
 struct SoundFormatTests {
     /// A 300 Hz tone at `rate`, as AAC.
     private func packets(rate: Int, seconds: Double) throws -> (CodecParameters, [CodedPacket]) {
@@ -27,7 +27,7 @@ struct SoundFormatTests {
     }
 
     @Test(
-        "44.1 to 48 kHz and back is heard without a step and without a gap of 50 ms",
+        "a change from 44.1 to 48 kHz and back has no step and no gap of 50 ms",
         arguments: [[44_100, 48_000], [48_000, 44_100, 48_000]])
     func rateChange(rates: [Int]) throws {
         var heard: [Float] = []
@@ -40,7 +40,7 @@ struct SoundFormatTests {
         }
         let left = stride(from: 0, to: heard.count, by: 2).map { heard[$0] }
         #expect(left.count > 20_000 * rates.count)
-        // A 300 Hz tone of 0.6 moves by at most 0.6 × 2π × 300 / 48000 = 0.024 a sample; a step is bent over 240.
+        // A 300 Hz tone of 0.6 changes by at most 0.6 × 2π × 300 / 48000 = 0.024 per sample; a step is spread over 240.
         let steps = zip(left, left.dropFirst()).map { abs($0 - $1) }
         #expect((steps.max() ?? 1) < 0.035, "largest step \(steps.max() ?? 1)")
         // Silence inside: the longest run below −40 dB, after the first encoder's priming.
@@ -52,7 +52,7 @@ struct SoundFormatTests {
         #expect(longest < 2_400, "a gap of \(longest) samples")
     }
 
-    /// What is heard of constant channels, in hundredths: left and right.
+    /// The mix of constant channels, in hundredths: left and right.
     private static func heard(_ channels: [Int16], _ layout: ChannelLayout?) throws -> [Int] {
         var parameters = CodecParameters(
             codec: .pcmS16, configuration: [], sampleRate: 48_000, channels: channels.count)
@@ -67,7 +67,7 @@ struct SoundFormatTests {
         return samples.suffix(2).map { Int(($0 * 100).rounded()) }
     }
 
-    @Test("channels are mixed down by where the publisher says they belong, in whatever order they come")
+    @Test("channels are downmixed by the positions the publisher declares, in any order")
     func layouts() throws {
         // A tenth, a fifth, three tenths and two fifths of full scale.
         let four: [Int16] = [3_277, 6_554, 9_830, 13_107]
@@ -77,11 +77,11 @@ struct SoundFormatTests {
         #expect(try Self.heard(four, ChannelLayout([.backCenter, .sideLeft, nil, .sideRight])) == [19, 33])
         #expect(try Self.heard([3_277, 6_554], ChannelLayout([.frontRight, .frontLeft])) == [20, 10])
         #expect(try Self.heard([3_277, 6_554], ChannelLayout([.frontLeft, .frontRight])) == [10, 20])
-        // One that has another number of channels is not about this sound.
+        // A layout with another number of channels does not apply to this audio.
         #expect(try Self.heard([3_277, 6_554], ChannelLayout([.frontCenter])) == [10, 20])
     }
 
-    @Test("shares of a layout that says nothing: a pair in front, or one for both ears")
+    @Test("in an unspecified layout the first two channels are left and right, and a single channel is both")
     func unspecified() throws {
         #expect(DownMix.stereo(try #require(ChannelLayout([nil, nil, nil]))) == [1, 0, 0, 0, 1, 0])
         #expect(DownMix.stereo(try #require(ChannelLayout([nil]))) == [1, 1])

@@ -3,7 +3,7 @@ import MediaTypes
 import Program
 import Testing
 
-@Suite("A source's sound on the program's sample grid")
+@Suite("A source's audio on the program's sample grid")
 struct SoundRingTests {
     private func pairs(_ count: Int, _ value: Float) -> [Float] { [Float](repeating: value, count: count * 2) }
 
@@ -13,7 +13,7 @@ struct SoundRingTests {
         return stride(from: 0, to: target.count, by: 2).map { target[$0] }
     }
 
-    @Test("blocks a few milliseconds off continue each other without a seam")
+    @Test("blocks a few milliseconds off are joined without a seam")
     func jitterIsJoined() {
         var ring = AudioRing()
         ring.write(self.pairs(4, 1), at: 1_000)
@@ -21,7 +21,7 @@ struct SoundRingTests {
         #expect(self.read(ring, 998..<1_010) == [0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0])
     }
 
-    @Test("a gap is silence, an overlap keeps what was there")
+    @Test("a gap is silence, an overlap keeps the earlier samples")
     func gapsAndOverlaps() {
         var ring = AudioRing()
         ring.write(self.pairs(4, 1), at: 0)
@@ -31,7 +31,7 @@ struct SoundRingTests {
         #expect(self.read(ring, 3_999..<4_006) == [0, 2, 2, 3, 3, 3, 0])
     }
 
-    @Test("sound that ends dies away within the fade, wherever in a block it ends", arguments: [0, 1, 300, 1_023])
+    @Test("audio that ends fades out, wherever in a block it ends", arguments: [0, 1, 300, 1_023])
     func endFades(rest: Int) {
         var ring = AudioRing(fade: 240)
         ring.write(self.pairs(2_048 + rest, 0.5), at: 0)
@@ -42,14 +42,14 @@ struct SoundRingTests {
             heard += stride(from: 0, to: target.count, by: 2).map { target[$0] }
         }
         #expect(heard[1_000] == 0.5)
-        // 0.5 in 240 steps: nothing an ear takes for a click.
+        // 0.5 in 240 steps, which is no audible click.
         let steps = zip(heard.dropFirst(300), heard.dropFirst(301)).map { abs($0 - $1) }
         #expect(steps.allSatisfy { $0 <= 0.5 / 239 }, "largest step \(steps.max() ?? 0)")
         #expect(heard.suffix(700).allSatisfy { $0 == 0 })
     }
 
     @Test(
-        "positions far apart, negative or huge never trap", arguments: [Int64.min / 2, -1, 0, 1 << 40, Int64.max / 2])
+        "distant, negative and huge positions never trap", arguments: [Int64.min / 2, -1, 0, 1 << 40, Int64.max / 2])
     func extremes(position: Int64) {
         var ring = AudioRing()
         ring.write(self.pairs(8, 1), at: position)
@@ -57,7 +57,7 @@ struct SoundRingTests {
         #expect(self.read(ring, 5..<6).count == 1)
     }
 
-    @Test("what a wrong timestamp has put far ahead does not keep out what is meant for now")
+    @Test("audio placed far ahead by a wrong timestamp does not block audio that is due now")
     func farAhead() {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(1_024, 1), at: 0, restart: true)
@@ -69,14 +69,14 @@ struct SoundRingTests {
         var target = [Float](repeating: 9, count: 2_048)
         _ = ring.take(2_048..<3_072, into: &target)
         ring.write(self.pairs(1_024, 5), at: 1_024, restart: true)
-        #expect(self.read(ring, 3_072..<3_074) == [4, 4], "what is too late to be heard takes nothing away")
-        // What follows it is heard, and is what belongs there.
+        #expect(self.read(ring, 3_072..<3_074) == [4, 4], "audio that is too late removes nothing")
+        // Audio after it is heard, and is right.
         ring.write(self.pairs(1_024, 6), at: 2_048)
         ring.write(self.pairs(1_024, 7), at: 3_072)
         #expect(self.read(ring, 3_076..<3_078) == [7, 7] && ring.end == 4_096)
     }
 
-    @Test("keeps at most its capacity and forgets the oldest")
+    @Test("the ring keeps at most its capacity and drops the oldest")
     func capacity() {
         var ring = AudioRing()
         for block in 0..<300 { ring.write(self.pairs(1_024, Float(block)), at: Int64(block) * 1_024) }
@@ -90,7 +90,7 @@ struct SoundRingTests {
 struct MixerTests {
     private let a = SourceID(uid: "a"), b = SourceID(uid: "b")
 
-    @Test("a ramp is a straight line that begins where the gain was")
+    @Test("a ramp is a straight line that starts at the current gain")
     func ramp() {
         var ramp = GainRamp(0)
         ramp.move(to: 1, at: 100, over: 10)
@@ -99,7 +99,7 @@ struct MixerTests {
         #expect(ramp.value(at: 105) == 0.5 && ramp.value(at: 110) == 0.25 && ramp.value(at: 200) == 0)
     }
 
-    @Test("sources on air are summed at their gain; what is not on air is not heard")
+    @Test("sources on air are summed with their gain; others are not heard")
     func sum() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(0.5, of: self.a, at: 0)
@@ -127,7 +127,7 @@ struct MixerTests {
         #expect(abs(after[2_000] - 0.2) < 1e-6)
     }
 
-    @Test("who fades counts as heard until there is silence")
+    @Test("a source that fades out counts as heard until it is silent")
     func heardWhileFading() {
         var mixer = AudioMixer(start: 0, rampPairs: 4_096)
         mixer.setGain(1, of: self.a, at: 0)
@@ -141,12 +141,12 @@ struct MixerTests {
         #expect(heard() == [self.a])
         mixer.setGain(0, of: self.a, at: 0)
         for _ in 0..<3 { _ = mixer.nextBlock { _, _, _ in 0 } }
-        #expect(heard() == [self.a], "it is on its way to silence")
+        #expect(heard() == [self.a], "it is fading out")
         for _ in 0..<2 { _ = mixer.nextBlock { _, _, _ in 0 } }
         #expect(heard().isEmpty)
     }
 
-    @Test("the limiter's look-ahead does not shift the sound")
+    @Test("the limiter's look-ahead does not shift the audio")
     func isAligned() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(1, of: self.a, at: -10)
@@ -160,7 +160,7 @@ struct MixerTests {
         #expect(heard.firstIndex(of: 0.7) == 5_000)
     }
 
-    @Test("a program that starts in mid-grid begins at the next whole block")
+    @Test("a program that starts between grid points starts at the next whole block")
     func startsOnGrid() {
         #expect(AudioMixer(start: 1_600, rampPairs: 1).position == 2_048)
         #expect(AudioMixer(start: 102_400, rampPairs: 1).position == 102_400)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Which picture a tick shows")
+@Suite("Which frame a tick shows")
 struct SourceBufferTests {
     private let interval: Int64 = 33_333_333
 
@@ -14,7 +14,7 @@ struct SourceBufferTests {
 
     private func buffer() -> SourceBuffer { SourceBuffer(source: SourceID(uid: "a"), isPaced: false) }
 
-    @Test("nothing before the first picture, the last one once more after the newest")
+    @Test("there is no frame before the first one, and the newest repeats")
     func emptyAndRepeated() throws {
         let buffer = self.buffer()
         #expect(buffer.select(at: 0, interval: self.interval) == nil)
@@ -24,14 +24,14 @@ struct SourceBufferTests {
     }
 
     @Test(
-        "a source of the program's rate shows every picture once at any phase, in spite of whole milliseconds",
+        "a source with the program's rate shows every frame once at any phase, despite whole-millisecond timestamps",
         arguments: 0..<34)
     func everyPictureOnce(phaseMs: Int64) throws {
         let buffer = self.buffer()
         let picture = try self.picture()
         var shown: [Int64] = []
         for tick in 0..<300 {
-            // Six pictures ahead, as a jitter buffer of 200 ms has them.
+            // Six frames ahead, as with a jitter buffer of 200 ms.
             if tick == 0 { for frame in 0..<6 { self.push(frame, phaseMs, picture, buffer) } }
             self.push(tick + 6, phaseMs, picture, buffer)
             if let selection = buffer.select(at: Int64(tick) * self.interval, interval: self.interval),
@@ -41,11 +41,11 @@ struct SourceBufferTests {
             }
         }
         let steps = zip(shown, shown.dropFirst()).map { $1 - $0 }
-        #expect(steps.allSatisfy { $0 >= 33_000_000 && $0 <= 34_000_000 }, "a picture was skipped")
+        #expect(steps.allSatisfy { $0 >= 33_000_000 && $0 <= 34_000_000 }, "a frame was skipped")
         #expect(shown.count >= 299)
     }
 
-    @Test("of a publisher who was sent away nothing is seen any more, and of the next one everything is")
+    @Test("no frame of a kicked publisher is shown, and every one of the next publisher")
     func banished() throws {
         let buffer = self.buffer()
         let picture = try self.picture()
@@ -55,7 +55,7 @@ struct SourceBufferTests {
         self.push(1, 0, picture, buffer)
         buffer.banish()
         #expect(buffer.select(at: self.interval, interval: self.interval) == nil && buffer.snapshot == nil)
-        // What the decoder was at.
+        // The frame that the decoder was working on.
         self.push(2, 0, picture, buffer)
         #expect(buffer.select(at: 2 * self.interval, interval: self.interval) == nil)
         buffer.setStatus(.lost, at: 3 * self.interval)
@@ -66,7 +66,7 @@ struct SourceBufferTests {
     }
 
     @Test(
-        "the last picture of a silent publisher is stale after its hold, and its loss after that does not bring it back"
+        "the last frame of a silent publisher is stale after its hold, and its loss does not bring it back"
     )
     func silent() throws {
         let buffer = self.buffer()
@@ -79,18 +79,18 @@ struct SourceBufferTests {
         func isStale(at time: Int64) throws -> Bool {
             source.isStale(try #require(buffer.select(at: time, interval: self.interval)), at: time)
         }
-        #expect(try !isStale(at: 9 * second), "it sends sound")
+        #expect(try !isStale(at: 9 * second), "it sends audio")
         buffer.setSilent(since: 9 * second)
         #expect(try !isStale(at: 10 * second))
         #expect(try isStale(at: 10 * second + 1))
         buffer.setStatus(.lost, at: 11 * second)
-        #expect(try isStale(at: 11 * second + 1), "the hold of a lost publisher does not begin anew")
+        #expect(try isStale(at: 11 * second + 1), "the hold of a lost publisher does not restart")
         buffer.push(try self.picture(), time: 12 * second, arrival: nil)
         #expect(try !isStale(at: 12 * second))
         #expect(try !isStale(at: 12 * second + second / 2))
     }
 
-    @Test("a file's reader reads on for as long as the program waits for sound, however long its ticks are")
+    @Test("a file reader continues while the program waits for audio, however long the ticks are")
     func longTicks() throws {
         let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -98,7 +98,7 @@ struct SourceBufferTests {
         let picture = try self.picture()
         for frame in 1...3 { self.push(frame, 0, picture, buffer) }
         buffer.push([Float](repeating: 0, count: 2 * 5_000), at: 0, restart: true)
-        /// Looks that it takes the reader to be let go on; it is stopped at the second one.
+        /// The number of checks until the reader may continue; it is stopped at the second one.
         func looks() -> Int {
             var looks = 0
             buffer.waitUntilWanted(
@@ -108,7 +108,7 @@ struct SourceBufferTests {
                 }, soundWantedUntil: { 0 })
             return looks
         }
-        #expect(looks() == 2, "it is as far ahead as it may be")
+        #expect(looks() == 2, "it is as far ahead as allowed")
         buffer.waitUntilReady(for: 0, soundPosition: 6_000) { true }
         #expect(looks() == 1)
         buffer.push([Float](repeating: 0, count: 2 * 1_000), at: 5_000, restart: false)
@@ -121,7 +121,7 @@ struct SourceBufferTests {
         #expect(isReady)
     }
 
-    @Test("the offline program is woken when its tick can be served, not by all that comes before")
+    @Test("the offline program is woken when its tick can be served, not for every item before it")
     func wokenOnce() throws {
         let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -137,19 +137,19 @@ struct SourceBufferTests {
             }
             isServed.signal()
         }
-        // It looks once more for what had come before.
-        for _ in 0..<2 { waits.wait(for: "the program looks") }
+        // It checks once more for earlier items.
+        for _ in 0..<2 { waits.wait(for: "the program checks") }
         for block in Int64(0)..<400 {
             buffer.push([Float](repeating: 0, count: 2 * 10), at: block * 10, restart: block == 0)
         }
         self.push(1, 0, try self.picture(), buffer)
         isServed.wait(for: "the tick is served")
-        // By itself it looks ten times a second.
+        // Without a wake-up it checks ten times a second.
         let mostLooks = 3 + Int((ContinuousClock.now - start) / .milliseconds(100))
         #expect(looks.withLock { $0 } <= mostLooks)
     }
 
-    @Test("a publisher that comes back is shown at the nearest tick, at any phase", arguments: 0..<34)
+    @Test("a publisher that returns is shown at the nearest tick, at any phase", arguments: 0..<34)
     func nearestAfterReturn(phaseMs: Int64) throws {
         let buffer = self.buffer()
         let picture = try self.picture()
@@ -170,7 +170,7 @@ struct SourceBufferTests {
         buffer.push(picture, time: ms * 1_000_000, arrival: nil)
     }
 
-    @Test("lips are measured by what viewers see: a flash that is decoded late, for nobody, says nothing of them")
+    @Test("lip sync is measured on what viewers see: late decoding of a hidden source does not count")
     func lipSyncOfTheSeen() throws {
         let buffer = self.buffer()
         let dark = try self.picture()
@@ -190,7 +190,7 @@ struct SourceBufferTests {
         #expect(buffer.lipSync.offsets == [0, -self.interval, 0])
     }
 
-    @Test("after a stall the present is shown, not the past in slow motion")
+    @Test("after a stall the current frame is shown, not the past in slow motion")
     func catchesUp() throws {
         let buffer = self.buffer()
         let picture = try self.picture()
@@ -199,7 +199,7 @@ struct SourceBufferTests {
         #expect(selection?.time == 9 * self.interval)
     }
 
-    @Test("a source that sends faster than time costs a bounded number of pictures")
+    @Test("a source faster than real time keeps a limited number of frames")
     func isBounded() throws {
         let buffer = self.buffer()
         let picture = try self.picture()

@@ -2,9 +2,9 @@ import Program
 import Synchronization
 import Testing
 
-@Suite("What the program needs of a source")
+@Suite("Demand of the program for a source")
 struct SourceNeedTests {
-    @Test("who watches whether a source is away hears how it is at once, and of every change and nothing else")
+    @Test("an observer of a source's visibility gets the current value at once, and then only changes")
     func away() {
         let need = SourceDemand()
         need.setAway(true)

@@ -2,12 +2,12 @@ import MediaTypes
 import Program
 import Testing
 
-/// A publisher in numbers: what it stamps and when it arrives, in milliseconds, without a clock or a socket.
+/// A simulated publisher: timestamps and arrival times in milliseconds, without a clock or a socket.
 struct SimulatedPublisher {
     var timeline: SourceTimeline
-    /// Program time now, in nanoseconds.
+    /// Current program time in nanoseconds.
     var now: Int64 = 0
-    /// Where the newest packet of each track was placed.
+    /// Mapping of each track's newest packet.
     var placed: [TrackKind: SourceTimeline.Mapped] = [:]
     var seams = 0
 
@@ -25,7 +25,7 @@ struct SimulatedPublisher {
         return mapped.pts / 1_000_000
     }
 
-    /// Sends video every 33 ms and audio every 21 ms for `range` of wall time, each stamped by its own function of it.
+    /// Sends video every 33 ms and audio every 21 ms for `range` of wall time, each with its own timestamp function.
     mutating func run(
         _ range: Range<Int64>, video: ((Int64) -> Int64)?, audio: ((Int64) -> Int64)?,
         delay: (Int64) -> Int64 = { _ in 0 }
@@ -36,13 +36,13 @@ struct SimulatedPublisher {
         }
     }
 
-    /// How long before it is due the newest packet of a track would come if it came now, in milliseconds.
+    /// How long before it is due the newest packet of a track would arrive if it arrived now, in milliseconds.
     func ahead(_ kind: TrackKind, at: Int64) -> Int64 { (self.placed[kind]?.pts ?? 0) / 1_000_000 - at }
 }
 
-@Suite("Source timeline: what publishers do to timestamps (rtmp.md S08 to S13)")
+@Suite("Source timeline: timestamp faults of publishers")
 struct SourceTimelineFaultTests {
-    @Test("S08: media that begins at an hour is at the beginning of its source, not an hour later")
+    @Test("timestamps that start at one hour are mapped to now, not an hour later")
     func absoluteStart() {
         var publisher = SimulatedPublisher()
         #expect(publisher.send(.video, 3_600_000, at: 50) == 250)
@@ -50,19 +50,19 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "S09: a jump of both tracks is one re-anchoring and keeps them together", arguments: [60_000, -60_000, 4_000])
+        "a jump in both tracks is one re-anchoring and keeps them in sync", arguments: [60_000, -60_000, 4_000])
     func jumpOfBoth(jump: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<5_000, video: { $0 + 100_000 }, audio: { $0 + 100_000 })
         publisher.run(5_000..<12_000, video: { $0 + 100_000 + jump }, audio: { $0 + 100_000 + jump })
         #expect(publisher.timeline.reanchors == 1)
         let (video, audio) = (publisher.placed[.video]?.pts ?? 0, publisher.placed[.audio]?.pts ?? 0)
-        // The last of each were stamped with the wall time they were sent at: 11,979 and 11,991.
+        // The last packets of the tracks have the wall times 11,979 and 11,991 as timestamps.
         #expect(abs(audio - video - 12_000_000) <= 1_000_000)
         #expect((180...230).contains(publisher.ahead(.video, at: 11_979)))
     }
 
-    @Test("S09: silence of a minute with timestamps that go on is no jump")
+    @Test("a minute of silence with continuing timestamps is not a jump")
     func silence() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<3_000, video: { $0 }, audio: { $0 })
@@ -71,7 +71,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.ahead(.audio, at: 65_982) == 200)
     }
 
-    @Test("ReplayKit 1: a pause after which timestamps go on where they stopped is one re-anchoring")
+    @Test("a pause after which timestamps continue where they stopped is one re-anchoring")
     func pauseWithoutTime() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<3_000, video: { $0 }, audio: { $0 })
@@ -81,7 +81,7 @@ struct SourceTimelineFaultTests {
         #expect((195...205).contains(publisher.ahead(.audio, at: 39_984)))
     }
 
-    @Test("S10: timestamps that begin again at zero go on from now")
+    @Test("timestamps that restart at zero continue from now")
     func reset() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 + 50_000 }, audio: { $0 + 50_000 })
@@ -93,7 +93,7 @@ struct SourceTimelineFaultTests {
         #expect((190...210).contains(publisher.ahead(.audio, at: 19_992)))
     }
 
-    @Test("only the video begins again: the sound does not move and they stay together")
+    @Test("if only video restarts, audio does not move and they stay in sync")
     func resetOfOneTrack() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 + 50_000 }, audio: { $0 + 50_000 })
@@ -103,7 +103,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "S11: timestamps that stand still for five seconds are spaced by arrival, and go on afterwards",
+        "timestamps that stand still for five seconds are spaced by arrival, and continue afterwards",
         arguments: [true, false])
     func stuck(catchesUp: Bool) {
         var publisher = SimulatedPublisher()
@@ -117,7 +117,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("S12: tracks that are zeroed apart get their offset back", arguments: [400, 150, 900] as [Int64])
+    @Test("tracks zeroed at different times get their offset back", arguments: [400, 150, 900] as [Int64])
     func zeroedApart(skew: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<skew, video: { $0 }, audio: nil)
@@ -126,13 +126,13 @@ struct SourceTimelineFaultTests {
             if at % 33 == 0 { publisher.send(.video, at, at: at) }
             if at % 21 == 0 { publisher.send(.audio, at - start, at: at) }
         }
-        // A sound and a picture that were made at the same moment are shown at the same moment.
+        // Audio and video made at the same moment are shown at the same moment.
         let apart = publisher.ahead(.audio, at: 9_996) - publisher.ahead(.video, at: 9_999)
         #expect(abs(apart) <= 40, "\(apart) ms")
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("P16, ReplayKit 5: a microphone that is switched on later with timestamps from zero is heard now")
+    @Test("a microphone switched on later with timestamps from zero is heard now")
     func lateMicrophone() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 }, audio: nil)
@@ -141,7 +141,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors == 0)
     }
 
-    @Test("S13: timestamps beyond 24.9 days and the wrap at 49.7 days, unwrapped, are like any other")
+    @Test("timestamps beyond 24.9 days and across the wrap at 49.7 days work like any other")
     func longTimes() {
         for start in [0x8000_0000 as Int64, 0xFFFF_FFF0] {
             var publisher = SimulatedPublisher()
@@ -151,7 +151,7 @@ struct SourceTimelineFaultTests {
         }
     }
 
-    @Test("P16: one track stops and the other goes on as if nothing were", arguments: TrackKind.allCases)
+    @Test("one track stops and the other is not affected", arguments: TrackKind.allCases)
     func oneTrackStops(gone: TrackKind) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<5_000, video: { $0 }, audio: { $0 })
@@ -164,7 +164,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "P17, ReplayKit 3: a screen that sends a picture every five seconds, with sound or without, is no fault of time"
+        "a screen that sends a frame every five seconds, with or without audio, is not a timestamp fault"
     )
     func stillScreen() {
         for hasSound in [true, false] {
@@ -179,21 +179,21 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "P20: sound that is sent 300 ms before or after its pictures stays with them",
+        "audio sent 300 ms before or after its video stays in sync",
         arguments: [300, -300] as [Int64])
     func interleavedApart(lead: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(1_000..<12_000, video: { $0 }, audio: { $0 + lead })
-        // What is stamped alike is shown alike: 11,979 was stamped on a picture when it came.
+        // Equal timestamps are shown at the same time: a frame that arrived at 11,979 has that timestamp.
         let video = (publisher.placed[.video]?.pts ?? 0) / 1_000_000 - 11_979
         let audio = (publisher.placed[.audio]?.pts ?? 0) / 1_000_000 - (11_991 + lead)
         #expect(abs(video - audio) <= 1, "\(video) and \(audio) ms")
-        // And the one that comes later is shown in time.
+        // And the track that arrives later is shown in time.
         #expect(min(publisher.ahead(.video, at: 11_979), publisher.ahead(.audio, at: 11_991)) >= 195)
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("a source that was late comes back to its jitter buffer when the way is short again")
+    @Test("a source that was late returns to its jitter buffer when the delay is gone")
     func comesBack() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<5_000, video: { $0 }, audio: { $0 })
@@ -205,7 +205,7 @@ struct SourceTimelineFaultTests {
         #expect((195...215).contains(publisher.ahead(.video, at: 39_996)))
     }
 
-    @Test("the first packet's bad luck does not stay", arguments: [20, 80, 180] as [Int64])
+    @Test("a delayed first packet has no lasting effect", arguments: [20, 80, 180] as [Int64])
     func firstPacketsLuck(luck: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<2_000, video: { $0 }, audio: { $0 }, delay: { max(0, luck - $0) })
@@ -213,7 +213,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("a network that holds packets up now and then gets a deeper buffer, up to the largest one, and back")
+    @Test("occasional network delays deepen the buffer, up to its maximum, and it shrinks again")
     func deepens() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<2_000, video: { $0 }, audio: { $0 })
@@ -224,14 +224,14 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "a buffer that the network made deep is as configured again within 30 s of good behavior",
+        "a deepened buffer returns to its configured length within 30 s without delays",
         arguments: [(1_200, 3_000), (2_000, 4_000), (300, 300)] as [(Int64, Int64)])
     func goesBack(stall: Int64, every period: Int64) {
         var publisher = SimulatedPublisher(soundLeadMs: 39)
         var arrived: Int64 = 0
         func run(_ range: Range<Int64>, isBad: Bool) {
             for at in range {
-                // What is held up comes at once.
+                // Delayed packets arrive at once.
                 let isHeld = isBad && at % period < stall
                 arrived = max(arrived, isHeld ? at / period * period + stall : at + at % 7)
                 if at % 21 == 0 { publisher.send(.audio, at, at: arrived) }
@@ -248,7 +248,7 @@ struct SourceTimelineFaultTests {
             "\(publisher.timeline.buffered ?? 0)")
     }
 
-    @Test("one long stall among spells of lateness does not make the buffer as deep as the stall was long")
+    @Test("one long stall among short delays does not make the buffer as deep as the stall")
     func oneStall() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<4_000, video: { $0 }, audio: { $0 })
@@ -258,7 +258,7 @@ struct SourceTimelineFaultTests {
         #expect((300...345).contains(publisher.ahead(.video, at: 9_979)))
     }
 
-    @Test("sound that keeps coming when it has been mixed already is late, though it is not due yet; pictures are not")
+    @Test("audio that keeps arriving after its time was mixed is late, although it is not due yet; video is not")
     func mixedAhead() {
         var sound = SimulatedPublisher(soundLeadMs: 39)
         sound.run(0..<3_000, video: nil, audio: { $0 })
@@ -271,22 +271,22 @@ struct SourceTimelineFaultTests {
         #expect(pictures.timeline.reanchors == 0 && pictures.seams == 0)
     }
 
-    @Test("sound that now and then comes when it has been mixed already gets a deeper buffer, once, and keeps it")
+    @Test("audio that is sometimes mixed too late gets a deeper buffer, once, and keeps it")
     func mixedAheadNowAndThen() {
         var publisher = SimulatedPublisher(soundLeadMs: 39)
         publisher.run(0..<2_000, video: nil, audio: { $0 })
         publisher.run(2_000..<120_000, video: nil, audio: { $0 }, delay: { $0 % 2_000 < 100 ? 180 : 0 })
         #expect(publisher.timeline.reanchors == 1 && publisher.timeline.lastReason == .jitter)
-        // 180 and what is mixed ahead, and some to spare.
+        // 180 ms and the mix-ahead, and some margin.
         #expect((230...245).contains(publisher.ahead(.audio, at: 119_994)))
     }
 
-    @Test("sound that comes in pieces longer than the buffer gets a deeper one, however close together they come")
+    @Test("audio in blocks longer than the buffer gets a deeper one, however close together they arrive")
     func pieces() {
         var publisher = SimulatedPublisher()
         var late = 0
         for at in stride(from: Int64(0), to: 20_000, by: 21) {
-            // All of a piece comes with its last packet.
+            // All packets of a block arrive with its last one.
             let arrival = at / 252 * 252 + 231
             if publisher.send(.audio, at, at: arrival) < arrival, at > 5_000 { late += 1 }
         }
@@ -294,7 +294,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.lastReason == .jitter && publisher.timeline.reanchors <= 2)
     }
 
-    @Test("what is shown earlier by an offset is late earlier")
+    @Test("a source shown earlier by an offset is late earlier")
     func lateByOffset() {
         var publisher = SimulatedPublisher()
         publisher.timeline.setOffset(-120_000_000)
@@ -305,7 +305,7 @@ struct SourceTimelineFaultTests {
         #expect((75...85).contains(publisher.ahead(.video, at: 4_983 + 150)))
     }
 
-    @Test("sound that an offset shows later is mixed later: it is late no earlier than pictures are")
+    @Test("audio shown later by an offset is mixed later: it is late no earlier than video")
     func laterByOffset() {
         var publisher = SimulatedPublisher(soundLeadMs: 39)
         publisher.timeline.setOffset(100_000_000)

@@ -10,7 +10,7 @@ struct SourceTimelineTests {
         SourceTimeline(jitterBuffer: jitterMs * self.ms, offset: offsetMs * self.ms)
     }
 
-    @Test("the first packet is shown one jitter buffer after it came, and the other track shares its anchor")
+    @Test("the first packet is shown one jitter buffer after its arrival, and the other track shares the anchor")
     func anchorsOnFirstPacket() {
         var timeline = self.timeline()
         let first = timeline.map(kind: .audio, pts: 5_000 * self.ms, dts: 5_000 * self.ms, arrival: 1_000 * self.ms)
@@ -31,7 +31,7 @@ struct SourceTimelineTests {
         }
     }
 
-    @Test("a jump is re-anchored once and goes on from now", arguments: [60_000, -8_000, 4_000_000] as [Int64])
+    @Test("a jump re-anchors once and continues from now", arguments: [60_000, -8_000, 4_000_000] as [Int64])
     func jumpsReanchor(jumpMs: Int64) {
         var timeline = self.timeline()
         _ = timeline.map(kind: .video, pts: 10_000 * self.ms, dts: 10_000 * self.ms, arrival: 0)
@@ -44,7 +44,7 @@ struct SourceTimelineTests {
         #expect(!sound.isReanchored && sound.pts == jumped.pts, "the other track follows the same new anchor")
     }
 
-    @Test("a pause with the wall clock going on is no jump")
+    @Test("a pause in both timestamps and wall clock is not a jump")
     func pauseIsKept() {
         var timeline = self.timeline()
         _ = timeline.map(kind: .video, pts: 0, dts: 0, arrival: 0)
@@ -52,7 +52,7 @@ struct SourceTimelineTests {
         #expect(!after.isReanchored && after.pts == 60_200 * self.ms)
     }
 
-    @Test("packets that keep coming too late move the mapping after half a second, and only then")
+    @Test("packets that keep arriving late move the mapping after half a second, not before")
     func persistentLatenessIsFollowed() {
         var timeline = self.timeline()
         _ = timeline.map(kind: .video, pts: 0, dts: 0, arrival: 0)
@@ -67,7 +67,7 @@ struct SourceTimelineTests {
         #expect((15...18).contains(moved.first ?? 0))
     }
 
-    @Test("an offset shifts every track alike")
+    @Test("an offset shifts every track equally")
     func offset() {
         var timeline = self.timeline(offsetMs: 40)
         #expect(timeline.map(kind: .video, pts: 0, dts: 0, arrival: 0).pts == 240 * self.ms)

@@ -3,10 +3,10 @@ import Program
 import Threading
 import Testing
 
-/// What decides whether a source's socket is read at once or four times a second.
-@Suite("Who is seen and who is heard")
+/// Decides whether a source's socket is read at once or four times a second.
+@Suite("Which sources are seen and heard")
 struct ScenePresenceTests {
-    /// One pane for each source: what it is to be seen or heard by.
+    /// One pane for each source, seen or heard as given.
     private func scene(_ id: String, _ panes: [(source: Int, isSeen: Bool, isHeard: Bool)]) -> Scene {
         var scene = Canvases.columns(id, panes.map(\.source))
         for (index, pane) in panes.enumerated() {
@@ -25,7 +25,7 @@ struct ScenePresenceTests {
 
     private func sources(_ indices: Int...) -> Set<SourceID> { Set(indices.map { Canvases.source($0) }) }
 
-    @Test("a source without a pane on the canvas is heard; one that is neither seen nor heard is away")
+    @Test("a source without a pane is heard; one that is neither seen nor heard is hidden")
     func soundAlone() {
         let director = Canvases.director(
             self.scene("one", [(0, true, true), (1, false, true), (2, true, false), (3, false, false)]))
@@ -33,7 +33,7 @@ struct ScenePresenceTests {
         #expect(now.seen == self.sources(0, 2) && now.heard == self.sources(0, 1))
     }
 
-    @Test("what comes within the second counts, and what came before it no more when it is gone")
+    @Test("scenes due within a second count; scenes before them count no more once they have ended")
     func coming() throws {
         let (first, second) = (
             self.scene("first", [(0, true, true), (1, false, true)]),

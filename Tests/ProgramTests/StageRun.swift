@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a source's decode stage reports, kept.
+/// Stores the reports of a source's decode stage.
 final class StageLog: Sendable {
     let failures = Mutex<[MediaError.Code]>([])
     let ended = DispatchSemaphore(value: 0)
@@ -22,13 +22,13 @@ final class StageLog: Sendable {
     }
 }
 
-/// The decode stage of one source, driven as a room does it, without waiting for any clock.
+/// The decode stage of one source, driven like in a room, without waiting for any clock.
 struct StageRun {
-    /// One tick of the program: what is on air, and whether it was not before.
+    /// One tick of the program: the frame on air, and whether it is new.
     struct Tick {
         var picture: Picture
         var isFresh: Bool
-        /// Number of the picture, at 30 a second.
+        /// Number of the frame, at 30 fps.
         var index: Int
     }
 
@@ -43,15 +43,15 @@ struct StageRun {
     var ticks: [Tick] = []
     var stats = DecodeStage.Stats()
     var failures: [MediaError.Code] = []
-    /// Bytes that waited at the end.
+    /// Bytes queued at the end.
     var waitingBytes = 0
     /// Interleaved stereo from position 0 on, through the mixer.
     var sound: [Float] = []
 
-    /// Decodes pictures as a file's, one tick after the other.
+    /// Decodes video as from a file, one tick after another.
     ///
     /// - Parameters:
-    ///   - hidden: Ticks at which nobody sees the source.
+    ///   - hidden: Ticks at which the source is hidden.
     ///   - isThrifty: See ``SourceDemand/isThrifty``.
     static func pictures(
         _ items: [SourceItem], ticks: Int, holdsDamaged: Bool = false, hidden: [Range<Int>] = [],
@@ -63,7 +63,7 @@ struct StageRun {
         let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: holdsDamaged)
         buffer.need.setThrift(isThrifty, skipsLoopFilter: false)
         self.start(stage)
-        // As a file's reader does, which waits for room.
+        // Like a file's reader, which waits for space.
         DispatchQueue(label: "read").async { for item in items + [.end] { stage.put(item) } }
         var run = StageRun()
         for tick in 0..<Int64(ticks) {
@@ -78,9 +78,9 @@ struct StageRun {
         return run
     }
 
-    /// Takes a publisher's sound as it came, and mixes it alone at full volume.
+    /// Takes a publisher's audio as it arrived, and mixes only it at full volume.
     ///
-    /// - Parameter seconds: Of the program; less than a ring holds.
+    /// - Parameter seconds: Length of the program; less than a ring holds.
     static func sound(_ items: [SourceItem], seconds: Double) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
@@ -97,7 +97,7 @@ struct StageRun {
         return run
     }
 
-    /// Takes publications one after the other, all of them due, and decodes what is left of them.
+    /// Takes publications one after another, all of them due, and decodes what is left of them.
     static func publications(_ publications: [(items: [SourceItem], isCut: Bool)]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
@@ -113,12 +113,12 @@ struct StageRun {
         return run
     }
 
-    /// Takes a publication that is over, is told then that it is not to be seen, and takes another one.
+    /// Takes a publication that has ended, is then told to drop it, and takes another one.
     static func cutPast(_ past: [SourceItem], before next: [SourceItem]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
         for item in past + [.end] { stage.offer(item) }
-        // However often: what comes behind that end is another's.
+        // Any number of times: items after that end belong to another publication.
         for _ in 0..<2 { stage.cutPast() }
         for item in next + [.end] { stage.offer(item) }
         self.start(stage)
@@ -128,7 +128,7 @@ struct StageRun {
         return run
     }
 
-    /// Takes packets that are not due yet, and then is told that they are not to be seen.
+    /// Takes packets that are not due yet, and then is told to drop them.
     static func cutOff(_ items: [SourceItem]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
@@ -139,19 +139,19 @@ struct StageRun {
         taken.wait(for: "the stage takes its packets")
         stage.cut()
         stage.offer(.end)
-        // Whatever is not left out is never due, and the end behind it never comes.
+        // Items that are not dropped are never due, so the end after them is never reached.
         _ = log.ended.wait(timeout: .now() + .seconds(20))
         var run = StageRun()
         run.finish(stage, log)
         return run
     }
 
-    /// What is still to be seen of a publication that is cut off while its first picture is on its way into the decoder.
+    /// Frames still shown of a publication that is dropped while its first frame is being decoded.
     static func cutAtPicture(_ configuration: CodecParameters, _ packet: CodedPacket) -> Picture? {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
         let looks = Mutex(0)
-        // Everything is due, and one item is decoded behind each look: first the configuration.
+        // Everything is due, and one item is decoded after each check: first the configuration.
         stage.onRelief { [weak stage] in
             let look = looks.withLock { looks -> Int in
                 looks += 1
@@ -168,10 +168,10 @@ struct StageRun {
         return buffer.snapshot
     }
 
-    /// How a publication's pictures are coded, as is told to whoever passes them through.
+    /// A publication's codec parameters, as reported for passthrough.
     ///
     /// - Parameters:
-    ///   - rotation: Quarter turns clockwise by the operator's will.
+    ///   - rotation: The operator's rotation in quarter turns clockwise.
     ///   - other: The same from the third item on.
     static func coding(_ items: [SourceItem], rotation: Int, turnedTo other: Int) -> [CodecParameters] {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
@@ -179,7 +179,7 @@ struct StageRun {
         let (log, stage) = self.stage(buffer, Standing(time: 3_600_000_000_000), holdsDamaged: false)
         stage.setRotation(rotation)
         let looks = Mutex(0)
-        // Everything is due, and one item is decoded behind each look.
+        // Everything is due, and one item is decoded after each check.
         stage.onRelief { [weak stage] in
             let look = looks.withLock { looks -> Int in
                 looks += 1
@@ -196,7 +196,7 @@ struct StageRun {
         }
     }
 
-    /// How a file is coded, as is told to whoever passes its pictures through.
+    /// A file's codec parameters, as reported for passthrough.
     static func coding(_ reader: FileReader) throws -> [CodecParameters] {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         buffer.coded.open()
@@ -210,7 +210,7 @@ struct StageRun {
         }
     }
 
-    /// Whether a file that paces the program is read to an end, with nobody to hold it up.
+    /// Whether a file that paces the program is read to its end if nothing delays it.
     static func ends(_ reader: FileReader) -> Bool {
         let buffer = SourceBuffer(source: self.source, isPaced: true)
         let (_, stage) = self.stage(buffer, Standing(), holdsDamaged: false)
@@ -224,7 +224,7 @@ struct StageRun {
         return isRead.wait(timeout: .now() + .seconds(20)) == .success
     }
 
-    /// How far behind a live source's thread says it is whenever it looks for packets: there is one that is long due, then its
+    /// The lateness that a live source's thread reports at each check for packets: one packet is long due, then its
     /// publisher is gone.
     static func lateness(looks: Int) -> [Int64] {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
@@ -239,15 +239,15 @@ struct StageRun {
             kind: .audio, memory: PacketMemory([0]), pts: 0, dts: 0, timescale: 1_000, isKey: true)
         for item in [SourceItem.packet(packet), .end] { stage.offer(item) }
         self.start(stage)
-        for _ in 0..<looks { looked.wait(for: "the stage looks for packets") }
+        for _ in 0..<looks { looked.wait(for: "the stage checks for packets") }
         stage.stop()
         return Array(seen.withLock { $0 }.prefix(looks))
     }
 
-    /// Of the left channel.
+    /// Samples of the left channel.
     var left: [Float] { stride(from: 0, to: self.sound.count, by: 2).map { self.sound[$0] } }
 
-    /// A live source's stage whose thread has not begun.
+    /// A live source's stage whose thread has not started.
     static func idle(offset: Int64, jitterBuffer: Int64 = 200_000_000) -> DecodeStage {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         return self.stage(buffer, Standing(), holdsDamaged: false, offset: offset, jitterBuffer: jitterBuffer).1
@@ -283,7 +283,7 @@ struct StageRun {
 }
 
 extension Picture {
-    /// A number for its samples.
+    /// A hash of its samples.
     var digest: Int {
         var hasher = Hasher()
         for plane in 0..<3 {
@@ -296,13 +296,13 @@ extension Picture {
     }
 }
 
-/// Coded material made here.
+/// Encoded test material.
 enum Material {
-    /// Moving rectangles as H.264, 320x180, 30 pictures a second.
+    /// Moving rectangles as H.264, 320x180, 30 fps.
     ///
     /// - Parameters:
-    ///   - gop: Pictures from one key picture to the next.
-    ///   - words: For libx264.
+    ///   - gop: Frames from one key frame to the next.
+    ///   - words: Options for libx264.
     static func pictures(_ count: Int, gop: Int = 30, bFrames: Int = 0, words: String = "") throws -> (
         parameterSets: [UInt8], packets: [CodedPacket]
     ) {

@@ -21,7 +21,7 @@ struct TextRendererTests {
         SceneText(id: "t", text: words, x: 400, y: 40, size: size, color: .white, align: align, maxWidth: maxWidth)
     }
 
-    @Test("no text fails, leaves its box, or takes long", arguments: Self.hostile.indices, [true, false])
+    @Test("no text fails, overflows its box, or takes long", arguments: Self.hostile.indices, [true, false])
     func survives(index: Int, withFont: Bool) throws {
         let renderer = TextRenderer(fonts: withFont ? try TestFonts.scripts() : .builtIn, canvas: Self.canvas)
         let text = self.text(Self.hostile[index])
@@ -35,7 +35,7 @@ struct TextRendererTests {
         #expect(taken < 5_000_000_000, "text \(index) took \(taken) ns of a processor")
     }
 
-    @Test("what is too long ends in an ellipsis within its width; what fits is whole")
+    @Test("a text that is too wide is cut with an ellipsis; one that fits is complete")
     func ellipsis() throws {
         let renderer = TextRenderer(fonts: try TestFonts.latin(), canvas: Self.canvas)
         func width(_ words: String) throws -> Int {
@@ -47,7 +47,7 @@ struct TextRendererTests {
         #expect(try width(String(repeating: "long ", count: 40)) >= 300)
     }
 
-    @Test("left, center and right begin, meet and end at x", arguments: [TextAlign.left, .center, .right])
+    @Test("left, center and right alignment place the text at x", arguments: [TextAlign.left, .center, .right])
     func aligns(align: TextAlign) throws {
         let renderer = TextRenderer(fonts: .builtIn, canvas: Self.canvas)
         let text = self.text("HHHH", align: align)

@@ -21,7 +21,7 @@ struct WakeThriftTests {
         calls.map { thrift.wakes(for: $0, isHidden: isHidden, isAway: isAway) }
     }
 
-    @Test("at once for a source that is seen; for one that is not, when the first of them has waited a while")
+    @Test("a visible source wakes its thread at once, a hidden one after its first packet has waited a while")
     func hidden() {
         var thrift = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
         let seen = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }
@@ -35,7 +35,7 @@ struct WakeThriftTests {
         #expect(back == [true])
     }
 
-    @Test("a change of format and the end are told at once; and a short jitter buffer has no time to wait")
+    @Test("format changes and ends wake the thread at once; with a short jitter buffer every packet does")
     func news() {
         var thrift = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
         let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
@@ -44,7 +44,7 @@ struct WakeThriftTests {
             [
                 [self.packet(at: 1)], [self.packet(at: 2)], [format, self.packet(at: 3)], [self.packet(at: 4), format],
                 [.end],
-                // A clock that went back is nothing to count on.
+                // A clock that went back cannot be relied on.
                 [self.packet(at: 1)],
             ])
         #expect(told == [true, false, true, true, true, true])
@@ -54,13 +54,14 @@ struct WakeThriftTests {
     }
 
     @Test(
-        "what is not seen and may be heard is told of in time: with its wait in the socket and what is mixed ahead it fits into the jitter buffer",
+        "for a hidden, audible source the wait plus socket wait and mix-ahead fits into the jitter buffer",
         arguments: [80, 100, 110, 125, 150, 187, 200, 400] as [Int64], [21, 33, 40] as [Int64])
     func inTime(jitterBuffer: Int64, distance: Int64) {
-        // The program takes it 39 ms before it is due, and the socket keeps it a fifth of the buffer and a turn of its grid.
+        // The program takes it 39 ms before it is due, and the socket delays it by a fifth of the buffer and one turn
+        // of its timer.
         let spare = jitterBuffer - jitterBuffer / 5 - 19 - 39
         for behind in 1..<distance {
-            // Two packets at a time, so far apart.
+            // Two packets at a time, with this distance.
             var thrift = WakeCoalescer(jitterBuffer: jitterBuffer * Self.millisecond)
             var waiting: Int64?
             var longest: Int64 = 0
@@ -80,7 +81,7 @@ struct WakeThriftTests {
         #expect(each == [true, true, true, true, true])
     }
 
-    @Test("for a source that is away news alone, unless its jitter buffer is under twice the thread's sleep")
+    @Test("a source neither seen nor heard wakes only for news, unless its jitter buffer is under twice the sleep")
     func away() {
         let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
         let packets = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }
@@ -90,7 +91,7 @@ struct WakeThriftTests {
         let told = self.answers(&thrift, [[self.packet(at: 1_001), format], [.end]], isAway: true)
         #expect(told == [true, true])
         let back = self.answers(&thrift, [[self.packet(at: 2_000)]])
-        #expect(back == [true], "hidden alone, it is told of what has come since")
+        #expect(back == [true], "only hidden, it is told of new packets")
         var short = WakeCoalescer(jitterBuffer: 2 * WakeCoalescer.longestSleep - Self.millisecond)
         let often = self.answers(&short, packets, isAway: true)
         #expect(often.count { $0 } > 10)

@@ -2,14 +2,14 @@ import MediaTypes
 import Program
 import Testing
 
-@Suite("World time: what publishers say it is")
+@Suite("Wall clock: time stamps sent by publishers")
 struct WallClockMeterTests {
     private static let second: Int64 = 1_000_000_000
     private static let now: Int64 = 1_790_000_000 * second
 
     private func stamp(_ wall: Int64) -> WallClockTime { WallClockTime(nanoseconds: wall, hasZone: true) }
 
-    @Test("three stamps that agree are an answer, two are not")
+    @Test("three stamps that agree give a time, two do not")
     func needsThree() {
         var meter = WallClockMeter()
         for index in Int64(0)..<3 {
@@ -22,7 +22,7 @@ struct WallClockMeterTests {
         #expect(meter.offset == Self.now)
     }
 
-    @Test("stamps that are not about now are not believed", arguments: [0, -11, 11, -9_223_372_036, 9_223_372_036])
+    @Test("stamps far from now are ignored", arguments: [0, -11, 11, -9_223_372_036, 9_223_372_036])
     func implausible(seconds: Int64) {
         var meter = WallClockMeter()
         let (far, _) = seconds == 0 ? (Int64(0), false) : Self.now.addingReportingOverflow(seconds &* Self.second)
@@ -33,7 +33,7 @@ struct WallClockMeterTests {
         #expect(meter.offset == nil)
     }
 
-    @Test("garbage between good stamps does not move it, and nothing overflows")
+    @Test("garbage between good stamps does not change the time, and nothing overflows")
     func garbage() {
         var meter = WallClockMeter()
         var noise = Noise(state: 5)
@@ -47,7 +47,7 @@ struct WallClockMeterTests {
         #expect(abs((meter.offset ?? 0) - Self.now) <= 5_000_000)
     }
 
-    @Test("a clock that is set is followed once, when most stamps say so")
+    @Test("a clock change is followed once, when most stamps agree")
     func clockSet() {
         var meter = WallClockMeter()
         var seen: [Int64] = []
@@ -60,7 +60,7 @@ struct WallClockMeterTests {
         #expect(seen == [Self.now, Self.now + 700_000_000])
     }
 
-    @Test("a time of day without zone is taken in the zone that is nearest", arguments: [0, 9, -3.5, 5.75])
+    @Test("a time of day without a zone uses the nearest zone", arguments: [0, 9, -3.5, 5.75])
     func zones(hours: Double) {
         let day = 86_400 * Self.second
         let local = (Self.now + Int64(hours * 3600) * Self.second) % day
@@ -73,7 +73,7 @@ struct WallClockMeterTests {
     }
 }
 
-@Suite("World time: sources that have it are shown by it")
+@Suite("Wall clock: sources with stamps are aligned by them")
 struct WallAlignmentTests {
     private static let ms: Int64 = 1_000_000
     private static let ids = (0..<9).map { SourceID(uid: "\($0)") }
@@ -86,14 +86,14 @@ struct WallAlignmentTests {
         return delays.indices.map { alignment.extra(of: Self.ids[$0], at: 0).map { $0 / Self.ms } }
     }
 
-    @Test("who is early waits for who is late; alone nobody waits")
+    @Test("an early source waits for a late one; a single source never waits")
     func waits() {
         #expect(self.extras([250, 650]) == [400, 0])
         #expect(self.extras([300]) == [nil])
         #expect(self.extras([250, 650, 400]) == [400, 0, 250])
     }
 
-    @Test("who is beyond the others' reach stays alone, and delays nobody")
+    @Test("a source beyond the others' reach is not aligned, and delays none")
     func outOfReach() {
         #expect(self.extras([250, 650, 5_000]) == [400, 0, nil])
         #expect(self.extras([-5_000, 250, 650]) == [nil, 400, 0])
@@ -101,7 +101,7 @@ struct WallAlignmentTests {
         #expect(self.extras([250, 650], reach: 399) == [nil, nil])
     }
 
-    @Test("of any nine sources those that are aligned are at one moment, and within their reach", arguments: 0..<200)
+    @Test("of any nine sources the aligned ones show one moment, within their reach", arguments: 0..<200)
     func property(seed: Int) {
         var noise = Noise(state: UInt64(seed + 1))
         let delays = (0..<2 + seed % 8).map { _ in Int64(noise.next() * 3_000) }
@@ -111,7 +111,7 @@ struct WallAlignmentTests {
         #expect(extras.allSatisfy { (0...1_000).contains($0 ?? 0) })
     }
 
-    /// The rule in so many words: each source's delay against all the others.
+    /// The rule in its plain form: each source's delay against all others.
     private struct Plain {
         var members: [(delay: Int64, held: Int64, reach: Int64, time: Int64)] = []
 
@@ -135,10 +135,10 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("of any sources, some of them silent, alike or held, each is shown as the rule says", arguments: 0..<300)
+    @Test("for any sources, also silent, equal or held ones, the result equals the plain rule", arguments: 0..<300)
     func sameAsPlain(seed: Int) {
         var noise = Noise(state: UInt64(seed + 1))
-        // Few values, so that many are alike.
+        // Few values, so that many are equal.
         let steps: Double = seed % 3 == 0 ? 6 : 3_000
         let ids = (0..<1 + seed % 40).map { SourceID(uid: "\($0)") }
         var alignment = WallAlignment()
@@ -156,7 +156,7 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("who is silent is not waited for any more, and who is gone neither")
+    @Test("a silent source is not waited for, nor is one that has gone")
     func silence() {
         var alignment = WallAlignment()
         alignment.note(Self.ids[0], delay: 0, reach: 1_000, at: 0)
@@ -170,18 +170,18 @@ struct WallAlignmentTests {
         #expect(alignment.extra(of: Self.ids[0], at: 4_000_000_000) == nil)
     }
 
-    /// Two publishers of one scene, as their decode threads treat them.
+    /// Two publishers of one scene, handled like by their decode threads.
     private struct Pair {
         var timelines = [SourceTimeline(jitterBuffer: 200_000_000), SourceTimeline(jitterBuffer: 200_000_000)]
         var alignment = WallAlignment()
-        /// Where the picture taken at a moment was shown, by source.
+        /// When the frame taken at a moment was shown, by source.
         var shown: [[Int64: Int64]] = [[:], [:]]
         var bases: [Int64] = [0, 0]
         var ways: [Int64] = [30, 430]
         var noise = Noise(state: 3)
         var worstHold: Int64 = 0
 
-        /// Everything in milliseconds.
+        /// All times in milliseconds.
         mutating func run(_ range: Range<Int64>, stamped: Bool = true) {
             let world: Int64 = 1_790_000_000_000
             for at in range where at % 33 == 0 {
@@ -201,7 +201,7 @@ struct WallAlignmentTests {
                             reach: self.timelines[index].wallReach, at: arrival)
                     }
                     self.timelines[index].follow(self.alignment.extra(of: id, at: arrival), at: arrival)
-                    // Shown a little after it came, as the decode thread does.
+                    // Shown a little after its arrival, like by the decode thread.
                     if at - self.bases[index] > 130 { self.timelines[index].begin() }
                     let time = self.timelines[index].program(of: noted.pts)
                     self.worstHold = max(self.worstHold, time - arrival)
@@ -217,7 +217,7 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("one way is 400 ms longer: within 50 ms of each other, by one step at most, held no longer than is allowed")
+    @Test("with a path 400 ms longer, sources are within 50 ms, after one step at most, held within the limit")
     func longerWay() {
         var pair = Pair()
         pair.run(0..<30_000)
@@ -228,7 +228,7 @@ struct WallAlignmentTests {
         #expect(pair.worstHold <= 700_000_000)
     }
 
-    @Test("without stamps they are by their arrival: 400 ms apart")
+    @Test("without stamps sources are aligned by arrival: 400 ms apart")
     func withoutStamps() {
         var pair = Pair()
         pair.run(0..<10_000, stamped: false)
@@ -236,7 +236,7 @@ struct WallAlignmentTests {
         #expect(pair.timelines.allSatisfy { !$0.isWallAligned && $0.reanchors == 0 })
     }
 
-    @Test("either comes back with a new numbering: within 50 ms again a second later, and the other takes no step")
+    @Test("a source that returns with new timestamps is within 50 ms after a second, and the other takes no step")
     func returns() {
         var pair = Pair()
         pair.run(0..<10_000)
@@ -253,7 +253,7 @@ struct WallAlignmentTests {
     }
 
     @Test(
-        "whose first packets are held up is beside the other one from two seconds on",
+        "a source with delayed first packets is aligned after two seconds",
         arguments: [300, 700, 1_500, 4_000])
     func slowBeginning(until: Int64) {
         for later in [0, 1] {
@@ -268,7 +268,7 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("a longer way in mid-stream is followed by both, once each")
+    @Test("a path that becomes longer is followed by both sources, once each")
     func wayChanges() {
         var pair = Pair()
         pair.run(0..<10_000)
@@ -279,7 +279,7 @@ struct WallAlignmentTests {
         #expect(zip(pair.timelines, before).allSatisfy { $0.reanchors - $1 <= 2 })
     }
 
-    @Test("a source whose clock is wrong by more than can be waited is shown by its arrival, and so is the other")
+    @Test("a source whose clock is wrong beyond the limit is shown by arrival, and so is the other")
     func wrongClock() {
         var pair = Pair()
         pair.ways = [30, 3_000]

@@ -4,7 +4,7 @@ import PipelineSpec
 import RTMP
 import Testing
 
-@Suite("Who may publish as what")
+@Suite("Publish authorization")
 struct AdmissionTests {
     static let host = SourceID(uid: "1001")
     static let screen = SourceID(uid: "1001", streamType: .sub)
@@ -29,7 +29,7 @@ struct AdmissionTests {
         return source
     }
 
-    @Test("each of a source's keys lets in, so that one can be replaced by another")
+    @Test("each of a source's keys admits, so that a key can be replaced by another")
     func rotation() throws {
         var admission = Self.admission()
         #expect(try Self.source(&admission, "old") == Self.host)
@@ -42,19 +42,19 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, "new", app: "pk") == Self.host)
     }
 
-    @Test("a signed key names its source; a static one stays good beside it, whatever query it has")
+    @Test("a signed key names its source; a static key is valid beside it, with any query")
     func signed() throws {
         var admission = Self.admission()
         #expect(try Self.source(&admission, Self.good) == Self.host)
         #expect(try Self.source(&admission, Self.good.replacing("n1", with: "n2")) == nil)
         #expect(try Self.source(&admission, Self.good, app: "other") == nil)
-        #expect(try Self.source(&admission, "1001") == nil, "a uid alone is no key")
+        #expect(try Self.source(&admission, "1001") == nil, "a uid alone is not a key")
         #expect(try Self.source(&admission, "b?e=1&n=2&s=3") == Self.guest)
         admission.signable = [Self.screen]
-        #expect(try Self.source(&admission, Self.good) == nil, "signed, and not for a source that is here")
+        #expect(try Self.source(&admission, Self.good) == nil, "signed, but for a source of another room")
     }
 
-    @Test("sources come and go with their keys, signed ones and those a webhook decides on; a used key stays used")
+    @Test("sources are added and removed with their keys, of every kind; a used single-use key stays used")
     func renewed() throws {
         var admission = Self.admission()
         admission.isSingleUse = true
@@ -66,13 +66,13 @@ struct AdmissionTests {
         next.open = [Self.screen]
         admission.renew(from: next)
         #expect(try Self.source(&admission, "c") == third)
-        #expect(try Self.source(&admission, "b") == nil, "it is nobody's key now")
+        #expect(try Self.source(&admission, "b") == nil, "it is no longer the key of any source")
         #expect(try Self.source(&admission, Self.screen.description) == Self.screen)
         #expect(try Self.source(&admission, Self.good) == nil, "it was used before")
         #expect(admission.sources == [third, Self.host, Self.screen])
     }
 
-    @Test("by setting, a signed key is good once")
+    @Test("if set, a signed key is valid once")
     func singleUse() throws {
         var admission = Self.admission()
         #expect(try Self.source(&admission, Self.good) == Self.host)
@@ -81,7 +81,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, Self.good) == nil)
     }
 
-    @Test("a key that is good once and came to nothing is good still; another name's is not touched")
+    @Test("a single-use key whose publish failed stays valid; keys of other names are not affected")
     func givenBack() throws {
         var admission = Self.admission()
         admission.isSingleUse = true
@@ -96,7 +96,7 @@ struct AdmissionTests {
     }
 
     @Test(
-        "good once, in every form: one key however it is spelled, and each of several whatever they have in common",
+        "single use holds for every form: one key in any spelling, and each of several similar keys",
         arguments: [
             (
                 .tencent, "1001?txTime=6B49D200&txSecret=8f9d9a8c88763b3aec6211691f9ac5a4",
@@ -119,7 +119,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, second) == (isOther ? Self.host : nil))
     }
 
-    @Test("an expired key is told to be expired, everything else has the same words")
+    @Test("an expired key is reported as expired, every other failure with the same message")
     func words() throws {
         var admission = Self.admission()
         func refusal(_ name: String, now: Int64) throws -> PublishRefusal? {
@@ -133,7 +133,7 @@ struct AdmissionTests {
         #expect(try refusal("1001/sub?e=1&n=2&s=3", now: 0) == .denied)
     }
 
-    @Test("what a webhook decides on is named in the path, percent-encoded or not")
+    @Test("a source admitted by the webhook is named in the path, percent-encoded or not")
     func open() throws {
         var admission = Self.admission()
         admission.open = [Self.guest, Self.screen]
@@ -143,7 +143,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, "%E") == nil)
     }
 
-    @Test("the allow list: ranges of both families, and IPv4 that comes through an IPv6 socket")
+    @Test("the allow list: ranges of both address families, and IPv4 through an IPv6 socket")
     func allowList() throws {
         var admission = Self.admission()
         #expect(admission.allows(nil))
@@ -158,7 +158,7 @@ struct AdmissionTests {
     }
 
     @Test(
-        "whoever wants to log in by name and password is let in by the key, and otherwise told that there is no login",
+        "a client that offers a login is admitted by its key, and otherwise told that there is no login",
         arguments: [
             "authmod=adobe&user=anna", "authmod=llnw&user=anna",
             "authmod=adobe&user=anna&challenge=c2c2c2c2&response=b/64==&opaque=o",

@@ -2,14 +2,14 @@ import PublishAuth
 import PipelineSpec
 import Testing
 
-@Suite("Too many connections: who goes")
+@Suite("Connection limits: which connection is closed")
 struct ConnectionLedgerTests {
-    /// One comes after the other, and everybody before it stands still by then.
+    /// One connection after another; those before it have made no progress since.
     static func time(_ number: Int) -> Int64 { Int64(number) * ConnectionLimiter.patience }
 
     static func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
-    @Test("one more from an address closes the oldest of that address, and nobody else's")
+    @Test("a connection over an address's limit closes the oldest of that address, and no other")
     func perAddress() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 2)
         let one = try Self.address("192.0.2.1")
@@ -22,7 +22,7 @@ struct ConnectionLedgerTests {
         #expect(ledger.count == 3)
     }
 
-    @Test("an IPv6 customer's /64 is one place; IPv4 addresses are many")
+    @Test("an IPv6 /64 counts as one client; each IPv4 address counts separately")
     func prefixes() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 1)
         let texts = [
@@ -35,7 +35,7 @@ struct ConnectionLedgerTests {
         #expect(left == [[], [0], [], [], [], [3]])
     }
 
-    @Test("who publishes is closed for nobody, and counts in all, not for its address")
+    @Test("publishers are never closed, and count for the total only, not for their address")
     func publishers() throws {
         var ledger = ConnectionLimiter(maximum: 3, maximumPerPlace: 1)
         let address = try Self.address("192.0.2.1")
@@ -45,14 +45,14 @@ struct ConnectionLedgerTests {
             ledger.published(number)
         }
         var left = ledger.opened(4, from: address, now: Self.time(4))
-        #expect(left == [4], "there is nobody else to go")
+        #expect(left == [4], "no other connection can be closed")
         ledger.closed(2)
         left = ledger.opened(5, from: address, now: Self.time(5))
         #expect(left.isEmpty)
         #expect(ledger.count == 3)
     }
 
-    @Test("too many in all: the oldest of the address that has most goes, before anybody who is alone")
+    @Test("over the total limit, the oldest connection of the address with most is closed, single ones last")
     func crowd() throws {
         var ledger = ConnectionLimiter(maximum: 4, maximumPerPlace: 8)
         let crowd = try Self.address("192.0.2.1")
@@ -63,7 +63,7 @@ struct ConnectionLedgerTests {
         #expect(left == [[], [], [], [], [2], [3], [4]])
     }
 
-    @Test("behind a proxy the place is known later; until then only the whole counts")
+    @Test("behind a proxy the address is known later; until then only the total limit applies")
     func proxied() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 1)
         let address = try Self.address("192.0.2.1")
@@ -77,7 +77,7 @@ struct ConnectionLedgerTests {
         #expect(left.isEmpty)
     }
 
-    @Test("whatever comes and goes, the bounds hold and publishers stay")
+    @Test("for any sequence the limits hold and publishers stay")
     func bounds() throws {
         var random = SystemRandomNumberGenerator()
         var ledger = ConnectionLimiter(maximum: 20, maximumPerPlace: 3)
@@ -87,7 +87,7 @@ struct ConnectionLedgerTests {
             let place = Int.random(in: 0..<6, using: &random)
             waiting[number] = place
             for gone in ledger.opened(number, from: try Self.address("10.0.0.\(place)"), now: Self.time(number)) {
-                #expect(waiting.removeValue(forKey: gone) != nil, "only who does not publish goes")
+                #expect(waiting.removeValue(forKey: gone) != nil, "only connections that do not publish are closed")
             }
             if Int.random(in: 0..<4, using: &random) == 0, let some = waiting.keys.randomElement(using: &random) {
                 waiting[some] = nil
@@ -103,7 +103,7 @@ struct ConnectionLedgerTests {
         }
     }
 
-    @Test("who waits to be told of a wrong key goes first, then who has got nowhere for the longest time")
+    @Test("a connection waiting for its wrong-key answer is closed first, then the one longest without progress")
     func progress() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 3)
         let address = try Self.address("192.0.2.1")
@@ -114,28 +114,28 @@ struct ConnectionLedgerTests {
         let late = Self.time(1)
         ledger.advanced(1, now: late)
         left = ledger.opened(5, from: address, now: late)
-        #expect(left == [2], "the oldest is on its way")
+        #expect(left == [2], "the oldest is making progress")
         left = ledger.opened(6, from: address, now: late)
-        #expect(left.isEmpty, "4 has come just now")
+        #expect(left.isEmpty, "4 has just connected")
         #expect(ledger.isCrowded)
         left = ledger.sweep(now: late + 1)
         #expect(left == [4] && !ledger.isCrowded)
         left = ledger.sweep(now: 2 * late)
-        #expect(left.isEmpty, "three may stand still")
+        #expect(left.isEmpty, "three may make no progress")
     }
 
-    @Test("a flood from one address leaves an encoder there the time it needs")
+    @Test("during a flood from one address an encoder there has the time it needs")
     func flood() throws {
         var ledger = ConnectionLimiter(maximum: 256, maximumPerPlace: 8)
         let address = try Self.address("192.0.2.1")
         var gone: [Int] = []
-        // 2,000 a second, every fourth with a wrong key; then half a second in which nobody comes.
+        // 2,000 a second, every fourth with a wrong key; then half a second without a new connection.
         for number in 0..<4_000 {
             let now = Int64(number) * 500_000
             gone += ledger.opened(number, from: address, now: now)
             if number % 4 == 0 { ledger.denied(number) }
             if number == 2_000 { gone += ledger.opened(10_000, from: address, now: now) }
-            // It gets a step further every 50 ms.
+            // It makes progress every 50 ms.
             if number > 2_000, number % 100 == 0, number <= 2_300 { ledger.advanced(10_000, now: now) }
             if number == 2_300 { ledger.published(10_000) }
         }

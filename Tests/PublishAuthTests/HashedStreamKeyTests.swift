@@ -3,11 +3,11 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Sealed stream keys: a hash lets the right key in and does not give it away")
+@Suite("Sealed stream keys: a hash admits the right key and does not reveal it")
 struct SealedKeyTests {
     private static let salt = "00112233445566778899aabbccddeeff"
 
-    @Test("a sealed key opens for its key alone, and not for its own text")
+    @Test("a sealed key accepts only its key, and not its own text")
     func admits() throws {
         let sealed = HashedStreamKey.seal("secret-key", salt: Self.salt)
         #expect(!sealed.contains("secret-key"))
@@ -24,7 +24,7 @@ struct SealedKeyTests {
     }
 
     @Test(
-        "what is no sealed key is a key as any other",
+        "a key that is not in sealed form is an ordinary key",
         arguments: [
             "", "a", "$sha256$", "$sha256$zz$00", "$sha256$00$00", "$sha256$$\(String(repeating: "0", count: 64))",
         ])

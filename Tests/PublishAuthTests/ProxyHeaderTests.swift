@@ -21,13 +21,13 @@ struct ProxyHeaderTests {
         (Array("PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n".utf8), nil, 0),
         (Self.binary(1, 0x11, Self.four), "192.0.2.7", 40_000),
         (Self.binary(1, 0x21, Self.six), "2001:db8::7", 40_000),
-        // With an extension (a TLV) behind the addresses.
+        // With an extension (a TLV) after the addresses.
         (Self.binary(1, 0x11, Self.four + [0x04, 0, 2, 1, 2]), "192.0.2.7", 40_000),
         (Self.binary(0, 0x11, Self.four), nil, 0), (Self.binary(0, 0, []), nil, 0), (Self.binary(1, 0, []), nil, 0),
         (Self.binary(1, 0x31, [UInt8](repeating: 0, count: 216)), nil, 0),
     ]
 
-    @Test("every header, cut at every byte, is incomplete until it is whole, and takes no byte of what follows")
+    @Test("every header, split at any byte, is incomplete until its end, and consumes no byte after it")
     func everySplit() {
         for (bytes, source, port) in Self.good {
             for count in 0..<bytes.count { #expect(ProxyHeader.read(Array(bytes[..<count])) == .incomplete) }
@@ -43,7 +43,7 @@ struct ProxyHeaderTests {
     }
 
     @Test(
-        "bytes changed anywhere are another header, incomplete, or malformed: never a trap, never longer than what is there"
+        "a header with changed bytes is another header, incomplete or malformed, and never longer than the input"
     )
     func mutations() {
         var random = SystemRandomNumberGenerator()
@@ -59,7 +59,7 @@ struct ProxyHeaderTests {
             }
             let answer = ProxyHeader.read(bytes)
             if case .header(let header) = answer { #expect(header.length <= bytes.count && header.length > 12) }
-            // What is malformed or whole at some length stays so with more bytes.
+            // A header that is malformed or complete at some length stays so with more bytes.
             for count in 0..<bytes.count {
                 switch ProxyHeader.read(Array(bytes[..<count])) {
                 case .incomplete: break
@@ -70,7 +70,7 @@ struct ProxyHeaderTests {
     }
 
     @Test(
-        "what is no header",
+        "invalid text headers are refused",
         arguments: [
             "GET / HTTP/1.1\r\n", "PROXY\r\n", "PROXY TCP4 192.0.2.7 10.0.0.1 40000\r\n", "proxy TCP4",
             "PROXY TCP4 192.0.2.7 10.0.0.1 40000 1935 x\r\n", "PROXY TCP4  192.0.2.7 10.0.0.1 40000 1935\r\n",
@@ -83,7 +83,7 @@ struct ProxyHeaderTests {
         #expect(ProxyHeader.read(Array(text.utf8)) == .malformed)
     }
 
-    @Test("what is no header of version 2")
+    @Test("invalid version 2 headers are refused")
     func noBinary() {
         #expect(ProxyHeader.read(Self.binary(2, 0x11, Self.four)) == .malformed)
         #expect(ProxyHeader.read(Self.binary(1, 0x12, Self.four)) == .malformed, "UDP")

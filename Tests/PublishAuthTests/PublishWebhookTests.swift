@@ -3,7 +3,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("The publish webhook: what it is asked, and what its answer means")
+@Suite("The publish webhook: requests and answers")
 struct PublishHookTests {
     static let facts = PublishFacts(
         time: 1_800_000_000, connection: 7, address: IPAddress("192.0.2.7"), port: 40_000, app: "live",
@@ -24,7 +24,7 @@ struct PublishHookTests {
         }
     }
 
-    @Test("nginx: a form; the publisher's query comes along and cannot replace what we say")
+    @Test("nginx: a form; the publisher's query is passed on and cannot replace our fields")
     func nginx() {
         let request = PublishWebhook(form: .nginx).request(for: Self.facts)
         #expect(request.contentType == "application/x-www-form-urlencoded")
@@ -35,7 +35,7 @@ struct PublishHookTests {
     }
 
     @Test(
-        "nginx: no spelling that some reader takes for a name of ours comes along",
+        "nginx: a query parameter that some parser may read as one of our fields is not passed on",
         arguments: [
             "%20name=2002", "+name=2002", "%09Name=2002", "name[]=2002", "name%5B0%5D=2002", "name%00z=2002",
             "a=1;name=2002", "%name=2002", "name=\u{301}2002", "name[\u{301}]=2002",
@@ -64,7 +64,7 @@ struct PublishHookTests {
     }
 
     @Test(
-        "answers",
+        "answers admit, refuse or fail",
         arguments: [
             (.srs, 200, "0", .allowed), (.srs, 201, " 0\n", .allowed),
             (.srs, 200, #"{"code":0,"data":null}"#, .allowed),
@@ -83,7 +83,7 @@ struct PublishHookTests {
     }
 
     @Test(
-        "what a status says alone, and where the body is needed",
+        "which statuses decide alone, and which need the body",
         arguments: [
             (.srs, 200, nil), (.srs, 201, nil), (.srs, 403, .refused(reason: nil)), (.nginx, 200, .allowed),
             (.nginx, 403, .refused(reason: nil)), (.nginx, 502, .failed("HTTP status 502")), (.ome, 200, nil),

@@ -4,11 +4,11 @@ import PipelineSpec
 import RTMP
 import Testing
 
-@Suite("Who is refused for a while, and how often wrong keys are answered")
+@Suite("Temporary refusals, and the rate limit of wrong-key answers")
 struct RefusalTests {
     static let second: Int64 = 1_000_000_000
 
-    @Test("a source is refused until the time is over, and an earlier end replaces a later one")
+    @Test("a source is refused until its end time, and an earlier end replaces a later one")
     func table() {
         var table = RefusalTable()
         let (one, other) = (SourceID(uid: "1"), SourceID(uid: "2"))
@@ -21,7 +21,7 @@ struct RefusalTests {
         #expect(told == [nil])
     }
 
-    @Test("ten wrong keys of an address are explained, then one a second; other addresses do not notice")
+    @Test("an address gets ten wrong-key answers at once, then one a second; other addresses are not affected")
     func bucket() throws {
         var book = AuthFailureLimiter()
         let one = try #require(IPAddress("192.0.2.1")), other = try #require(IPAddress("192.0.2.2"))
@@ -33,7 +33,7 @@ struct RefusalTests {
         #expect(answer == .explain)
     }
 
-    @Test("whoever comes from a million addresses fills no memory, and those who were there before are answered")
+    @Test("memory stays bounded for many thousand addresses, and addresses known before are still answered")
     func bounded() throws {
         var book = AuthFailureLimiter()
         let known = try #require(IPAddress("192.0.2.1"))
@@ -48,6 +48,6 @@ struct RefusalTests {
         #expect(answer == .explain)
         _ = book.failed(at: known, now: 100 * Self.second)
         let later = book.failed(at: try #require(IPAddress("203.0.113.9")), now: 100 * Self.second)
-        #expect(later == .explain && book.count <= 3, "what is forgiven is forgotten")
+        #expect(later == .explain && book.count <= 3, "entries are removed after their end")
     }
 }

@@ -2,7 +2,7 @@ import PublishAuth
 import RTMP
 import Testing
 
-@Suite("SRT stream id: what encoders write where the stream key belongs")
+@Suite("SRT stream id: the forms in which encoders send the stream key")
 struct SRTStreamIDTests {
     @Test(
         "every form names the same stream",
@@ -18,7 +18,7 @@ struct SRTStreamIDTests {
         #expect(address.key(app: "live") == "k1")
     }
 
-    @Test("a query stays with it, for keys that are signed")
+    @Test("a query is kept, for signed keys")
     func query() {
         guard case .publish(let address) = SRTStreamID.read("#!::r=live/1001?e=9&n=x&s=a-b_c=,m=publish", app: "live")
         else {
@@ -29,15 +29,15 @@ struct SRTStreamIDTests {
         #expect(address.rawQuery == "e=9&n=x&s=a-b_c=")
     }
 
-    @Test("players are not publishers", arguments: ["#!::r=k1,m=request", "#!::r=k1,m=bidirectional", "read:k1"])
+    @Test("requests to play are refused", arguments: ["#!::r=k1,m=request", "#!::r=k1,m=bidirectional", "read:k1"])
     func players(text: String) { #expect(SRTStreamID.read(text, app: "live") == .otherMode) }
 
     @Test(
-        "what cannot be read is refused",
+        "unreadable stream ids are refused",
         arguments: ["", "/", "#!::", "#!::r", "#!::m=publish", "a\u{0}b", String(repeating: "a", count: 513)])
     func malformed(text: String) { #expect(SRTStreamID.read(text, app: "live") == .malformed) }
 
-    @Test("refusals have SRT's codes")
+    @Test("refusals use SRT's codes")
     func codes() {
         #expect(PublishRefusal.denied.srtCode == 1401)
         #expect(PublishRefusal.expired.srtCode == 1401)

@@ -18,7 +18,7 @@ struct SignedKeyCheckTests {
         return check.verdict(on: address, name: name, now: now)
     }
 
-    @Test("HMAC-SHA256 over room, name, expiry and nonce, padded or not; any of the secrets")
+    @Test("HMAC-SHA256 over room, name, expiry and nonce, padded or not, with any of the secrets")
     func hmac() throws {
         let valid = SignedKeyCheck.Verdict.valid(nonce: "n1", expiry: Self.expiry)
         let secrets = ["first secret", "second"]
@@ -28,7 +28,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.hmac, ["first secret"], "e=1800000000&n=n1&s=\(Self.second)") == .wrong)
     }
 
-    @Test("whatever is signed cannot be changed")
+    @Test("a change in any signed field makes the key invalid")
     func changed() throws {
         let secrets = ["first secret"]
         let good = "e=1800000000&n=n1&s=\(Self.first)"
@@ -43,7 +43,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.hmac, [], good) == .wrong)
     }
 
-    @Test("a key ends at its expiry and the skew of the clocks; a wrong one is wrong whatever its time")
+    @Test("a key expires after its expiry time and the clock skew; a wrong key is wrong at any time")
     func expiry() throws {
         let good = "e=1800000000&n=n1&s=\(Self.first)"
         for (now, isValid) in [(Self.expiry + 30, true), (Self.expiry + 31, false), (0, true)] {
@@ -71,7 +71,7 @@ struct SignedKeyCheckTests {
                 == .expired)
     }
 
-    @Test("Tencent's form: a key for one name is none for a shorter one with what is left of it before the expiry")
+    @Test("Tencent's form: a key does not match a shorter name whose rest is read as part of the expiry")
     func tencentNames() throws {
         // MD5 of `key10016B49D200`, by another implementation.
         let digest = "txSecret=8f9d9a8c88763b3aec6211691f9ac5a4"
@@ -82,7 +82,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.tencent, ["key"], digest + "&txTime=B49D200", name: "10016") == .expired)
     }
 
-    @Test("Alibaba's form: the time is that of the signing, and the validity counts from it")
+    @Test("Alibaba's form: the time is that of signing, and the validity counts from it")
     func alibaba() throws {
         let good = "auth_key=1800000000-0-0-54e897b1afd89005ce7ec8ff62da8c25"
         let valid = SignedKeyCheck.Verdict.valid(nonce: "1800000000-0-0", expiry: Self.expiry + 86_400)
@@ -102,7 +102,7 @@ struct SignedKeyCheckTests {
         #expect(!"\(check) \(dumped) \(String(reflecting: check))".contains("hunter2"))
     }
 
-    @Test("no query makes it trap")
+    @Test("no query makes the check trap")
     func anything() throws {
         var random = SystemRandomNumberGenerator()
         let alphabet = Array("0123456789abcdefxyz-_=&?%+")
@@ -122,7 +122,7 @@ struct SignedKeyCheckTests {
     }
 }
 
-@Suite("Keys that are good once")
+@Suite("Single-use keys")
 struct NonceStoreTests {
     static func expect(
         _ store: inout UsedKeyStore, _ isNew: Bool, _ nonce: String, expiry: Int64, now: Int64,
@@ -132,7 +132,7 @@ struct NonceStoreTests {
         #expect(wasTaken == isNew, sourceLocation: place)
     }
 
-    @Test("a key is taken once")
+    @Test("a key is accepted once")
     func once() {
         var store = UsedKeyStore()
         Self.expect(&store, true, "a", expiry: 10, now: 0)
@@ -140,7 +140,7 @@ struct NonceStoreTests {
         Self.expect(&store, true, "b", expiry: 10, now: 5)
     }
 
-    @Test("a full store takes no more, until the time of some is over")
+    @Test("a full store accepts no more, until some keys expire")
     func full() {
         var store = UsedKeyStore()
         for index in 0..<UsedKeyStore.maximumCount { Self.expect(&store, true, "\(index)", expiry: 10, now: 0) }

@@ -23,7 +23,7 @@ struct FeedCoreTests {
         return core
     }
 
-    /// In fortieths of a second, as an encoder with two reordered pictures stamps them: thousandths of a picture.
+    /// At 25 fps, stamped like by an encoder with two reordered frames, in thousandths of a frame.
     static func picture(_ number: Int64, dts: Int64? = nil, isKey: Bool = false) -> CodedPacket {
         CodedPacket(
             kind: .video, memory: PacketMemory([0, 0, 0, 1, 0x41]), pts: number * 1_000, dts: (dts ?? number) * 1_000,
@@ -46,7 +46,7 @@ struct FeedCoreTests {
         }.joined()
     }
 
-    @Test("sound that is coded sooner waits for its pictures, and comes in the order of time")
+    @Test("audio that is encoded sooner waits for its video, and tags come in the order of time")
     func interleaves() {
         var core = Self.begun()
         #expect(Self.letters(core.takeOutput()) == "CD")
@@ -55,14 +55,14 @@ struct FeedCoreTests {
         core.receive(Self.picture(1))
         core.receive(Self.picture(2))
         let tags = core.takeOutput()
-        // A sound every 21 ms, a picture every 40; what lies before the first picture is of no use.
+        // An audio frame every 21 ms, a video frame every 40; audio before the first video frame is dropped.
         #expect(Self.letters(tags) == "Kavaav")
         #expect(tags.map(\.time) == [0, 21, 40, 43, 64, 80])
         core.receive(Self.picture(3))
         #expect(Self.letters(core.takeOutput()) == "aav")
     }
 
-    @Test("sound waits no longer than its bound, and not at all without video")
+    @Test("audio waits no longer than its limit, and not at all without video")
     func bounds() {
         var core = Self.begun()
         core.receive(Self.picture(0, isKey: true))
@@ -79,7 +79,7 @@ struct FeedCoreTests {
         #expect(Self.letters(alone.backlog) == "MD")
     }
 
-    @Test("whoever begins gets metadata, headers and what there is since the last key picture")
+    @Test("a new reader gets metadata, headers and everything since the last key frame")
     func backlog() {
         var core = Self.begun()
         #expect(Self.letters(core.backlog) == "MCD")
@@ -87,11 +87,11 @@ struct FeedCoreTests {
         #expect(Self.letters(core.backlog) == "MCDKvvvv")
         #expect(core.backlog.allSatisfy { $0.time >= 1_000 })
         core.configure(Self.record, size: (640, 360))
-        #expect(Self.letters(core.backlog) == "MCD", "what is kept is coded in another way")
+        #expect(Self.letters(core.backlog) == "MCD", "the cached packets have another configuration")
         #expect(Self.letters(core.takeOutput()).hasSuffix("MC"))
     }
 
-    @Test("after a rest it begins with the next key picture: nothing that was kept or that waited comes")
+    @Test("after a pause it starts with the next key frame: nothing queued before is sent")
     func rests() {
         var core = Self.begun()
         core.receive(Self.picture(0, isKey: true))
@@ -101,7 +101,7 @@ struct FeedCoreTests {
         #expect(Self.letters(core.backlog) == "MCD")
         core.receive(Self.picture(40))
         core.receive(Self.sound(70))
-        #expect(Self.letters(core.takeOutput()) == "", "no decoder can begin there")
+        #expect(Self.letters(core.takeOutput()) == "", "no decoder can start there")
         core.receive(Self.picture(50, isKey: true))
         core.receive(Self.sound(95))
         core.receive(Self.picture(51))
@@ -109,7 +109,7 @@ struct FeedCoreTests {
         #expect(Self.letters(tags) == "Kav" && tags.map(\.time) == [2_000, 2_027, 2_040])
     }
 
-    @Test("another bit rate is said in metadata of its own, once")
+    @Test("a changed bit rate is sent once, in new metadata")
     func bitrate() {
         var core = Self.begun()
         core.receive(Self.picture(0, isKey: true))
@@ -125,18 +125,18 @@ struct FeedCoreTests {
         #expect(Self.letters(core.backlog) == "MCDK")
     }
 
-    @Test("a group of pictures that is too long is not kept")
+    @Test("a GOP that is too long is not cached")
     func longGroup() {
         var core = Self.begun()
         for number in 0..<300 { core.receive(Self.picture(Int64(number), isKey: number == 0)) }
         #expect(Self.letters(core.backlog) == "MCD")
     }
 
-    @Test("times of an encoder that reorders: they rise strictly, and nothing is decoded after it is shown")
+    @Test("with reordering encoders timestamps rise strictly, and no frame is decoded after it is shown")
     func reordered() {
         var times = TagTimestamps()
         var last: Int64 = -1
-        // I P B B P B B, decoding times two pictures early.
+        // I P B B P B B, with decode times two frames early.
         for (index, shown) in [0, 3, 1, 2, 6, 4, 5].enumerated() {
             let place = times.place(Self.picture(Int64(shown), dts: Int64(index) - 2))
             #expect(place.dts > last)
@@ -146,7 +146,7 @@ struct FeedCoreTests {
         }
     }
 
-    @Test("times of packets that pass through, whose decoding times are numbers", arguments: [1, 2, 4])
+    @Test("passthrough packets, whose decode times are counters, get valid timestamps", arguments: [1, 2, 4])
     func passed(depth: Int64) {
         var times = TagTimestamps()
         _ = times.place(Self.picture(99))
@@ -165,7 +165,7 @@ struct FeedCoreTests {
         #expect(late == 0)
     }
 
-    @Test("the file: header, script, sequence headers and packets with their sizes behind them; metadata has no time")
+    @Test("the file: header, script, sequence headers and packets with their previous tag sizes; metadata has time 0")
     func file() throws {
         var core = Self.begun(makesFiles: true)
         core.receive(Self.picture(500_000, isKey: true))
@@ -190,7 +190,7 @@ struct FeedCoreTests {
     }
 }
 
-@Suite("Tags that wait for a reader")
+@Suite("Queue of tags for a reader")
 struct TagQueueTests {
     static let second: Int64 = 1_000_000_000
 
@@ -207,7 +207,7 @@ struct TagQueueTests {
         return times
     }
 
-    @Test("it begins with a key picture, behind what was sent before")
+    @Test("it starts with a key frame, after the headers sent before")
     func begins() {
         var queue = TagQueue(after: 25 * 40)
         for number in 20..<60 { queue.push(Self.tag(number), now: 0) }
@@ -215,7 +215,7 @@ struct TagQueueTests {
         #expect(queue.dropped == 24)
     }
 
-    @Test("after three seconds everything before the newest key picture goes; of headers the newest stay")
+    @Test("after three seconds everything before the newest key frame is dropped; the newest headers stay")
     func trims() {
         var queue = TagQueue()
         for index in 0..<3 {
@@ -235,7 +235,7 @@ struct TagQueueTests {
         #expect(Self.times(&queue) == (75..<90).map(Int64.init))
     }
 
-    @Test("no more bytes wait than the bound, whatever comes")
+    @Test("the bytes queued never exceed the limit")
     func bytes() {
         var queue = TagQueue()
         for number in 0..<60 { queue.push(Self.tag(number, bytes: 1 << 20), now: 0) }

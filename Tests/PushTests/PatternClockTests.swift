@@ -2,17 +2,18 @@ import MediaTypes
 import Push
 import Testing
 
-@Suite("The clock in the test pattern")
+@Suite("Clock in the test pattern")
 struct PatternClockTests {
     @Test(
-        "what is written is read, over the wrap", arguments: [0, 1, 1_048_575, 1_048_576, 1_795_262_400_123] as [Int64])
+        "written times are read back, also over the wrap",
+        arguments: [0, 1, 1_048_575, 1_048_576, 1_795_262_400_123] as [Int64])
     func roundTrip(ms: Int64) {
         let bits = PatternClock.bits(of: ms)
         #expect(bits.count == PatternClock.count)
         #expect(PatternClock.value(of: bits) == ms % PatternClock.period)
     }
 
-    @Test("one wrong block is noticed, whichever it is")
+    @Test("any one wrong block is noticed")
     func wrongBlock() {
         for ms: Int64 in [0, 77_777, 654_321, 1_048_575] {
             let bits = PatternClock.bits(of: ms)
@@ -27,7 +28,7 @@ struct PatternClockTests {
     }
 
     @Test(
-        "the row lies in the middle half of the picture, below the counter",
+        "the row is in the middle half of the frame, below the counter",
         arguments: [(1280, 720), (720, 1280), (640, 360), (320, 180)])
     func place(width: Int, height: Int) {
         let first = PatternClock.block(0, width: width, height: height)
@@ -38,9 +39,9 @@ struct PatternClockTests {
     }
 }
 
-@Suite("The pattern as a publisher sends it")
+@Suite("Test pattern as a publisher")
 struct PatternInputTests {
-    @Test("each picture leaves its encoder before the next is drawn: the clock in it is the publisher's whole delay")
+    @Test("each frame leaves its encoder before the next is drawn, so its clock measures the whole delay")
     func zeroLatency() throws {
         let input = try PatternInput(pattern: TestPattern(name: "TEST", width: 160, height: 160))
         var pictures: [Int64] = []
@@ -49,7 +50,7 @@ struct PatternInputTests {
             if packet.kind == .video {
                 pictures.append(packet.pts * 30 / Int64(packet.timescale))
             } else {
-                // Sound is sent when its time has come: a picture that stayed in the encoder would be behind it.
+                // Audio is sent at its time: a frame that stayed in the encoder would come after it.
                 #expect(packet.pts * 30 < Int64(pictures.count + 1) * Int64(packet.timescale))
             }
         }

@@ -4,16 +4,16 @@ import Push
 import RTMP
 import Testing
 
-/// An output and a server, wired to each other by hand: what the kernel takes and what the server reads is the test's to say.
+/// An output and a simulated server: the test decides what the kernel accepts and what the server reads.
 private final class Line {
     static let second: Int64 = 1_000_000_000
 
     var core: PushCore
     var server: RTMPServerSession
     var now: Int64 = 0
-    /// The server's program reads what the kernel has taken.
+    /// Whether the server's program reads what the kernel has accepted.
     var reads = true
-    /// The kernel takes what is written.
+    /// Whether the kernel accepts what is written.
     var flushes = true
     var decision = PublishDecision.accept
     private(set) var events: [PushCore.Event] = []
@@ -74,7 +74,7 @@ private final class Line {
         }
     }
 
-    /// The kernel takes some of what it has not.
+    /// The kernel accepts some of what is pending.
     func take(_ count: Int) {
         let count = min(self.unflushed, count)
         self.unflushed -= count
@@ -85,7 +85,7 @@ private final class Line {
 
     func connected() { self.perform(self.core.connected(now: self.now)) }
 
-    /// So many pictures, 40 ms each, a key picture every 25; with a second between ticks of the clock.
+    /// Sends frames of 40 ms, a key frame every 25, with a clock tick each second.
     func pictures(_ range: Range<Int>, bytes: Int = 1_000) {
         for number in range {
             self.now = Int64(number) * Self.second / 25
@@ -110,7 +110,7 @@ private final class Line {
             kind: .video),
     ]
 
-    /// Up to the first pictures.
+    /// Runs up to the first frames.
     func goLive() {
         self.backlog = Self.head
         self.perform(self.core.push(Self.picture(0), now: self.now))
@@ -122,7 +122,7 @@ private final class Line {
 struct PushCoreTests {
     static let second: Int64 = 1_000_000_000
 
-    @Test("it connects with the first packet, and sends headers, then from a key picture on, in order")
+    @Test("it connects with the first packet, sends headers, then frames from a key frame on, in order")
     func begins() throws {
         let line = try Line()
         #expect(line.core.state == .waiting)
@@ -131,14 +131,14 @@ struct PushCoreTests {
         line.pictures(10..<60)
         #expect(line.events == [.connecting, .live])
         #expect(line.received.first?.payload.byte(at: 1) == 0, "the sequence header is first")
-        #expect(line.received.dropFirst().first?.payload.byte(at: 0) == 0x17, "then a key picture")
-        #expect(line.received.count == 1 + 35, "pictures 25 to 59")
+        #expect(line.received.dropFirst().first?.payload.byte(at: 0) == 0x17, "then a key frame")
+        #expect(line.received.count == 1 + 35, "frames 25 to 59")
         let times = line.received.map(\.timestamp)
         #expect(times == times.sorted() && times.last == 59 * 40)
         #expect(line.core.dropped == 15)
     }
 
-    @Test("a server that takes the connection and says nothing is noticed within six seconds, and tried again")
+    @Test("a server that accepts the connection and is silent is detected within six seconds and retried")
     func hangsAtOnce() throws {
         let line = try Line()
         line.perform(line.core.push(Line.picture(0), now: 0))
@@ -160,11 +160,11 @@ struct PushCoreTests {
         line.perform(line.core.tick(now: line.now))
         #expect(line.connects.count == 2)
         line.connected()
-        #expect(line.core.state == .live && line.core.retries == 1, "it recovers by itself")
+        #expect(line.core.state == .live && line.core.retries == 1, "it recovers without help")
     }
 
     @Test(
-        "a server whose kernel takes bytes while its program hangs is noticed within six seconds, by its acknowledgements",
+        "a server that hangs while its kernel accepts bytes is detected by its acknowledgements within six seconds",
         arguments: [0, 3])
     func programHangs(after seconds: Int) throws {
         let line = try Line(window: 64 << 10)
@@ -186,7 +186,7 @@ struct PushCoreTests {
         #expect(line.now - hung <= 6 * Self.second, "\((line.now - hung) / 1_000_000) ms")
     }
 
-    @Test("a server that takes nothing is noticed when the kernel is full, whatever it acknowledges")
+    @Test("a server that reads nothing is detected when the kernel's buffer is full, with any acknowledgements")
     func takesNothing() throws {
         let line = try Line()
         line.goLive()
@@ -200,15 +200,15 @@ struct PushCoreTests {
             number += 1
         }
         #expect(line.now - stuck <= 5 * Self.second)
-        #expect(line.unflushed <= 64 << 10 + 1_100, "the rest waits where it can be dropped")
+        #expect(line.unflushed <= 64 << 10 + 1_100, "the rest is queued where it can be dropped")
         guard case .failed(.wedged, "the server reads no data", _)? = line.events.last else {
             Issue.record("\(line.events)")
             return
         }
-        #expect(line.core.queued == 0 && line.core.dropped > 0, "nothing waits for a server that is not there")
+        #expect(line.core.queued == 0 && line.core.dropped > 0, "nothing is queued for a server that is down")
     }
 
-    @Test("a slow server loses whole groups of pictures, is not given up, and costs no more than three seconds")
+    @Test("a slow server loses whole GOPs, stays connected, and queues at most three seconds")
     func slow() throws {
         let line = try Line()
         line.goLive()
@@ -216,20 +216,20 @@ struct PushCoreTests {
         line.flushes = false
         for number in 25..<500 {
             line.pictures(number..<number + 1, bytes: 8_000)
-            // A third of what comes.
+            // A third of what arrives.
             line.take(2_700)
             #expect(line.core.queued <= 3_100)
         }
         #expect(line.core.state == .live, "\(line.events)")
         #expect(line.core.dropped > 100)
-        // Behind each hole a key picture.
+        // A key frame after each gap.
         let shown = line.received.filter { $0.payload.byte(at: 1) == 1 }
         for (before, after) in zip(shown, shown.dropFirst()) where after.timestamp - before.timestamp != 40 {
             #expect(after.payload.byte(at: 0) == 0x17, "\(before.timestamp) \(after.timestamp)")
         }
     }
 
-    @Test("after a loss in the middle of a group it begins with headers and a key picture, and its times go on")
+    @Test("after a loss in mid-GOP it starts with headers and a key frame, and timestamps continue")
     func reconnects() throws {
         let line = try Line()
         line.goLive()
@@ -237,7 +237,7 @@ struct PushCoreTests {
         let last = try #require(line.received.last?.timestamp)
         line.perform(line.core.disconnected("reset by peer", now: line.now))
         #expect(line.events.last == .failed(.unreachable, reason: "reset by peer", retryMs: 500))
-        // What the feed holds meanwhile begins with a key picture that was sent before.
+        // The feed's backlog starts with a key frame that was already sent.
         line.backlog = Line.head + (25..<55).map { Line.picture($0) }
         line.now += Self.second / 2
         line.perform(line.core.tick(now: line.now))
@@ -247,7 +247,7 @@ struct PushCoreTests {
         #expect(last == 39 * 40)
     }
 
-    @Test("times begin at 0 and are whole beyond 2³² milliseconds of the room")
+    @Test("timestamps start at 0 and stay exact beyond 2³² milliseconds of room time")
     func times() throws {
         let line = try Line()
         let far: Int64 = 5_000_000_000
@@ -267,7 +267,7 @@ struct PushCoreTests {
         #expect(line.received.map(\.timestamp) == [0, 0, 40, 80])
     }
 
-    @Test("a refusal says the server's code, and keeps the key to itself")
+    @Test("a refusal reports the server's code, without the key")
     func refused() throws {
         let line = try Line()
         line.decision = .deny(.denied)
@@ -281,7 +281,7 @@ struct PushCoreTests {
         #expect(line.core.lastFailure == .refused)
     }
 
-    @Test("waits double up to the cap, and begin anew after a connection that held")
+    @Test("delays double up to the limit, and reset after a stable connection")
     func backoff() throws {
         let line = try Line()
         var waits: [Int] = []
@@ -304,7 +304,7 @@ struct PushCoreTests {
         #expect(line.events.last == .failed(.unreachable, reason: "gone", retryMs: 500))
     }
 
-    /// The handshake, and an `_error` or `onStatus` in answer to what the client sends first.
+    /// The handshake, and an `_error` or `onStatus` in answer to the client's first command.
     private static func redirect(_ line: Line, to place: String, name: String = "_error") {
         var writer = RTMPChunkWriter()
         var bytes = [UInt8](repeating: 3, count: 1) + [UInt8](repeating: 0, count: 3072)
@@ -323,7 +323,7 @@ struct PushCoreTests {
     }
 
     @Test(
-        "a redirection is followed at once with the same key, three times at most", arguments: ["_error", "onStatus"])
+        "a redirect is followed at once with the same key, three times at most", arguments: ["_error", "onStatus"])
     func redirected(name: String) throws {
         let line = try Line()
         line.reads = false
@@ -341,10 +341,10 @@ struct PushCoreTests {
         #expect(!reason.contains("s3cretkey"))
         line.now += Self.second
         line.perform(line.core.tick(now: line.now))
-        #expect(line.connects.last?.host == "cdn", "after a failure it begins where it was told to")
+        #expect(line.connects.last?.host == "cdn", "after a failure it starts at the redirect target")
     }
 
-    /// What a server says that is about to be renewed.
+    /// The message of a server that is about to restart.
     private static func askToReconnect(_ line: Line) {
         var writer = RTMPChunkWriter()
         // As the server has announced.
@@ -363,7 +363,7 @@ struct PushCoreTests {
         line.answer(bytes)
     }
 
-    @Test("a server that asks for another connection is followed each time it has held one, otherwise three times")
+    @Test("reconnect requests are followed without limit after stable connections, otherwise three times")
     func renewed() throws {
         for (held, connects) in [(PushCore.steady, 7), (0, 4)] {
             let line = try Line()
@@ -378,7 +378,7 @@ struct PushCoreTests {
         }
     }
 
-    @Test("of what a server says no part of a secret is shown, however long it is and however often it is repeated")
+    @Test("no part of a secret is shown from a server's text, however long or often it is repeated")
     func secrets() throws {
         let token = (0..<90).map { "part\($0)-of-it" }.joined(separator: ".")
         let url = try #require(RTMPURL("rtmp://cdn/live/s3cretkey?token=\(token)"))
@@ -392,7 +392,7 @@ struct PushCoreTests {
         #expect(secrets.presentable(String(repeating: "x", count: 5_000)).count == 200)
     }
 
-    @Test("of the servers it was sent on to it remembers the newest alone, and its own secrets for good")
+    @Test("of redirect targets only the newest is remembered; its own secrets are remembered always")
     func manyServers() throws {
         let own = try #require(RTMPURL("rtmp://cdn/live/s3cretkey"))
         func other(_ number: Int) throws -> RTMPURL {
@@ -406,7 +406,7 @@ struct PushCoreTests {
     }
 
     @Test(
-        "from TLS it does not go to plain text, and not to what is no address",
+        "it does not follow redirects from TLS to plain text, nor to invalid addresses",
         arguments: ["rtmp://edge/live", "http://edge/live", "", "rtmps://"])
     func noDowngrade(place: String) throws {
         let line = try Line("rtmps://cdn/live/s3cretkey")
@@ -417,7 +417,7 @@ struct PushCoreTests {
         #expect(line.connects.count == 1 && line.core.state == .failed)
     }
 
-    @Test("at the end what waits is sent, and the server is taken leave of")
+    @Test("at the end queued media is sent, and the session is closed properly")
     func ends() throws {
         let line = try Line()
         line.goLive()
@@ -427,10 +427,10 @@ struct PushCoreTests {
         #expect(line.events.last == .stopped(reason: "over"))
         line.perform(line.core.stop(reason: "again", now: line.now))
         line.perform(line.core.push(Line.picture(50), now: line.now))
-        #expect(line.events.count == 3, "nothing behind the end")
+        #expect(line.events.count == 3, "nothing after the end")
     }
 
-    @Test("a server that does not speak RTMP is an error and no trap")
+    @Test("a server that does not speak RTMP is an error, not a trap")
     func garbage() throws {
         let line = try Line()
         line.perform(line.core.push(Line.picture(0), now: 0))
@@ -444,10 +444,10 @@ struct PushCoreTests {
     }
 }
 
-@Suite("Acknowledgements of a server: RTMP 1.0 §5.4.3")
+@Suite("Acknowledgements from a server: RTMP 1.0 §5.4.3")
 struct AckLedgerTests {
     @Test(
-        "a sequence goes on behind 2³², and where servers begin anew at 0xF0000000",
+        "sequence numbers continue past 2³², and where servers restart at 0xF0000000",
         arguments: [4_294_967_296, 0xF000_0000])
     func wraps(modulus: UInt64) {
         var ledger = AcknowledgementTracker(window: 1 << 20)
@@ -462,7 +462,7 @@ struct AckLedgerTests {
         #expect(ledger.overdue(.max / 2) == nil)
     }
 
-    @Test("nothing is overdue of a server that never acknowledges; of one that does, what is two of its steps late")
+    @Test("a server that never acknowledges is never overdue; others are after two of their intervals")
     func overdue() {
         var ledger = AcknowledgementTracker(window: 1_000)
         ledger.sent(1_000_000, now: 1)
@@ -478,7 +478,7 @@ struct AckLedgerTests {
         #expect(ledger.overdue(200) == nil)
     }
 
-    @Test("a sequence that says more than was sent, or goes back, changes nothing for the worse")
+    @Test("a sequence number beyond what was sent, or one that goes back, does no harm")
     func lies() {
         var ledger = AcknowledgementTracker(window: 1_000)
         ledger.acknowledge(.max, sent: 5_000, now: 1)

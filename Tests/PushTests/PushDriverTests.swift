@@ -22,7 +22,7 @@ struct PushDriverTests {
         }
     }
 
-    /// The machine's, which can be told that time has passed.
+    /// The machine's clock, which the test can set forward.
     private final class LeapingClock: MonotonicClock {
         private let ahead = Mutex<Int64>(0)
 
@@ -30,7 +30,7 @@ struct PushDriverTests {
         func now() -> Int64 { MachineClock().now() + self.ahead.withLock { $0 } }
     }
 
-    /// What the outputs report.
+    /// The outputs' reports.
     private final class Reports: Sendable {
         private let list = Mutex<[PushCore.Event]>([])
 
@@ -41,12 +41,12 @@ struct PushDriverTests {
         }
     }
 
-    /// - Parameter line: Named by the failure.
+    /// - Parameter line: The line that a failure names.
     private static func until(line: Int = #line, _ isMet: () -> Bool) async throws {
         try await waitUntil("the condition in line \(line)") { isMet() }
     }
 
-    /// A server, and outputs that send it pictures, 40 ms of program each time they are asked for more.
+    /// A server, and outputs that are fed one frame, 40 ms of program, per call.
     private final class Bench {
         let server: PushServer
         let outputs: LiveOutputs
@@ -73,13 +73,13 @@ struct PushDriverTests {
             try self.outputs.start([settings]) { [reports] in reports.add($1) }
         }
 
-        /// The next picture; the first of each second is a key picture.
+        /// Sends the next frame; the first of each second is a key frame.
         func send() {
             self.feed.receive(FeedCoreTests.picture(self.next, isKey: self.next % 25 == 0))
             self.next += 1
         }
 
-        /// Sends on until `isMet`.
+        /// Sends until `isMet`.
         func run(line: Int = #line, _ isMet: () -> Bool) async throws {
             try await PushDriverTests.until(line: line) {
                 self.send()
@@ -109,7 +109,7 @@ struct PushDriverTests {
         folder.remove()
     }
 
-    @Test("pictures arrive behind metadata and headers; a server that goes is found again; leave is taken")
+    @Test("media arrives after metadata and headers; a restarted server is reconnected; the end is announced")
     func plain() async throws {
         let bench = try Bench(try await PushServer.start(), isSecure: false)
         try await bench.run { bench.server.seen.media.count > 10 }
@@ -118,7 +118,7 @@ struct PushDriverTests {
         #expect(seen.properties.contains { $0.name == "width" && $0.value == .number(320) })
         #expect(seen.media.first == [0x17, 0, 0, 0, 0] + FeedCoreTests.record.configuration)
         #expect(seen.media.contains([0xAF, 0, 0x11, 0x90]))
-        #expect(seen.media.dropFirst(2).first?.prefix(2) == [0x17, 1], "the first picture is a key picture")
+        #expect(seen.media.dropFirst(2).first?.prefix(2) == [0x17, 1], "the first frame is a key frame")
 
         bench.server.dropAll()
         try await bench.run { bench.server.seen.keys.count == 2 && bench.status?.state == .live }
@@ -148,7 +148,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("over TLS to a server whose authority is named, by address and by name")
+    @Test("it publishes over TLS to a server with a named authority, by address and by name")
     func secure() async throws {
         try CertificateMaker.require()
         for host in ["127.0.0.1", "localhost"] {
@@ -164,7 +164,7 @@ struct PushDriverTests {
         }
     }
 
-    @Test("a server whose certificate nobody vouches for gets nothing, not even the key; who trusts anybody says so")
+    @Test("a server without a trusted certificate gets nothing, not even the key, unless trust is disabled")
     func untrusted() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -181,7 +181,7 @@ struct PushDriverTests {
         await trusting.stop()
     }
 
-    @Test("TLS that meets none, and none that meets TLS, fail with a reason and are tried again")
+    @Test("TLS to a plain server and plain to a TLS server fail with a reason and are retried")
     func mismatch() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -198,7 +198,7 @@ struct PushDriverTests {
         }
     }
 
-    @Test("a server that takes the connection and says no word of TLS is let go of: nothing of it stays open")
+    @Test("a server that never answers the TLS handshake is closed completely")
     func muteTLS() async throws {
         let clock = LeapingClock()
         let bench = try Bench(try await PushServer.start(isMute: true), isSecure: true, clock: clock)
@@ -209,7 +209,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("a server that reads nothing any more is left over TLS, too")
+    @Test("a server that stops reading is detected over TLS, too")
     func deafTLS() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -228,7 +228,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("outputs begin, change and end while others go on; pictures that none wants are dropped")
+    @Test("outputs are added, changed and removed while others continue; frames that no output needs are dropped")
     func changes() async throws {
         let (one, two) = (try await PushServer.start(), try await PushServer.start())
         let outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
@@ -256,17 +256,17 @@ struct PushDriverTests {
             }
         }
         for _ in 0..<30 { send() }
-        #expect(!feed.isAwake, "nobody wants them")
+        #expect(!feed.isAwake, "no output needs them")
         try change([], [settings("one", one, key: "k_one")], ["one"])
         #expect(feed.isAwake)
         try await run { one.seen.media.count > 5 }
-        #expect(one.seen.media.dropFirst().first?.prefix(2) == [0x17, 1], "not where it was when it was asked for")
+        #expect(one.seen.media.dropFirst().first?.prefix(2) == [0x17, 1], "not its timestamp at the request")
 
         try change([], [settings("two", two, key: "k_two")], ["two", "one"])
         try await run { two.seen.media.count > 5 }
         #expect(two.seen.media.dropFirst().first?.prefix(2) == [0x17, 1])
         #expect(outputs.statuses.map(\.outputID) == ["two", "one"])
-        // The same server takes the next key once the last one has left.
+        // The same server accepts the next key once the last publisher has left.
         try change(["two"], [settings("two", two, key: "k_new")], ["two", "one"])
         try await run { two.seen.keys.count == 2 }
         #expect(two.seen.keys == ["k_two", "k_new"] && two.seen.unpublished == 1 && two.seen.closed == 1)
@@ -286,12 +286,12 @@ struct PushDriverTests {
         #expect(reports.reasons.isEmpty)
         await outputs.stop(reason: "the room has ended")
         try change([], [settings("late", one, key: "k_late")], ["late"])
-        #expect(outputs.statuses.isEmpty && !feed.isAwake, "nothing begins behind the end")
+        #expect(outputs.statuses.isEmpty && !feed.isAwake, "nothing starts after the end")
         await one.stop()
         await two.stop()
     }
 
-    @Test("one that is ended before it has begun never begins")
+    @Test("an output removed before it has started never starts")
     func overtaken() async throws {
         let server = try await PushServer.start(isMute: true)
         let outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
@@ -310,7 +310,7 @@ struct PushDriverTests {
         await server.stop()
     }
 
-    @Test("authorities that cannot be read are refused before anything begins")
+    @Test("unreadable authorities are refused before anything starts")
     func unreadable() async throws {
         let url = try #require(RTMPURL("rtmps://127.0.0.1/live/key", allowsTLS: true))
         var settings = PushSettings(outputID: "cdn", rendition: "180p", core: PushCore.Settings(url: url))

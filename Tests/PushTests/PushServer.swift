@@ -5,7 +5,7 @@ import NIOSSL
 import RTMP
 import Synchronization
 
-/// An RTMP server on the loopback, with TLS or without, that lets everybody in and notes what comes.
+/// An RTMP server on loopback, with or without TLS, that admits every publisher and records what arrives.
 final class PushServer: Sendable {
     struct Seen: Sendable {
         /// Stream keys, in the order of the publications.
@@ -14,7 +14,7 @@ final class PushServer: Sendable {
         var media: [[UInt8]] = []
         var properties: [AMF0Property] = []
         var unpublished = 0
-        /// Connections that have ended.
+        /// Number of ended connections.
         var closed = 0
     }
 
@@ -22,7 +22,7 @@ final class PushServer: Sendable {
     private let channel: any Channel
     private let state: SeenBox
 
-    /// What came of it, for any thread.
+    /// The recorded values, for any thread.
     final class SeenBox: Sendable {
         private let seen = Mutex((value: Seen(), open: [ObjectIdentifier: any Channel]()))
 
@@ -33,8 +33,8 @@ final class PushServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - isMute: It takes connections, and neither reads nor says anything.
-    ///   - isDeaf: It lets everybody publish, and reads nothing from then on.
+    ///   - isMute: It accepts connections, and neither reads nor sends.
+    ///   - isDeaf: It admits every publisher, and reads nothing from then on.
     static func start(
         _ tls: NIOSSLContext? = nil, isMute: Bool = false, isDeaf: Bool = false
     ) async throws -> PushServer {
@@ -60,10 +60,10 @@ final class PushServer: Sendable {
 
     var port: Int { self.channel.localAddress?.port ?? 0 }
     var seen: Seen { self.state.value }
-    /// Connections that there have been.
+    /// Number of connections so far.
     var connections: Int { self.state.channels.count }
 
-    /// Ends every connection, as a server does that is restarted.
+    /// Closes every connection, like a restarted server.
     func dropAll() { for channel in self.state.channels { channel.close(promise: nil) } }
 
     func stop() async {

@@ -4,9 +4,9 @@ import Push
 import TestSupport
 import Testing
 
-@Suite("Publishing as an encoder does", .timeLimit(.minutes(1)))
+@Suite("Publishing like an encoder", .timeLimit(.minutes(1)))
 struct RTMPPublisherTests {
-    /// Has no packet.
+    /// An input without packets.
     private final class Nothing: PublishInput {
         let parameters: [CodecParameters] = []
         let picture: (width: Int, height: Int, fps: Int)? = nil
@@ -14,7 +14,7 @@ struct RTMPPublisherTests {
         func next() throws(MediaError) -> CodedPacket? { nil }
     }
 
-    /// Has a picture, and another an hour later.
+    /// An input with a frame, and another an hour later.
     private final class Sparse: PublishInput {
         let parameters = [FeedCoreTests.record]
         let picture: (width: Int, height: Int, fps: Int)? = nil
@@ -26,24 +26,24 @@ struct RTMPPublisherTests {
         }
     }
 
-    @Test("a server that takes the connection and says nothing is left as soon as that is wished")
+    @Test("a connection to a silent server can be stopped at once")
     func mute() async throws {
         let server = try await PushServer.start(isMute: true)
         let url = "rtmp://127.0.0.1:\(server.port)/live/key"
         let publisher = RTMPPublisher()
         publisher.stop()
         let hasFailed = await Self.hasFailed(publisher, url) { Nothing() }
-        #expect(!hasFailed, "whoever stops it knows")
+        #expect(!hasFailed, "the caller that stops it knows")
         await server.stop()
     }
 
-    @Test("in a gap of hours, too, it is left as soon as that is wished")
+    @Test("it can also be stopped at once during a gap of hours")
     func gap() async throws {
         let server = try await PushServer.start()
         let url = "rtmp://127.0.0.1:\(server.port)/live/key"
         let publisher = RTMPPublisher()
         async let end = Self.hasFailed(publisher, url) { Sparse() }
-        // The sequence header, and the picture in front of the gap.
+        // The sequence header, and the frame before the gap.
         try await waitUntil("two messages", { server.seen.media.count }) { $0 >= 2 }
         #expect(server.seen.media.count == 2)
         publisher.stop()
@@ -52,7 +52,7 @@ struct RTMPPublisherTests {
         await server.stop()
     }
 
-    /// Publishes on a thread of its own until it is over.
+    /// Publishes on a thread of its own until it ends.
     private static func hasFailed(
         _ publisher: RTMPPublisher, _ url: String, _ make: @escaping @Sendable () -> any PublishInput
     ) async -> Bool {

@@ -12,20 +12,20 @@ struct AMF0Tests {
         .typedObject(name: "T", [AMF0Property("x", .boolean(false))]),
     ]
 
-    @Test("every kind of value comes back as it was written")
+    @Test("every kind of value survives a round trip")
     func roundTrip() {
         let result = AMF0Reader.values(in: AMF0Writer.bytes(Self.all))
         #expect(result.values == Self.all)
         #expect(result.fault == nil)
     }
 
-    @Test("cut anywhere, values before the cut are kept and nothing traps")
+    @Test("after truncation anywhere, the values before are kept and nothing traps")
     func truncation() {
         let values = Self.all.filter { $0.string?.utf8.count ?? 0 < 1000 }
         let bytes = AMF0Writer.bytes(values)
         for end in 0...bytes.count {
             let result = AMF0Reader.values(in: Array(bytes[..<end]))
-            // An object that the end cuts off at a property boundary counts as complete; nothing else does.
+            // An object truncated at a property boundary counts as complete; nothing else does.
             let whole = result.values.prefix { values.contains($0) }
             #expect(whole.count >= result.values.count - 1)
         }
@@ -41,7 +41,7 @@ struct AMF0Tests {
         }
     }
 
-    @Test("the count of an ECMA array is not believed", arguments: [0, 1, 0xFFFF_FFFF] as [UInt32])
+    @Test("the count of an ECMA array is ignored", arguments: [0, 1, 0xFFFF_FFFF] as [UInt32])
     func ecmaCount(count: UInt32) {
         let head = [8] + RTMPChunkReaderTests.big(count)
         let result = AMF0Reader.values(in: head + [0, 1, 0x61, 5, 0, 1, 0x62, 5, 0, 0, 9])
@@ -49,7 +49,7 @@ struct AMF0Tests {
     }
 
     @Test(
-        "faults are named",
+        "malformed values throw the matching error",
         arguments: [
             ([2, 0xFF, 0xFF, 1, 2, 3], .truncated), ([0x0C, 0xFF, 0xFF, 0xFF, 0xFF], .truncated),
             ([0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 5], .truncated), ([0x11, 1], .amf3), ([0x04], .marker(4)),
@@ -68,7 +68,7 @@ struct AMF0Tests {
         return all
     }
 
-    @Test("depth is bounded", arguments: [(16, true), (17, false), (70_000, false)])
+    @Test("nesting depth is limited", arguments: [(16, true), (17, false), (70_000, false)])
     func depth(levels: Int, isFine: Bool) {
         let nested = Self.repeated([3, 0, 1, 0x61], levels) + [5]
         #expect((AMF0Reader.values(in: nested).fault != .tooDeep) == isFine)
@@ -76,7 +76,7 @@ struct AMF0Tests {
         #expect((AMF0Reader.values(in: arrays).fault == nil) == isFine)
     }
 
-    @Test("values and properties are counted")
+    @Test("the numbers of values and properties are limited")
     func budgets() {
         #expect(AMF0Reader.values(in: [UInt8](repeating: 5, count: 4096)).fault == nil)
         #expect(AMF0Reader.values(in: [UInt8](repeating: 5, count: 4097)).fault == .tooManyValues)

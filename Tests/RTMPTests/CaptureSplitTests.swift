@@ -5,9 +5,9 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("Captures of real encoders, cut at every size, give the same packets")
+@Suite("Captures of real encoders give the same packets for any split")
 struct CaptureSplitTests {
-    /// What leaves ingest: everything of a packet but where its bytes lie.
+    /// A packet as it leaves ingest, without the location of its bytes.
     struct Packet: Hashable {
         let kind: TrackKind
         let pts: Int64
@@ -24,7 +24,7 @@ struct CaptureSplitTests {
         var sent: [UInt8] = []
     }
 
-    /// A server that lets everybody in, its session and demuxer as ingest has them.
+    /// A server that admits every publisher, with session and demuxer as in ingest.
     static func replay(_ bytes: [UInt8], split: () -> Int) -> Result {
         var session = RTMPServerSession(now: 0, random: [UInt8](repeating: 9, count: 1528))
         var demuxer = FLVDemuxer()
@@ -81,7 +81,7 @@ struct CaptureSplitTests {
         }
     }
 
-    @Test("those of the project", arguments: Fixtures.names)
+    @Test("captures of the project", arguments: Fixtures.names)
     func fixtures(name: String) {
         Self.check(name, Fixtures.bytes(name))
     }
@@ -89,7 +89,7 @@ struct CaptureSplitTests {
     private static let folder = getenv("TANDEM_CAPTURES").map { String(cString: $0) }
 
     @Test(
-        "those of a folder: every .c2s.bin in TANDEM_CAPTURES",
+        "captures of a folder: every .c2s.bin in TANDEM_CAPTURES",
         .enabled(if: Self.folder != nil, "TANDEM_CAPTURES is the path of a folder with .c2s.bin files"))
     func inFolder() throws {
         let path = try #require(Self.folder)

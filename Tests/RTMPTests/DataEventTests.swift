@@ -2,7 +2,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("What an encoder says to players in data messages")
+@Suite("Data messages from encoders to players")
 struct DataEventTests {
     private static func said(_ messages: [[AMF0Value]], isAMF3: Bool = false) -> SessionHarness {
         var script = ClientScript()
@@ -16,7 +16,9 @@ struct DataEventTests {
         return harness
     }
 
-    @Test("onTextData and onCuePoint come as JSON, with all that AMF has; others do not", arguments: [false, true])
+    @Test(
+        "onTextData and onCuePoint are converted to JSON with every AMF type; other messages are not",
+        arguments: [false, true])
     func values(isAMF3: Bool) {
         let nested = AMF0Value.object([
             AMF0Property("a", .strictArray([.number(1), .number(-2.5), .number(.nan), .null, .undefined])),
@@ -39,7 +41,7 @@ struct DataEventTests {
         #expect(harness.events.contains(.metadata([])))
     }
 
-    @Test("what is longer than 4,096 bytes is left out, and the next is not")
+    @Test("a message over 4,096 bytes is dropped, and the next is not")
     func long() {
         func text(_ count: Int) -> [AMF0Value] {
             [.string("onTextData"), .string(String(repeating: "x", count: count))]
@@ -48,7 +50,7 @@ struct DataEventTests {
         #expect(harness.said.map(\.utf8.count) == [11 + 4_096, 11 + 9])
     }
 
-    @Test("a flood of them is read twenty times, and keeps no metadata out")
+    @Test("a flood of data messages is read twenty times, and does not block metadata")
     func flood() {
         let many = (0..<300).map { [AMF0Value.string("onCuePoint"), .number(Double($0))] }
         let harness = Self.said(many + [[.string("onMetaData"), .object([])]])

@@ -3,7 +3,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Transport stream units: ISO/IEC 13818-1 §2.4.3")
+@Suite("MPEG-TS access units: ISO/IEC 13818-1 §2.4.3")
 struct ElementaryDemuxerTests {
     static let sps: [UInt8] = [0x67, 0x42, 0xC0, 0x0D, 0xDA, 0x05, 0x07, 0xE8]
     static let otherSPS: [UInt8] = [0x67, 0x42, 0xC0, 0x1F, 0xDA, 0x05, 0x07, 0xE8]
@@ -26,7 +26,7 @@ struct ElementaryDemuxerTests {
         self.picture([sps, self.pps, [0x65, 0x88]], pts: pts, dts: dts)
     }
 
-    /// 48 kHz stereo LC, `count` bytes behind its header.
+    /// 48 kHz stereo LC, `count` bytes after its header.
     static func aac(pts: Int64?, track: UInt8 = 0, count: Int = 10) -> MPEGTSUnit {
         let length = 7 + count
         let header: [UInt8] = [
@@ -48,7 +48,7 @@ struct ElementaryDemuxerTests {
         )
     }
 
-    @Test("parameter sets in the stream make the configuration, once; what comes before them is dropped")
+    @Test("parameter sets in the stream give the configuration once; frames before them are dropped")
     func configuration() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -65,7 +65,7 @@ struct ElementaryDemuxerTests {
         #expect(demuxer.counters.beforeConfiguration == 1)
     }
 
-    @Test("other parameter sets at a key picture are another configuration, in order with the pictures")
+    @Test("other parameter sets at a key frame give another configuration, in order with the frames")
     func change() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -74,7 +74,7 @@ struct ElementaryDemuxerTests {
         #expect(configurations.count == 2 && packets.count == 3)
     }
 
-    @Test("the first picture of an open GOP is a key picture; one that a gradual refresh begins with is not")
+    @Test("the first frame of an open GOP is a key frame; the start of a gradual refresh is not")
     func openGOP() {
         let atOnce: [UInt8] = [0x06, 1, 2, 0, 0, 6, 1, 0xC4, 0x80]
         let later: [UInt8] = [0x06, 6, 2, 0x26, 0x40, 0x80]
@@ -94,7 +94,7 @@ struct ElementaryDemuxerTests {
         #expect(run.packets.map(\.isKey) == [true, false])
     }
 
-    @Test("33 bits wrap for sound and picture together, and a B-picture's pts may wrap before its dts")
+    @Test("33-bit times wrap for audio and video together, and a B-frame's pts may wrap before its dts")
     func wrap() {
         let end: Int64 = 1 << 33
         var demuxer = ElementaryDemuxer()
@@ -108,7 +108,7 @@ struct ElementaryDemuxerTests {
         #expect(packets[2].dts == end - 3_000 && packets[4].dts == end)
     }
 
-    @Test("frames that share one time follow one another without a gap, to the tick")
+    @Test("audio frames that share one timestamp follow without a gap, to the tick")
     func sharedTime() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -118,7 +118,7 @@ struct ElementaryDemuxerTests {
         #expect(packets.allSatisfy { $0.count == 10 }, "without the ADTS header")
     }
 
-    @Test("a second track of sound has its number; more than four are not heard")
+    @Test("a second audio track gets its number; more than four are ignored")
     func tracks() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -127,7 +127,7 @@ struct ElementaryDemuxerTests {
         #expect(demuxer.counters.extraTracks == 3)
     }
 
-    @Test("a second field that shares its frame's PES packet, and so has no time, is not lost")
+    @Test("a second field in its frame's PES packet, without a timestamp, is not lost")
     func fields() {
         var demuxer = ElementaryDemuxer()
         let (_, packets) = Self.items(
@@ -138,7 +138,7 @@ struct ElementaryDemuxerTests {
             ], &demuxer)
         #expect(packets.map(\.pts) == [7_200, 7_200, 14_400, 14_400])
         #expect(packets.map(\.dts) == [3_600, 3_600, 7_200, 7_200])
-        #expect(demuxer.counters.malformed == 1, "before the first time there is none")
+        #expect(demuxer.counters.malformed == 1, "before the first timestamp there is none")
     }
 
     private static let hevcSPS: [UInt8] = [
@@ -148,7 +148,7 @@ struct ElementaryDemuxerTests {
     /// One frame of 128 kbit/s at 44.1 kHz.
     private static let mp3: [UInt8] = [0xFF, 0xFB, 0x90, 0] + [UInt8](repeating: 0, count: 413)
 
-    @Test("a track that turns into another codec behind its old name is noticed, and nothing of it is handed on")
+    @Test("a track that changes its codec without a new type is detected, and none of its data is passed on")
     func codecChange() {
         let all: Set<CodecName> = [.h264, .hevc, .aac, .opus]
         let hevc = Self.picture(
@@ -157,7 +157,7 @@ struct ElementaryDemuxerTests {
         avc.codec = .hevc
         var opus = Self.aac(pts: 0)
         opus.payload = PacketMemory([0x7F, 0xE0, 3, 0xFC, 1, 2])
-        // Of 260 bytes, the first two and the last two to be left out, with a byte of extension; then another one.
+        // 260 bytes, two to be trimmed at the start and two at the end, with a byte of extension; then another packet.
         let long: [UInt8] = [0x7F, 0xFC, 0xFF, 5, 0, 9, 0, 9, 1, 8] + Array(repeating: 4, count: 260)
         var many = opus
         many.payload = PacketMemory(long + opus.payload.bytes)
@@ -183,7 +183,7 @@ struct ElementaryDemuxerTests {
         }
     }
 
-    @Test("what merely looks like the beginning of another codec is none")
+    @Test("data that only resembles the start of another codec is not a change")
     func noCodecChange() {
         var demuxer = ElementaryDemuxer(codecs: [.h264, .hevc, .aac, .opus])
         var opus = Self.aac(pts: 0)
@@ -202,7 +202,7 @@ struct ElementaryDemuxerTests {
     }
 
     @Test(
-        "what is left of an AAC frame whose beginning was lost is no Opus, whatever it begins with",
+        "the rest of an AAC frame whose start was lost is not taken for Opus, whatever it starts with",
         arguments: [
             [0x7F], [0x7F, 0xE0], [0x7F, 0xE0, 0], [0x7F, 0xE0, 3, 1, 2], [0x7F, 0xE0, 3, 1, 2, 3, 4],
             [0x7F, 0xE0, 0xFF], [0x7F, 0xE0, 1, 9, 0x7F], [0x7F, 0xE0, 1, 9, 0x7F, 0xC0], [0x7F, 0xF4, 1, 0, 0, 9],
@@ -214,10 +214,10 @@ struct ElementaryDemuxerTests {
         rest.payload = PacketMemory(bytes)
         let after = Self.items([rest, Self.aac(pts: 3_000)], &demuxer)
         #expect(demuxer.changedCodec == nil && demuxer.counters.malformed == 1)
-        #expect(after.packets.count == 1, "the next frame is heard")
+        #expect(after.packets.count == 1, "the next frame is decoded")
     }
 
-    @Test("what is not listed, too large, or has no header is dropped and named, and the rest goes on")
+    @Test("units that are not listed, too large or without a header are dropped and named, and the rest continues")
     func refused() {
         var demuxer = ElementaryDemuxer(maximumBytes: 64)
         var noHeader = Self.aac(pts: 0)

@@ -3,7 +3,7 @@ import RTMP
 import TestSupport
 import Testing
 
-/// Enhanced RTMP tag bodies, byte by byte as the specification writes them.
+/// Enhanced RTMP tag bodies, byte by byte from the specification.
 enum EnhancedBytes {
     enum Kind { case video, audio }
 
@@ -11,10 +11,10 @@ enum EnhancedBytes {
 
     static func unsigned24(_ value: Int) -> [UInt8] { [16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
 
-    /// The first byte of a key picture (1 behind the flag), or of sound (format 9): the same bits.
+    /// The first byte of a key frame (1 after the flag), or of audio (format 9): the same bits.
     static func first(_ kind: Kind, _ type: UInt8) -> UInt8 { 0x90 | type }
 
-    /// A message of one track without a number.
+    /// A message of one track without a track id.
     static func single(_ kind: Kind, _ type: UInt8, _ codec: String, _ body: [UInt8]) -> [UInt8] {
         [self.first(kind, type)] + self.letters(codec) + body
     }
@@ -27,7 +27,7 @@ enum EnhancedBytes {
         return coded + data + [type << 4 | next]
     }
 
-    /// A message of several tracks, with a codec for all (`nil`: one each).
+    /// A message of several tracks, with one codec for all (nil: one each).
     static func many(
         _ kind: Kind, _ type: UInt8, _ codec: String?, _ tracks: [(codec: String, track: UInt8, body: [UInt8])]
     ) -> [UInt8] {
@@ -41,24 +41,24 @@ enum EnhancedBytes {
         return bytes
     }
 
-    /// A message that says its track, of one.
+    /// A message of one track with its id.
     static func one(_ kind: Kind, _ type: UInt8, _ codec: String, track: UInt8, _ body: [UInt8]) -> [UInt8] {
         [self.first(kind, kind == .video ? 6 : 5), type] + self.letters(codec) + [track] + body
     }
 
-    /// The beginning of a FLAC stream: 48 kHz, two channels, 16 bits, blocks of 4,608 samples.
+    /// The start of a FLAC stream: 48 kHz, two channels, 16 bits, blocks of 4,608 samples.
     static let flac: [UInt8] =
         Array("fLaC".utf8) + [0x80, 0, 0, 34, 0x12, 0, 0x12, 0, 0, 0, 0, 0, 0, 0, 0x0B, 0xB8, 0x02, 0xF0]
         + [UInt8](repeating: 0, count: 20)
 
-    /// An `HEVCDecoderConfigurationRecord` with one SPS and one PPS, as our own form has it.
+    /// An `HEVCDecoderConfigurationRecord` with one SPS and one PPS, in the form that Tandem writes.
     static let hevc: [UInt8] =
         [1] + [UInt8](repeating: 0, count: 20) + [
             3, 2, 0xA1, 0, 1, 0, 4, 0x42, 1, 1, 1, 0xA2, 0, 1, 0, 3, 0x44, 1, 0xC0,
         ]
 }
 
-@Suite("Faults and forms of Enhanced RTMP: P11 to P14")
+@Suite("Faults and forms of Enhanced RTMP")
 struct EnhancedFaultTests {
     private typealias Bytes = EnhancedBytes
     private typealias Run = FLVDemuxerTests.Run
@@ -71,7 +71,7 @@ struct EnhancedFaultTests {
 
     private func run() -> Run { Run(demuxer: FLVDemuxer(codecs: Self.all)) }
 
-    @Test("P11: HEVC under the number 12 and under its letters gives the same configuration and the same packets")
+    @Test("HEVC as codec id 12 and as FourCC gives the same configuration and packets")
     func hevcEitherWay() {
         var (old, new) = (self.run(), self.run())
         old.video([0x1C, 0, 0, 0, 0] + Bytes.hevc)
@@ -91,7 +91,7 @@ struct EnhancedFaultTests {
         }
     }
 
-    @Test("P11: what comes ahead of an HEVC picture in messages of its own comes with it, but not with another codec's")
+    @Test("units sent before an HEVC frame in separate messages join that frame, but not one of another codec")
     func aheadOfPictures() {
         var run = self.run()
         let sei = FLVDemuxerTests.avcc([0x4E, 1, 5, 1, 9, 0x80])
@@ -102,7 +102,7 @@ struct EnhancedFaultTests {
         run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
         tag(FLVDemuxerTests.avcc([0x46, 1, 0x50]), at: 10)
         tag(FLVDemuxerTests.avcc([0x50, 1, 0x80]), at: 10)
-        #expect(run.demuxer.counters.empty == 2, "a delimiter, and SEI behind a picture that is gone")
+        #expect(run.demuxer.counters.empty == 2, "a delimiter, and SEI after a frame that is gone")
         tag(sets, at: 20)
         tag(sei, at: 20)
         #expect(run.packets.isEmpty)
@@ -117,7 +117,7 @@ struct EnhancedFaultTests {
         #expect(run.packets.count == 3)
     }
 
-    @Test("P11: nor does it come behind another record of the same codec")
+    @Test("such units do not join a frame after another record of the same codec")
     func aheadOfAnotherRecord() {
         var run = self.run()
         let sei = FLVDemuxerTests.avcc([0x4E, 1, 5, 1, 9, 0x80])
@@ -131,7 +131,7 @@ struct EnhancedFaultTests {
         #expect(run.configurations.count == 2 && run.payloads == [Self.idr])
     }
 
-    @Test("P12: HEVC with and without an offset; a record that is cut is dropped")
+    @Test("HEVC works with and without a composition offset; a truncated record is dropped")
     func codedFrames() {
         var run = self.run()
         for length in 1..<Bytes.hevc.count {
@@ -148,10 +148,10 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "P12: pictures that are their decoder's as they are, key or not by their own bits",
+        "AV1, VP9 and VP8 frames pass unchanged, and their own bits decide about key frames",
         arguments: [
             ("av01", .av1, [0x81, 0, 0x0C, 0], [0x32, 1, 0x10], [0x32, 1, 0x20]),
-            // Behind a delimiter and a sequence header; behind a delimiter, with an extension.
+            // After a delimiter and a sequence header; after a delimiter, with an extension.
             ("av01", .av1, [], [0x12, 0, 0x0A, 2, 0, 0, 0x32, 1, 0x10], [0x12, 0, 0x36, 0, 1, 0x20]),
             // A frame header whose frame follows; a length beyond the end.
             ("av01", .av1, [], [0x1A, 1, 0x10, 0x22, 1, 9], [0x32, 3, 0x10, 1]),
@@ -171,7 +171,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "P12: sound with a record, with an empty one, and without any",
+        "audio works with a record, with an empty one, and without one",
         arguments: [
             ("Opus", .opus, Array("OpusHead".utf8) + [1, 2, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 0]), ("Opus", .opus, []),
             ("Opus", .opus, nil), ("fLaC", .flac, Bytes.flac),
@@ -188,7 +188,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads == [[0x21, 0x10, 4], [0x21, 0x10, 5]])
     }
 
-    @Test("P12: a FLAC record comes bare, as FFmpeg sends it, or as a stream begins; it is handed on in one form")
+    @Test("a FLAC record may come bare, as from FFmpeg, or as a stream header; it is passed on in one form")
     func flacRecords() {
         let more = Array("fLaC".utf8) + [0, 0, 0, 34] + Bytes.flac[8...] + [0x84, 0, 0, 4, 1, 2, 3, 4]
         for record in [Bytes.flac, Array(Bytes.flac[8...]), more] {
@@ -200,11 +200,12 @@ struct EnhancedFaultTests {
         }
     }
 
-    @Test("P12: a FLAC record of another length, block or sampling rate is none")
+    @Test("a FLAC record with a wrong length, block size or sample rate is refused")
     func flacFaults() {
         var faults = (0..<Bytes.flac.count).map { Array(Bytes.flac.prefix($0)) }
         faults += (1...3).map { Array(Bytes.flac.dropFirst(8 + $0)) } + [Array(Bytes.flac[8...]) + [0]]
-        // Another block first, another length, a wrong mark, no samples a block, fewer at most than at least, no rate.
+        // Another block first, another length, a wrong marker, no samples per block, a maximum below the minimum, no
+        // sample rate.
         for (place, value) in [(4, 0x81), (5, 1), (7, 33), (7, 35), (0, 0x46), (8, 0), (10, 0), (18, 0)]
             as [(Int, UInt8)]
         {
@@ -221,7 +222,7 @@ struct EnhancedFaultTests {
         }
     }
 
-    @Test("P12: FLAC and AAC wait for their record; one that is broken is none", arguments: ["fLaC", "mp4a"])
+    @Test("FLAC and AAC wait for their record; a broken record does not count", arguments: ["fLaC", "mp4a"])
     func soundBeforeRecord(letters: String) {
         var run = self.run()
         run.audio(Bytes.single(.audio, 1, letters, [1, 2]))
@@ -231,7 +232,7 @@ struct EnhancedFaultTests {
         #expect(run.demuxer.counters.beforeConfiguration == 2 && run.demuxer.counters.badConfigurations == 1)
     }
 
-    @Test("P13: three modifiers in a row, one of 256 bytes and one of 65,536, and the nanoseconds of the second")
+    @Test("three modifiers in a row, of 256 bytes and 65,536 bytes, and the nanoseconds of the second")
     func modifiers() {
         for long in [256, 65_536] {
             var run = self.run()
@@ -247,7 +248,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "P13: an offset of two bytes, or of a millisecond and more, is ignored, and the frame is not",
+        "a nanosecond offset of two bytes, or of a millisecond and more, is ignored, and the frame is kept",
         arguments: [[0xFF, 0xFF], [0x0F, 0x42, 0x40], [0xFF, 0xFF, 0xFF]] as [[UInt8]])
     func uselessOffset(data: [UInt8]) {
         var run = self.run()
@@ -257,7 +258,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads == [[1, 2]])
     }
 
-    @Test("P13: modifiers without end, and cut anywhere, cost the message alone")
+    @Test("endless or truncated modifiers cost only their message")
     func cutModifiers() {
         var run = self.run()
         let endless = [Bytes.first(.video, 7)] + (0..<17).flatMap { _ in Bytes.modifier([1], type: 5, next: 7) }
@@ -271,7 +272,7 @@ struct EnhancedFaultTests {
         #expect(run.packets.count == 1)
     }
 
-    @Test("P14: one further track, several of one codec, several with a codec each: all parts with their numbers")
+    @Test("one further track, several with one codec, several with a codec each: all get their numbers")
     func severalTracks() {
         var run = self.run()
         let record: [UInt8] = [0x11, 0x90]
@@ -289,7 +290,7 @@ struct EnhancedFaultTests {
         #expect(run.demuxer.counters.badHeaders == 0 && run.demuxer.counters.extraTracks == 0)
     }
 
-    @Test("P14: a size past the end ends the message; several tracks inside several tracks are nothing")
+    @Test("a size past the end ends the message; nested multitracks are ignored")
     func damagedTracks() {
         var run = self.run()
         run.audio(Bytes.single(.audio, 0, "mp4a", [0x11, 0x90]))
@@ -303,7 +304,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads.last == [0x21, 7])
     }
 
-    @Test("P14: of several pictures the first track is decoded; a fifth sound is left out, and named")
+    @Test("of several video tracks the first is decoded; a fifth audio track is dropped and reported")
     func extraTracks() {
         var run = self.run()
         run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
@@ -311,11 +312,11 @@ struct EnhancedFaultTests {
         #expect(run.payloads == [Self.idr] && run.demuxer.counters.extraTracks == 2)
         for track in UInt8(0)..<6 { run.audio(Bytes.one(.audio, 1, "Opus", track: track, [track]), at: 9) }
         #expect(run.packets.filter { $0.kind == .audio }.map(\.track) == [0, 1, 2, 3])
-        #expect(run.demuxer.unsupportedCodec == "hvc1 as video track 1", "what was left out first")
-        #expect(run.demuxer.unsupportedVideo == nil, "the publisher may stay")
+        #expect(run.demuxer.unsupportedCodec == "hvc1 as video track 1", "the first that was dropped")
+        #expect(run.demuxer.unsupportedVideo == nil, "the publisher is kept")
     }
 
-    @Test("what our own client writes of a further track is read as it was")
+    @Test("a further track written by Tandem's client is read back unchanged")
     func roundTrip() throws {
         var run = self.run()
         var parameters = CodecParameters(codec: .aac, configuration: [0x11, 0x90])
@@ -330,7 +331,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "bytes of every kind behind an enhanced header never trap, and what comes out lies inside", arguments: 0..<200)
+        "random bytes after an enhanced header never trap, and the output stays within the input", arguments: 0..<200)
     func random(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var run = self.run()

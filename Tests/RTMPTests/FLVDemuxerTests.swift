@@ -19,7 +19,7 @@ struct FLVDemuxerTests {
         units.flatMap { RTMPChunkReaderTests.big(UInt32($0.count)) + $0 }
     }
 
-    /// Feeds tags and keeps what comes.
+    /// Feeds tags and stores the results.
     struct Run {
         var demuxer = FLVDemuxer()
         var items: [SourceItem] = []
@@ -41,7 +41,7 @@ struct FLVDemuxerTests {
         var payloads: [[UInt8]] { self.packets.map { $0.memory.bytes(in: $0.range) } }
     }
 
-    @Test("P01: configuration, key frame and inter frame with composition offsets of either sign")
+    @Test("configuration, key frame and inter frame with composition offsets of either sign")
     func video() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -55,7 +55,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.allSatisfy { $0.timescale == 1000 && $0.arrival == 77 && $0.kind == .video })
     }
 
-    @Test("a key frame is what holds an IDR picture, whatever the tag's flag says")
+    @Test("a key frame is one with an IDR slice, whatever the tag's flag says")
     func keyFrames() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -64,7 +64,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.isKey) == [false, true])
     }
 
-    @Test("a record that is far too large to be one is not passed on, and the one before holds")
+    @Test("a record far too large is dropped, and the one before stays in force")
     func giantConfigurations() {
         let giant = [0x11, 0x90] + [UInt8](repeating: 1, count: CodecParameters.largestConfiguration)
         let further: [UInt8] = [0x95, 0x00] + Array("mp4a".utf8) + [1]
@@ -78,7 +78,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badConfigurations == 2 && run.packets.count == 1)
     }
 
-    @Test("a record of pictures that is too large to be one changes nothing: not even how long a length is")
+    @Test("a video record that is too large changes nothing, not even the NAL unit length size")
     func giantRecord() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -90,7 +90,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badConfigurations == 1 && run.packets.count == 1)
     }
 
-    @Test("P02: a configuration is sent on when it differs, in one form")
+    @Test("a configuration is passed on when it changes, in one form")
     func configurations() {
         var run = Run()
         let other = Self.record(sps: [0x67, 0x64, 0, 0x1F, 1, 2])
@@ -100,7 +100,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.map(\.configuration) == [Self.record(), other])
     }
 
-    @Test("P03: records that decoders must not see are dropped", arguments: 0..<Self.record().count)
+    @Test("truncated records are dropped", arguments: 0..<Self.record().count)
     func truncatedRecords(length: Int) {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record().prefix(length))
@@ -109,7 +109,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "P03: records of another version, without parameter sets, or with empty ones are dropped",
+        "records of another version, without parameter sets, or with empty ones are dropped",
         arguments: [
             [2, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 1, 0x67, 1, 0, 1, 0x68], [1, 0x42, 0, 0x1E, 0xFF, 0xE0, 1, 0, 1, 0x68],
             [1, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 1, 0x67, 0], [1, 0x42, 0, 0x1E, 0xFF, 0xE1, 0, 0, 1, 0, 1, 0x68],
@@ -121,7 +121,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "P04, P05: lengths of two bytes, empty units, start codes: the payload is the same",
+        "two-byte lengths, empty units and start codes are converted to the same payload",
         arguments: [
             (4, [0, 0, 0, 0, 0, 0, 0, 2, 0x65, 7]), (2, [0, 2, 0x65, 7]), (1, [2, 0x65, 7]), (3, [0, 0, 2, 0x65, 7]),
             (4, [0, 0, 0, 1, 0x65, 7]), (4, [0, 0, 1, 0x65, 7]), (4, [0, 0, 0, 6, 0, 0, 0, 1, 0x65, 7]),
@@ -135,7 +135,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.sanitized == 1)
     }
 
-    @Test("P04: what is no frame gives no packet, and media goes on behind it")
+    @Test("tags without a frame give no packet, and media continues after them")
     func noFrames() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -150,7 +150,7 @@ struct FLVDemuxerTests {
         #expect(counters.short == 2 && counters.malformed == 1 && counters.empty == 4)
     }
 
-    @Test("P04: what comes ahead of a picture in messages of its own comes with it; what says nothing of it is dropped")
+    @Test("units sent before a frame in separate messages join that frame; useless ones are dropped")
     func aheadOfPictures() {
         var run = Run()
         let sei: [UInt8] = [0x06, 5, 1, 9, 0x80]
@@ -170,7 +170,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.count == 2, "a new parameter set is a new configuration here, too")
     }
 
-    @Test("P04: what came ahead of a picture that never came is gone with another sequence header, not the same")
+    @Test("units before a frame that never came are dropped at another sequence header, not at the same")
     func aheadOfAnotherHeader() {
         var run = Run()
         let other = Self.record(sps: [0x67, 0x64, 0, 0x1F, 1, 2])
@@ -186,7 +186,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.map(\.configuration) == [Self.record(), other])
     }
 
-    @Test("P04: what never comes to a picture is bounded")
+    @Test("the size of units that no frame follows is limited")
     func muchAheadOfPictures() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -196,7 +196,7 @@ struct FLVDemuxerTests {
         #expect((60_000...66_000).contains(run.packets.first?.count ?? 0))
     }
 
-    @Test("P06: parameter sets only in the stream make the configuration")
+    @Test("parameter sets only in the stream give the configuration")
     func inBandParameterSets() {
         var run = Run()
         run.video([0x27, 1, 0, 0, 0] + Self.avcc([0x41, 9]))
@@ -206,7 +206,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.beforeConfiguration == 1)
     }
 
-    @Test("a new parameter set in the stream is a new configuration; the old header once more is not")
+    @Test("a new parameter set in the stream is a new configuration; a repeated old header is not")
     func inBandChange() {
         var run = Run()
         let other: [UInt8] = [0x67, 0x42, 0xC0, 0x1F, 0x77]
@@ -221,7 +221,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.isKey) == [true, false, true, true])
     }
 
-    @Test("P07: a video command, an end of sequence and a picture in the middle of it all: decoding goes on")
+    @Test("a video command, an end of sequence and a frame in mid-stream: decoding continues")
     func commandsInMidStream() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -232,7 +232,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.count == 1 && run.packets.map(\.dts) == [0, 40])
     }
 
-    @Test("P08: a second AAC configuration in mid-stream is sent on once")
+    @Test("a second AAC configuration in mid-stream is passed on once")
     func soundChange() {
         var run = Run()
         for (index, body) in [
@@ -243,7 +243,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.count == 2)
     }
 
-    @Test("composition offsets over 15 minutes are not meant")
+    @Test("composition offsets over 15 minutes are ignored")
     func compositionOffsets() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -254,7 +254,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badCompositionOffsets == 2)
     }
 
-    @Test("S06: times unwrap for both tracks together; what carries no media does not move them")
+    @Test("timestamps unwrap for both tracks together; tags without media do not move them")
     func unwrap() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -268,7 +268,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.dts) == [wrap - 16, wrap + 16, wrap - 2, wrap + 32])
     }
 
-    @Test("P09: AAC: configuration, frames, ADTS headers, empty frames")
+    @Test("AAC: configuration, frames, ADTS headers, empty frames")
     func aac() {
         var run = Run()
         run.audio([0xAF, 1, 1, 2, 3])
@@ -288,7 +288,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "P09: AAC of seven and eight channels, whichever number encoders have for it; more are not taken",
+        "AAC of seven and eight channels is read in either numbering; more channels are refused",
         arguments: [
             ([0x11, 0xB8], true), ([0x11, 0xD8], true), ([0x11, 0xE0], true), ([0x11, 0xF0], true),
             ([0x11, 0xC0], false), ([0x11, 0xE8], false), ([0x11, 0xF8], false),
@@ -301,7 +301,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.count == (isTaken ? 1 : 0))
     }
 
-    @Test("P09: ADTS without a configuration makes one")
+    @Test("ADTS without a configuration gives one")
     func adtsOnly() {
         var run = Run()
         // AAC LC, 48 kHz, stereo, 9 bytes in all.
@@ -310,7 +310,7 @@ struct FLVDemuxerTests {
         #expect(run.payloads == [[0x21, 0x22]])
     }
 
-    @Test("P10: MP3 has no configuration record")
+    @Test("MP3 has no configuration record")
     func mp3() {
         var run = Run()
         run.audio([0x2E, 0xFF, 0xFB], at: 1)
@@ -321,7 +321,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "P15: codecs that are not supported are named",
+        "unsupported codecs are named",
         arguments: [
             (.video, [0x90] + Array("hvc1".utf8) + [1], "hvc1"), (.video, [0x1C, 0, 0, 0, 0], "HEVC"),
             (.video, [0x22, 1], "H.263"),
@@ -338,7 +338,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.hasSupportedTrack)
     }
 
-    @Test("a rotation in the middle of a capture is a second configuration of both tracks")
+    @Test("a rotation in mid-capture is a second configuration of both tracks")
     func rotation() {
         var run = Run()
         for message in RTMPCaptureTests.messages("lib_rotation") {
@@ -354,7 +354,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.malformed == 0)
     }
 
-    @Test("captures demux without a loss", arguments: Fixtures.names)
+    @Test("captures demux without loss", arguments: Fixtures.names)
     func captures(name: String) {
         var run = Run()
         var media = 0
@@ -372,9 +372,9 @@ struct FLVDemuxerTests {
     }
 }
 
-@Suite("FLV tags as the client writes them")
+@Suite("FLV tags written by the client")
 struct FLVTagWriterTests {
-    @Test("what is written is what is read")
+    @Test("written tags are read back unchanged")
     func roundTrip() throws {
         var run = FLVDemuxerTests.Run()
         let video = CodecParameters(codec: .h264, configuration: FLVDemuxerTests.record())
@@ -402,7 +402,7 @@ struct FLVTagWriterTests {
         #expect(run.packets[0].isKey)
     }
 
-    @Test("codecs without a number or a FourCC are not written")
+    @Test("codecs without a codec id or FourCC are not written")
     func noNumber() {
         #expect(FLVTagWriter.configuration(CodecParameters(codec: .speex, configuration: [])) == nil)
         let packet = CodedPacket(kind: .audio, memory: PacketMemory([1]), pts: 0, dts: 0, timescale: 1000, isKey: true)

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Bytes that real clients sent, and what an independent decoder read in them.
+/// Bytes sent by real clients, and how an independent decoder reads them.
 enum Fixtures {
     /// ffmpeg 5.1 (ff), GStreamer 1.22 rtmp2sink (gst_rtmp2), librtmp 2.4 (gst_rtmp, lib).
     static let names = [
@@ -12,12 +12,12 @@ enum Fixtures {
     /// C0, C1 and C2.
     static let handshakeLength = 1 + 1536 + 1536
 
-    /// Everything the client sent.
+    /// All bytes from the client.
     static func bytes(_ name: String) -> [UInt8] { self.file("\(name).c2s.bin") }
 
-    /// One line of the independent decoder: the messages it printed, not all of them.
+    /// One line of the independent decoder, which prints only some messages.
     struct Line: Hashable {
-        /// Counted from 1, protocol control included.
+        /// Counted from 1, including protocol control messages.
         let number: Int
         let type: UInt8
         let timestamp: UInt32

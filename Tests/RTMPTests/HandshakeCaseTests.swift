@@ -4,14 +4,14 @@ import Testing
 
 @Suite("RTMP handshakes of particular clients")
 struct HandshakeCaseTests {
-    /// Time and version as ffmpeg sends them, with a digest where scheme A or B has it; or nothing of the kind.
+    /// Time and version as sent by ffmpeg, with a digest where scheme A or B has it; or neither.
     static let firsts: [[UInt8]] = [
         [0, 0, 0, 0, 9, 0, 0x7C, 2] + (8..<1536).map { UInt8(truncatingIfNeeded: $0 &* 13) },
         [1, 2, 3, 4, 0x80, 0, 7, 2] + (8..<1536).map { UInt8(truncatingIfNeeded: $0 &* 29 &+ 5) },
         [UInt8](repeating: 0, count: 1536), [UInt8](repeating: 0xFF, count: 1536),
     ]
 
-    @Test("whatever C1 and C2 hold, S2 repeats C1 and `connect` is answered", arguments: firsts)
+    @Test("for any content of C1 and C2, S2 repeats C1 and `connect` is answered", arguments: firsts)
     func anyRandom(c1: [UInt8]) {
         for c2 in [[UInt8](repeating: 0x55, count: 1536), c1, [0, 0, 0, 9, 0, 0, 0, 8] + c1.dropFirst(8)] {
             var script = ClientScript(handshake: false)
@@ -24,7 +24,7 @@ struct HandshakeCaseTests {
         }
     }
 
-    @Test("HaishinKit's rules: more than S0 and S1 before C2 is sent, then exactly S2 and not a byte more")
+    @Test("HaishinKit's rules: it needs more than S0 and S1 before it sends C2, then exactly S2 and not a byte more")
     func haishinKit() {
         let c1 = Self.firsts[0]
         let harness = SessionHarness()
@@ -35,7 +35,7 @@ struct HandshakeCaseTests {
         input = []
         harness.feed([UInt8](repeating: 1, count: 1536))
         #expect(harness.sent.count == 3073)
-        // It sends Set Chunk Size behind `_result`, publishes without transaction, and waits for each answer.
+        // It sends Set Chunk Size after `_result`, publishes without a transaction, and waits for each answer.
         var script = ClientScript(handshake: false)
         script.connect()
         harness.feed(script.take())

@@ -12,7 +12,7 @@ struct MultichannelConfigTests {
         EnhancedBytes.single(.audio, 4, codec, bytes)
     }
 
-    @Test("unspecified, native by a mask, and custom channel by channel")
+    @Test("layouts are unspecified, native by mask, or custom channel by channel")
     func forms() {
         #expect(MultichannelConfig.read([0, 6])?.isUnspecified == true)
         #expect(MultichannelConfig.read([0, 6])?.speakers.count == 6)
@@ -27,7 +27,7 @@ struct MultichannelConfigTests {
     }
 
     @Test(
-        "what cannot be meant is counted, and changes nothing",
+        "invalid layouts are counted and change nothing",
         arguments: [
             [], [0], [1], [0, 0], [0, 9], [0, 255], [3, 2], [255, 255], [1, 2], [1, 2, 0, 0, 0], [1, 3, 0, 0, 0, 3],
             [1, 0, 0, 0, 0, 0], [1, 32, 255, 255, 255, 255], [1, 1, 1, 0, 0, 0], [1, 9, 0, 0, 1, 255], [2, 3, 0, 1],
@@ -44,7 +44,7 @@ struct MultichannelConfigTests {
         #expect(run.payloads == [[0xFC, 1]])
     }
 
-    @Test("Opus of more than two channels without a head gets the one that encoders write", arguments: [true, false])
+    @Test("Opus with more than two channels and no head gets the head that encoders write", arguments: [true, false])
     func opusHead(isFirst: Bool) throws {
         let messages = [Self.config([1, 6, 0, 0, 0, 0x3F]), EnhancedBytes.single(.audio, 0, "Opus", [])]
         var run = Self.run()
@@ -54,15 +54,15 @@ struct MultichannelConfigTests {
         #expect(
             last.configuration
                 == Array("OpusHead".utf8) + [1, 6, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 1, 4, 2, 0, 4, 1, 2, 3, 5])
-        #expect(last.layout == nil, "the head says it")
+        #expect(last.layout == nil, "the head has it")
         run.audio(Self.config([1, 6, 0, 0, 0, 0x3F]))
         run.audio(EnhancedBytes.single(.audio, 0, "Opus", []))
-        #expect(run.configurations.count == (isFirst ? 1 : 2), "once more the same is nothing new")
+        #expect(run.configurations.count == (isFirst ? 1 : 2), "repeating it changes nothing")
         run.audio(Self.config([0, 2]))
         #expect(run.configurations.last == CodecParameters(codec: .opus, configuration: []))
     }
 
-    @Test("every head that is made is one that is read, and has its channels' mapping whole", arguments: 3...8)
+    @Test("every generated head can be read, and maps all its channels", arguments: 3...8)
     func heads(count: Int) throws {
         let layout = try #require(MultichannelConfig.read([0, UInt8(count)]))
         let head = try #require(MultichannelConfig.opusHead(layout))
@@ -74,19 +74,19 @@ struct MultichannelConfigTests {
         #expect(run.configurations == [CodecParameters(codec: .opus, configuration: head)])
     }
 
-    @Test("an order of its own goes to the decoder where the codec has no word for it, and nowhere else")
+    @Test("a custom order is passed to the decoder only if the codec has no field for it")
     func custom() throws {
         let swapped = try #require(ChannelLayout([.frontRight, .frontLeft]))
         var run = Self.run()
         run.audio(EnhancedBytes.single(.audio, 0, "Opus", []))
         run.audio(Self.config([2, 2, 1, 0]))
         #expect(run.configurations.map(\.layout) == [nil, swapped])
-        // A stream that describes itself is believed.
+        // A stream's own description takes precedence.
         run.audio(EnhancedBytes.single(.audio, 0, "mp4a", [0x11, 0x90]))
         run.audio(Self.config([2, 2, 1, 0], codec: "mp4a"))
         #expect(run.configurations.count == 3)
         #expect(run.configurations.last == CodecParameters(codec: .aac, configuration: [0x11, 0x90]))
-        // Family 255: channels without a meaning.
+        // Family 255: channels without a defined position.
         let discrete: [UInt8] =
             Array("OpusHead".utf8) + [1, 2, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 255, 2, 0, 0, 1]
         run.audio(EnhancedBytes.single(.audio, 0, "Opus", discrete))
@@ -94,7 +94,7 @@ struct MultichannelConfigTests {
         #expect(run.configurations.last?.configuration == discrete)
     }
 
-    @Test("a track's layout is that track's, and more tracks than are used leave nothing behind")
+    @Test("a layout applies only to its track, and unused tracks leave nothing behind")
     func tracks() {
         var run = Self.run()
         for track in UInt8(0)..<255 {

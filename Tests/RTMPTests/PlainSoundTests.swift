@@ -3,7 +3,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Old sound in FLV: Video File Format 10.1 Annex E.4.2.1")
+@Suite("Older audio codecs in FLV: Video File Format 10.1 Annex E.4.2.1")
 struct PlainSoundTests {
     private static let all: Set<CodecName> = [.g711a, .g711u, .pcmS16, .pcmU8, .adpcm, .nellymoser, .speex]
 
@@ -16,7 +16,7 @@ struct PlainSoundTests {
     }
 
     @Test(
-        "P10: the first byte says what the decoder must know",
+        "the first byte gives the decoder parameters",
         arguments: [
             (0x72, .g711a, 8_000, 1), (0x73, .g711a, 8_000, 2), (0x82, .g711u, 8_000, 1), (0x3F, .pcmS16, 44_100, 2),
             (0x0F, .pcmS16, 44_100, 2), (0x08, .pcmU8, 22_050, 1), (0x1A, .adpcm, 22_050, 1),
@@ -35,7 +35,7 @@ struct PlainSoundTests {
     }
 
     @Test(
-        "what the list does not name is refused by name, H.264 and AAC too", arguments: [0x72, 0x2F, 0xAF] as [UInt8])
+        "a codec not on the list is refused by name, also H.264 and AAC", arguments: [0x72, 0x2F, 0xAF] as [UInt8])
     func notListed(first: UInt8) {
         let run = Self.run([.h264], first)
         #expect(run.items.isEmpty && !run.demuxer.hasSupportedTrack)

@@ -2,7 +2,7 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("RTMP as real clients send it")
+@Suite("RTMP captures of real clients")
 struct RTMPCaptureTests {
     static func messages(_ name: String, step: Int = .max) -> [Received] {
         let result = Received.read(Array(Fixtures.bytes(name).dropFirst(Fixtures.handshakeLength)), step: step)
@@ -11,13 +11,13 @@ struct RTMPCaptureTests {
     }
 
     @Test(
-        "every message of a capture has the type, time and length an independent decoder found",
+        "every message of a capture has the type, time and length that an independent decoder found",
         arguments: Fixtures.names)
     func agreesWithLog(name: String) {
         let messages = Self.messages(name)
         let lines = Fixtures.lines(name)
         #expect(lines.count > 10)
-        // Set Chunk Size is numbered in the log, and not delivered here.
+        // Set Chunk Size is numbered in the log, but not delivered here.
         let hidden = lines.filter { $0.type == 1 || $0.type == 2 }
         for line in lines where line.type > 2 {
             let index = line.number - 1 - hidden.count { $0.number < line.number }
@@ -32,7 +32,7 @@ struct RTMPCaptureTests {
         #expect(messages.count == (lines.last?.number ?? 0) - hidden.count)
     }
 
-    @Test("S07: librtmp, with all media on one chunk stream, gives the times that rtmp2sink gives")
+    @Test("librtmp, with all media on one chunk stream, gives the same times as rtmp2sink")
     func sharedChunkStreamTimes() {
         func times(_ name: String, _ type: UInt8) -> [UInt32] {
             Self.messages(name).filter { $0.type == type }.map(\.timestamp)
@@ -41,14 +41,14 @@ struct RTMPCaptureTests {
         #expect(times("gst_rtmp", 8) == times("gst_rtmp2", 8))
     }
 
-    /// What a server makes of a capture: events, and the bytes it answers.
+    /// A server's result for a capture: events, and its reply bytes.
     static func replay(_ name: String, pieces: [Int]) -> (events: [SessionHarness.Event], sent: [UInt8]) {
         let harness = SessionHarness()
         harness.feed(Fixtures.bytes(name), pieces: pieces)
         return (harness.events, harness.sent)
     }
 
-    @Test("a capture gives the same events however TCP cuts it", arguments: Fixtures.names)
+    @Test("a capture gives the same events for any TCP split", arguments: Fixtures.names)
     func splitInvariance(name: String) {
         let whole = Self.replay(name, pieces: [])
         #expect(whole.events.count > 10)
@@ -65,7 +65,7 @@ struct RTMPCaptureTests {
         }
     }
 
-    @Test("each client asks to publish with its key, sends media, and unpublishes once", arguments: Fixtures.names)
+    @Test("each client requests its key, sends media, and unpublishes once", arguments: Fixtures.names)
     func clientOrders(name: String) {
         let events = Self.replay(name, pieces: []).events
         var requests: [PublishRequest] = []

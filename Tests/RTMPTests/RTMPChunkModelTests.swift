@@ -3,10 +3,10 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("RTMP chunks: what the writer cuts, the reader joins")
+@Suite("RTMP chunks: the reader joins what the writer splits")
 struct RTMPChunkModelTests {
     /// A schedule of messages on several chunk streams, interleaved chunk by chunk, with every legal header, changes of
-    /// chunk size in between, and extended timestamps repeated or not.
+    /// the chunk size in between, and extended timestamps repeated or not.
     static func schedule(seed: Int) -> (bytes: [UInt8], expected: [Received]) {
         var random = TestRandom(seed: UInt64(seed))
         var writer = RTMPChunkWriter()
@@ -26,7 +26,7 @@ struct RTMPChunkModelTests {
             switch Int.random(in: 0..<10, using: &random) {
             case 0:
                 writer.chunkSize = [128, 129, 1000, 4096, 70_000].randomElement(using: &random) ?? 128
-                // Chunk size is a message too; it goes out whole, between two chunks of others.
+                // Set Chunk Size is also a message; it is sent whole, between two chunks of others.
                 var size = RTMPChunkWriter()
                 size.chunkSize = 128
                 size.write(
@@ -48,12 +48,12 @@ struct RTMPChunkModelTests {
                     streamID: Bool.random(using: &random) ? 1 : 0x0102_0304, timestamp: time,
                     payload: PacketMemory(
                         (0..<length).map { _ in
-                            // Rich in what an extended timestamp or a header begins with.
+                            // Often bytes with which an extended timestamp or a header may begin.
                             [0, 1, 0xFF, 0xC3, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random)
                                 ?? 0
                         }))
-                // Behind a type 0 header of over ten seconds the reader takes type 3 as "no delta", so only the automatic
-                // choice, which never relies on it, is legal for everyone.
+                // After a type 0 header of over ten seconds the reader takes type 3 as "no delta", so only the
+                // automatic choice, which never relies on it, is legal for every reader.
                 var header = RTMPChunkWriter.Header.allCases.randomElement(using: &random) ?? .automatic
                 if header == .sameDelta && time > 10_000 { header = .sameLength }
                 var outgoing = writer.begin(message, header: header)
@@ -72,7 +72,7 @@ struct RTMPChunkModelTests {
         return (bytes, expected)
     }
 
-    @Test("any legal schedule comes back message by message, however it is cut", arguments: 0..<400)
+    @Test("any legal schedule is read back message by message, for any split", arguments: 0..<400)
     func anySchedule(seed: Int) {
         let (bytes, expected) = Self.schedule(seed: seed)
         #expect(!expected.isEmpty)

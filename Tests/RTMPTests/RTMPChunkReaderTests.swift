@@ -22,7 +22,7 @@ struct Received: Hashable {
             payload: message.payload.bytes)
     }
 
-    /// Reads `bytes` in pieces of `step`; what the reader threw, if it did.
+    /// Reads `bytes` in pieces of `step`; also returns the error, if the reader threw one.
     static func read(
         _ bytes: [UInt8], step: Int = .max, limits: RTMPLimits = RTMPLimits()
     ) -> (messages: [Received], failure: RTMPFailure?) {
@@ -65,7 +65,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "every form of the chunk stream id names the same stream",
+        "every encoding of a chunk stream id names the same stream",
         arguments: [
             ([2], [0xC2]), ([63], [0xC0 | 63]), ([0, 0], [0xC0, 0]), ([1, 0, 0], [0xC0, 0]),
             ([0, 255], [0xC1, 255, 0]),
@@ -81,7 +81,7 @@ struct RTMPChunkReaderTests {
         }
     }
 
-    @Test("headers of type 0, 1, 2, 3 count up as in the example of §5.3.2.1")
+    @Test("headers of type 0, 1, 2, 3 give the timestamps of the example in §5.3.2.1")
     func exampleOne() {
         var bytes = Self.full(id: [3], time: 1000, length: 32, type: 8, streamID: 12345) + Self.payload(32)
         bytes += [0x83, 0, 0, 20] + Self.payload(32)
@@ -110,7 +110,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(bytes).messages.map(\.payload) == [audio, video])
     }
 
-    @Test("a new chunk size counts from the next chunk on, for messages begun before too")
+    @Test("a new chunk size applies from the next chunk, also to messages already begun")
     func chunkSizeMidMessage() {
         let video = Self.payload(5000)
         var bytes = Self.full(id: [6], length: 5000, type: 9) + video[0..<128]
@@ -126,7 +126,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "chunk sizes that are refused",
+        "invalid chunk sizes are refused",
         arguments: [
             Self.big(0), Self.big(1), Self.big(127), Self.big(0x8000_0080), [], [0], [0, 0], [0, 0, 1],
             [0, 0, 1, 0, 0],
@@ -136,14 +136,15 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "the largest chunk size works as the largest message", arguments: [0x7FFF_FFFF, 0x100_0000, 65_537] as [UInt32])
+        "the largest chunk size works for the largest message",
+        arguments: [0x7FFF_FFFF, 0x100_0000, 65_537] as [UInt32])
     func hugeChunkSize(size: UInt32) {
         let body = Self.payload(60_000)
         let bytes = Self.control(1, Self.big(size)) + Self.full(id: [6], length: 60_000, type: 9) + body
         #expect(Received.read(bytes).messages.map(\.payload) == [body])
     }
 
-    @Test("a fresh chunk stream begins with type 0, or with type 1 as librtmp does")
+    @Test("a new chunk stream starts with type 0, or with type 1 as in librtmp")
     func freshChunkStream() {
         let ping: [UInt8] = [0x42, 0, 0, 0, 0, 0, 6, 4, 0, 6, 0, 0, 0, 9]
         let result = Received.read(ping)
@@ -152,7 +153,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read([0xC4, 9]).failure == .desync(.headerWithoutPredecessor(chunkStreamID: 4)))
     }
 
-    @Test("in the middle of a message only a header that fits continues it")
+    @Test("within a message only a matching header continues it")
     func headerInsideMessage() {
         let body = Self.payload(200)
         let begin = Self.full(id: [4], length: 200, type: 9) + body.prefix(128)
@@ -178,7 +179,7 @@ struct RTMPChunkReaderTests {
         #expect(result.messages == [Received(type: 9, timestamp: 40, streamID: 1, payload: body)])
     }
 
-    @Test("aborted messages do not count against the bounds")
+    @Test("aborted messages do not count against the limits")
     func aborts() {
         var limits = RTMPLimits()
         limits.partialBytes = 300
@@ -190,7 +191,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(bytes, limits: limits).failure == nil)
     }
 
-    @Test("messages of length 0 are messages", arguments: [8, 9, 18, 20] as [UInt8])
+    @Test("messages of length 0 are delivered", arguments: [8, 9, 18, 20] as [UInt8])
     func empty(type: UInt8) {
         let bytes = Self.full(id: [4], time: 7, length: 0, type: type) + [0xC4]
         let messages = Received.read(bytes, step: 1).messages
@@ -206,7 +207,7 @@ struct RTMPChunkReaderTests {
         #expect(result.failure == .limit(.chunkStreams))
     }
 
-    @Test("nine messages at once are too many")
+    @Test("nine incomplete messages at once are too many")
     func partialLimit() {
         let eight = (3..<11).flatMap { Self.full(id: [UInt8($0)], length: 200, type: 9) + Self.payload(128) }
         #expect(Received.read(eight).failure == nil)
@@ -214,7 +215,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(nine).failure == .limit(.partialMessages))
     }
 
-    @Test("bytes of messages that never end have a bound")
+    @Test("the bytes of incomplete messages are limited")
     func partialBytesLimit() {
         var limits = RTMPLimits()
         limits.partialBytes = 1000
@@ -226,7 +227,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "lengths over the bound of the type are refused before a byte is kept",
+        "a length over the limit of its type is refused before a byte is stored",
         arguments: [
             (9, (8 << 20) + 1), (20, (64 << 10) + 1), (18, (1 << 20) + 1), (5, 65), (4, 65),
         ] as [(UInt8, Int)])
@@ -234,12 +235,12 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(Self.full(id: [4], length: length, type: type)).failure == .limit(.messageLength))
     }
 
-    @Test("a type beyond the last one is a stream out of step", arguments: [23, 71, 255] as [UInt8])
+    @Test("a message type beyond the last one is a desynchronized stream", arguments: [23, 71, 255] as [UInt8])
     func impossibleType(type: UInt8) {
         #expect(Received.read(Self.full(id: [4], length: 10, type: type)).failure == .desync(.messageType(type)))
     }
 
-    @Test("control messages elsewhere than on chunk stream 2 are honoured, and noted")
+    @Test("control messages on chunk streams other than 2 are accepted and reported")
     func controlOffStream() throws {
         let body = Self.payload(4000)
         let bytes =

@@ -19,7 +19,7 @@ struct RTMPChunkTimestampTests {
         return whole.messages.map(\.timestamp)
     }
 
-    @Test("S01, S02: an extended timestamp may be repeated by type 3 chunks or left out", arguments: [true, false])
+    @Test("type 3 chunks may repeat an extended timestamp or omit it", arguments: [true, false])
     func extendedInTypeThree(isRepeated: Bool) {
         let body = Wire.payload(300)
         let more = [UInt8(0xC4)] + (isRepeated ? Wire.big(0x0100_0000) : [])
@@ -34,7 +34,7 @@ struct RTMPChunkTimestampTests {
         }
     }
 
-    @Test("payload that begins like the extended timestamp stays payload, however short the last chunk")
+    @Test("payload that looks like the extended timestamp stays payload, however short the last chunk")
     func payloadLikeExtended() {
         // 0x01000000 is left out; the payload's own bytes repeat its first three.
         for tail in [[1], [1, 0], [1, 0, 0], [1, 0, 0, 9]] as [[UInt8]] {
@@ -48,7 +48,7 @@ struct RTMPChunkTimestampTests {
         }
     }
 
-    @Test("writers that repeat the absolute time instead of the delta field are read too")
+    @Test("writers that repeat the absolute time instead of the delta are read too")
     func absoluteRepeated() {
         let body = Wire.payload(200)
         var bytes = Wire.full(id: [4], time: 1000, length: 10, type: 8) + Wire.payload(10)
@@ -60,7 +60,7 @@ struct RTMPChunkTimestampTests {
     }
 
     @Test(
-        "S03, S04: extended times of type 1 headers are deltas modulo 2³²",
+        "extended times of type 1 headers are deltas modulo 2³²",
         arguments: [
             (0, 17_000_000, 17_000_000), (11_000, 0xFF_FFFF, 16_788_215), (500, 0xFFFF_FFE2, 470),
             (11_000, 0xFF_FC18, 16_787_216),
@@ -73,7 +73,7 @@ struct RTMPChunkTimestampTests {
     }
 
     @Test(
-        "S05: type 3 behind type 0 adds that header's time, unless it is too long to be meant",
+        "type 3 after type 0 adds that header's time, unless it is implausibly long",
         arguments: [
             (26, 52), (0, 0), (10_000, 20_000), (10_001, 10_001), (100_000, 100_000),
         ] as [(UInt32, UInt32)])
@@ -83,7 +83,7 @@ struct RTMPChunkTimestampTests {
     }
 
     @Test(
-        "S06, S13: times wrap without a trap and without a sign",
+        "timestamps wrap as unsigned numbers, without a trap",
         arguments: [0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFF0] as [UInt32])
     func wrap(time: UInt32) {
         let bytes =
@@ -91,7 +91,7 @@ struct RTMPChunkTimestampTests {
         #expect(Self.times(bytes) == [time, time &+ 32])
     }
 
-    @Test("S07: deltas count per chunk stream, whatever media they carry")
+    @Test("deltas count per chunk stream, whatever media it carries")
     func sharedChunkStream() {
         var bytes = Wire.full(id: [4], time: 100, length: 10, type: 9) + Wire.payload(10)
         bytes += Self.delta(7, type: 8) + Wire.payload(10) + Self.delta(3, type: 9) + Wire.payload(10)

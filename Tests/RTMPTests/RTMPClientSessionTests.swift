@@ -6,7 +6,7 @@ import Testing
 
 @Suite("RTMP publish session, client side: RTMP 1.0 §7.2")
 struct RTMPClientSessionTests {
-    /// Client and server, wired to each other.
+    /// Client and server, connected to each other.
     final class Pair {
         var client: RTMPClientSession
         let server: SessionHarness
@@ -18,7 +18,7 @@ struct RTMPClientSessionTests {
             self.server = SessionHarness(decision: decision)
         }
 
-        /// Runs until neither has anything to say; `step` cuts what the server sends.
+        /// Runs until neither sends any more; `step` splits the server's bytes.
         func run(step: Int) {
             var toServer = self.client.start(random: [1, 2, 3])
             while !toServer.isEmpty {
@@ -39,7 +39,7 @@ struct RTMPClientSessionTests {
 
     static func url(_ text: String = "rtmp://host/live/key?a=1") throws -> RTMPURL { try #require(RTMPURL(text)) }
 
-    @Test("it gets to the point where media may be sent, however answers are cut", arguments: [1, 2, 5, 100, 100_000])
+    @Test("the client becomes ready for media, for any split of the answers", arguments: [1, 2, 5, 100, 100_000])
     func becomesReady(step: Int) throws {
         let pair = Pair(url: try Self.url())
         pair.run(step: step)
@@ -54,7 +54,7 @@ struct RTMPClientSessionTests {
         #expect(request.tcURL == "rtmp://host:1935/live")
     }
 
-    @Test("media and metadata arrive as they were sent, and taking leave unpublishes")
+    @Test("media and metadata arrive as sent, and leaving unpublishes")
     func media() throws {
         let pair = Pair(url: try Self.url())
         pair.run(step: 1000)
@@ -72,7 +72,7 @@ struct RTMPClientSessionTests {
         let events = Array(pair.server.events.dropFirst())
         #expect(events == [.metadata([AMF0Property("width", .number(16))])] + sent + [.unpublished(.client)])
         let late = RTMPMediaMessage(kind: .audio, timestamp: 0, payload: PacketMemory([1]))
-        #expect(pair.client.bytes(for: late).isEmpty, "nothing behind the end")
+        #expect(pair.client.bytes(for: late).isEmpty, "nothing after the end")
     }
 
     @Test(
@@ -87,14 +87,14 @@ struct RTMPClientSessionTests {
         #expect(!pair.isReady)
     }
 
-    @Test("a server that speaks something else is a failure, not a wait")
+    @Test("a server that speaks another protocol is an error, without waiting")
     func otherServer() throws {
         var client = RTMPClientSession(url: try Self.url())
         let actions = client.receive(Array("HTTP/1.1 400 Bad Request".utf8).span)
         #expect(actions == [.failed(.server(.version(.text)))])
     }
 
-    @Test("what a server said before it became unreadable counts: a refusal is the reason")
+    @Test("if a server refuses and then sends garbage, the refusal is the reason")
     func refusedBeforeDesync() throws {
         var client = RTMPClientSession(url: try Self.url())
         var writer = RTMPChunkWriter()

@@ -5,7 +5,7 @@ import Testing
 struct RTMPHandshakeTests {
     static let c1 = (0..<1536).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
-    @Test("S0, S1 and S2 leave in one write as soon as C1 is there, and nothing follows until connect")
+    @Test("S0, S1 and S2 are sent in one write once C1 is complete, and nothing more until connect")
     func oneWrite() {
         let harness = SessionHarness()
         harness.feed([3] + Self.c1)
@@ -25,18 +25,18 @@ struct RTMPHandshakeTests {
         #expect(harness.writes.isEmpty)
     }
 
-    @Test("C0, C1, C2 and connect may come in one piece")
+    @Test("C0, C1, C2 and connect may arrive together")
     func glued() {
         var script = ClientScript()
         script.connect()
         let harness = SessionHarness()
         harness.feed(script.take())
-        #expect(harness.writes.count == 1, "one write a burst")
+        #expect(harness.writes.count == 1, "one write for all replies")
         #expect(harness.commands().map { $0.values.first?.string } == ["_result"])
     }
 
     @Test(
-        "another protocol on the port is named and refused at its first byte",
+        "another protocol on the port is detected and refused at its first byte",
         arguments: [
             (6, RTMPVersionFault.encrypted), (0x16, .tls), (UInt8(ascii: "G"), .text), (UInt8(ascii: "P"), .text),
             (0, .other(0)), (0xF3, .other(0xF3)),
@@ -47,10 +47,10 @@ struct RTMPHandshakeTests {
         #expect(harness.events == [.close(.version(fault))])
         #expect(harness.sent.isEmpty)
         harness.feed([3] + Self.c1)
-        #expect(harness.sent.isEmpty, "a closed session drops what comes")
+        #expect(harness.sent.isEmpty, "a closed session drops its input")
     }
 
-    @Test("a handshake that drips in has five seconds in all, not five after each byte")
+    @Test("a handshake that arrives byte by byte has five seconds in all, not five after each byte")
     func absoluteDeadline() {
         let harness = SessionHarness()
         for second in 0..<5 {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("RTMP from hostile peers: nothing traps, a connection closes once")
 struct RTMPHostileInputTests {
-    /// Feeds a session and demuxes what it gives, as a server does.
+    /// Feeds a session and demuxes its output, like a server.
     static func run(_ bytes: [UInt8], random: inout TestRandom) -> SessionHarness {
         let harness = SessionHarness()
         let largest = [1, 50, 5000, 100_000].randomElement(using: &random) ?? 1
@@ -26,7 +26,7 @@ struct RTMPHostileInputTests {
         return harness
     }
 
-    @Test("random bytes behind the handshake", arguments: 0..<150)
+    @Test("random bytes after the handshake", arguments: 0..<150)
     func noise(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let count = Int.random(in: 0...20_000, using: &random)
@@ -35,7 +35,7 @@ struct RTMPHostileInputTests {
         _ = Self.run(bytes, random: &random)
     }
 
-    @Test("captures with bytes changed, dropped and doubled", arguments: Fixtures.names)
+    @Test("captures with changed, dropped and doubled bytes", arguments: Fixtures.names)
     func mutations(name: String) {
         let original = Fixtures.bytes(name)
         var reached = 0
@@ -56,18 +56,18 @@ struct RTMPHostileInputTests {
         #expect(reached > 60, "most mutations get past the handshake and the commands")
     }
 
-    @Test("captures cut short anywhere", arguments: Fixtures.names)
+    @Test("captures truncated anywhere", arguments: Fixtures.names)
     func truncations(name: String) {
         let original = Fixtures.bytes(name)
         var random = TestRandom(seed: 3)
         for _ in 0..<60 {
             let end = Int.random(in: 0...original.count, using: &random)
             let harness = Self.run(Array(original[..<end]), random: &random)
-            #expect(harness.closeReason == nil, "what is only cut is not wrong")
+            #expect(harness.closeReason == nil, "truncation alone is not an error")
         }
     }
 
-    @Test("mutated tags: the demuxer drops or delivers", arguments: 0..<300)
+    @Test("mutated tags: the demuxer drops or delivers them", arguments: 0..<300)
     func tags(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var demuxer = FLVDemuxer()

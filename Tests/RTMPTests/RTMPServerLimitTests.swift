@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTMP publish session, server side: control messages, deadlines, floods: RTMP 1.0 §5.4")
 struct RTMPServerLimitTests {
-    @Test("a ping is answered with its own time; other user control is ignored")
+    @Test("a ping is answered with its own time; other user control messages are ignored")
     func ping() {
         var script = ClientScript()
         script.connect()
@@ -21,7 +21,7 @@ struct RTMPServerLimitTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("messages of no defined type are ignored, and too many are a stream out of step")
+    @Test("undefined message types are ignored, and too many are a desynchronized stream")
     func unknownTypes() {
         var script = ClientScript()
         script.open()
@@ -35,7 +35,7 @@ struct RTMPServerLimitTests {
     }
 
     @Test(
-        "acknowledgements follow half the window, at most one a read, whatever window is asked for",
+        "acknowledgements follow every half window, at most one per read, for any requested window",
         arguments: [1, 65_536] as [UInt32])
     func acknowledgements(window: UInt32) {
         var script = ClientScript()
@@ -57,7 +57,7 @@ struct RTMPServerLimitTests {
         #expect(acknowledged().count == 2)
     }
 
-    @Test("a decision that does not come in time is a refusal")
+    @Test("a publish decision that does not arrive in time is a refusal")
     func decisionDeadline() {
         var script = ClientScript()
         script.open()
@@ -69,10 +69,10 @@ struct RTMPServerLimitTests {
         harness.deadlineReached()
         #expect(harness.statusCodes() == ["NetStream.Publish.Denied"])
         harness.decide(.accept, on: 1)
-        #expect(!harness.isPublishing, "a decision behind the end changes nothing")
+        #expect(!harness.isPublishing, "a decision after the end changes nothing")
     }
 
-    @Test("a connection that does not publish has ten seconds; unpublish gives ten more")
+    @Test("a connection has ten seconds to publish; unpublish gives ten more")
     func publishDeadline() {
         var script = ClientScript()
         script.connect()
@@ -91,7 +91,7 @@ struct RTMPServerLimitTests {
         #expect(harness.closeReason == .deadline(.publish))
     }
 
-    @Test("media must begin within twenty seconds; a silent publisher is stalled for ninety before it is gone")
+    @Test("media must start within twenty seconds; a silent publisher is stalled for ninety before it is closed")
     func mediaDeadlines() {
         var script = ClientScript()
         script.open()
@@ -111,7 +111,7 @@ struct RTMPServerLimitTests {
         #expect(harness.events.contains(.unpublished(.closed(.deadline(.mediaIdle)))))
     }
 
-    @Test("floods of commands, of tiny messages and of setup bytes end the connection", arguments: 0..<3)
+    @Test("floods of commands, of tiny messages and of setup bytes close the connection", arguments: 0..<3)
     func floods(kind: Int) {
         var script = ClientScript()
         let harness = SessionHarness()
@@ -136,7 +136,7 @@ struct RTMPServerLimitTests {
         #expect(harness.events.filter { if case .close = $0 { true } else { false } }.count == 1)
     }
 
-    @Test("what takes effect in the chunk reader counts as a command: Abort and Set Chunk Size without end are a flood")
+    @Test("Abort and Set Chunk Size count as commands: an endless series is a flood")
     func readerFloods() {
         for (type, body) in [(2, []), (2, [0, 0, 0, 9]), (1, [0, 0, 16, 0])] as [(UInt8, [UInt8])] {
             var script = ClientScript()
@@ -151,7 +151,7 @@ struct RTMPServerLimitTests {
         }
     }
 
-    @Test("commands at a pace no one calls a flood go on for ever")
+    @Test("commands at a slow pace are accepted without limit")
     func calmCommands() {
         var script = ClientScript()
         script.open()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTMP publish session, server side: media and metadata: RTMP 1.0 §7.1")
 struct RTMPServerMediaTests {
-    @Test("what comes before the decision waits for it, in order, up to a megabyte")
+    @Test("media before the decision is queued in order, up to a megabyte")
     func beforeDecision() {
         var script = ClientScript()
         script.open()
@@ -15,7 +15,7 @@ struct RTMPServerMediaTests {
         harness.feed(script.take())
         #expect(harness.events.count == 1)
         harness.decide(.accept, on: 99)
-        #expect(harness.events.count == 1, "a decision on another request means nothing")
+        #expect(harness.events.count == 1, "a decision on another request has no effect")
         harness.decide(.accept, on: 1)
         #expect(
             harness.events.dropFirst() == [
@@ -32,7 +32,7 @@ struct RTMPServerMediaTests {
         #expect(second.events.count == 3, "two of five fit; the rest was dropped, and nothing closed")
     }
 
-    @Test("media is taken whatever message stream it names, while one publication is active")
+    @Test("while one publication is active, media is accepted on any message stream id")
     func mediaStreamID() {
         var script = ClientScript()
         script.message(8, [0xAF, 1, 1])
@@ -49,7 +49,7 @@ struct RTMPServerMediaTests {
             ])
     }
 
-    @Test("metadata comes with and without its wrapper, once unless it changes, and never too large")
+    @Test("metadata is read with and without its wrapper, passed on when it changes, and limited in size")
     func metadata() {
         let one = AMF0Writer.bytes([
             .string("@setDataFrame"), .string("onMetaData"), .ecmaArray([AMF0Property("a", .null)]),
@@ -67,7 +67,7 @@ struct RTMPServerMediaTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("an aggregate gives its messages with times from the aggregate's on", arguments: [true, false])
+    @Test("an aggregate gives its messages with times relative to the aggregate's", arguments: [true, false])
     func aggregate(hasLastBackPointer: Bool) {
         func sub(_ type: UInt8, _ time: UInt32, _ body: [UInt8]) -> [UInt8] {
             [
@@ -96,7 +96,7 @@ struct RTMPServerMediaTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("an aggregate that lies about lengths gives what fits", arguments: 0..<60)
+    @Test("an aggregate with wrong lengths gives the messages that fit", arguments: 0..<60)
     func brokenAggregate(length: Int) {
         var script = ClientScript()
         script.open()
@@ -111,7 +111,7 @@ struct RTMPServerMediaTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("an aggregate of half a million empty messages gives some thousands, and a few of them end the connection")
+    @Test("an aggregate of half a million empty messages gives a few thousand, and a few of them close the connection")
     func crowdedAggregate() {
         let one: [UInt8] = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11]
         let body = [[UInt8]](repeating: one, count: 520_000).flatMap { $0 }

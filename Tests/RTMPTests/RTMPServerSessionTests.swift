@@ -19,7 +19,7 @@ struct RTMPServerSessionTests {
         #expect(answer.last?["objectEncoding"] == .number(0))
     }
 
-    @Test("publish is answered on the stream that was created, after StreamBegin")
+    @Test("publish is answered on the created stream, after StreamBegin")
     func publishAnswer() {
         var script = ClientScript()
         script.open(name: "key?a=1")
@@ -39,7 +39,7 @@ struct RTMPServerSessionTests {
         #expect(request.flashVersion == "test")
     }
 
-    @Test("every call with a transaction id gets its answer, calls without get none")
+    @Test("every call with a transaction id gets an answer, calls without get none")
     func answersCalls() {
         var script = ClientScript()
         script.connect()
@@ -68,7 +68,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "a connect object in any of its forms is read",
+        "a connect object is read in any of its forms",
         arguments: [
             AMF0Value.ecmaArray([AMF0Property("app", .string("live"))]),
             .object([AMF0Property("app", .string("live")), AMF0Property("objectEncoding", .number(3))]),
@@ -90,7 +90,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "whoever speaks of Enhanced RTMP is told what is understood, in both objects of the answer; others hear nothing",
+        "a client of Enhanced RTMP gets the supported features in both objects of the answer; others get none",
         arguments: [
             ([AMF0Property("fourCcList", .strictArray([.string("hvc1"), .string("Opus")]))], true),
             ([AMF0Property("videoFourCcInfoMap", .ecmaArray([AMF0Property("*", .number(4))]))], true),
@@ -119,7 +119,7 @@ struct RTMPServerSessionTests {
         }
     }
 
-    @Test("a connect object without its end is read: Envivio's has none", arguments: 1...3)
+    @Test("a connect object without an end marker is read, as Envivio sends it", arguments: 1...3)
     func unendedConnect(missing: Int) {
         let object = [AMF0Property("app", .string("live")), AMF0Property("flashVer", .string("E"))]
         let whole = AMF0Writer.bytes([.string("connect"), .number(1), .object(object)])
@@ -132,7 +132,7 @@ struct RTMPServerSessionTests {
         #expect(harness.isPublishing)
     }
 
-    @Test("connect without an app is rejected, a second connect ends the connection")
+    @Test("connect without an app is rejected, a second connect closes the connection")
     func badConnects() {
         var script = ClientScript()
         script.command("connect", 1, [.object([])])
@@ -150,7 +150,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "publish comes with and without createStream, type and transaction",
+        "publish is read with and without createStream, type and transaction",
         arguments: [
             [AMF0Value.null, .string("key")], [.null, .string("key"), .string("record")],
             [.null, .string("key"), .string("live"), .object([]), .number(.nan)],
@@ -180,7 +180,7 @@ struct RTMPServerSessionTests {
         #expect(harness.statusCodes() == ["NetStream.Publish.Denied"])
     }
 
-    @Test("a refusal is said in a status of level error, then the connection closes")
+    @Test("a refusal is sent as a status of level error, then the connection closes")
     func refusal() {
         var script = ClientScript()
         script.open()
@@ -192,7 +192,7 @@ struct RTMPServerSessionTests {
         #expect(harness.closeReason == .refused(.busy))
     }
 
-    @Test("a second publish on the same connection is BadName, and the first goes on")
+    @Test("a second publish on the same connection is BadName, and the first continues")
     func publishTwice() {
         var script = ClientScript()
         script.open()
@@ -204,7 +204,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.last == .media(.video, timestamp: 0, payload: [0x17, 1, 0, 0, 0]))
     }
 
-    @Test("an encoder's name is one short line, whatever it holds")
+    @Test("an encoder's name is reduced to one short line")
     func encoderName() {
         let names = [
             ("FMLE/3.0 (compatible; 방송)", "FMLE/3.0 (compatible; 방송)"),
@@ -226,7 +226,7 @@ struct RTMPServerSessionTests {
         }
     }
 
-    @Test("streams that are created without end close the connection")
+    @Test("creating streams without end closes the connection")
     func tooManyStreams() {
         var script = ClientScript()
         script.connect()
@@ -238,7 +238,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "streams that are over count no more: a connection publishes again as often as its user does",
+        "finished streams do not count: a connection may publish again without limit",
         arguments: [["deleteStream"], ["closeStream"], ["FCUnpublish"], ["closeStream", "deleteStream"]])
     func finishedStreams(ends: [String]) {
         var script = ClientScript()
@@ -258,7 +258,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 20)
     }
 
-    @Test("a stream that is closed and deleted makes room for one, also when nothing was published on it")
+    @Test("a stream that is both closed and deleted frees one slot, also if nothing was published on it")
     func freedOnce() {
         var script = ClientScript()
         script.connect()
@@ -269,13 +269,13 @@ struct RTMPServerSessionTests {
         let harness = SessionHarness()
         harness.feed(script.take())
         #expect(harness.closeReason == nil)
-        #expect(harness.commands().last?.values.last?.number == 9, "an id is not given out again")
+        #expect(harness.commands().last?.values.last?.number == 9, "an id is not reused")
         script.command("createStream", 11, [.null])
         harness.feed(script.take())
         #expect(harness.closeReason == .limit(.createdStreams))
     }
 
-    @Test("a stream that is deleted later than the next one publishes ends nothing")
+    @Test("deleting an old stream while the next one publishes ends nothing")
     func deletedLate() {
         var script = ClientScript()
         script.connect()
@@ -295,7 +295,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "what closes an older stream, by its id or its key, later than the next one publishes ends nothing",
+        "closing an older stream by id or key while the next one publishes ends nothing",
         arguments: [
             ("closeStream", [.null], 1), ("FCUnpublish", [.null, .string("one")], 0),
             ("FCUnpublish", [.null, .string("one")], 1), ("FCUnpublish", [.null], 1),
@@ -327,7 +327,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "the key that is published ends it on an older stream, too; a key that both had does not",
+        "closing the published key on an older stream ends it, unless both streams had the key",
         arguments: ["one", "two"])
     func closedOnOlderStream(first: String) {
         var script = ClientScript()
@@ -344,7 +344,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.filter { $0 == .unpublished(.client) }.count == (first == "two" ? 1 : 2))
     }
 
-    @Test("whoever publishes one key again ends it by that key; a name that was never published ends it, too")
+    @Test("if one key is published again, closing by that key ends it; so does a name that was never published")
     func closedByName() {
         for name in [AMF0Value.string("key"), .string("other"), .null] {
             var script = ClientScript()
@@ -396,7 +396,7 @@ struct RTMPServerSessionTests {
         #expect(harness.isPublishing)
     }
 
-    @Test("an AMF3 command with its format byte is read; AMF3 inside is not needed")
+    @Test("an AMF3 command with a format byte is read; AMF3 values inside are not supported")
     func amf3() {
         var script = ClientScript()
         script.connect()
@@ -411,7 +411,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "at a hand-over whoever can is asked to connect anew, and nobody else",
+        "at a handover clients that support it get a reconnect request, and others get none",
         arguments: [(nil, false), (0, false), (1, true), (14, false), (15, true)] as [(Double?, Bool)])
     func handOver(capsEx: Double?, isAsked: Bool) {
         var script = ClientScript()
@@ -429,7 +429,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.contains(.unpublished(.closed(.refused(.ended)))))
     }
 
-    @Test("a takeover says why and closes; a lost connection unpublishes once")
+    @Test("a takeover gives a reason and closes; a lost connection unpublishes once")
     func ends() {
         var script = ClientScript()
         script.open()
@@ -449,7 +449,7 @@ struct RTMPServerSessionTests {
         #expect(lost.nextDeadline == nil)
     }
 
-    @Test("an encoder that begins with a login by name and password gets on: no challenge, the stream key decides")
+    @Test("an encoder that starts with user name and password is accepted: no challenge, the stream key decides")
     func login() {
         var script = ClientScript()
         script.connect(app: "live?authmod=adobe&user=anna")

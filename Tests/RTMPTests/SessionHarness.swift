@@ -2,9 +2,9 @@ import MediaKernels
 import MediaTypes
 import RTMP
 
-/// Drives a server session as its owner would, and writes down what happens.
+/// Drives a server session like its owner, and records what happens.
 final class SessionHarness {
-    /// What a server's owner sees, with payload by value.
+    /// What the session's owner sees, with the payload by value.
     enum Event: Hashable {
         case publishRequested(PublishRequest)
         case media(RTMPMediaMessage.Kind, timestamp: UInt32, payload: [UInt8])
@@ -16,13 +16,13 @@ final class SessionHarness {
 
     private(set) var session: RTMPServerSession
     private(set) var events: [Event] = []
-    /// What the encoder said to players.
+    /// The encoder's data messages to players.
     private(set) var said: [String] = []
     private(set) var sent: [UInt8] = []
     /// Sizes of the writes.
     private(set) var writes: [Int] = []
     var now: Int64 = 0
-    /// nil leaves requests open.
+    /// nil: requests stay undecided.
     var decision: PublishDecision? = .accept
 
     init(configuration: RTMPServerConfiguration = RTMPServerConfiguration(), decision: PublishDecision? = .accept) {
@@ -89,7 +89,7 @@ final class SessionHarness {
         return nil
     }
 
-    /// Messages the server sent, behind its handshake.
+    /// Messages from the server, after its handshake.
     func answers() -> [RTMPMessage] {
         var reader = RTMPChunkReader()
         var messages: [RTMPMessage] = []
@@ -98,20 +98,20 @@ final class SessionHarness {
         return messages
     }
 
-    /// Commands the server sent: name, transaction, arguments.
+    /// Commands from the server: name, transaction, arguments.
     func commands() -> [(streamID: UInt32, values: [AMF0Value])] {
         self.answers().filter { $0.type == .commandAMF0 }.map {
             ($0.streamID, AMF0Reader.values(in: $0.payload.bytes).values)
         }
     }
 
-    /// Codes of the `onStatus` messages the server sent.
+    /// Codes of the server's `onStatus` messages.
     func statusCodes() -> [String] {
         self.commands().filter { $0.values.first?.string == "onStatus" }.compactMap { $0.values.last?["code"]?.string }
     }
 }
 
-/// What a client sends, message by message.
+/// A client's bytes, message by message.
 struct ClientScript {
     var writer = RTMPChunkWriter()
     private(set) var bytes: [UInt8] = []
@@ -154,7 +154,7 @@ struct ClientScript {
         self.publish(name)
     }
 
-    /// What was added since the last call.
+    /// The bytes added since the last call.
     mutating func take() -> [UInt8] {
         defer { self.bytes = [] }
         return self.bytes

@@ -2,7 +2,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Where encoders put app, key and query")
+@Suite("App, key and query as encoders send them")
 struct StreamAddressTests {
     struct Case: Sendable {
         let app: String
@@ -33,30 +33,31 @@ struct StreamAddressTests {
         Case(app: "live", name: "a...vhost...b", key: "a...vhost...b"),
     ]
 
-    @Test("one key comes of every way to cut the URL", arguments: cases)
+    @Test("every way to split the URL gives the same key", arguments: cases)
     func keys(example: Case) throws {
         let address = try #require(StreamAddress(app: example.app, streamName: example.name))
         #expect(address.key(app: example.configured) == example.key)
         #expect(address.query.map { "\($0.name)=\($0.value)" } == example.query)
     }
 
-    @Test("names that could collapse or forge are refused", arguments: [0, 0x0A, 0x1B, 0x7F, 0xFFFD] as [UInt32])
+    @Test(
+        "names with ambiguous or unsafe characters are refused", arguments: [0, 0x0A, 0x1B, 0x7F, 0xFFFD] as [UInt32])
     func refusedScalars(scalar: UInt32) throws {
         let name = "a\(try #require(Unicode.Scalar(scalar)))b"
         #expect(StreamAddress(app: "live", streamName: name) == nil)
         #expect(StreamAddress(app: name, streamName: "key") == nil)
     }
 
-    @Test("names have a length", arguments: [(512, true), (513, false)])
+    @Test("the length of names is limited", arguments: [(512, true), (513, false)])
     func length(count: Int, isFine: Bool) {
         #expect((StreamAddress(app: "live", streamName: String(repeating: "k", count: count)) != nil) == isFine)
     }
 }
 
-@Suite("URLs to publish to")
+@Suite("RTMP URLs to publish to")
 struct RTMPURLTests {
     @Test(
-        "host, port, app and stream name",
+        "a URL gives host, port, app and stream name",
         arguments: [
             ("rtmp://h/live/key", "h", 1935, "live", "key"),
             ("RTMP://h:19350/live/key?a=1/2", "h", 19350, "live", "key?a=1/2"),
@@ -76,7 +77,7 @@ struct RTMPURLTests {
     }
 
     @Test(
-        "over TLS where that can be spoken, and with the key apart",
+        "rtmps URLs are accepted where TLS is available, and the key can be given separately",
         arguments: [
             ("rtmps://h/live/key", nil, 443, "live", "key", "rtmps://h:443/live"),
             ("RTMPS://h:8443/live", "key/1?a=b", 8443, "live", "key/1?a=b", "rtmps://h:8443/live"),
@@ -87,11 +88,11 @@ struct RTMPURLTests {
         #expect((url.port, url.app, url.streamName, url.tcURL) == (port, app, name, tcURL))
         #expect(url.isSecure == text.lowercased().hasPrefix("rtmps"))
         #expect(!url.redacted.contains("key"))
-        #expect((RTMPURL(text, key: key) == nil) == url.isSecure, "not by who speaks plain RTMP alone")
+        #expect((RTMPURL(text, key: key) == nil) == url.isSecure, "not without TLS support")
     }
 
     @Test(
-        "what is no such URL",
+        "invalid URLs are refused",
         arguments: [
             "http://h/live/key", "rtmp://h", "rtmp:///live/key", "rtmp://h:0/live/key", "rtmp://h:65536/a/b",
             "rtmp://h:x/a/b",

@@ -4,7 +4,7 @@ import RTMP
 import TestSupport
 import Testing
 
-/// Writes syntax elements bit by bit, and the result as a NAL unit.
+/// Writes syntax elements bit by bit, and returns a NAL unit.
 private struct BitWriter {
     private(set) var bits: [Bool] = []
 
@@ -17,7 +17,7 @@ private struct BitWriter {
         self.bits(2 * length - 1, value + 1)
     }
 
-    /// Whole bytes behind a stop bit.
+    /// Whole bytes after a stop bit.
     var bytes: [UInt8] {
         var bits = self.bits + [true]
         while !bits.count.isMultiple(of: 8) { bits.append(false) }
@@ -41,12 +41,12 @@ private struct BitWriter {
     }
 }
 
-@Suite("World time in a stream: ITU-T H.264 §D.1, §E.1; MISB ST 0604 §7; onFI")
+@Suite("Wall clock time in a stream: ITU-T H.264 §D.1, §E.1; MISB ST 0604 §7; onFI")
 struct SupplementalTimeTests {
     /// 2026-09-21T14:13:20Z.
     private static let micros: UInt64 = 1_790_000_000_123_456
 
-    /// A parameter set of 320x240 whose picture timing messages have time codes at 30 or 60 pictures a second.
+    /// A parameter set of 320x240 whose picture timing messages have time codes at 30 or 60 fps.
     private static func sps(hasModel: Bool, fps: UInt64 = 30) -> [UInt8] {
         var bits = BitWriter()
         bits.bits(8, 66)
@@ -114,7 +114,7 @@ struct SupplementalTimeTests {
         return name + [0x1F] + Self.marked(bytes)
     }
 
-    /// With 0xFF behind every second byte but the last.
+    /// With 0xFF after every second byte but the last.
     private static func marked(_ bytes: [UInt8]) -> [UInt8] {
         var marked: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
@@ -124,7 +124,7 @@ struct SupplementalTimeTests {
         return marked
     }
 
-    /// The time a demuxer finds in a key picture behind these messages.
+    /// The time that a demuxer finds in a key frame after these messages.
     private static func find(_ messages: [UInt8], sps: [UInt8] = FLVDemuxerTests.sps) -> WallClockTime? {
         var run = FLVDemuxerTests.Run()
         run.video([0x17, 0, 0, 0, 0] + FLVDemuxerTests.record(sps: sps))
@@ -134,7 +134,7 @@ struct SupplementalTimeTests {
         return run.packets.first?.wallClock
     }
 
-    @Test("micro- and nanoseconds since 1970")
+    @Test("microseconds and nanoseconds since 1970")
     func stamps() {
         let zoned = WallClockTime(nanoseconds: Int64(Self.micros) * 1000, hasZone: true)
         #expect(Self.find(Self.message(5, Self.stamp(Self.micros))) == zoned)
@@ -143,14 +143,14 @@ struct SupplementalTimeTests {
         ]
         #expect(
             Self.find(Self.message(5, Self.stamp(Self.micros * 1000 + 7, nanos)))?.nanoseconds == zoned.nanoseconds + 7)
-        // Behind what x264 and others say of themselves.
+        // After the encoder's own message, such as x264's.
         let talk = Self.message(5, [UInt8](repeating: 0x41, count: 600))
         #expect(Self.find(talk + Self.message(5, Self.stamp(Self.micros))) == zoned)
         #expect(Self.find(talk) == nil)
     }
 
     @Test(
-        "the ts of a mixer's JSON",
+        "the ts member in a mixer's JSON",
         arguments: [
             (#"{"canvas":{"w":720},"ver":"20190611","ts":1790000000123,"app_data":""}"#, 1_790_000_000_123),
             (#"{ "ts" : 1790000000123 }"#, 1_790_000_000_123), (#"{"ts":"1790000000123"}"#, nil),
@@ -162,7 +162,7 @@ struct SupplementalTimeTests {
         #expect(found == milliseconds.map { WallClockTime(nanoseconds: $0 * 1_000_000, hasZone: true) })
     }
 
-    @Test("bytes that keep start codes out are no part of it; spaces and keys without a number are gone past")
+    @Test("emulation prevention bytes are removed; spaces and keys without a number are skipped")
     func escaped() {
         let time = WallClockTime(nanoseconds: 1_790_000_000_123_000_000, hasZone: true)
         let zeros = [UInt8](repeating: 0, count: 16)
@@ -176,24 +176,24 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "time codes, whole and with flags, with and without a buffer model", arguments: [true, false], [true, false])
+        "time codes, complete and by flags, with and without a buffer model", arguments: [true, false], [true, false])
     func timeCodes(hasModel: Bool, isFull: Bool) {
         let code = Self.timing((14, 13, 20), frames: 15, hasModel: hasModel, isFull: isFull)
         let expected: Int64 = ((14 * 60 + 13) * 60 + 20) * 1_000_000_000 + 500_000_000
         let found = Self.find(Self.message(1, code), sps: Self.sps(hasModel: hasModel))
         #expect(found == WallClockTime(nanoseconds: expected, hasZone: false))
-        #expect(Self.find(Self.message(1, code)) == nil, "without rules nothing can be read")
+        #expect(Self.find(Self.message(1, code)) == nil, "without parameter sets nothing can be read")
         let both = Self.message(1, code) + Self.message(5, Self.stamp(Self.micros))
         #expect(Self.find(both, sps: Self.sps(hasModel: hasModel))?.hasZone == true, "a date is better than none")
     }
 
-    @Test("what is no time of day is none", arguments: [(24, 0, 0, 0), (0, 60, 0, 0), (0, 0, 60, 0), (1, 1, 1, 200)])
+    @Test("invalid times of day are ignored", arguments: [(24, 0, 0, 0), (0, 60, 0, 0), (0, 0, 60, 0), (1, 1, 1, 200)])
     func noTime(hours: UInt64, minutes: UInt64, seconds: UInt64, frames: UInt64) {
         let code = Self.timing((hours, minutes, seconds), frames: frames, hasModel: false, isFull: true)
         #expect(Self.find(Self.message(1, code), sps: Self.sps(hasModel: false)) == nil)
     }
 
-    @Test("cut anywhere and changed anywhere, nothing traps", arguments: 0..<100)
+    @Test("truncated or changed anywhere, nothing traps", arguments: 0..<100)
     func hostile(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let code = Self.timing((14, 13, 20), frames: 15, hasModel: true, isFull: seed.isMultiple(of: 2))
@@ -217,13 +217,13 @@ struct SupplementalTimeTests {
         run.video([0x17, 1, 0, 0, 66] + FLVDemuxerTests.avcc([0x65, 1]), at: 1_034)
         run.video([0x27, 1, 0, 0, 0] + FLVDemuxerTests.avcc([0x41, 1]), at: 1_067)
         #expect(run.packets.map { $0.wallClock?.nanoseconds } == [5_100_000_000, nil])
-        // Stamped 0 in the middle of a stream, it is about nothing.
+        // With timestamp 0 in mid-stream it has no meaning.
         run.demuxer.note(WallClockTime(nanoseconds: 5_000_000_000, hasZone: false), at: 0)
         run.video([0x27, 1, 0, 0, 0] + FLVDemuxerTests.avcc([0x41, 1]), at: 90_000)
         #expect(run.packets.last?.wallClock == nil)
     }
 
-    @Test("data messages that carry the time: onFI, and ts in any of them; the metadata comes as before")
+    @Test("data messages with the time: onFI, and ts in any of them; metadata still arrives")
     func messages() {
         func object(_ name: String, _ value: AMF0Value) -> AMF0Value { .object([AMF0Property(name, value)]) }
         let fi = AMF0Writer.bytes([
@@ -249,7 +249,7 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "what is no time in a data message is none",
+        "invalid times in data messages are ignored",
         arguments: [
             .object([AMF0Property("st", .string("24:00:00"))]), .object([AMF0Property("st", .string("1:2"))]),
             .object([AMF0Property("st", .string("::"))]), .object([AMF0Property("st", .string("00:00:00.1234567890"))]),
@@ -268,7 +268,7 @@ struct SupplementalTimeTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("a flood of onFI is read five times a second, and does not keep metadata out")
+    @Test("a flood of onFI is read five times a second, and does not block metadata")
     func flood() {
         var script = ClientScript()
         script.open()

@@ -2,9 +2,9 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Timestamp faults in captures, as packets have them")
+@Suite("Timestamp faults in captures, as the packets show them")
 struct TimestampFaultTests {
-    /// Times of the packets of a capture, in milliseconds and in the order of their coming.
+    /// Timestamps of the packets of a capture, in milliseconds and in order of arrival.
     private func times(_ name: String, _ kind: TrackKind) -> [Int64] {
         var run = FLVDemuxerTests.Run()
         for message in RTMPCaptureTests.messages(name) where message.type == 8 || message.type == 9 {
@@ -14,7 +14,7 @@ struct TimestampFaultTests {
     }
 
     @Test(
-        "S03: media that begins at 17,000 s is there at once, however the extended time is written",
+        "media that starts at 17,000 s is there at once, however the extended timestamp is written",
         arguments: ["ff_ext", "lib_ext"])
     func extendedStart(name: String) {
         let times = self.times(name, .video)
@@ -22,23 +22,23 @@ struct TimestampFaultTests {
         #expect(zip(times, times.dropFirst()).allSatisfy { (30...70).contains($1 - $0) })
     }
 
-    @Test("S04: a delta that goes back by 30 ms is 30 ms, not 49 days")
+    @Test("a delta of -30 ms moves the time back by 30 ms, not forward by 49 days")
     func negativeDelta() {
         let (video, audio) = (self.times("lib_nonmono", .video), self.times("lib_nonmono", .audio))
-        // 1133 ms of the picture stand before 1103 ms of the sound on one chunk stream.
+        // 1133 ms of video comes before 1103 ms of audio on one chunk stream.
         #expect(video.contains(1133) && audio.contains(1103))
         #expect((video + audio).allSatisfy { (0...20_000).contains($0) })
         #expect(zip(audio.dropFirst(), audio.dropFirst(2)).allSatisfy { (0...60).contains($1 - $0) })
     }
 
-    @Test("S06, S13: 24.9 days and the wrap at 49.7 days, in 64 bits, with steps in both directions")
+    @Test("timestamps pass 24.9 days and the wrap at 49.7 days in 64 bits, with steps in both directions")
     func wraps() {
         var run = FLVDemuxerTests.Run()
         run.audio([0xAF, 0, 0x11, 0x90])
         let start: UInt32 = 0x7FFF_FFF0
         var expected: [Int64] = []
         for step in Int64(0)..<6_000_000 where step % 100_000 == 0 {
-            // Fourteen hours at a time, over the sign bit and over the wrap; each second one comes 50 ms early.
+            // Fourteen hours at a time, across the sign bit and the wrap; every second one comes 50 ms early.
             let at = Int64(start) + step * 500 - (step % 200_000 == 0 ? 0 : 50)
             run.audio([0xAF, 1, 1], at: UInt32(truncatingIfNeeded: at))
             expected.append(at)

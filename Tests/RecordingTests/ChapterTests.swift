@@ -16,13 +16,13 @@ struct ChapterTests {
         Chapter.chapters(ranges, from: self.start, to: self.start + seconds * 1_000_000_000)
     }
 
-    @Test("a room without a PK has none")
+    @Test("a room without a PK has no chapters")
     func none() {
         let scene = DateRange(id: "s", rangeClass: "live.tandem.scene", start: Self.start)
         #expect(Self.chapters([scene]) == [])
     }
 
-    @Test("phases that follow each other, and what is between two PKs")
+    @Test("consecutive phases, and the time between two PKs")
     func phases() {
         let ranges = [
             Self.phase("countdown", 10, 13), Self.phase("pk", 13, 40), Self.phase("punish", 40, 50),
@@ -37,7 +37,7 @@ struct ChapterTests {
             ])
     }
 
-    @Test("a phase that was on before the recording or is still on when it ends")
+    @Test("a phase that started before the recording, or runs past its end")
     func edges() {
         #expect(
             Self.chapters([Self.phase("pk", -20, 30), Self.phase("pk", 90, nil)]) == [

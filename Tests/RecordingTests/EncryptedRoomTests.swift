@@ -7,7 +7,7 @@ import Recording
 import Synchronization
 import Testing
 
-@Suite("What an encrypted room leaves behind is clear")
+@Suite("Recordings and clips of an encrypted room are in the clear")
 struct EncryptedRoomTests {
     private static let encryption = EncryptionSettings(
         room: "88231", rotation: 2, secret: Array("0123456789abcdef".utf8))
@@ -40,7 +40,7 @@ struct EncryptedRoomTests {
         #expect(sealed != nil && clear != nil && sealed != clear)
     }
 
-    @Test("a clip is clear, and made of what was there when it was asked for, whatever the room lets go meanwhile")
+    @Test("a clip is in the clear, from the segments at the time of the request, whatever the room drops meanwhile")
     func clip() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -71,7 +71,7 @@ struct EncryptedRoomTests {
                 })
         }
         #expect(stopped?.code == .diskFull && looks.withLock { $0 } == 3)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: clips).isEmpty, "it takes its file with it")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: clips).isEmpty, "it removes its file")
         let made = try writer.write(
             "clear", id: "clip-1-1", of: listed, from: hold,
             opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) })
@@ -81,7 +81,7 @@ struct EncryptedRoomTests {
                 && FileManager.default.contents(atPath: made.path)?.count == made.byteCount)
         let decoded = try Tool.require("ffmpeg").run(["-v", "error", "-i", made.path, "-f", "null", "-"])
         #expect(decoded.errors == "")
-        // Another room of the directory took the name first.
+        // Another room in the directory took the name first.
         let before = Self.bytes(made.path)
         let taken = #expect(throws: MediaError.self) {
             try writer.write(
@@ -92,7 +92,7 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: clips) == ["clear.mp4"])
         hold.release()
         #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
-        // Asked for too late: nothing is held.
+        // Requested too late: nothing is held.
         let late = #expect(throws: MediaError.self) {
             try writer.hold(ClipWriter.slots(listed, in: range), id: "clip-1-2") { name in
                 store.contains(name) ? store.path(of: name) : nil
@@ -102,7 +102,7 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
     }
 
-    @Test("what a killed worker held, and its half-written clips, go at the next start; nothing else does")
+    @Test("held files of a killed worker and its partial clips are removed at the next start, and nothing else")
     func leftovers() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("clips-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -120,13 +120,13 @@ struct EncryptedRoomTests {
         }
         let directories = [".clip-3-1", ".clip-3-2", ".other", "clip-3-1"]
         ClipWriter.removeLeftovers(of: "88231", in: folder.path, hasHolds: false)
-        #expect(try left() == Set(others + directories), "other rooms' stay, and so do holds where they are others'")
+        #expect(try left() == Set(others + directories), "other rooms' files stay, and so do holds outside of it")
         ClipWriter.removeLeftovers(of: "88231", in: folder.path, hasHolds: true)
         ClipWriter.removeLeftovers(of: "88231", in: folder.path + "/nowhere", hasHolds: true)
         #expect(try left() == Set(others + [".other", "clip-3-1"]))
     }
 
-    @Test("what cannot be held under a second name is not copied for it")
+    @Test("a file that cannot be hard-linked is not copied")
     func holdOnOther() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hold-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -140,7 +140,7 @@ struct EncryptedRoomTests {
         let writer = ClipWriter(
             room: "1", directory: folder.path, holds: folder.path, range: 0..<1,
             movie: RecordingSettings.Movie(video: "v", audio: nil))
-        // A file of another file system has no second name here.
+        // A file on another file system cannot be hard-linked here.
         let other = #expect(throws: MediaError.self) {
             try writer.hold([slot], id: "clip-1-1") { _ in "/proc/self/status" }
         }
@@ -153,7 +153,7 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "nothing is held then")
     }
 
-    @Test("a recording and what is listed behind it are one list, where nothing lies between them")
+    @Test("a recording and the playlist after it form one list, if there is no gap between them")
     func joined() {
         func slots(_ numbers: ClosedRange<Int64>) -> [ListedSegmentSet] {
             numbers.map { ListedSegmentSet(mediaSequence: $0, incarnation: 1, frames: 0..<0, tracks: []) }

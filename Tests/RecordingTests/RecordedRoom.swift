@@ -8,7 +8,7 @@ import Recording
 import Synchronization
 import Testing
 
-/// A packager that is made after those who ask it.
+/// A packager created after its users.
 final class OutputBox: Sendable {
     private let made = Mutex<HLSPackager?>(nil)
 
@@ -18,7 +18,7 @@ final class OutputBox: Sendable {
     }
 }
 
-/// A room's output of real packets, recorded.
+/// A room's output with real packets, recorded.
 struct RecordedRoom {
     struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
 
@@ -47,7 +47,7 @@ struct RecordedRoom {
             in: self.folder, ffmpeg: ffmpeg, ffprobe: ffprobe)
     }
 
-    /// Another room of the same packets.
+    /// Another room with the same packets.
     init(like other: RecordedRoom) throws {
         self.folder = FileManager.default.temporaryDirectory.appendingPathComponent("recording-\(UUID().uuidString)")
         (self.video, self.audio) = (other.video, other.audio)
@@ -60,7 +60,7 @@ struct RecordedRoom {
             movies: [RecordingSettings.Movie(video: "90p", audio: "audio")], keepsSegments: keepsSegments)
     }
 
-    /// - Parameter output: Of an encrypted room.
+    /// - Parameter output: The output of an encrypted room.
     func recorder(_ settings: RecordingSettings, output: OutputBox? = nil) throws -> Recorder {
         let store = DirectoryStore(directory: self.live)
         var clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)?
@@ -72,13 +72,13 @@ struct RecordedRoom {
         return recorder
     }
 
-    /// A worker's run.
+    /// Runs a worker.
     ///
     /// - Parameters:
-    ///   - marks: Phases by their first picture, counted from the run's first.
+    ///   - marks: Phases by their first frame, counted from the start of the run.
     ///   - output: Is given the packager before the first packet.
-    ///   - keeper: In the recorder's place.
-    ///   - commands: Carried out before the picture of this number, counted from the run's first.
+    ///   - keeper: Replaces the recorder.
+    ///   - commands: Run before the frame of this number, counted from the start of the run.
     func run(
         _ recorder: Recorder?, ends: Bool, at second: Int64, marks: [(Int64, String?)] = [], stopsAt: Int? = nil,
         resumesAt: Int? = nil, encryption: EncryptionSettings? = nil, output: OutputBox? = nil,

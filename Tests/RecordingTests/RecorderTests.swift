@@ -11,7 +11,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A room is recorded, and made into files")
+@Suite("Recording a room and making files from it")
 struct RecorderTests {
     private static func probe(_ arguments: [String], _ path: String) throws -> String {
         let result = try Tool.require("ffprobe").run(["-v", "error"] + arguments + ["-of", "csv=p=0", path])
@@ -19,7 +19,7 @@ struct RecorderTests {
         return result.output
     }
 
-    @Test("two workers, a window shorter than the room: an MP4 with every picture, sound in step, chapters, a manifest")
+    @Test("two workers, a window shorter than the room: an MP4 with every frame, audio in sync, chapters, a manifest")
     func whole() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -41,7 +41,7 @@ struct RecorderTests {
         // Whole segments of the first run (of 64 frames), all of the second.
         let frames = 256 + 270
         #expect(finished.frames == frames)
-        // What the disk's guard leaves room for is what it takes.
+        // The disk guard reserves exactly the space used.
         let (size, kept) = (Int64(finished.files[0].byteCount), successor.kept)
         #expect(kept.slots == 5 && abs(kept.movieBytes - size) < size / 10, "\(kept.movieBytes) for \(size)")
         let movie = room.recording + "/90p.mp4"
@@ -56,7 +56,7 @@ struct RecorderTests {
         #expect(starts.contains("video,0.000000"), "\(starts)")
         let title = try Self.probe(["-show_entries", "format_tags=title"], movie)
         #expect(title.contains("A & B"), "\(title)")
-        // Boxes in front of the media: a player may begin before it has the rest.
+        // The index boxes precede the media: a player may start before it has the rest.
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: movie)))
         let types = try #require(BoxReader(bytes: bytes).boxes(in: 0..<bytes.count)).map(\.type)
         #expect(types == ["ftyp", "moov", "mdat"])
@@ -64,7 +64,7 @@ struct RecorderTests {
         try Self.expectPlayable(room)
     }
 
-    /// Every file of the manifest is there, with that size and that checksum.
+    /// Checks that every file of the manifest exists, with its size and checksum.
     private static func expectManifest(_ room: RecordedRoom, _ finished: FinishedRecording) throws {
         let data = try Data(contentsOf: URL(fileURLWithPath: room.recording + "/recording.json"))
         let manifest = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -81,7 +81,7 @@ struct RecorderTests {
         #expect(Set(try FileManager.default.contentsOfDirectory(atPath: room.recording)) == names)
     }
 
-    /// The playlists list everything, in order, and the linter finds nothing.
+    /// Checks that the playlists list everything, in order, without a lint finding.
     private static func expectPlayable(_ room: RecordedRoom) throws {
         let text = try String(contentsOfFile: room.recording + "/90p.m3u8", encoding: .utf8)
         #expect(text.contains("#EXT-X-PLAYLIST-TYPE:VOD\n") && text.hasSuffix("#EXT-X-ENDLIST\n"))
@@ -105,7 +105,7 @@ struct RecorderTests {
         #expect(linter.playlistCount == 2 && linter.segmentCount == 2 * 9)
     }
 
-    @Test("one in which nothing was listed is empty and never due; one that was stopped before lacks something")
+    @Test("a recording without any segment is empty and never due; one stopped before has missing parts")
     func nothing() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -122,7 +122,7 @@ struct RecorderTests {
         #expect(error?.code == .outputLost && error?.what.contains("95 % is taken") == true)
     }
 
-    @Test("a recording that could not be told of the end is made once the room's own state says that it is over")
+    @Test("a recording whose end could not be written is made once the room's state says it has ended")
     func endNotWritten() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -130,12 +130,13 @@ struct RecorderTests {
         let finisher = RecordingFinisher(room.settings())
         #expect(!finisher.isDue && finisher.isDue(roomHasEnded: true))
         let other = RecordingFinisher(room.settings(roomID: "88232"))
-        #expect(!other.isDue(roomHasEnded: true), "it is another room's, which may be live")
+        #expect(!other.isDue(roomHasEnded: true), "it belongs to another room, which may be live")
         let finished = try finisher.run { _, _ in }
         #expect(finished.frames == 256 && !finisher.isDue(roomHasEnded: true))
     }
 
-    @Test("killed while the files are made: it begins anew and makes the same; without playlists the segments go")
+    @Test(
+        "killed while files are made, it starts again with the same result; without playlists the segments are removed")
     func again() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -143,12 +144,12 @@ struct RecorderTests {
         let journal = room.recording + "/recording.journal"
         let kept = try Data(contentsOf: URL(fileURLWithPath: journal))
         let first = try RecordingFinisher(room.settings()).run { _, _ in }
-        // As a worker leaves it that is killed before the manifest, over a half-written file.
+        // As left by a worker killed before the manifest, during a write.
         try kept.write(to: URL(fileURLWithPath: journal))
         try FileManager.default.removeItem(atPath: room.recording + "/recording.json")
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: room.recording + "/.90p.mp4.partial"))
         #expect(RecordingFinisher(room.settings()).isDue)
-        // Its time is over in the midst.
+        // Its time ends in the middle.
         let steps = Mutex(0)
         let unfinished = #expect(throws: MediaError.self) {
             try RecordingFinisher(room.settings()).run(until: { steps.withLock { $0 > 7 } }) { _, _ in
@@ -166,7 +167,7 @@ struct RecorderTests {
             try FileManager.default.contentsOfDirectory(atPath: room.recording).filter { $0.hasSuffix(".m4s") } == [])
     }
 
-    @Test("segments that are not kept go behind the manifest: killed before it a worker leaves them to the next")
+    @Test("segments not kept are removed after the manifest is written; killed before that, the next worker does it")
     func killedOverSegments() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -178,7 +179,7 @@ struct RecorderTests {
         let names = try sources()
         let files = try names.map { try Data(contentsOf: URL(fileURLWithPath: "\(room.recording)/\($0)")) }
         let finisher = RecordingFinisher(room.settings(keepsSegments: false))
-        // The manifest cannot be written where it is written first.
+        // The temporary file of the manifest cannot be written.
         let obstacle = room.recording + "/.recording.json.tmp"
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
         #expect(throws: MediaError.self) { try finisher.run { _, _ in } }
@@ -188,20 +189,20 @@ struct RecorderTests {
         let finished = try finisher.run { _, _ in }
         let left = try sources()
         #expect(finished.frames >= 256 && left == [])
-        // As a worker leaves it that is killed behind the manifest.
+        // As left by a worker killed after the manifest.
         for (name, data) in zip(names, files) {
             try data.write(to: URL(fileURLWithPath: "\(room.recording)/\(name)"))
         }
         RecordingFinisher(room.settings(keepsSegments: false, roomID: "88232")).removeLeftovers()
         let others = try sources()
-        #expect(others == names, "they are another room's")
+        #expect(others == names, "they belong to another room")
         finisher.removeLeftovers()
         let end = try FileManager.default.contentsOfDirectory(atPath: room.recording).sorted()
         #expect(end == ["90p.mp4", "recording.json"])
     }
 
     @Test(
-        "stopped in the midst, gone on with by another worker: what is there is made, and the manifest says what is not"
+        "stopped early, or continued by another worker: available media is made, and the manifest lists what is missing"
     )
     func incomplete() throws {
         let room = try RecordedRoom()
@@ -228,7 +229,7 @@ struct RecorderTests {
     }
 
     @Test(
-        "one that has stopped goes on behind a hole: its manifest says which, a phase that began and ended there is in it"
+        "a resumed recording has a gap: its manifest names it and the phases within it"
     )
     func resumed() throws {
         let room = try RecordedRoom()
@@ -246,9 +247,9 @@ struct RecorderTests {
             }
         }
         try recorder.begin()
-        // It runs: nothing to be done.
+        // It is running: nothing to do.
         recorder.resume()
-        // Of 9 s a third is missing; the phase lies in it.
+        // A third of 9 s is missing; the phase is in it.
         try room.run(
             recorder, ends: true, at: 0, marks: [(110, "pk"), (150, nil)], stopsAt: packets / 3,
             resumesAt: packets * 2 / 3)
@@ -266,7 +267,7 @@ struct RecorderTests {
         #expect(text.components(separatedBy: "#EXT-X-DATERANGE").count == 3, "opened and closed")
     }
 
-    @Test("where it cannot go on it says so, and tries again when it is told to")
+    @Test("if it cannot resume it says so, and retries on command")
     func notResumed() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("resume-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -292,17 +293,17 @@ struct RecorderTests {
         recorder.resume()
         recorder.settle()
         #expect(events.withLock { $0 } == ["stopped", "not resumed", "resumed"])
-        // With its first line, though the directory is another.
+        // With its first line, although in another directory.
         let journal = try String(contentsOfFile: folder.path + "/recording.journal", encoding: .utf8)
         #expect(journal == "recording\t1\t1\nstop\tgone\nclose\tx\t1\n")
         recorder.ended(nextMediaSequence: 0)
         recorder.stop(MediaError(.outputLost, "gone", at: "recording", fix: "none"))
         recorder.resume()
         recorder.settle()
-        #expect(events.withLock { $0.last } == "stopped", "the room is over")
+        #expect(events.withLock { $0.last } == "stopped", "the room has ended")
     }
 
-    @Test("what it is told behind a line that the disk has not taken, the first or another, can be read")
+    @Test("lines written after one that the disk refused, the first or another, can be read")
     func notBegun() throws {
         for left in ["", "recor", "recording\t1\t1\nslot\t0"] {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("begun-\(UUID().uuidString)")
@@ -312,7 +313,7 @@ struct RecorderTests {
             let recorder = try Recorder.open(settings, source: { _ in nil }) { _ in }
             let journal = folder.appendingPathComponent(RecordingJournal.name)
             try Data(left.utf8).write(to: journal)
-            // As whoever could not begin it.
+            // Like a recording that could not start.
             recorder.stop(MediaError(.diskFull, "95 % is taken", at: "recording", fix: "free space"))
             recorder.ended(nextMediaSequence: 5)
             recorder.settle()
@@ -323,13 +324,13 @@ struct RecorderTests {
         }
     }
 
-    @Test("a stop that comes while it goes on again holds: nothing is recorded until it is told to once more")
+    @Test("a stop during a resume holds: nothing is recorded until the next command")
     func stoppedMeanwhile() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("again-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let events = Mutex<[String]>([])
         let settings = RecordingSettings(directory: folder.path, roomID: "1", movies: [.init(video: "v", audio: nil)])
-        // Looking for a file holds the recorder's thread, as a slow disk does.
+        // The file lookup blocks the recorder's thread, like a slow disk.
         let (busy, goes) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let recorder = try Recorder.open(
             settings,
@@ -361,12 +362,12 @@ struct RecorderTests {
         recorder.stop(MediaError(.diskFull, "second", at: "recording", fix: "none"))
         goes.signal()
         recorder.settle()
-        // What the slot found, told or not, is a stop before it.
+        // Whatever the segment saw, the stop comes before it.
         #expect(events.withLock { $0.first } == "stopped first" && events.withLock { $0.count } == 2)
         #expect(events.withLock { $0.last?.hasPrefix("not resumed") } == true, "\(events.withLock { $0 })")
         recorder.keep(slot)
         recorder.settle()
-        #expect(busy.wait(timeout: .now()) == .timedOut, "it stands still")
+        #expect(busy.wait(timeout: .now()) == .timedOut, "it is stopped")
         recorder.resume()
         recorder.settle()
         #expect(events.withLock { $0.last } == "resumed")
@@ -377,7 +378,7 @@ struct RecorderTests {
         #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
     }
 
-    @Test("a slot of which one file cannot be kept leaves nothing behind")
+    @Test("a segment of which one file cannot be kept leaves nothing behind")
     func halfASlot() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("half-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -410,7 +411,7 @@ struct RecorderTests {
         #expect(recorder.kept == Recorder.Kept(slots: 1, movieBytes: 3))
     }
 
-    @Test("who has not taken the room writes nothing; who was killed over the first line is no obstacle")
+    @Test("a worker that does not own the room writes nothing; a partial first line is no obstacle")
     func patient() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -421,13 +422,13 @@ struct RecorderTests {
         try Data("recor".utf8).write(to: journal)
         try recorder.begin()
         #expect(try String(contentsOf: journal, encoding: .utf8) == "recording\t1\t88231\n")
-        // Another worker is at it: looking does not cut its line off.
+        // Another worker is writing: reading does not truncate its line.
         try Data("recording\t1\t88231\nslot\t1".utf8).write(to: journal)
         _ = try Recorder.open(settings, source: { _ in nil }, report: { _ in })
         #expect(try Data(contentsOf: journal).count == 24)
     }
 
-    @Test("what is finished is never written over, nor another room's; a damaged segment is named")
+    @Test("finished recordings and those of other rooms are never overwritten; a damaged segment is named")
     func refusals() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }

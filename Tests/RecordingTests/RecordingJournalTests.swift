@@ -31,7 +31,7 @@ struct RecordingJournalTests {
         id: "pk-1-1", rangeClass: "live.tandem.pk", start: 1_700_000_002_000_000_000,
         attributes: [DateRange.Attribute("TANDEM-PHASE", "pk"), DateRange.Attribute("TANDEM-UIDS", "1001,2002")])
 
-    @Test("what is written is read again")
+    @Test("the journal survives a round trip")
     func roundTrip() throws {
         let slots = [Self.slot(0), Self.slot(1, gap: true), Self.slot(2, incarnation: 2), Self.slot(3, incarnation: 2)]
         var text = RecordingJournal.head(roomID: "88231")
@@ -43,13 +43,13 @@ struct RecordingJournalTests {
         #expect(journal.roomID == "88231" && journal.isEnded && journal.slots == slots)
         #expect(journal.stopReason == "no space left" && journal.endMediaSequence == 5)
         #expect(RecordingCoverage(journal).missing == 2, "one was lost, one not recorded")
-        // As it was written before it said how many there were.
+        // Written before the journal recorded their number.
         #expect(try RecordingJournal(text: RecordingJournal.head(roomID: "1") + "end\n").isEnded)
         let range = try #require(journal.ranges.first)
         #expect(range.attributes == Self.range.attributes && range.end == 1_700_000_004_000_000_000)
     }
 
-    @Test("cut anywhere it holds the whole lines before the cut, and never more")
+    @Test("truncated anywhere, the complete lines before are read")
     func cut() throws {
         let lines = [RecordingJournal.head(roomID: "1")] + (0..<3).map { RecordingJournal.line(Self.slot($0)) }
         let bytes = Array(lines.joined().utf8)
@@ -61,7 +61,7 @@ struct RecordingJournalTests {
         }
     }
 
-    @Test("a successor that uses a number again replaces it; a worker that was stopped meanwhile changes nothing")
+    @Test("a successor that reuses a number replaces it; a suspended worker changes nothing")
     func incarnations() throws {
         var text = RecordingJournal.head(roomID: "1")
         for number: Int64 in 0...2 { text += RecordingJournal.line(Self.slot(number)) }
@@ -74,7 +74,7 @@ struct RecordingJournalTests {
     }
 
     @Test(
-        "a line that says what none can say is named",
+        "an invalid line is reported",
         arguments: [
             "slot\t1\t1\t0\t60", "slot\t1\t1\t60\t0\t720p\tvideo\ta.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",
             "slot\t1\t1\t0\t60\t720p\tvideo\t../a.m4s\ta.mp4\t0\t1\t30\t0\t1\t0",
@@ -90,7 +90,7 @@ struct RecordingJournalTests {
         #expect(throws: RecordingJournal.Damage.self) { try RecordingJournal(text: line + "\n") }
     }
 
-    @Test("thousands of date ranges are read in proportion to their number")
+    @Test("reading thousands of date ranges takes time in proportion to their number")
     func many() throws {
         let ratio = try Growth.ratio(small: 2_000, large: 20_000) { count in
             var text = RecordingJournal.head(roomID: "1")

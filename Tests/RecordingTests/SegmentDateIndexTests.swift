@@ -1,24 +1,24 @@
 import Recording
 import Testing
 
-@Suite("Segments by their dates")
+@Suite("Finding segments by date")
 struct SegmentPlacesTests {
-    @Test("the last that does not begin after a date; nothing before the first")
+    @Test("the result is the last segment that starts at or before a date; there is none before the first")
     func found() {
         let places = SegmentDateIndex([10, 20, 30])
         #expect([9, 10, 19, 20, 29, 30, 31, .max].map { places.last(notAfter: $0) } == [nil, 0, 0, 1, 1, 2, 2, 2])
         #expect(SegmentDateIndex([]).last(notAfter: 5) == nil && SegmentDateIndex([7]).last(notAfter: .min) == nil)
     }
 
-    @Test("a clock that was set back: what came before it does not hide what came after")
+    @Test("after a clock was set back, earlier segments do not hide later ones")
     func setBack() {
-        // Set back by 35 behind the fourth.
+        // Set back by 35 after the fourth.
         let dates: [Int64] = [100, 110, 120, 130, 105, 115, 125, 135, 145]
         let places = SegmentDateIndex(dates)
         for (index, date) in dates.enumerated().dropFirst(4) {
-            #expect(places.last(notAfter: date) == index, "behind the jump each is found by its own date")
+            #expect(places.last(notAfter: date) == index, "after the jump each is found by its own date")
         }
-        // Before it, what begins after the smallest date behind is as one with the last before that.
+        // Before it, segments that start after the smallest later date count as the last one before that date.
         #expect(places.last(notAfter: 100) == 0 && places.last(notAfter: 104) == 0 && places.last(notAfter: 99) == nil)
         for date: Int64 in 105..<145 {
             let place = places.last(notAfter: date)
@@ -26,7 +26,7 @@ struct SegmentPlacesTests {
         }
     }
 
-    @Test("dates that jump anywhere are found as a walk from the end finds them")
+    @Test("for any jumps of dates the result equals a walk from the end")
     func walked() {
         var seed: UInt64 = 7
         func number(_ bound: Int64) -> Int64 {

@@ -26,7 +26,7 @@ struct SegmentSamplesTests {
         return bytes
     }
 
-    @Test("every sample of what the packager writes, with its bytes in place", arguments: TrackKind.allCases)
+    @Test("every sample that the packager writes is found, with its bytes", arguments: TrackKind.allCases)
     func whole(kind: TrackKind) throws {
         let bytes = Self.segment(kind)
         let segment = try #require(SegmentSamples(bytes))
@@ -43,7 +43,7 @@ struct SegmentSamplesTests {
         }
     }
 
-    @Test("cut anywhere, and with any byte changed: no sample lies outside the bytes")
+    @Test("with any truncation or changed byte no sample lies outside the bytes")
     func damaged() {
         let bytes = Self.segment(.video)
         for count in 0..<bytes.count {

@@ -6,13 +6,13 @@ import Recording
 import Synchronization
 import Testing
 
-@Suite("Which slots an operator wants recorded")
+@Suite("Which segments are part of a commanded recording")
 struct TakeGateTests {
     private enum Step {
         /// At a frame.
         case start(Int64?, RecordingSessionGate.Start)
         case stop(Int64?, RecordingSessionGate.Stop)
-        /// By number, of 64 frames.
+        /// By number, with 64 frames each.
         case slot(Int64, RecordingSessionGate.Action)
     }
 
@@ -32,18 +32,19 @@ struct TakeGateTests {
         }
     }
 
-    @Test("the slots of the frames at which it is stopped and started are in the takes, and none is in two")
+    @Test("segments with the frames of stop and start belong to a recording, and none to two")
     func whole() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .start(70, .already), .stop(100, .soon), .stop(101, .already))
         #expect(gate.phase == .stopping(at: 100, continues: false))
         Self.go(&gate, .slot(1, .keepLast), .slot(2, .pass), .stop(200, .already))
         #expect(gate.phase == .stopped)
-        // What is listed behind the command may be from before it.
+        // A segment listed after the command may be from before it.
         Self.go(&gate, .start(300, .begins), .slot(3, .pass), .slot(4, .keep), .slot(5, .keep))
     }
 
-    @Test("stopped and started within a slot: the next take begins behind it; stopped once more: it does not begin")
+    @Test(
+        "stopped and started within one segment, the next recording starts after it; stopped again, it does not start")
     func within() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .start(80, .follows), .start(81, .already))
@@ -53,7 +54,7 @@ struct TakeGateTests {
         #expect(gate.phase == .recording && other.phase == .stopped)
     }
 
-    @Test("a slot behind the frame of a stop is not the take's; what came before a start is not the next one's")
+    @Test("a segment after the stop is not part of the recording; one before a start is not part of the next")
     func jump() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .slot(5, .end(continues: false)))
@@ -63,7 +64,7 @@ struct TakeGateTests {
         Self.go(&gate, .slot(20, .end(continues: true)), .slot(21, .keep))
     }
 
-    @Test("before the program has begun it stops at once; once something is listed it waits for what is on its way")
+    @Test("before the program starts it stops at once; later it waits for pending segments")
     func early() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .stop(nil, .now), .slot(0, .pass), .start(nil, .begins), .slot(1, .keep))
@@ -73,11 +74,11 @@ struct TakeGateTests {
     }
 }
 
-@Suite("A recording that an operator starts and stops")
+@Suite("Recordings started and stopped by command")
 struct TakeTests {
     private static let origin: Int64 = 1_700_000_000_000_000_000
 
-    @Test("its line on disk is read as it was written, and nothing else is")
+    @Test("its line on disk survives a round trip, and other lines are refused")
     func book() {
         for state in [RecordingSessionFile.State.recording, .stopped, .over] {
             let book = RecordingSessionFile(roomID: "88231", last: 3, state: state)
@@ -93,7 +94,7 @@ struct TakeTests {
         ] { #expect(RecordingSessionFile(text: text) == nil, "\(text)") }
     }
 
-    @Test("files are made of a take while the room goes on, and of the next: every picture in one of them, none in two")
+    @Test("files of a recording are made while the room runs, and of the next: every frame in one of them, none in two")
     func files() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -108,14 +109,14 @@ struct TakeTests {
             nil, ends: true, at: 0, marks: [(90, "pk")], keeper: takes,
             commands: [
                 100: { () throws in #expect(try takes.stop(at: 100) == room.recording && takes.status == .stopping) },
-                110: { () throws in #expect(try takes.stop(at: 110) == nil, "it stops already") },
+                110: { () throws in #expect(try takes.stop(at: 110) == nil, "it is already stopping") },
                 150: { () throws in #expect(try takes.start(at: 150) == "\(room.recording)/take-2") },
                 200: { () throws in
                     #expect(takes.status == .recording && takes.number == 2)
                     let take = try #require(over.withLock { $0.first })
                     #expect(take.settings == room.settings() && takes.unfinished.count == 2)
                     take.recorder.settle()
-                    #expect(room.settings().dueTakes(roomHasEnded: false).isEmpty, "the room is on air")
+                    #expect(room.settings().dueTakes(roomHasEnded: false).isEmpty, "the room is live")
                     first = try RecordingFinisher(take.settings).run { _, _ in }
                     takes.finished(take.settings)
                 },
@@ -128,7 +129,7 @@ struct TakeTests {
         #expect(room.settings().dueTakes(roomHasEnded: false) == rest)
         let second = try RecordingFinisher(try #require(rest.first)).run { _, _ in }
         let begun = try #require(first)
-        // Slots of 64 pictures: the stop is in the second, the start in the third.
+        // Segments of 64 frames: the stop is in the second, the start in the third.
         #expect(begun.frames == 128 && second.frames == 270 - 128)
         #expect(begun.coverage.isComplete && second.coverage.isComplete)
         let seam = RecordedRoom.origin + 128 * 1_000_000_000 / 30
@@ -148,12 +149,12 @@ struct TakeTests {
         let error = #expect(throws: MediaError.self) {
             try SessionRecorder.open(room.settings(), source: { _ in nil }, report: { _ in }, over: { _ in })
         }
-        #expect(error?.code == .roomExited, "the room is over")
+        #expect(error?.code == .roomExited, "the room has ended")
     }
 
-    // MARK: By slots alone
+    // MARK: Segments only
 
-    /// A directory with a live output of some slots of one track.
+    /// A directory with a live output of some segments of one track.
     private struct Slots {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("takes-\(UUID().uuidString)")
         var live: URL { self.folder.appendingPathComponent("live") }
@@ -179,7 +180,7 @@ struct TakeTests {
                 tracks: [ListedSegmentSet.Track(name: "v", kind: .video, segment: segment)])
         }
 
-        /// Numbers of the slots a take has.
+        /// Numbers of the segments in a recording.
         func kept(_ take: String = "") throws -> [Int64] {
             let text = try String(contentsOfFile: "\(self.recording)\(take)/recording.journal", encoding: .utf8)
             return try RecordingJournal(text: text).slots.map(\.mediaSequence)
@@ -198,7 +199,7 @@ struct TakeTests {
         func remove() { try? FileManager.default.removeItem(at: self.folder) }
     }
 
-    @Test("one that waits for a command records nothing until it comes, and then where it would have")
+    @Test("a recording that waits for a command records nothing before it, and then only from there")
     func inactive() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -212,30 +213,30 @@ struct TakeTests {
         for number in Int64(1)...2 { takes.keep(slots.slot(number)) }
         takes.settle()
         #expect(try slots.kept() == [1, 2])
-        // What was told before the take began is told to it.
+        // Calls before the recording starts are passed on to it.
         #expect(try String(contentsOfFile: slots.recording + "/index.m3u8", encoding: .utf8) == "#EXTM3U\n")
-        // The file still says that it waits; the take goes on under the next worker all the same.
+        // The file still says that it waits; the next worker continues the recording anyway.
         let next = try slots.open(isActive: false)
         #expect(next.status == .recording && next.number == 1)
     }
 
-    @Test("a worker after one that was killed: what has stopped stays so, its files are due beside the room")
+    @Test("after a killed worker a stopped recording stays stopped, and its files are made while the room runs")
     func killed() throws {
         let slots = try Slots()
         defer { slots.remove() }
         let takes = try slots.open()
         for number in Int64(0)...1 { takes.keep(slots.slot(number)) }
         #expect(try takes.stop(at: 130) == slots.recording)
-        // Killed before the slot of the stop is listed.
+        // Killed before the segment of the stop is listed.
         takes.settle()
         let told = Mutex<[Int]>([])
         let next = try slots.open { take in told.withLock { $0.append(take.number) } }
         #expect(next.status == .stopped && told.withLock { $0 } == [1])
-        #expect(slots.settings.dueTakes(roomHasEnded: false).isEmpty, "the room is on air")
+        #expect(slots.settings.dueTakes(roomHasEnded: false).isEmpty, "the room is live")
         #expect(slots.settings.dueTakes(roomHasEnded: true).map(\.directory) == [slots.recording])
-        #expect(next.kept.movieBytes == 6, "the disk's guard keeps room for them")
+        #expect(next.kept.movieBytes == 6, "the disk guard reserves space for them")
         next.keep(slots.slot(2))
-        // The name is taken: whatever lies there is not touched.
+        // The name is in use: existing files are not touched.
         try FileManager.default.createDirectory(atPath: slots.recording + "/take-2", withIntermediateDirectories: true)
         #expect(try next.start(at: 200) == slots.recording + "/take-3")
         for number in Int64(3)...4 { next.keep(slots.slot(number)) }
@@ -243,19 +244,19 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 1] && slots.kept("/take-3") == [3, 4])
         #expect(try FileManager.default.contentsOfDirectory(atPath: slots.recording + "/take-2").isEmpty)
         #expect(next.directories == ["/take-2", "/take-3"].map { slots.recording + $0 })
-        // Killed again: the take goes on.
+        // Killed again: the recording continues.
         let last = try slots.open()
         last.keep(slots.slot(5))
         last.ended(nextMediaSequence: 6)
         last.settle()
         let due = [slots.recording, slots.recording + "/take-3"]
-        #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due, "its end says so")
+        #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due, "its end is recorded")
         last.close()
         #expect(try slots.kept("/take-3") == [3, 4, 5])
         #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due)
     }
 
-    @Test("files that a worker before this one has made are known of, though no take is left to be made")
+    @Test("files made by an earlier worker are known, although no recording is left to be made")
     func filesOfAWorkerBefore() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -264,7 +265,7 @@ struct TakeTests {
         #expect(try takes.stop(at: 130) == slots.recording)
         takes.settle()
         #expect(!takes.hasFiles)
-        // As whoever makes them ends: with the manifest.
+        // The manifest is the last file that is made.
         try Data([0x7b, 0x7d]).write(to: URL(fileURLWithPath: slots.recording + "/recording.json"))
         let next = try slots.open()
         #expect(next.unfinished.isEmpty && next.hasFiles)
@@ -273,7 +274,7 @@ struct TakeTests {
         #expect(try !other.open(isActive: false).hasFiles)
     }
 
-    @Test("a full disk stops the take, not the room; a command that cannot be written changes nothing")
+    @Test("a full disk stops the recording, not the room; a command that cannot be written changes nothing")
     func full() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -288,7 +289,7 @@ struct TakeTests {
         takes.keep(slots.slot(2))
         takes.settle()
         #expect(try slots.kept() == [0, 2])
-        // A directory in the place of the line takes no write, whoever runs this.
+        // A directory at the file's path refuses writes, also for root.
         try FileManager.default.createDirectory(
             atPath: slots.recording + "/recording.takes/x", withIntermediateDirectories: true)
         #expect(throws: MediaError.self) { try takes.stop(at: 200) }
@@ -298,7 +299,7 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 2, 3])
     }
 
-    @Test("its line is on the disk before it has its name; where the disk does not take it, the one before stays")
+    @Test("its line is on disk before it is renamed into place; if the disk fails, the previous one stays")
     func durable() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -311,7 +312,7 @@ struct TakeTests {
         let folder = RecordingFolder(
             path: slots.recording,
             systemSync: { descriptor in
-                // What is made durable, and what has the name meanwhile.
+                // The file being made durable, and the file with the name at that time.
                 let paths = ["/proc/self/fd/\(descriptor)", path]
                 let texts = paths.map { try? String(contentsOfFile: $0, encoding: .utf8) }
                 seen.withLock { $0.append(texts) }
@@ -336,7 +337,7 @@ struct TakeTests {
         takes.keep(slots.slot(1))
         takes.settle()
         #expect(takes.status == .stopped)
-        // A directory where the line is written first takes no write, whoever runs this.
+        // A directory at the temporary file's path refuses writes, also for root.
         let obstacle = slots.recording + "/.recording.takes.tmp"
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
         for _ in 0..<3 { #expect(throws: MediaError.self) { try takes.start(at: 130) } }
@@ -347,7 +348,7 @@ struct TakeTests {
         #expect(names.filter { $0.hasPrefix("take-") } == ["take-2"])
     }
 
-    @Test("files are not made by two at once")
+    @Test("files are never made by two jobs at once")
     func exclusive() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Playlists of a recording: rfc8216bis §6.2.4")
 struct VODPlaylistsTests {
-    /// Two seconds of pictures in each; `360p` has been there since the fourth, for less than a second each.
+    /// Two seconds of video in each; `360p` exists since the fourth, for less than a second each.
     private static func slot(_ number: Int64) -> ListedSegmentSet {
         let incarnation: Int64 = number < 3 ? 1 : 2
         let tracks = (number < 3 ? ["720p"] : ["720p", "360p"]).map { name in
@@ -24,12 +24,12 @@ struct VODPlaylistsTests {
             mediaSequence: number, incarnation: incarnation, frames: number * 60..<(number + 1) * 60, tracks: tracks)
     }
 
-    @Test("a track that a later worker added has the target duration and the discontinuity numbers of the others")
+    @Test("a track added by a later worker has the target duration and discontinuity numbers of the others")
     func laterTrack() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("vod-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // Between the fifth and the sixth something was not recorded.
+        // Between the fifth and the sixth there is a gap in the recording.
         let slots = [0, 1, 2, 3, 4, 6].map { Self.slot($0) }
         let text = RecordingJournal.head(roomID: "1") + slots.map { RecordingJournal.line($0) }.joined()
         try Data(text.utf8).write(to: folder.appendingPathComponent(RecordingJournal.name))
@@ -47,7 +47,7 @@ struct VODPlaylistsTests {
         let (first, later) = try (lines("720p.m3u8"), lines("360p.m3u8"))
         #expect(first.contains("#EXT-X-DISCONTINUITY-SEQUENCE:0") && later.contains("#EXT-X-DISCONTINUITY-SEQUENCE:2"))
         #expect(first.count { $0 == "#EXT-X-DISCONTINUITY" } == 3)
-        #expect(later.count { $0 == "#EXT-X-DISCONTINUITY" } == 1, "the hole that both have")
+        #expect(later.count { $0 == "#EXT-X-DISCONTINUITY" } == 1, "the gap that both have")
         for list in [first, later] {
             #expect(list.contains("#EXT-X-TARGETDURATION:2") && list.last == "#EXT-X-ENDLIST")
         }

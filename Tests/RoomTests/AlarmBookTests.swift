@@ -3,7 +3,7 @@ import Testing
 
 import Room
 
-@Suite("What is wrong with a room")
+@Suite("A room's alarms")
 struct AlarmBookTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -13,20 +13,20 @@ struct AlarmBookTests {
         AlarmBook.Alarm(type, severity, kind: "source", subject: subject, message: "m")
     }
 
-    @Test("an alarm keeps its beginning while it holds, whatever becomes of its severity")
+    @Test("an active alarm keeps its start time when its severity changes")
     func holds() {
         var book = AlarmBook()
         let first = book.update([Self.alarm("source.lost")], at: 10)
         #expect(first == book.entries.map { .set($0) } && first.count == 1)
-        #expect(book.update([Self.alarm("source.lost")], at: 15).isEmpty, "it is told once")
+        #expect(book.update([Self.alarm("source.lost")], at: 15).isEmpty, "it is reported once")
         let second = book.update([Self.alarm("source.lost", "alert_3")], at: 20)
-        #expect(second == book.entries.map { .set($0) }, "and again when its severity is another")
+        #expect(second == book.entries.map { .set($0) }, "and again with another severity")
         #expect(book.entries.count == 1)
         #expect(book.entries[0].setAt == 10 && book.entries[0].clearedAt == nil)
         #expect(book.entries[0].alarm.severity == "alert_3")
     }
 
-    @Test("one that is over stays listed for five minutes; the same again is another one")
+    @Test("a cleared alarm stays listed for five minutes; if the cause returns, it is a new alarm")
     func over() {
         var book = AlarmBook()
         book.update([Self.alarm("source.lost"), Self.alarm("source.lost", "alert_2", "2002")], at: 0)
@@ -43,7 +43,7 @@ struct AlarmBookTests {
         #expect(book.entries.isEmpty)
     }
 
-    @Test("what is over is told with its number, and the same again has a number of its own")
+    @Test("a cleared alarm is reported with its number; if the cause returns, the alarm gets a new number")
     func changes() {
         var book = AlarmBook()
         book.update([Self.alarm("source.lost"), Self.alarm("source.stalled")], at: 0)
@@ -65,7 +65,7 @@ struct AlarmBookTests {
         #expect(again.number == 3 && again.alarm.type == "source.lost" && again.clearedAt == nil)
     }
 
-    @Test("however much goes wrong, the list is bounded")
+    @Test("the number of listed alarms is limited")
     func bounded() {
         var book = AlarmBook()
         for step in 0..<1000 { book.update([Self.alarm("t\(step)")], at: Int64(step)) }
@@ -73,7 +73,7 @@ struct AlarmBookTests {
         #expect(book.entries.last?.alarm.type == "t999" && book.entries.last?.clearedAt == nil)
     }
 
-    @Test("each cause has a word of its own")
+    @Test("each cause has a type of its own")
     func words() {
         let types = SourceHealth.Cause.allCases.map(\.alarmType)
         #expect(Set(types).count == types.count)

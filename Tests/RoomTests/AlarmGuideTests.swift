@@ -3,13 +3,13 @@ import Room
 import RoomSources
 import Testing
 
-@Suite("The guides' tables of alarms")
+@Suite("The alarm tables of the guide")
 struct AlarmGuideTests {
     private static let guides = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
 
     @Test(
-        "the table has every alarm type that a room sets, once, and no other",
+        "the table has every alarm type that rooms raise, once, and no other",
         arguments: [("ControlAPI.md", "## Alarms\n"), ("Troubleshooting.md", "## By alarm\n")])
     func types(page: String, heading: String) throws {
         let text = try String(contentsOf: Self.guides.appendingPathComponent(page), encoding: .utf8)

@@ -2,9 +2,9 @@ import MediaTypes
 import Room
 import Testing
 
-@Suite("Audio tracks that a request names")
+@Suite("Audio tracks named in requests")
 struct AudioTrackTests {
-    @Test("a track that there is not is refused with the ones that there are")
+    @Test("an unknown audio track is refused, and the error lists the known ones")
     func unknown() {
         let failure = Room.unknownTrack(9, of: SourceID(uid: "1001"), among: [0, 1])
         #expect(failure.status == 404 && failure.code == "notFound")

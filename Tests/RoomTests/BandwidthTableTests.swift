@@ -5,17 +5,17 @@ import Testing
 
 @Suite("BANDWIDTH by measured peaks: rfc8216bis §4.4.6.2")
 struct BandwidthTableTests {
-    /// What `benchmarks/bandwidth.sh` has measured.
+    /// A result of `benchmarks/bandwidth.sh`.
     private struct Measurement: Decodable {
         struct Peak: Decodable {
             var preset: String
-            /// Pixels.
+            /// In pixels.
             var height: Int
             /// Bit rate of the video in bits per second.
             var bitrate: Int64
             /// `noise`, or a clip's name.
             var clip: String
-            /// The highest rate of a run of segments, in bits per second, video alone.
+            /// The highest bit rate of any run of segments, video only, in bits per second.
             var peak: Int64
         }
 
@@ -25,7 +25,7 @@ struct BandwidthTableTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("benchmarks/bandwidth.json")
     private static let audio: Int64 = 128_000
-    /// Bits per second of two tracks: 100 bytes a fragment and 16 a frame, twice a second.
+    /// Container overhead of two tracks in bits per second: 100 bytes a fragment and 16 a frame, twice a second.
     private static let container: Int64 = 10_000
 
     private static func declared(_ preset: VideoEncoding.Preset, _ bitrate: Int64) throws -> Int64 {
@@ -38,7 +38,7 @@ struct BandwidthTableTests {
     }
 
     @Test(
-        "no clip is above what is declared, noise by a quarter at most, and what is declared is 12 % above the clips at most",
+        "no clip exceeds the declared BANDWIDTH, noise exceeds it by 25 % at most, and it is at most 12 % above the clips",
         arguments: VideoEncoding.Preset.allCases)
     func bars(preset: VideoEncoding.Preset) throws {
         let all = try JSONDecoder().decode(Measurement.self, from: Data(contentsOf: Self.file)).peaks
@@ -58,7 +58,7 @@ struct BandwidthTableTests {
         }
     }
 
-    @Test("the default ladder's last renditions are for viewers of less than 350 kbit/s, and of audio alone")
+    @Test("the default ladder's last renditions suit viewers below 350 kbit/s, down to audio only")
     func small() throws {
         let ladder = Rendition.defaultLadder(for: Pipeline.Canvas())
         let last = try #require(ladder.last { !$0.isAudioOnly })

@@ -2,9 +2,9 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("What the kernel says of a CPU limit: cgroups(7), cpu.stat")
+@Suite("CPU throttling of a control group: cgroups(7), cpu.stat")
 struct CPUThrottlingTests {
-    @Test("of version 2, in microseconds")
+    @Test("version 2 counts in microseconds")
     func unified() {
         let throttling = CPUThrottling(
             statistics: """
@@ -21,20 +21,20 @@ struct CPUThrottlingTests {
         #expect(throttling.throttled == 350_123_000)
     }
 
-    @Test("of version 1, in nanoseconds")
+    @Test("version 1 counts in nanoseconds")
     func legacy() {
         let throttling = CPUThrottling(statistics: "nr_periods 3\nnr_throttled 2\nthrottled_time 1234567890\n")
         #expect(throttling.periods == 3 && throttling.throttledPeriods == 2 && throttling.throttled == 1_234_567_890)
     }
 
-    @Test("without a limit, and from anything else, it is none; nothing overflows")
+    @Test("without a limit, or with unreadable content, there is no value; nothing overflows")
     func odd() {
         #expect(CPUThrottling(statistics: "usage_usec 5\nuser_usec 4\n") == CPUThrottling())
         #expect(CPUThrottling(statistics: "nr_periods -1\nnr_throttled x\nthrottled_usec 1 2\n") == CPUThrottling())
         #expect(CPUThrottling(statistics: "throttled_usec \(Int64.max)").throttled == .max)
     }
 
-    @Test("its file is looked for where the process is, then at the root, which is the container's own")
+    @Test("cpu.stat is looked for in the process's own group, then at the root, which is the container's group")
     func places() {
         #expect(CPUThrottling.places(membership: "0::/\n") == ["/sys/fs/cgroup/cpu.stat"])
         #expect(

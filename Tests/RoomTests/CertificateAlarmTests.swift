@@ -1,10 +1,10 @@
 import Room
 import Testing
 
-/// Seconds.
+/// In seconds.
 private let day: Int64 = 86_400
 
-@Suite("A listener's certificate that ends")
+@Suite("Alarm for an expiring listener certificate")
 struct CertificateAlarmTests {
     private static let until: Int64 = 1_800_000_000
 
@@ -15,7 +15,7 @@ struct CertificateAlarmTests {
     }
 
     @Test(
-        "it is told of two weeks and three days before, and at its end",
+        "the alarm is raised two weeks before expiry, gets worse three days before it, and again at expiry",
         arguments: [
             (90, 15 * day, nil), (90, 14 * day + 1, nil), (90, 14 * day, "alert_1"), (90, 3 * day + 1, "alert_1"),
             (90, 3 * day, "alert_2"), (90, 0, "alert_2"), (90, -1, "alert_3"), (90, -400 * day, "alert_3"),
@@ -26,7 +26,7 @@ struct CertificateAlarmTests {
     }
 
     @Test(
-        "one that lives for a day is told of in proportion",
+        "a certificate valid for one day is reported in proportion to its lifetime",
         arguments: [
             (day / 6 + 1, nil), (day / 6, "alert_1"), (day / 30 + 1, "alert_1"), (day / 30, "alert_2"), (-1, "alert_3"),
         ] as [(Int64, String?)])
@@ -34,7 +34,7 @@ struct CertificateAlarmTests {
         #expect(Self.severity(life: day, left: left) == severity)
     }
 
-    @Test("dates of any size are judged")
+    @Test("extreme dates are judged without overflow")
     func absurd() {
         for (from, until) in [(Int64.min, Int64.max), (Int64.max, Int64.min), (0, 0), (Int64.max, Int64.max)] {
             for now in [Int64.min, 0, Int64.max] {
@@ -45,7 +45,7 @@ struct CertificateAlarmTests {
         #expect(CertificateAlarm.date(253_402_300_799) == CertificateAlarm.date(.max))
     }
 
-    @Test("it gets worse as one alarm, is over with another certificate, and is told again of the next end")
+    @Test("one alarm gets worse until a new certificate clears it; the new one's expiry raises another")
     func life() throws {
         var book = AlarmBook()
         var changes: [String] = []

@@ -4,11 +4,11 @@ import RoomOutputs
 import Synchronization
 import Testing
 
-@Suite("Clips that are being made, and that wait, when the room is over")
+@Suite("Clip jobs: running, waiting, and at the end of the room")
 struct ClipJobsTests {
     private static let over = MediaError(.unfinished, "over", at: "clip", fix: "none")
 
-    /// Promises a clip and adds its work, which gives its name to `released`.
+    /// Reserves a clip and adds its job, which appends its name to `released` when it is released.
     private static func add(
         _ name: String?, to jobs: inout ClipJobs, _ released: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(ControlFailure) -> (clip: ClipJobs.Clip, starts: Bool) {
@@ -19,7 +19,7 @@ struct ClipJobsTests {
         return (clip, try jobs.add(work))
     }
 
-    @Test("one thread makes them one after the other, and another is started when it has ended")
+    @Test("one thread makes clips one after the other; a new thread starts after it has ended")
     func turns() throws {
         var jobs = ClipJobs(roomID: "1")
         let first = try Self.add("first", to: &jobs)
@@ -34,7 +34,7 @@ struct ClipJobsTests {
         #expect(try Self.add("third", to: &jobs).starts)
     }
 
-    @Test("what waits is given up when the room is over, what is being made is told, and none is taken any more")
+    @Test("closing cancels waiting clips, reports the running one and accepts no more")
     func close() throws {
         let released = Mutex<[String]>([])
         var jobs = ClipJobs(roomID: "1")
@@ -49,14 +49,14 @@ struct ClipJobsTests {
         #expect(given.map(\.clip?.name) == ["second"] && given.map(\.clip?.state) == [.failed])
         for given in given { given.work.release() }
         #expect(released.withLock { $0 } == ["second"])
-        // Its work goes on until it looks.
+        // The running job goes on until its next check.
         #expect(jobs.clip(working.id)?.state == .working)
         #expect(jobs.finish(working.id, .failure(Self.over))?.state == .failed)
         #expect(jobs.next() == nil)
         #expect(throws: ControlFailure.self) { try Self.add("third", to: &jobs) }
     }
 
-    @Test("a clip whose work is ready after the room's end is forgotten")
+    @Test("a clip that becomes ready after the end of the room is discarded")
     func late() throws {
         var jobs = ClipJobs(roomID: "1")
         let clip = try jobs.promise(name: "first", rendition: "r", range: 0..<1, incarnation: 1)
@@ -66,7 +66,8 @@ struct ClipJobsTests {
         #expect(jobs.clips.isEmpty)
     }
 
-    @Test("a disk that fills takes what waits, and what is held for it; what is being made goes on until it looks")
+    @Test(
+        "a full disk cancels waiting clips and releases their reservations; the running clip goes on to its next check")
     func full() throws {
         var jobs = ClipJobs(roomID: "1")
         for name in ["first", "second"] { _ = try Self.add(name, to: &jobs) }
@@ -74,11 +75,11 @@ struct ClipJobsTests {
         let given = jobs.giveUpWaiting(MediaError(.diskFull, "full", at: "clip", fix: "none"))
         #expect(given.map(\.clip?.name) == ["second"] && given.first?.clip?.reason?.contains("full") == true)
         #expect(jobs.clips.map(\.state) == [.working, .failed] && !jobs.isClosed)
-        // A request that comes when there is space again is taken, by the same thread.
+        // A request made when there is space again is accepted, and runs on the same thread.
         #expect(try !Self.add("third", to: &jobs).starts)
     }
 
-    @Test("as many as may wait are taken, and a name again only after its clip has failed")
+    @Test("the queue has a limit; a name can be reused only after its clip has failed")
     func limits() throws {
         var jobs = ClipJobs(roomID: "1")
         let first = try Self.add("first", to: &jobs).clip
@@ -92,7 +93,7 @@ struct ClipJobsTests {
         #expect(jobs.clip(first.id) == nil)
     }
 
-    @Test("two rooms whose clips lie in one directory give them different names")
+    @Test("two rooms with the same clip directory give their clips different names")
     func names() throws {
         var names: [String] = []
         for room in ["88231", "88232"] {

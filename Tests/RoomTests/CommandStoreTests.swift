@@ -8,16 +8,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("commands.json on disk: what was answered as durable is there, and no command waits for the disk")
+@Suite("commands.json on disk: durable replies are on disk, and no command waits for the disk")
 struct CommandStoreTests {
-    /// A disk that keeps what it is given, and fails, waits or dies when it is told to.
+    /// A disk that stores writes, and fails, blocks or dies on request.
     private final class Disk: CommandPlace {
         private struct State {
             var bytes: [UInt8]?
             var hasAside = true
             var writes = 0
             var failure: MediaError.Code?
-            /// Writes that are still kept; `nil`: all.
+            /// Number of writes that still succeed; nil: all.
             var life: Int?
         }
 
@@ -60,7 +60,7 @@ struct CommandStoreTests {
         return store
     }
 
-    /// Carries out a command, and waits for what its answer would say.
+    /// Runs a command and waits for what its reply would say.
     private static func command(
         _ store: CommandStore, _ urgency: CommandStore.Urgency = .now, _ change: (inout CommandedState) -> Void
     ) -> CommandStore.Durability {
@@ -83,7 +83,7 @@ struct CommandStoreTests {
 
     private static let source = SourceID(uid: "2002")
 
-    @Test("an answer comes when its change is on disk, and a change of nothing writes nothing")
+    @Test("a reply is sent when its change is on disk; a command that changes nothing writes nothing")
     func durable() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -95,7 +95,7 @@ struct CommandStoreTests {
         #expect(disk.writes == writes)
     }
 
-    @Test("what a command changes and what it is answered is written together")
+    @Test("a command's change and its reply are stored in the same write")
     func together() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -108,7 +108,7 @@ struct CommandStoreTests {
         store.close(within: 2_000_000_000)
     }
 
-    @Test("while the disk hangs commands are answered as not durable, and it gets the newest state when it goes on")
+    @Test("while the disk hangs, commands are answered as not durable; afterwards the newest state is written")
     func hanging() {
         let disk = Disk(waits: true)
         let store = Self.store(disk)
@@ -121,12 +121,12 @@ struct CommandStoreTests {
         store.close(within: 5_000_000_000)
         #expect(disk.content?.revision == 3)
         #expect(disk.content?.scores["pk"]?.left == 1)
-        // The write that hung, and one for all that came meanwhile.
+        // The write that hung, and one for everything that arrived meanwhile.
         #expect(disk.writes == 2)
         #expect(store.problem == nil)
     }
 
-    @Test("a full disk is tried again until it takes the state")
+    @Test("a write to a full disk is retried until it succeeds")
     func full() {
         let disk = Disk()
         disk.fail(.diskFull)
@@ -139,7 +139,7 @@ struct CommandStoreTests {
         #expect(disk.content?.isEnded == true)
     }
 
-    @Test("a superseded worker writes nothing more, and every command is answered so")
+    @Test("a superseded worker writes nothing more and says so in every reply")
     func superseded() {
         let (disk, told) = (Disk(), Answer())
         disk.fail(.superseded)
@@ -152,7 +152,7 @@ struct CommandStoreTests {
         #expect(told.value.withLock { $0 } == .superseded)
     }
 
-    @Test("scores that come together share a write, and their answers wait for none")
+    @Test("scores that arrive together share one write, and their replies do not wait")
     func coalesced() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -164,7 +164,7 @@ struct CommandStoreTests {
         #expect(disk.writes <= 25)
     }
 
-    @Test("after the room's end the file is gone, and what was set aside; a worker that stops leaves both")
+    @Test("the end of the room deletes the file and its backups; a worker that stops keeps both")
     func discarded() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -178,7 +178,7 @@ struct CommandStoreTests {
         #expect(handedOn.read() != nil && handedOn.hasAside)
     }
 
-    /// Forty commands, each of another kind or source.
+    /// Forty commands, each of a different kind or for a different source.
     private static let commands: [@Sendable (inout CommandedState) -> Void] = (0..<40).map { index in
         let id = SourceID(uid: "\(index)")
         return { state in
@@ -199,14 +199,16 @@ struct CommandStoreTests {
         }
     }
 
-    @Test("of a worker that dies after any write a successor reads what was answered as durable", arguments: 0...40)
+    @Test(
+        "after a worker dies behind any write, its successor reads everything that was answered as durable",
+        arguments: 0...40)
     func killed(writes: Int) {
         let disk = Disk(life: writes)
         let store = Self.store(disk)
         var durable = CommandedState(roomID: "1", salt: "00")
         var wanted = durable
         for command in Self.commands {
-            // The one that the worker dies over is answered nothing.
+            // The command during which the worker dies gets no reply.
             guard disk.writes < writes else {
                 store.update(.now, command)
                 break

@@ -4,7 +4,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("commands.json: what a successor reads is what was written")
+@Suite("commands.json: encoding and decoding")
 struct CommandedStateTests {
     private typealias Change = @Sendable (inout CommandedState) -> Void
 
@@ -110,7 +110,7 @@ struct CommandedStateTests {
         #expect(Self.plain().isPlain)
     }
 
-    @Test("members of a later version are kept on a rewrite, in the objects in which they stand")
+    @Test("unknown members of a later version are kept in their objects when the file is rewritten")
     func unknownMembers() throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -143,12 +143,12 @@ struct CommandedStateTests {
         }
     }
 
-    @Test("members of a later version are kept in every object, those of lists too")
+    @Test("unknown members of a later version are kept in every object, including objects in arrays")
     func unknownMembersEverywhere() throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
         let later = Self.grown(state.json).bare
-        #expect(later.text().split(separator: #""later":"#).count >= 17, "the test has put them everywhere")
+        #expect(later.text().split(separator: #""later":"#).count >= 17, "the test has added them everywhere")
         let reading = try #require(CommandedState.read(Array(later.text().utf8)))
         #expect(reading.problems.isEmpty)
         #expect(reading.state.json.canonical.text() == later.canonical.text())
@@ -157,7 +157,7 @@ struct CommandedStateTests {
         #expect(known == state)
     }
 
-    @Test("a file of a lower minor version, or of none, is read as one of this version")
+    @Test("a file with a lower minor version, or without one, is read like the current version")
     func lowerMinor() throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -173,7 +173,7 @@ struct CommandedStateTests {
         #expect(least.state == Self.plain())
     }
 
-    @Test("a PK of minor version 0 has the scenes of its pipeline")
+    @Test("a PK written by minor version 0 uses the scenes of its pipeline")
     func pkOfMinor0() throws {
         let text = #"""
             {"version":1,"minor":0,"roomId":"88231","salt":"00ff",
@@ -183,7 +183,7 @@ struct CommandedStateTests {
         #expect(reading.problems.isEmpty && reading.state.pk?.phase == .pk && reading.state.pk?.scenes.isEmpty == true)
     }
 
-    @Test("a source of which only a later version has said something stays listed, whatever commands do with it")
+    @Test("a source with only unknown members stays listed, whatever commands change of it")
     func laterSource() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
@@ -196,7 +196,7 @@ struct CommandedStateTests {
         #expect(CommandedState.read(state.bytes)?.state == state)
     }
 
-    @Test("an unknown member of a scheduled scene stays with it when the scene before it has gone on air")
+    @Test("an unknown member of a scheduled scene stays with it after the scene before it went on air")
     func laterSchedule() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
@@ -208,7 +208,7 @@ struct CommandedStateTests {
         #expect(written.contains(#"{"scene":"b","tick":9,"effect":"x"},{"scene":"c","tick":10}"#), "\(written)")
     }
 
-    @Test("a member of a later version leaves with the PK, the scene on air or the put scene that it describes")
+    @Test("an unknown member is dropped with the PK, scene on air or stored scene that it belongs to")
     func replaced() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff","onAir":{"scene":"a","tick":8,"zoom":2},
@@ -237,7 +237,7 @@ struct CommandedStateTests {
     }
 
     @Test(
-        "a bad member is reported and loses none of the others",
+        "an invalid member is reported, and all other members are read",
         arguments: [
             (#""scores":{"pk":{"left":900,"right":100}}"#, #""scores":{"pk":{"left":-1,"right":100}}"#),
             (#""phase":"countdown""#, #""phase":"dance""#), (#""punishScene":"p""#, #""punishScene":5"#),
@@ -257,7 +257,7 @@ struct CommandedStateTests {
         #expect(reading.state.sources[Self.source]?.audioPush == false)
     }
 
-    @Test("no cut of a file and no byte of it traps the reader")
+    @Test("no truncated file and no changed byte makes the reader trap")
     func hostile() {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -272,7 +272,7 @@ struct CommandedStateTests {
         #expect(CommandedState.read(Array(#"{"version":2}"#.utf8)) == nil)
     }
 
-    @Test("what was commanded of a source is forgotten with its relays, and nothing of another source")
+    @Test("removing a source removes its relays and commands, and nothing of other sources")
     func forgotten() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
@@ -287,7 +287,7 @@ struct CommandedStateTests {
         #expect(state.unknown.isEmpty)
     }
 
-    @Test("a file that would be too long lacks replies and used keys, the oldest first, and no cover, kick, PK or end")
+    @Test("a file over the size limit drops the oldest replies and used keys, and never a cover, kick, PK or end")
     func tooLong() throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -308,7 +308,7 @@ struct CommandedStateTests {
         #expect(shorter.pk == state.pk && shorter.isEnded)
     }
 
-    @Test("a member that the pipeline file changed meanwhile is told from those it left as they were")
+    @Test("members that changed in the pipeline file are told apart from unchanged ones")
     func fileMembers() throws {
         func document(_ volume: Int, _ text: String) throws -> RoomDocument {
             let file = #"""

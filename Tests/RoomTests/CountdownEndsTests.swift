@@ -4,7 +4,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("When the countdowns on the picture are over")
+@Suite("Ends of countdowns on the canvas")
 struct CountdownEndsTests {
     private static let fps = 30
     private static let second: Int64 = 1_000_000_000
@@ -17,13 +17,13 @@ struct CountdownEndsTests {
         return countdown
     }
 
-    /// What the picture shows at a tick.
+    /// The seconds that the countdown shows at a tick.
     private func shown(_ end: Int64?, at tick: Int64) -> Int64 {
         Program.Countdown(id: "c", x: 0, y: 0, size: 8, color: .white, endsAtTick: end ?? 0)
             .secondsLeft(at: tick, fps: Self.fps)
     }
 
-    @Test("a countdown of the PK shows what the API says, however often its scene returns")
+    @Test("a PK countdown shows the time of the API, however often its scene returns")
     func pk() throws {
         let clock = Self.countdown("pk", of: .pk)
         var life = PKLife(durations: PKLife.Durations(countdown: 0, pk: 60 * Self.second, punish: 20 * Self.second))
@@ -47,9 +47,9 @@ struct CountdownEndsTests {
     }
 
     @Test(
-        "a countdown of its scene begins with the scene; a command's end holds until the scene goes on air after it",
+        "a scene countdown starts with its scene; an end set by command holds until another scene goes on air",
         arguments: [
-            // told, scene on air at, what is shown at tick 300
+            // set end, scene on air at, seconds shown at tick 300
             (nil, 0, 290), (nil, 150, 295), (Int64(600), 0, 10), (600, 299, 10), (600, 600, 310), (90, 120, 294),
         ] as [(Int64?, Int64, Int64)])
     func scene(told: Int64?, began: Int64, seconds: Int64) {
@@ -61,19 +61,19 @@ struct CountdownEndsTests {
         #expect(self.shown(end, at: 300) == seconds)
     }
 
-    @Test("a command sets the countdown of the scene on air, to zero too; it never sets one of the PK")
+    @Test("a command sets the countdown of the scene on air, also to zero, and never a PK countdown")
     func commands() {
         let clocks = [Self.countdown("c", seconds: 300), Self.countdown("pk", of: .pk)]
         var ends = CountdownEnds()
         ends.tell("c", 100)
         ends.tell("pk", 100)
-        // The scene's own end is taken away by the command.
+        // The command removes the scene's own end.
         let shown = ends.ends(of: clocks, began: [:], at: 200, phaseEnd: 900)
         #expect(shown == ["c": 100, "pk": 900])
         #expect(CountdownEnds.beginning(clocks, at: 200, fps: 30) == ["c": 9_200])
     }
 
-    @Test("without a phase, or in one that has no end, a countdown of the PK shows zero")
+    @Test("outside a phase, or in a phase without an end, a PK countdown shows zero")
     func noPhase() {
         let clock = Self.countdown("pk", of: .pk)
         let end = CountdownEnds().ends(of: [clock], began: [:], at: 500, phaseEnd: nil)["pk"]

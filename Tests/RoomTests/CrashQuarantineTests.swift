@@ -5,7 +5,7 @@ import RoomSources
 import Synchronization
 import Testing
 
-@Suite("Whom workers died of")
+@Suite("Quarantine of sources that crash workers")
 struct CrashQuarantineTests {
     static let a = SourceID(uid: "1001")
     static let b = SourceID(uid: "a \"b\"\\", streamType: .sub)
@@ -19,7 +19,7 @@ struct CrashQuarantineTests {
         return CrashQuarantine(Array(lines.joined().utf8), modified: 0, now: now)
     }
 
-    @Test("a mark that a dying worker left bears the file's time, and every uid comes back as it was")
+    @Test("a mark left by a crashed worker has the file's time, and every uid is read back unchanged")
     func marks() {
         let text = [Self.a, Self.b].map { CrashQuarantine.mark($0, .aac).text + "\n" }.joined()
         let book = CrashQuarantine(Array(text.utf8), modified: Self.now - 5, now: Self.now)
@@ -28,7 +28,7 @@ struct CrashQuarantineTests {
                 .init(source: Self.a, codec: "aac", at: Self.now - 5),
                 .init(source: Self.b, codec: "aac", at: Self.now - 5),
             ])
-        #expect(CrashQuarantine(Array(book.text.utf8), modified: 1, now: Self.now) == book, "the times stay")
+        #expect(CrashQuarantine(Array(book.text.utf8), modified: 1, now: Self.now) == book, "the times are kept")
         let next = CrashQuarantine(
             Array((book.text + CrashQuarantine.mark(Self.b, .h264).text + "\n").utf8), modified: Self.now + 900,
             now: Self.now + 1000)
@@ -39,7 +39,7 @@ struct CrashQuarantineTests {
     }
 
     @Test(
-        "twice within a minute is refused for five, from the second on",
+        "a source that crashes workers twice within a minute is refused for five minutes",
         arguments: [
             ([0], nil), ([60_000, 0], 300_000), ([60_001, 0], nil), ([100_000, 50_000, 1], 299_999),
             ([300_000, 290_000], 10_000), ([310_000, 300_000], nil), ([10, 10], 299_990), ([-5, 0], 300_000),
@@ -49,7 +49,7 @@ struct CrashQuarantineTests {
         #expect(book.quarantined(now: Self.now).map(\.until) == (left.map { [Self.now + $0] } ?? []))
     }
 
-    @Test("the quarantined are told of, each with its codec, and who was kicked meanwhile is not")
+    @Test("quarantined sources are reported with their codecs, except those kicked meanwhile")
     func told() {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "1", wall: StandingWall()) { line in lines.withLock { $0.append(line) } }
@@ -64,12 +64,12 @@ struct CrashQuarantineTests {
         #expect(told.last?.contains(#""codec":"h264""#) == true && told.last?.contains(#""uid":"3003"#) == true)
     }
 
-    @Test("two sources named once each are two accidents")
+    @Test("two crashes by different sources quarantine neither")
     func others() {
         #expect(Self.book([(Self.a, 10), (Self.b, 5)]).quarantined(now: Self.now).isEmpty)
     }
 
-    @Test("a damaged file loses its damaged lines, and no file grows for ever")
+    @Test("damaged lines of the file are skipped, and the file does not grow without limit")
     func damage() {
         let good = CrashQuarantine.mark(Self.a, .h264).text
         for bad in ["", "{", "{\"uid\":7}", "{\"uid\":\"1\",\"streamType\":\"x\"}", "\u{0}", good + good, "[]"] {
@@ -82,9 +82,9 @@ struct CrashQuarantineTests {
     }
 }
 
-@Suite("How often a refusal is told")
+@Suite("Rate limit of refusal reports")
 struct RefusalReportsTests {
-    @Test("twenty at once and one a second of each address, with the number of those in between")
+    @Test("each address may cause 20 reports at once and then one a second, which counts the suppressed ones")
     func rate() {
         var reports = RefusalReports()
         var told: [Int] = []
@@ -97,6 +97,6 @@ struct RefusalReportsTests {
         #expect(told.count == 23 && told.reduce(0, +) + told.count > 1_400)
         #expect(reports.tell("[2001:db8::1]:5", now: 4_000_000_000) == 0)
         for index in 0..<10_000 { _ = reports.tell("10.0.\(index >> 8).\(index & 255):1", now: 4_000_000_000) }
-        #expect(reports.tell("192.0.2.1:1", now: 5_000_000_000) != nil, "those who are known are told apart still")
+        #expect(reports.tell("192.0.2.1:1", now: 5_000_000_000) != nil, "known sources are still told apart")
     }
 }

@@ -2,7 +2,7 @@ import Packager
 import RoomOutputs
 import Testing
 
-@Suite("A disk that fills: what is given up, in which order, and when it comes back")
+@Suite("Disk guard: what a filling disk stops, in which order, and when it resumes")
 struct DiskGuardTests {
     private static func look(_ disk: inout DiskGuard, used: Int64, free: Int64 = .max, reserve: Int64 = 0)
         -> [DiskGuard.Action]
@@ -10,7 +10,7 @@ struct DiskGuardTests {
         disk.measured(Self.use(used, free: free), need: DiskGuard.Need(window: reserve), at: 0)
     }
 
-    /// Everything on one file system.
+    /// All directories are on one file system.
     private static func use(_ used: Int64, free: Int64 = .max) -> DiskUse {
         DiskUse([DiskUse.Volume([.live, .recording], used: used, free: free)])
     }
@@ -19,7 +19,7 @@ struct DiskGuardTests {
         DiskGuard.Reading(used: used, capacity: capacity)
     }
 
-    @Test("an alarm at 80 %; at 95 % the window is limited and the recording stops, once; back below 80 and 75 %")
+    @Test("an alarm at 80 %; at 95 % the window is limited and recording stops once; both clear below 80 and 75 %")
     func levels() {
         var disk = DiskGuard(limit: 1000)
         #expect(Self.look(&disk, used: 799) == [])
@@ -30,18 +30,18 @@ struct DiskGuardTests {
                 .alarm(.critical, was: .low, Self.reading(950)), .stopRecording(Self.reading(950)), .limitWindow(true),
             ])
         #expect(Self.look(&disk, used: 1200) == [])
-        // What hovers about a threshold does not flutter.
+        // Values near a threshold do not toggle it.
         #expect(Self.look(&disk, used: 940) == [] && Self.look(&disk, used: 800) == [])
         #expect(
             Self.look(&disk, used: 799) == [.alarm(.low, was: .critical, Self.reading(799)), .limitWindow(false)])
         #expect(Self.look(&disk, used: 760) == [])
         #expect(Self.look(&disk, used: 749) == [.alarm(.normal, was: .low, Self.reading(749))])
-        // Space is back, the recording is not yet: no time has gone by.
+        // There is space again, but the recording does not resume yet: no time has passed.
         #expect(
             Self.look(&disk, used: 990) == [.alarm(.critical, was: .normal, Self.reading(990)), .limitWindow(true)])
     }
 
-    @Test("clips are made while the recording's disk alone is full, and none where they or the live files have no room")
+    @Test("clips are made if only the recording disk is full, but not if their own disk or the live disk is")
     func clips() {
         var disk = DiskGuard(limit: nil)
         func look(live: Int64 = 100, clips: Int64 = 100) -> Bool {
@@ -59,12 +59,12 @@ struct DiskGuardTests {
         #expect(disk.isFullForClips && look(), "for a while, whatever is measured")
     }
 
-    @Test("without a limit, or with one that is larger, the disk's own space counts")
+    @Test("without a limit, or with one larger than the disk, the free space of the disk counts")
     func disk() {
         for limit in [nil, 5000] as [Int64?] {
             var disk = DiskGuard(limit: limit)
             #expect(Self.look(&disk, used: 100, free: 900) == [])
-            // Somebody else fills it.
+            // Another process fills the disk.
             #expect(Self.look(&disk, used: 100, free: 4).count == 3)
             #expect(disk.level == .critical)
         }
@@ -74,7 +74,7 @@ struct DiskGuardTests {
         #expect(Self.look(&vast, used: .max / 2, free: .max) == [])
     }
 
-    @Test("a recording stops where a limited window would find no room beside it, but not in the first quarter")
+    @Test("recording stops if a limited window would not fit beside it, but not in the first quarter")
     func reserve() {
         var disk = DiskGuard(limit: 1000)
         #expect(Self.look(&disk, used: 250, reserve: 5000) == [])
@@ -84,7 +84,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "a recording goes on where there is room for twice what a window needs, some seconds later, while writing works"
+        "recording resumes seconds after there is space for two windows, if writes succeed"
     )
     func resumed() {
         let second: Int64 = 1_000_000_000
@@ -94,20 +94,20 @@ struct DiskGuardTests {
             disk.measured(Self.use(used), need: DiskGuard.Need(window: 150, slots: slots), at: time * second)
         }
         #expect(look(960, at: 0).contains(.stopRecording(Self.reading(960))))
-        // Below 95 %, and below 80 % with too little room beside a window.
+        // Below 95 %, and below 80 % with too little space beside a window.
         #expect(look(850, at: 20) == [])
         #expect(!look(750, at: 21).contains(.resumeRecording))
         #expect(look(700, at: 22) == [.alarm(.normal, was: .low, Self.reading(700)), .resumeRecording])
         slots += 1
         #expect(look(700, at: 23) == [])
-        // It fills again: told again. At once is too soon.
+        // The disk fills again, which is reported again. Resuming at once is too soon.
         #expect(
             look(855, at: 24) == [.alarm(.low, was: .normal, Self.reading(855)), .stopRecording(Self.reading(855))])
         #expect(look(600, at: 25) == [.alarm(.normal, was: .low, Self.reading(600))])
         #expect(look(600, at: 33) == [] && look(600, at: 34) == [.resumeRecording])
         slots += 1
         #expect(look(600, at: 35) == [])
-        // It stopped by itself, and could not go on; while nothing can be written nobody tries.
+        // The recording stopped for another reason and cannot resume; while writes fail nothing is retried.
         disk.recordingStopped(at: 40 * second)
         #expect(look(600, at: 49) == [] && look(600, at: 50) == [.resumeRecording])
         disk.recordingStopped(at: 51 * second)
@@ -117,7 +117,7 @@ struct DiskGuardTests {
         #expect(look(600, at: 82) == [.resumeRecording])
     }
 
-    @Test("a recording leaves room for the files that are made of it, and does not go on into that")
+    @Test("recording leaves space for the files made from it, and does not resume into that reserve")
     func movies() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: nil)
@@ -125,14 +125,14 @@ struct DiskGuardTests {
             disk.measured(
                 Self.use(used, free: 1000 - used), need: DiskGuard.Need(window: 100, movies: movies), at: time * second)
         }
-        // Half of what lies there is a rendition that becomes a file.
+        // Half of the data is a rendition from which a file will be made.
         #expect(look(500, movies: 250, at: 0) == [])
         #expect(look(600, movies: 300, at: 1) == [])
         #expect(look(601, movies: 300, at: 2) == [.stopRecording(Self.reading(601))])
-        // Two windows fit beside it, but for those files.
+        // Two windows would fit beside the recording, but not beside those files as well.
         #expect(look(550, movies: 300, at: 30) == [])
         #expect(look(500, movies: 300, at: 31) == [.resumeRecording])
-        // On a disk of its own no window is in its way.
+        // On a separate disk no window needs space.
         var apart = DiskGuard(limit: nil)
         func lookApart(_ recording: Int64) -> [DiskGuard.Action] {
             apart.measured(
@@ -145,7 +145,7 @@ struct DiskGuardTests {
         #expect(lookApart(668) == [.stopRecording(Self.reading(668))])
     }
 
-    @Test("each file system counts for itself: what is given up lies on the one that is full")
+    @Test("each file system counts separately: only outputs on the full one are stopped")
     func volumes() {
         let gib: Int64 = 1 << 30
         func look(_ disk: inout DiskGuard, live: (Int64, Int64), recording: (Int64, Int64), others: Int64 = 0)
@@ -158,7 +158,7 @@ struct DiskGuardTests {
                         DiskUse.Volume(.recording, used: recording.0, free: recording.1),
                     ], others: others), need: DiskGuard.Need(window: gib / 4), at: 0)
         }
-        // A window in memory, a recording of many times its size on a disk, and the other way round.
+        // A window in memory and a recording of many times its size on a disk, and the other way round.
         var disk = DiskGuard(limit: nil)
         #expect(look(&disk, live: (gib / 2, gib / 2), recording: (100 * gib, 1000 * gib)) == [])
         #expect(look(&disk, live: (5 * gib, 1000 * gib), recording: (gib, gib)) == [])
@@ -169,23 +169,23 @@ struct DiskGuardTests {
             ])
         #expect(
             look(&disk, live: (5, 95), recording: (96, 4)) == [.stopRecording(full), .limitWindow(false)])
-        // A write of the window that found no space is nothing to the recording's disk.
+        // A failed write of the window does not affect the recording's disk.
         var other = DiskGuard(limit: nil)
         _ = look(&other, live: (gib, gib), recording: (gib, gib))
         let refused = other.failed(isFull: true, reason: "x", at: 0)
         #expect(refused == [.alarm(.critical, was: .normal, Self.reading(gib, 2 * gib)), .limitWindow(true)])
-        // With a limit all of it counts, stills elsewhere too.
+        // With a limit everything counts, stills in other directories too.
         var limited = DiskGuard(limit: 100)
         let both = look(&limited, live: (40, gib), recording: (50, gib), others: 6)
         #expect(both == [.alarm(.critical, was: .normal, full), .stopRecording(full), .limitWindow(true)])
     }
 
-    @Test("what fails for good is tried less and less often; whatever is recorded begins anew")
+    @Test("after permanent failures retries become rarer; a new recording resets the delay")
     func backOff() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
         var slots = 0
-        /// The seconds from a stop to the next attempt.
+        /// Seconds from a stop to the next attempt.
         func wait(from time: Int64) -> Int64? {
             disk.recordingStopped(at: time * second)
             return (0..<2_000).first { seconds in
@@ -204,7 +204,7 @@ struct DiskGuardTests {
         #expect(wait(from: now) == 10 && wait(from: now + 20) == 20)
     }
 
-    @Test("another recording, which an operator has begun, is stopped on a full disk as the one before was")
+    @Test("a recording that an operator starts later stops on a full disk like the first")
     func begun() {
         var disk = DiskGuard(limit: 1000)
         let first = Self.look(&disk, used: 960)
@@ -214,7 +214,7 @@ struct DiskGuardTests {
         #expect(Self.look(&disk, used: 960) == [.stopRecording(Self.reading(960))])
     }
 
-    @Test("a write that finds no space is as good as 95 % for ten seconds, whatever is measured: quotas are not")
+    @Test("a write that fails with ENOSPC or a quota error counts as 95 % full for ten seconds")
     func refused() {
         var disk = DiskGuard(limit: 1000)
         _ = Self.look(&disk, used: 100)
@@ -233,7 +233,7 @@ struct DiskGuardTests {
             ])
     }
 
-    @Test("the alarm says which directory, how many bytes are free, and what was stopped")
+    @Test("the alarm names the directory, the free bytes and what was stopped")
     func message() {
         var disk = DiskGuard(limit: nil)
         func look(_ live: Int64, _ recording: Int64, at second: Int64) -> [DiskGuard.Action] {
@@ -257,7 +257,7 @@ struct DiskGuardTests {
         #expect(disk.level == .normal && disk.stopped == [])
     }
 
-    @Test("a write that finds no space is told by what is free then, not by the look before; over when that is over")
+    @Test("an alarm for a failed write shows the current free space, and clears ten seconds after the write")
     func refusedNow() {
         var disk = DiskGuard(limit: nil)
         func look(_ free: Int64, at second: Int64) -> [DiskGuard.Action] {
@@ -265,14 +265,14 @@ struct DiskGuardTests {
                 DiskUse([DiskUse.Volume([.live, .recording], used: 90, free: free, path: "/live")]),
                 need: DiskGuard.Need(window: 0), at: second * 1_000_000_000)
         }
-        // 9 % taken, as it was measured before somebody filled the disk.
+        // 9 % are used, measured before another process filled the disk.
         #expect(look(910, at: 0) == [])
         let actions = disk.failed(isFull: true, reason: "no space", free: 3, at: 0)
         let reading = DiskGuard.Reading(used: 90, capacity: 93, path: "/live")
         #expect(
             actions == [.alarm(.critical, was: .normal, reading), .stopRecording(reading), .limitWindow(true)])
         #expect(disk.message.hasPrefix("/live: a write found no space, 3 bytes are free; the recording is suspended"))
-        // Freed: the alarm has the new figure at once, and is over ten seconds after the write.
+        // After space was freed the alarm has the new value at once, and clears ten seconds after the write.
         #expect(look(410, at: 9) == [] && disk.message.contains("410 bytes are free"))
         #expect(
             look(410, at: 10).contains(.alarm(.normal, was: .critical, .init(used: 90, capacity: 500, path: "/live"))))
@@ -280,7 +280,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "a disk that fails is told once, and when it works again; the window is limited before memory has no more room")
+        "a failing disk is reported once, and so is its recovery; the window is limited before memory runs out")
     func failing() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)

@@ -3,12 +3,12 @@ import MediaTypes
 import Push
 import Testing
 
-@Suite("The error catalogue")
+@Suite("The error catalogue of the guide")
 struct ErrorCodeGuideTests {
     private static let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc/ControlAPI.md")
 
-    @Test("the guide has every code with its number, once, and no other")
+    @Test("the guide lists every code once, with its number, and no other")
     func table() throws {
         let text = try String(contentsOf: Self.guide, encoding: .utf8)
         let rows = text.matches(of: /\n\| `([a-zA-Z]+)` \| ([0-9]+) \| [^|]+ \| [^|]+ \|/)
@@ -16,10 +16,10 @@ struct ErrorCodeGuideTests {
         #expect(told == ErrorCode.allCases.map { "\($0.rawValue) \($0.number)" })
     }
 
-    @Test("what becomes of an output elsewhere has its words", arguments: PushFailure.allCases)
+    @Test("the guide lists the codes of outputs to other servers", arguments: PushFailure.allCases)
     func outputs(failure: PushFailure) { #expect(ErrorCode(rawValue: failure.rawValue) != nil) }
 
-    @Test("the field's numbers are the field's")
+    @Test("standard codes have their standard numbers")
     func numbers() {
         let field = [
             "superseded": 1301, "invalidFormat": 1400, "roomExited": 1401, "limitExceeded": 1402, "duplicateId": 1403,

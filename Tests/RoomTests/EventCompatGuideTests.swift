@@ -4,13 +4,13 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("The guides' tables of other products' words")
+@Suite("The guide's tables of event names of other products")
 struct EventCompatGuideTests {
-    /// The guides, found from this file.
+    /// The directory of the guides, relative to this file.
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc")
 
-    /// Rows of the table a vocabulary has in one of the guides, as they are written.
+    /// Rows of a vocabulary's table in one of the guides, as text.
     private static func rows(_ vocabulary: EventVocabulary) throws -> [[String]] {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { $0.hasSuffix(".md") }
         return try names.compactMap { name -> [String]? in
@@ -37,7 +37,7 @@ struct EventCompatGuideTests {
         return "| `\(row.type)` | \(conditions.joined(separator: "; ")) | \(words.joined(separator: ", ")) |"
     }
 
-    @Test("what a guide says of an event is what the event says", arguments: EventVocabulary.allCases)
+    @Test("the guide and the code agree on each event name", arguments: EventVocabulary.allCases)
     func tables(vocabulary: EventVocabulary) throws {
         let tables = try Self.rows(vocabulary)
         try #require(tables.count == 1, "one guide has the table of \(vocabulary.rawValue)")
@@ -46,7 +46,7 @@ struct EventCompatGuideTests {
         #expect(tables[0] == written)
     }
 
-    @Test("no row is hidden behind one before it")
+    @Test("every row of the tables can match")
     func reachable() {
         for (index, row) in EventCompat.rows.enumerated() {
             for before in EventCompat.rows[..<index]
@@ -58,7 +58,7 @@ struct EventCompatGuideTests {
                                 || !own.values.isEmpty && own.values.isSubset(of: condition.values))
                     }
                 }
-                #expect(!isCovered, "\(Self.written(row)) is never said, because of \(Self.written(before))")
+                #expect(!isCovered, "\(Self.written(row)) never matches, because of \(Self.written(before))")
             }
         }
     }

@@ -4,7 +4,7 @@ import Room
 import RoomAPI
 import Testing
 
-/// What a client of another product believes of a room: the last it was told of each name.
+/// The state of the room as a client of another product sees it: the latest event of each name.
 private struct Belief {
     private(set) var words: [EventVocabulary: [String: String]] = [:]
 
@@ -24,12 +24,12 @@ private struct Belief {
     }
 }
 
-/// The table of states that the products' documents and the field's vocabulary give, row by row; not what the code has.
-@Suite("A room's way, as clients of other products see it")
+/// The expected states, taken from the products' documents and not from the code, row by row.
+@Suite("Room states in the vocabularies of other products")
 struct EventCompatStateTests {
     typealias Words = [EventVocabulary: [String: String]]
 
-    /// One state of the room: what is told on the way to it, and what everybody then has to believe.
+    /// One state of the room: the event for it, and the state that every client must then have.
     struct Step: CustomStringConvertible {
         var description: String
         var told: [(String, [String: String])]
@@ -160,7 +160,7 @@ struct EventCompatStateTests {
             .remon: ["state": "FAIL", "error": "Unknown"],
         ])
 
-    @Test("an SDK of RemoteMonster begins with INIT")
+    @Test("a RemoteMonster SDK starts with INIT")
     func initial() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "false"])
@@ -168,7 +168,7 @@ struct EventCompatStateTests {
     }
 
     @Test(
-        "at each state everybody believes what the vocabulary says",
+        "at each room state every vocabulary shows the state it defines",
         arguments: [
             [
                 Self.waiting, Self.preparing, Self.decoded, Self.live, Self.another, Self.recovering, Self.returning,
@@ -189,7 +189,7 @@ struct EventCompatStateTests {
         }
     }
 
-    @Test("a room nobody ever watched is cancelled")
+    @Test("a room that nobody ever watched is cancelled")
     func cancelled() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "false"])
@@ -199,7 +199,7 @@ struct EventCompatStateTests {
         #expect(belief.words[.flipflop]?["player"] == nil)
     }
 
-    @Test("a successor does not tell viewers that the room is still to come, nor that slate is the show")
+    @Test("a successor reports neither an upcoming room nor slate as the show")
     func successor() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "true"])

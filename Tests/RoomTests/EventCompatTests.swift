@@ -7,7 +7,7 @@ import Testing
 
 import Room
 
-@Suite("Events in other products' words")
+@Suite("Events in the vocabularies of other products")
 struct EventCompatTests {
     private static func words(
         _ vocabulary: EventVocabulary, _ type: String, _ members: [String: String] = [:]
@@ -16,7 +16,7 @@ struct EventCompatTests {
     }
 
     @Test(
-        "each word, as its product has it",
+        "each event has the name that the product uses",
         arguments: [
             (
                 .flipflop, "room.ready", ["played": "false"],
@@ -74,7 +74,7 @@ struct EventCompatTests {
         #expect(Self.words(vocabulary, type, members) == text)
     }
 
-    @Test("a push that failed and came back has failed and come back; a disk that failed is no push")
+    @Test("a push that fails and recovers is reported as such; a disk failure is not a push failure")
     func pushes() {
         let push = ["outputId": "cdn", "url": "rtmp://cdn.example/live"]
         #expect(Self.words(.nertc, "output.failed", push) == #"{"nertc":{"state":506,"error":1417}}"#)
@@ -86,18 +86,18 @@ struct EventCompatTests {
         }
     }
 
-    @Test("a refusal without a code is nobody's error")
+    @Test("a refusal without an error code is reported as no product's error")
     func uncoded() {
         #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "ingest.refused") == nil })
     }
 
-    @Test("a room that goes on in a successor has not ended for anybody's viewers")
+    @Test("a room that a successor continues does not end for viewers of any product")
     func drained() {
         #expect(Self.words(.flipflop, "room.closed", ["outcome": "drained"]) == nil)
         #expect(Self.words(.nertc, "room.closed", ["outcome": "drained"]) == nil)
     }
 
-    @Test("events bear the words that were asked for, and only those")
+    @Test("events carry only the vocabularies that were requested")
     func events() throws {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "r", vocabularies: [.nertc, .agora], wall: StandingWall()) { line in

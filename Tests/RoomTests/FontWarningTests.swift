@@ -4,14 +4,14 @@ import Room
 import TestSupport
 import Testing
 
-@Suite("Warnings about characters that no font has")
+@Suite("Warnings about characters without a font")
 struct FontWarningTests {
     private static func fonts(_ fonts: TestFont...) throws -> SceneFonts {
         SceneFonts(
             try fonts.map { try SceneFont.open(try $0.write(to: NSTemporaryDirectory() + "tandem-test-fonts")) })
     }
 
-    @Test("the characters are named, and the package that has them; emoji too")
+    @Test("the warning names the characters, including emoji, and the package that has them")
     func missing() throws {
         let latin = try Self.fonts(TestFont(TestFont.latin))
         #expect(RoomChecks.problem(ofText: "ANNA 1:0", latin) == nil)
@@ -23,7 +23,7 @@ struct FontWarningTests {
         #expect(korean.fix.contains("fonts-noto-cjk"))
     }
 
-    @Test("without a font that has Latin, letters and digits are the built-in capitals, and that is a warning")
+    @Test("without a Latin font, letters and digits use the built-in capitals, with a warning")
     func builtIn() throws {
         for fonts in [SceneFonts.builtIn, try Self.fonts(TestFont("안녕"))] {
             let problem = try #require(RoomChecks.problem(ofText: "ANNA", fonts))
@@ -34,7 +34,7 @@ struct FontWarningTests {
         #expect(RoomChecks.problem(ofText: "ANNA 안녕", both) == nil)
     }
 
-    @Test("a file that is no font is told with the reason")
+    @Test("a font file that cannot be read is reported with the reason")
     func named() throws {
         #expect(RoomChecks.problem(ofFont: "/nowhere/font.ttf")?.what.contains("No such file") == true)
         let path = try TestFont("A").write(to: NSTemporaryDirectory() + "tandem-test-fonts")

@@ -1,13 +1,13 @@
 import Room
 import Testing
 
-@Suite("What a worker is called in log lines")
+@Suite("A worker's instance name in log lines")
 struct InstanceNameTests {
     private static func name(_ variables: [String: String]) -> String {
         InstanceName.of(variable: { variables[$0] }, host: "box", process: 42)
     }
 
-    @Test("as Kubernetes calls it, then systemd, then by its machine and process")
+    @Test("the name comes from Kubernetes, else from systemd, else from host name and process id")
     func order() {
         #expect(Self.name(["POD_NAME": "room-7-x2", "INVOCATION_ID": "ab"]) == "room-7-x2")
         #expect(Self.name(["POD_NAME": "", "INVOCATION_ID": "ab"]) == "ab")

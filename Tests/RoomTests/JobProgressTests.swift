@@ -3,7 +3,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("Whether an offline job gets on")
+@Suite("Progress of an offline job")
 struct JobProgressTests {
     private static func marks(
         tick: Int64 = 0, audio: Int64 = 0, decoded: Int64 = 0, coded: Int64 = 0
@@ -11,7 +11,7 @@ struct JobProgressTests {
         JobProgress.Marks(tick: tick, audio: audio, decoded: decoded, coded: coded)
     }
 
-    @Test("it does not when nothing has moved for ten looks after the first")
+    @Test("a job is stuck if nothing has moved in ten checks after the first")
     func tenLooks() {
         var progress = JobProgress()
         let looks = (0..<12).map { _ in progress.looked(Self.marks(tick: 7)) }
@@ -19,7 +19,7 @@ struct JobProgressTests {
     }
 
     @Test(
-        "anything that moves counts: a frame, audio, a decoded packet, a coded one",
+        "frames, audio, decoded packets and encoded packets all count as progress",
         arguments: [
             Self.marks(tick: 1), Self.marks(audio: 1), Self.marks(decoded: 1), Self.marks(coded: 1),
         ])
@@ -32,7 +32,7 @@ struct JobProgressTests {
         #expect(looks == Array(repeating: false, count: 9) + [true])
     }
 
-    @Test("the error says what it waited for, and has a code of its own for each")
+    @Test("each error names what the job waited for and has a code of its own")
     func errors() {
         let store = JobProgress.error(.store("/srv/out"), tick: 3)
         #expect(store.code == .outputLost && store.what.contains("/srv/out") && store.what.contains("frame 3"))

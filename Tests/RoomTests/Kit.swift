@@ -5,7 +5,7 @@ import RoomScenes
 import RoomSources
 import Threading
 
-/// Names and times the tests of the room's life share.
+/// Names and times shared by the tests of RoomLife.
 enum Kit {
     static let a = SourceID(uid: "1001", streamType: .main)
     static let b = SourceID(uid: "2002", streamType: .main)
@@ -43,14 +43,14 @@ extension Scene {
     }
 }
 
-/// A wall clock that always tells the same time.
+/// A wall clock that never advances.
 struct StandingWall: WallClock {
     var time: Int64 = 0
     func now() -> Int64 { self.time }
 }
 
 extension RoomLife {
-    /// Both sources publish and have pictures.
+    /// Both sources publish and have frames.
     mutating func everybodyComes(now: Int64) {
         for source in [Kit.a, Kit.b] { _ = self.comes(source, now: now) }
     }
@@ -59,13 +59,13 @@ extension RoomLife {
         [SourceLife.Event.published, .arrived, .pictured].flatMap { self.receive(.source(source, $0), now: now) }
     }
 
-    /// The connection ends, and the decoder is through with it.
+    /// The connection ends, and the decoder has finished its packets.
     mutating func loses(_ source: SourceID, now: Int64) -> [Action] {
         self.receive(.source(source, .left(reason: "reset")), now: now)
             + self.receive(.source(source, .drained), now: now)
     }
 
-    /// A look at `now`: `silent` has sent nothing since `last`, and the other one sends.
+    /// Polls at `now`: `silent` has sent nothing since `last`, and the other source sends.
     mutating func looks(at now: Int64, silent: SourceID, since last: Int64, shownAfter: Int64 = 0) -> [Action] {
         let arrivals = [Kit.a, Kit.b].reduce(into: [SourceID: SourceLife.Arrivals]()) {
             let newest = $1 == silent ? last : now
@@ -74,7 +74,7 @@ extension RoomLife {
         return self.receive(.poll(arrivals), now: now)
     }
 
-    /// Time passes; everybody who is there sends.
+    /// Time passes while every present source sends.
     mutating func passes(to now: Int64) -> [Action] {
         self.receive(.poll([Kit.a, Kit.b].reduce(into: [:]) { $0[$1] = .init(picture: now, sound: now) }), now: now)
     }

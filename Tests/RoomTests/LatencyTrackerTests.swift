@@ -2,9 +2,9 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("How long media takes to viewers")
+@Suite("Latency from publishers to viewers")
 struct LatencyTrackerTests {
-    @Test("in a room that publishes no segments nothing piles up, however irregularly new pictures come")
+    @Test("in a room without segments memory stays bounded, however irregular the frames are")
     func bound() {
         var tracker = LatencyTracker(tracks: 1)
         for tick in Int64(0)..<100_000 where tick % 3 != 0 { tracker.composed(tick: tick, arrival: tick) }

@@ -2,7 +2,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("What shows that a room's loops advance")
+@Suite("Detection of stuck loops")
 struct LoopLagsTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -10,7 +10,7 @@ struct LoopLagsTests {
         LoopLags.Loop(behind: behind, still: still ?? behind)
     }
 
-    @Test("an encoder that hangs is found, although the tick loop goes on")
+    @Test("a stuck encoder is found while the tick loop runs")
     func encoder() {
         let tick = Self.loop(4_000_000)
         #expect(LoopLags(tick: tick, encoder: Self.loop(4 * Self.second)).isAlive, "as far as a full queue makes it")
@@ -22,14 +22,14 @@ struct LoopLagsTests {
             ])
     }
 
-    @Test("a tick loop that hangs is found, with encoders and without")
+    @Test("a stuck tick loop is found, with and without encoders")
     func tick() {
         #expect(LoopLags(tick: Self.loop(LoopLags.tickLimit - 1)).isAlive)
         #expect(!LoopLags(tick: Self.loop(LoopLags.tickLimit)).isAlive)
         #expect(!LoopLags(tick: Self.loop(LoopLags.tickLimit), encoder: Self.loop(0)).isAlive)
     }
 
-    @Test("a program is not behind while its tick lasts, however long that is", arguments: [1, 5, 30, 60])
+    @Test("a long tick does not count as lag of the program", arguments: [1, 5, 30, 60])
     func ticksThatLast(fps: Int) {
         let due = 7 * Self.second
         let tick = 7 * Int64(fps)
@@ -38,7 +38,7 @@ struct LoopLagsTests {
         #expect(LoopLags.behind(showing: tick, fps: fps, now: next + Self.second) >= Self.second - 1)
     }
 
-    @Test("loops that make up what was missed are alive, however far behind they are")
+    @Test("loops that catch up are alive, however far behind they are")
     func catchingUp() {
         let lags = LoopLags(
             tick: Self.loop(20 * Self.second, still: 33_000_000),
@@ -46,7 +46,7 @@ struct LoopLagsTests {
         #expect(lags.isAlive)
     }
 
-    @Test("a standstill counts from the first look that finds the loop where it still is")
+    @Test("the time without progress counts from the first check that sees the loop at its position")
     func standstill() {
         var progress = LoopProgress()
         #expect(progress.standstill(at: 5, now: 100) == 0)
@@ -55,7 +55,7 @@ struct LoopLagsTests {
         #expect(progress.standstill(at: 6, now: 3_300) == 100)
     }
 
-    @Test("an end that is overdue is one that hangs, whatever the loops did before")
+    @Test("an end that is overdue counts as stuck, whatever the loops did before")
     func overdue() {
         let inTime = LoopLags(overdue: -2 * Self.second)
         #expect(inTime.isAlive && inTime.checks == ["end": "2 s left"])

@@ -1,9 +1,9 @@
 import Room
 import Testing
 
-@Suite("A month of PKs on the values alone")
+@Suite("A simulated month of PKs")
 struct MonthTests {
-    @Test("thirty days of losses, stalls, kicks, late looks and dying workers break no promise", arguments: [0, 1, 6])
+    @Test("thirty days of losses, stalls, kicks, delayed polls and crashes violate no invariant", arguments: [0, 1, 6])
     func month(seed: Int) {
         var month = Month(seed: seed)
         month.pass(days: 30)
@@ -11,7 +11,7 @@ struct MonthTests {
         let tally = month.tally
         let isOpen = month.phase == .idle ? 0 : 1
         #expect(tally.starts == tally.timerEnds + tally.commandEnds + tally.lossEnds + tally.roomEnds + isOpen)
-        // All of it has happened, and often.
+        // Every kind of event has happened often.
         #expect(tally.starts > 500 && tally.timerEnds > 200 && tally.lossEnds > 50, "\(tally)")
         #expect(tally.commandEnds > 20 && tally.latePolls > 50, "\(tally)")
         #expect(tally.refusedCommands > 500 && tally.refusedPublishers > 500 && tally.admitted > 2_000, "\(tally)")

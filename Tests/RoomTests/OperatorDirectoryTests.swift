@@ -7,9 +7,9 @@ import Push
 import Room
 import RoomOutputs
 
-@Suite("Files that requests may name because they lie in a directory of the operator's")
+@Suite("Files that requests may name in an operator's directory")
 struct OperatorDirectoryTests {
-    @Test("a file in the directory, through links within it as Kubernetes makes them, and nothing that leads out of it")
+    @Test("links inside the directory, such as those of Kubernetes, are followed; no path leads out of it")
     func holds() throws {
         let base = FileManager.default.temporaryDirectory.appendingPathComponent("tandem-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: base) }
@@ -40,14 +40,14 @@ struct OperatorDirectoryTests {
         }
         #expect(OperatorDirectory.isReadable("\(given)/key", in: given + "/"))
         #expect(!OperatorDirectory.isReadable("\(given)/key", in: nil))
-        #expect(!OperatorDirectory.isReadable("\(given)-other/key", in: given), "the name goes on")
+        #expect(!OperatorDirectory.isReadable("\(given)-other/key", in: given), "the name is longer")
         #expect(!OperatorDirectory.isReadable("\(base)/alias/key", in: given), "as the pipeline file writes it")
         #expect(OperatorDirectory.isReadable("\(base)/alias/key", in: "\(base)/alias"))
         #expect(!OperatorDirectory.isReadable("key", in: given))
     }
 
     @Test(
-        "a stream key from a file or a variable is one line of printable ASCII, and nothing else is sent away",
+        "a stream key from a file or variable is one line of printable ASCII; other content is not sent",
         arguments: [
             ("k3y-of_the.cdn?x=1", true), (String(repeating: "a", count: 256), true),
             (String(repeating: "a", count: 257), false), ("root:*:19000:0\ndaemon:*:19000", false), ("a b", false),

@@ -2,7 +2,7 @@ import Push
 import RoomOutputs
 import Testing
 
-@Suite("What is wrong with outputs that go elsewhere")
+@Suite("Alarms for outputs to other servers")
 struct OutputAlarmTests {
     private static func push(_ state: PushCore.State, _ failure: PushFailure?, _ error: String? = nil) -> PushStatus {
         var status = PushStatus(outputID: "cdn", url: "rtmp://cdn.example/live", rendition: "720p")
@@ -13,7 +13,7 @@ struct OutputAlarmTests {
     }
 
     @Test(
-        "an RTMP output that has failed is an alarm until its server takes media again",
+        "a failed RTMP output is an alarm until its server accepts media again",
         arguments: [
             (.waiting, nil, nil, nil), (.connecting, nil, nil, nil), (.live, nil, nil, nil), (.stopped, nil, nil, nil),
             (.failed, .unreachable, "output.unreachable", "alert_2"), (.failed, .wedged, "output.stalled", "alert_2"),
@@ -28,7 +28,7 @@ struct OutputAlarmTests {
         }
     }
 
-    @Test("a store is one while its last attempt has failed")
+    @Test("a store is an alarm while its last attempt has failed")
     func stores() {
         #expect(OutputAlarm.ofStore("origin", isFailing: false, waiting: 9) == nil)
         let alarm = OutputAlarm.ofStore("origin", isFailing: true, waiting: 9)
@@ -37,7 +37,7 @@ struct OutputAlarmTests {
     }
 
     @Test(
-        "levels are numbers in the metrics",
+        "metrics show levels as numbers",
         arguments: [("alert_1", 1), ("alert_2", 2), ("alert_3", 3), ("normal", 0), (nil, 0)] as [(String?, Int64)])
     func levels(severity: String?, level: Int64) { #expect(OutputAlarm.level(severity) == level) }
 }

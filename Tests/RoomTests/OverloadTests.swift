@@ -2,7 +2,7 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("Overload: one step at a time, the level that held, and attempts with a growing distance")
+@Suite("Overload: one step at a time, the stable level, and retries at growing intervals")
 struct OverloadTests {
     private static let ms: Int64 = 1_000_000
     private static let poll: Int64 = 50 * Self.ms
@@ -14,7 +14,7 @@ struct OverloadTests {
         Overload(steps: Self.steps, rules: Overload.Rules(limit: limit * Self.ms))
     }
 
-    /// Numbers that look random and are the same every time.
+    /// Pseudorandom numbers from a fixed seed.
     private struct Numbers: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {
@@ -24,7 +24,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a room with stills, with sheets of them or with raw pictures pauses those behind the decoding; one without has no such step",
+        "a room with stills, sprite sheets or raw frames pauses them after decoding; other rooms have no such step",
         arguments: [
             ("", false), (#", { "type": "image", "path": "still.jpg" }"#, true),
             (#", { "type": "image", "path": "still.jpg", "sprites": {} }"#, true),
@@ -43,7 +43,7 @@ struct OverloadTests {
         #expect(steps == [.decoding] + (arePaused ? [.outputs] : []) + [.encoder(0), .halfPictures, .hold])
     }
 
-    @Test("within the limit nothing is left out, however long")
+    @Test("while the lag is within the limit no step is taken")
     func withinLimit() {
         var overload = Self.make()
         for time in 0..<2_000 {
@@ -54,18 +54,18 @@ struct OverloadTests {
     }
 
     @Test(
-        "a lag that comes at once and falls takes no step, however far above the limit it was",
+        "a sudden lag that falls again takes no step, however far above the limit it was",
         arguments: [450, 1_000, 3_000])
     func burst(milliseconds: Int64) {
         var overload = Self.make()
         for time in 0..<400 {
-            // A machine with a tenth to spare works it off.
+            // A machine with a tenth of spare capacity works off the lag.
             let lag = time < 20 ? 0 : max(0, milliseconds - Int64(time - 20) * 5)
             #expect(overload.noted(lag: lag * Self.ms, at: Int64(time) * Self.poll).isEmpty)
         }
     }
 
-    @Test("a lag that stays just above the limit takes one step after the other, each observed for a second")
+    @Test("a lag that stays just above the limit takes one step per second")
     func oneByOne() {
         var overload = Self.make()
         var times: [Int64] = []
@@ -76,11 +76,11 @@ struct OverloadTests {
                 times.append(Int64(time) * Self.poll / Self.ms)
             }
         }
-        // The hold only when backlogs were dropped three times in vain.
+        // The hold comes only after backlogs were dropped three times without success.
         #expect(times == [1_000, 2_300, 3_600, 4_900, 6_200, 7_500, 17_150])
     }
 
-    @Test("the step behind an encoder waits until that is replaced, five seconds at most")
+    @Test("the step after an encoder change waits until the encoder is replaced, five seconds at most")
     func pending() {
         for (pending, least) in [(2_000, 2_900), (60_000, 5_900)] as [(Int64, Int64)] {
             var overload = Self.make()
@@ -96,7 +96,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("a lag that grows steeply takes one step as well, after half a second")
+    @Test("a steeply growing lag also takes one step, after half a second")
     func steep() {
         var overload = Self.make()
         var taken: [Int64] = []
@@ -108,17 +108,17 @@ struct OverloadTests {
         #expect(taken == [675, 1_075])
     }
 
-    /// A room whose threads share a machine: the need of each level is part of what the whole room needs.
+    /// A room whose threads share a machine. The need of a level is a fraction of what the whole room needs.
     private struct Machine {
-        /// Part of the whole room's need that the machine has.
+        /// Capacity of the machine, as a fraction of the whole room's need.
         var capacity: Double
         /// By level.
         let needs: [Double]
-        /// The need of a twentieth of a second is up to this much more or less.
+        /// Random variation of the need of each twentieth of a second.
         var noise = 0.0
-        /// The machine stands still for up to 350 ms, every 25 s in the mean.
+        /// Whether the machine stops for up to 350 ms, every 25 s on average.
         var stalls = false
-        /// Seconds.
+        /// In seconds.
         private(set) var lag = 0.0
         private(set) var frozen = 0.0
         private var wanted = 0
@@ -131,7 +131,7 @@ struct OverloadTests {
 
         var isPending: Bool { self.exchangeAt != nil }
 
-        /// Encoders are replaced at an IDR frame, which comes when what waits before it is coded.
+        /// Encoders are replaced at an IDR frame, after the frames queued before it are encoded.
         mutating func run(_ seconds: Double, at time: Double, _ overload: Overload, _ numbers: inout Numbers) {
             if overload.taken != self.wanted {
                 let steps = overload.steps[min(overload.taken, self.wanted)..<max(overload.taken, self.wanted)]
@@ -154,20 +154,20 @@ struct OverloadTests {
         }
     }
 
-    /// What happened on a machine.
+    /// The results of a run on a machine.
     private struct Run {
         var overload: Overload
         var attempts: [Double] = []
         var longestLag = 0.0
         var held = false
-        /// When the room counted as overloaded or not anew.
+        /// Times at which the room became overloaded, or ceased to be.
         var stateChanges: [Double] = []
-        /// Seconds in each level.
+        /// Seconds spent in each level.
         var times: [Double]
         var frozen = 0.0
     }
 
-    /// By level, of what the whole room needs: six steps and the hold.
+    /// Needs by level, as fractions of the whole room's need: six steps and the hold.
     private static let needs: [[Double]] = [
         [1, 0.92, 0.92, 0.68, 0.57, 0.53, 0.38, 0.10], [1, 0.97, 0.95, 0.71, 0.65, 0.57, 0.44, 0.10],
         [1, 1, 1, 0.58, 0.46, 0.42, 0.35, 0.1],
@@ -187,7 +187,7 @@ struct OverloadTests {
             machine.run(0.05, at: time, run.overload, &numbers)
             run.longestLag = max(run.longestLag, machine.lag)
             run.times[run.overload.taken] += 0.05
-            // A frame on its way.
+            // A frame in transit.
             let lag = machine.lag + Double.random(in: 0..<0.033, using: &numbers)
             let now = poll * Self.poll
             let actions = run.overload.noted(lag: Int64(lag * 1e9), at: now, isPending: machine.isPending)
@@ -208,7 +208,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a constant load of 1.3, 1.6 and 2 times the capacity: settled within 15 s, then an attempt a minute at most, each later one at twice the distance, and no hold",
+        "a constant load of 1.3, 1.6 or 2 times the capacity settles within 15 s, retries at doubling intervals, never holds",
         arguments: [1.3, 1.6, 2.0], [0.0, 0.1, 0.3])
     func constantLoad(load: Double, noise: Double) {
         for (needs, stalls) in [(0, false), (1, false), (2, false), (0, true), (1, true), (2, true)] {
@@ -221,9 +221,9 @@ struct OverloadTests {
                 #expect(run.stateChanges.count == 1 && run.stateChanges[0] < 5, "\(what): \(run.stateChanges)")
                 let distances = zip(run.attempts.dropFirst(), run.attempts).map { $0 - $1 }
                 #expect(run.attempts.first ?? 0 >= 30 && distances.allSatisfy { $0 > 59.9 }, "\(what)")
-                // A level may be tried that is not the last one: every one has its own distance.
+                // A level other than the last may be tried: each has its own interval.
                 #expect(run.attempts.count <= 7, "\(what)")
-                // Where nothing is at its limit, what suffices is what is taken, but for the attempts.
+                // Without a limit reached, the level that suffices is in force, except during attempts.
                 guard !stalls, noise < 0.3, let enough = Self.needs[needs].firstIndex(where: { $0 <= 0.95 / load }),
                     Self.needs[needs].dropLast(Self.needs[needs].count - enough).allSatisfy({ $0 >= 1.05 / load })
                 else { continue }
@@ -236,7 +236,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "three times the capacity from one moment to the next: every step but the hold at once, so that the lag stays below 1.5 s",
+        "a sudden load of three times the capacity takes every step but the hold at once, and the lag stays below 1.5 s",
         arguments: [0.0, 0.1, 0.3])
     func runaway(noise: Double) {
         for needs in Self.needs.indices {
@@ -249,18 +249,18 @@ struct OverloadTests {
         }
     }
 
-    @Test("attempts to do without a step come 30 s after it, then 60, 120, 240 s, up to 32 minutes")
+    @Test("attempts to take a step back come 30 s after it, then 60, 120, 240 s, up to 32 minutes")
     func distances() {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0])
         let run = Self.run(machine, seconds: 12_000, seed: 1)
         let distances = zip(run.attempts.dropFirst(), run.attempts).map { Int($0 - $1) }
-        // The time until the attempt has failed, two or three seconds, is not part of the distance.
+        // The two or three seconds until an attempt has failed are not part of the interval.
         let expected = [60, 120, 240, 480, 960, 1_920, 1_920]
         #expect(zip(distances, expected).allSatisfy { (0..<10).contains($0 - $1) }, "\(distances)")
         #expect(distances.count >= expected.count)
     }
 
-    @Test("an attempt that fails returns to the level that held at once, and counts as one change")
+    @Test("a failed attempt returns to the stable level at once, and counts as one change")
     func returns() {
         let held = Overload.Held(steps: Array(Self.steps.prefix(4)), distance: 30_000 * Self.ms)
         var overload = Overload(steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms), held: held)
@@ -275,7 +275,7 @@ struct OverloadTests {
         }
         #expect(pass(29, lag: 0).isEmpty)
         #expect(pass(2, lag: 0) == [.change(.encoder(1), isTaken: false, lag: 0)])
-        // It holds for a minute, so the next one takes back two steps.
+        // It holds for a minute, so the next attempt takes back two steps.
         #expect(
             pass(60, lag: 0) == [
                 .change(.encoder(0), isTaken: false, lag: 0), .change(.outputs, isTaken: false, lag: 0),
@@ -291,7 +291,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a machine that is as fast as before: the room leaves nothing out three minutes later, and says so after ten seconds more"
+        "on a machine that is fast again all steps are taken back within three minutes, and reported ten seconds later"
     )
     func recovers() {
         for load in [1.3, 2.0, 3.0, 8.0] {
@@ -303,23 +303,23 @@ struct OverloadTests {
         }
     }
 
-    @Test("where only the hold is left it is taken, and tried again after 1 s, then after 5 s, 10 s, 20 s and so on")
+    @Test("if only the hold is left, it is taken, and retried after 1 s, then after 5 s, 10 s, 20 s and so on")
     func hold() {
         let run = Self.run(Machine(capacity: 0.15, needs: Self.needs[0]), seconds: 300, seed: 1)
         #expect(run.held && run.longestLag < 2.5)
         let distances = zip(run.attempts.dropFirst(), run.attempts).map { $0 - $1 }
         #expect((5...7).contains(run.attempts.count), "\(run.attempts)")
-        // Lag has to be gone for a second before anything is tried.
+        // The lag must be gone for a second before anything is tried.
         #expect(distances.first.map { $0 < 9 } ?? false, "\(run.attempts)")
         #expect(zip(distances.dropFirst(), distances).allSatisfy { $0 > 1.8 * $1 - 5 }, "\(run.attempts)")
-        // Five seconds of a machine that does nothing else are not half a minute of a still picture.
+        // Five seconds of full load from outside do not lead to half a minute of a frozen frame.
         let short = Self.run(Machine(capacity: 1.25, needs: Self.needs[0]), seconds: 120, seed: 1) {
             (10..<25).contains($0) ? 0.1 : 1.25
         }
         #expect(short.held && short.times[7] < 20, "\(short.times)")
     }
 
-    @Test("a start that takes too long is no reason to hold the frame for more than three seconds")
+    @Test("a slow start does not hold the frame for more than three seconds")
     func start() {
         for seed in UInt64(1)...8 {
             let run = Self.run(Machine(capacity: 0.75, needs: Self.needs[0], noise: 0.1), seconds: 60, seed: seed) {
@@ -330,7 +330,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "whatever the lag does: steps in order, none taken within the limit unless an attempt failed, none taken back above half of it"
+        "for any lag: steps come in order, none within the limit unless an attempt failed, none is taken back above half of it"
     )
     func anyLag() {
         for seed in UInt64(1)...200 {
@@ -363,16 +363,16 @@ struct OverloadTests {
         }
     }
 
-    @Test("numbers at the ends of their ranges change nothing about that", arguments: [Int64.min, -1, .max])
+    @Test("extreme numbers do not break these rules", arguments: [Int64.min, -1, .max])
     func extremes(lag: Int64) {
         var overload = Self.make()
         for time in 0..<200 { _ = overload.noted(lag: lag, at: Int64(time) * Self.poll) }
         #expect(overload.lag == max(0, lag))
     }
 
-    // MARK: Handing on
+    // MARK: Handover
 
-    @Test("a successor begins with the level that held, without the hold, and waits before it tries less")
+    @Test("a successor starts at the stable level without the hold, and waits before it takes a step back")
     func handedOn() throws {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0], noise: 0.1)
         let before = Self.run(machine, seconds: 100, seed: 1).overload
@@ -387,14 +387,14 @@ struct OverloadTests {
         #expect(Self.make().held == nil)
     }
 
-    @Test("steps that the successor does not have end what is handed on")
+    @Test("the level handed on stops at the first step that the successor does not have")
     func otherSteps() {
         let held = Overload.Held(steps: [.decoding, .encoder(7), .halfPictures], distance: 0)
         let overload = Overload(steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms), held: held)
         #expect(Array(overload.active) == [.decoding])
     }
 
-    @Test("the record of the level is read as it was written")
+    @Test("the record of the level survives a round trip")
     func record() {
         let record = OverloadRecord(level: "encoder 720p", distanceMs: 60_000, writtenAt: 1_700_000_000_000)
         #expect(OverloadRecord(Array(record.json.utf8), now: record.writtenAt + 299_000) == record)
@@ -403,7 +403,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a record that is damaged or of another version is none",
+        "a damaged record, or one of another version, is ignored",
         arguments: [
             "", "{}", "null", "{\"version\":2,\"level\":\"decoding\",\"distanceMs\":1,\"writtenAt\":1}",
             "{\"version\":1,\"level\":7,\"distanceMs\":1,\"writtenAt\":1}",

@@ -6,7 +6,7 @@ import Testing
 struct PKLifeTests {
     private static let plan = PKLife.Durations(countdown: 3, pk: 10, punish: 5)
 
-    @Test("by its timers, each phase begins where the one before ended, however late one looks")
+    @Test("by timer each phase starts where the last one ended, however late the poll is")
     func timers() throws {
         var life = PKLife(durations: Self.plan)
         #expect(try life.start(Self.plan, now: 100).map(\.to) == [.countdown])
@@ -19,7 +19,7 @@ struct PKLifeTests {
         #expect(rest.last?.reason == .timer && !life.isRunning && life.endsAt == nil)
     }
 
-    @Test("phases of no length are left out; a PK of no length lasts until a command")
+    @Test("phases of length zero are skipped; a PK of length zero lasts until a command")
     func zero() throws {
         let plan = PKLife.Durations(countdown: 0, pk: 0, punish: 0)
         var life = PKLife(durations: plan)
@@ -32,7 +32,7 @@ struct PKLifeTests {
         #expect(life.poll(now: 24).map(\.reason) == [.timer])
     }
 
-    @Test("commands that do not fit are refused and change nothing; an end is never refused")
+    @Test("commands that do not fit the phase are refused and change nothing; ending is always allowed")
     func refusals() throws {
         var life = PKLife(durations: Self.plan)
         #expect(throws: PKLife.Refusal.self) { try life.punish(lasting: nil, now: 0) }
@@ -43,6 +43,6 @@ struct PKLifeTests {
         #expect(throws: PKLife.Refusal.self) { try life.punish(lasting: nil, now: 1) }
         #expect(life == before)
         #expect(life.end(.sourceGone("2002"), now: 2).map(\.reason) == [.sourceGone("2002")])
-        #expect(try life.start(Self.plan, now: 3).count == 1, "a new PK can begin")
+        #expect(try life.start(Self.plan, now: 3).count == 1, "a new PK can start")
     }
 }

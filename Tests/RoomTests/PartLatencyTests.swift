@@ -2,12 +2,12 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("How long pictures and parts take")
+@Suite("Latency of frames and parts")
 struct PartLatencyTests {
-    @Test("ticks that are lost leave nothing behind, however long the machine cannot keep up")
+    @Test("lost ticks leave no entries behind, however long the machine is overloaded")
     func bounded() {
         var latency = PartLatency(tracks: 2)
-        // A minute of pictures and a minute without: none of these is there to take one of those away.
+        // A minute of frames, then a minute without: no frame remains that could remove another one's entry.
         for minute in Int64(0)..<100 where minute.isMultiple(of: 2) {
             for tick in minute * 1_200..<(minute + 1) * 1_200 { latency.entered(track: 1, tick: tick, at: tick) }
         }

@@ -3,10 +3,10 @@ import PipelineSpec
 import RoomOutputs
 import Testing
 
-@Suite("What stores are owed of a room that is over")
+@Suite("Files still to upload for an ended room")
 struct PendingUploadsTests {
     @Test(
-        "the sheets of stills that an index names and that are there, with the index; of an output without them nothing"
+        "sprite sheets that exist and are named by an index, with the index; none for an output without sheets"
     )
     func sheets() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("owed-\(UUID().uuidString)")
@@ -30,7 +30,7 @@ struct PendingUploadsTests {
         (image.sprites, absent.sprites) = (sprites, sprites)
         let updates = PendingUploads.sheets(of: [plain, image, absent])
         #expect(updates.count == 1 && updates.first?.index == "still.vtt")
-        #expect(updates.first?.changed == ["still-1-0.jpg", "still-2-2.jpg"], "one that has gone is named no file")
+        #expect(updates.first?.changed == ["still-1-0.jpg", "still-2-2.jpg"], "a missing file is not named")
         #expect(updates.first?.text == Array(text.utf8) && updates.first?.directory == folder.path + "/")
     }
 }

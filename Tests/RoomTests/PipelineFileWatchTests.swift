@@ -6,9 +6,9 @@ import Testing
 
 import RoomAPI
 
-@Suite("The pipeline file of a running room")
+@Suite("Watching the pipeline file of a running room")
 struct PipelineFileWatchTests {
-    /// A room that takes every version but those with `bad`, and one that comes too early.
+    /// A room that accepts every version except those with `bad`, and one that comes too early.
     private final class Taker: Sendable {
         private struct State {
             var taken: [String] = []
@@ -52,7 +52,7 @@ struct PipelineFileWatchTests {
 
     private func remove() { try? FileManager.default.removeItem(atPath: self.directory) }
 
-    @Test("a version is handed on once, and one that was only touched not at all")
+    @Test("a new version is delivered once; a file whose content did not change is not")
     func versions() throws {
         defer { self.remove() }
         try self.write("one")
@@ -69,8 +69,8 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two"] && taker.reports.isEmpty)
     }
 
-    /// As the kubelet does it: the mounted file is a link through `..data`, which is turned to another directory.
-    @Test("a ConfigMap's turned link is seen")
+    /// Like the kubelet: the mounted file is a link through `..data`, which is switched to another directory.
+    @Test("a ConfigMap's switched link is noticed")
     func configMap() throws {
         defer { self.remove() }
         try self.write("one", "..2026_1/room.json")
@@ -88,14 +88,14 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two"] && taker.reports.isEmpty)
     }
 
-    @Test("what is wrong is told once, if it stays so, and that it is right again")
+    @Test("a fault that persists is reported once, and so is its repair")
     func refusals() throws {
         defer { self.remove() }
         try self.write("one")
         let taker = Taker()
         var watch = taker.watch("\(self.directory)/room.json", "one")
         watch.look()
-        // Half of a file that is being written.
+        // A partially written file.
         try self.write("bad half")
         watch.look()
         try self.write("two")
@@ -106,7 +106,7 @@ struct PipelineFileWatchTests {
         #expect(taker.reports == ["bad file"])
         watch.look(isTold: true)
         #expect(taker.reports == ["bad file", "bad file"])
-        // The version it runs by is right, and is not taken again.
+        // The version in use is valid again, and is not delivered again.
         try self.write("two")
         watch.look()
         #expect(taker.taken == ["two"] && taker.reports.last == "good")
@@ -118,7 +118,7 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two", "three"] && taker.reports.last == "good")
     }
 
-    @Test("a refused version whose rights alone are changed is read again")
+    @Test("a refused version is read again if only its permissions change")
     func rights() throws {
         defer { self.remove() }
         try self.write("one")
@@ -136,7 +136,7 @@ struct PipelineFileWatchTests {
         #expect(taker.attempts == attempts + 2, "once more, as with any other version that is refused")
     }
 
-    @Test("what comes too early is tried again")
+    @Test("a version that comes too early is retried")
     func early() throws {
         defer { self.remove() }
         try self.write("one")
@@ -151,7 +151,7 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two"] && taker.reports == ["early", "good"])
     }
 
-    @Test("what stays too early is tried ever more rarely; another version, or being told, is an attempt at once")
+    @Test("retries become rarer; a new version or a reload request retries at once")
     func patience() throws {
         defer { self.remove() }
         try self.write("one")
@@ -172,13 +172,13 @@ struct PipelineFileWatchTests {
         watch.look()
         watch.look()
         #expect(taker.attempts == before + 3)
-        #expect(taker.reports == ["early", "early"], "told once, and when somebody asks")
+        #expect(taker.reports == ["early", "early"], "reported once, and on request")
     }
 }
 
-/// The kernel's clock for inodes, which stands still for some milliseconds.
+/// The kernel's clock for inodes, which advances only every few milliseconds.
 private enum InodeClock {
-    /// Returns when a change of a file from now on bears another time than the last one of `path`.
+    /// Waits until a change of a file would get a modification time other than that of `path`.
     static func pass(_ path: String) throws {
         let other = "\(path).clock"
         let last = try self.change(of: path)

@@ -4,7 +4,7 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("The secrets that viewers' URLs are signed with")
+@Suite("Secrets that sign viewers' URLs")
 struct PlaybackSecretTests {
     private static func pipeline(_ secret: String) throws -> Pipeline {
         let report = Pipeline.parse(
@@ -19,7 +19,7 @@ struct PlaybackSecretTests {
     }
 
     @Test(
-        "one a line, however lines end, and whatever is empty among them",
+        "one secret a line, with any line ending; empty lines are skipped",
         arguments: ["one\ntwo\n", "one\r\ntwo\r\n", "one\r\n\r\ntwo", "\none\n\ntwo\n\n"])
     func lines(text: String) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
@@ -28,7 +28,7 @@ struct PlaybackSecretTests {
         #expect(try Self.pipeline(file.path).playbackSecrets() == ["one", "two"])
     }
 
-    @Test("a file of empty lines is refused with its place")
+    @Test("a file of empty lines is refused with its location")
     func nothing() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

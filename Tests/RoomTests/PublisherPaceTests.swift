@@ -5,21 +5,21 @@ import Testing
 
 import Room
 
-@Suite("How fast a publisher is read")
+@Suite("Pacing of publishers")
 struct PublisherPaceTests {
     private static let second: Int64 = 1_000_000_000
 
-    /// A publisher of 30 pictures a second, a key picture every two seconds, and of sound.
+    /// A publisher of 30 fps video with a key frame every two seconds, and of audio.
     private struct Sender {
         var pace = PublisherPace()
-        /// Media time of the next picture, in milliseconds.
+        /// Media time of the next frame, in milliseconds.
         var time: Int64 = 0
         var gop: Int64 = 2_000
-        /// What sound's timestamps are off by, in thousandths.
+        /// Error of the audio timestamps, in thousandths.
         var soundOff: Int64 = 0
-        /// In milliseconds of media: where there is no sound.
+        /// Range without audio, in milliseconds of media time.
         var silence: Range<Int64> = 0..<0
-        /// Of how much later than its own time a packet counts as come, in nanoseconds.
+        /// By how much each packet's counted arrival is later than its media time, in nanoseconds.
         var delays: [Int64] = []
 
         mutating func send(at arrival: Int64) {
@@ -39,7 +39,7 @@ struct PublisherPaceTests {
             if !self.pace.isRacing { #expect(due == arrival) }
         }
 
-        /// Sends `seconds` of media from `start` on, `percent` of real time.
+        /// Sends `seconds` of media from `start` on, at `percent` of real time.
         mutating func run(from start: Int64, seconds: Int64, percent: Int64 = 100) -> Int64 {
             var now = start
             for _ in 0..<seconds * 25 {
@@ -52,14 +52,14 @@ struct PublisherPaceTests {
         }
     }
 
-    @Test("a clock that is fast by a hundredth is read for ever")
+    @Test("a publisher whose clock is 1 % fast is never paused")
     func fastClock() {
         var sender = Sender()
         _ = sender.run(from: 5, seconds: 3_600, percent: 101)
         #expect(sender.pace.lead(at: 0) < 200_000_000)
     }
 
-    @Test("what comes at once behind a stall of the network is read at once, however often", arguments: [3, 20, 80])
+    @Test("data that arrives in a burst after a network stall is read at once, however often", arguments: [3, 20, 80])
     func stalls(length: Int64) {
         var sender = Sender()
         var now: Int64 = 5
@@ -69,14 +69,14 @@ struct PublisherPaceTests {
         }
     }
 
-    @Test("a server that begins with the pictures it has cached goes on in real time", arguments: [2, 5, 9])
+    @Test("a server that starts with cached frames continues in real time", arguments: [2, 5, 9])
     func cachedGOP(length: Int64) {
         var sender = Sender(gop: 10_000)
         let now = sender.run(from: 5, seconds: length, percent: 100_000)
         _ = sender.run(from: now, seconds: 60)
     }
 
-    @Test("a jump of the timestamps and a restart of the encoder are no haste")
+    @Test("a timestamp jump and an encoder restart do not count as fast")
     func jumps() {
         var sender = Sender()
         var now = sender.run(from: 5, seconds: 5)
@@ -86,20 +86,20 @@ struct PublisherPaceTests {
         _ = sender.run(from: now, seconds: 20)
     }
 
-    @Test("sound whose timestamps are a tenth too fast holds no pictures up")
+    @Test("audio timestamps that are 10 % too fast do not delay video")
     func wrongSound() {
         var sender = Sender(soundOff: 100)
         _ = sender.run(from: 5, seconds: 300)
     }
 
-    @Test("a file that is pushed is read in real time, and counts as evenly come", arguments: [130, 300, 100_000])
+    @Test("a pushed file is read in real time, and its arrival counts as regular", arguments: [130, 300, 100_000])
     func file(percent: Int64) {
         var sender = Sender()
         var now: Int64 = 5
         var racingSince: (now: Int64, time: Int64)?
         let step = 40_000_000 * 100 / percent
         while now < 120 * Self.second {
-            // It is read in pieces of half a second; the clock is looked at every tenth.
+            // Media arrives in pieces of half a second; the clock is checked every tenth.
             for _ in 0..<12 where !sender.pace.isHeld {
                 sender.send(at: now)
                 now += step
@@ -112,19 +112,19 @@ struct PublisherPaceTests {
             if sender.pace.isHeld { now += 100_000_000 }
         }
         guard let (began, time) = racingSince else {
-            Issue.record("it was never noticed")
+            Issue.record("it was never detected")
             return
         }
         let ahead = (sender.time - time) * 1_000_000 - (now - began)
         #expect(ahead > 0 && ahead < 3 * Self.second, "\(ahead / 1_000_000) ms ahead")
-        #expect(time < (percent < 200 ? 30_000 : 9_000), "noticed after \(time) ms of it")
-        // By the drift that the timeline follows softly, and by nothing else.
+        #expect(time < (percent < 200 ? 30_000 : 9_000), "detected after \(time) ms of it")
+        // The spread comes only from the drift that the timeline follows.
         let spread = (sender.delays.max() ?? 0) - (sender.delays.min() ?? 0)
         #expect(spread < 60_000_000, "\(spread / 1_000_000) ms")
     }
 
     @Test(
-        "a file whose sound begins late, ends early or has a hole is read in real time, and no packet counts as come earlier",
+        "a file whose audio starts late, ends early or has a gap is read in real time, and no packet counts as early",
         arguments: [0..<20_000, 20_000..<Int64.max, 20_000..<22_500, 20_000..<23_900, 20_000..<40_000])
     func holes(silence: Range<Int64>) {
         var sender = Sender(silence: silence)
@@ -151,7 +151,7 @@ struct PublisherPaceTests {
         #expect(spread < 500_000_000, "\(spread / 1_000_000) ms")
     }
 
-    @Test("sound alone is held as well, and nobody is ahead by more than half a minute")
+    @Test("an audio-only publisher is paced too, and is never more than half a minute ahead")
     func tinyMessages() {
         var pace = PublisherPace()
         var latest: Int64 = 0
@@ -167,10 +167,10 @@ struct PublisherPaceTests {
         pace.end()
         #expect(pace.isHeld)
         let isChanged = pace.look(at: 1_000, waiting: 0)
-        #expect(isChanged && !pace.isHeld, "the next publication is another one")
+        #expect(isChanged && !pace.isHeld, "the next publication starts anew")
     }
 
-    @Test("whatever its time, who has sent too much is held until a good part of it is decoded")
+    @Test("a publisher that sends too many bytes is paused until a good part is decoded, whatever the timestamps")
     func bytes() {
         var pace = PublisherPace()
         let waiting = [24 << 20, 24 << 20 + 1, 16 << 20, 16 << 20 - 1]

@@ -1,9 +1,9 @@
 import RoomOutputs
 import Testing
 
-@Suite("Files of recording sessions that are made while the room goes on")
+@Suite("Making recording files while the room runs")
 struct RecordingJobsTests {
-    @Test("one thread makes them one after the other, and another is started when it has ended")
+    @Test("one thread makes files one after the other; a new thread starts after it has ended")
     func turns() {
         var jobs = RecordingJobs()
         var starts = (0..<2).map { _ in jobs.add { _ in } }
@@ -14,7 +14,7 @@ struct RecordingJobsTests {
         #expect(starts == [true])
     }
 
-    @Test("what has not begun by the room's deadline is left to another worker")
+    @Test("jobs not started by the room's deadline are left to another worker")
     func deadline() {
         var jobs = RecordingJobs()
         for _ in 0..<2 { _ = jobs.add { _ in } }

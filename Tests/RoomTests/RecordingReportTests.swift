@@ -11,9 +11,9 @@ import RoomOutputs
 import Synchronization
 import Testing
 
-@Suite("The end of a recording, as events: progress, and what is not done in time")
+@Suite("Events at the end of a recording: progress, and work left unfinished")
 struct RecordingReportTests {
-    /// Goes on by so much each time it is asked.
+    /// A clock that advances by one step at each read.
     private final class SteppingClock: MonotonicClock {
         private let time = Atomic<Int64>(0)
         private let step: Int64
@@ -23,7 +23,7 @@ struct RecordingReportTests {
         func now() -> Int64 { self.time.add(self.step, ordering: .relaxed).newValue }
     }
 
-    /// Lines as they were emitted.
+    /// Emitted lines.
     private final class Lines: Sendable {
         private let texts = Mutex<[String]>([])
 
@@ -45,7 +45,7 @@ struct RecordingReportTests {
 
     private static let segments = 3
 
-    /// A room of so many segments of pictures, ended and not yet finished.
+    /// An ended room with a number of video segments, whose recording is not finished.
     private static func record(_ folder: URL) throws -> RecordingSettings {
         struct Clock: MonotonicClock { func now() -> Int64 { 1 } }
         let live = folder.appendingPathComponent("live").path
@@ -85,15 +85,15 @@ struct RecordingReportTests {
         try body(try Self.record(folder))
     }
 
-    /// Each segment is read for the tables, to be written, and for its checksum.
+    /// Each segment is read for the tables, for writing, and for its checksum.
     private static let steps = 3 * Self.segments
 
-    @Test("progress is told once a second, with bytes that rise up to all of them, then that the files are there")
+    @Test("progress is reported once a second with rising bytes up to the total, then the finished files")
     func progress() throws {
         try Self.withRecording { settings in
             let lines = Lines()
             let events = RoomEvents(roomID: "1", wall: StandingWall()) { lines.add($0) }
-            // Two steps a second: every second one is told.
+            // Two steps a second: every second one is reported.
             let report = RecordingReport(settings, events: events, clock: SteppingClock(step: 500_000_000))
             #expect(report.finish() == nil)
             let all = try lines.all()
@@ -108,7 +108,7 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("of a take that is over while the room goes on it says so; what is called off is left whole")
+    @Test("a recording that ends while the room runs is reported; a cancelled job leaves it complete")
     func onAir() throws {
         try Self.withRecording { settings in
             let lines = Lines()
@@ -122,11 +122,11 @@ struct RecordingReportTests {
             #expect(report.finish() == nil)
             let last = try #require(try lines.all().last)
             #expect(last["type"] as? String == "recording.ready" && last["onAir"] as? Bool == true)
-            #expect(last["path"] as? String == settings.directory && last["compat"] == nil, "the room is on air")
+            #expect(last["path"] as? String == settings.directory && last["compat"] == nil, "the room is live")
         }
     }
 
-    @Test("the room's last word says what becomes of it, where there is something and the room is over")
+    @Test("the room's last event names the recording's outcome, if there is a recording and the room has ended")
     func word() {
         func error(_ code: MediaError.Code) -> MediaError { MediaError(code, "what", at: "recording", fix: "fix") }
         let (late, lost) = (error(.unfinished), error(.outputLost))
@@ -142,7 +142,7 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("what is not done by its time is told and left; another worker makes all of it")
+    @Test("a recording not finished in time is reported and left; another worker makes all of it")
     func unfinished() throws {
         try Self.withRecording { settings in
             let lines = Lines()
@@ -154,11 +154,11 @@ struct RecordingReportTests {
             #expect(told.compactMap { $0["type"] as? String } == ["recording.finishing", "recording.unfinished"])
             #expect((told.last?["reason"] as? String ?? "").contains("endTimeoutMs"))
             #expect(RecordingFinisher(settings).isDue)
-            // In time: not one step too many.
+            // In time, without an extra step.
             let next = RecordingReport(settings, events: events, clock: SteppingClock(step: 1_000_000))
             var steps = 0
             #expect(next.finish(by: Int64(Self.steps + 1) * 1_000_000, advanced: { steps += 1 }) == nil)
-            #expect(steps == Self.steps, "whoever watches it sees each of them")
+            #expect(steps == Self.steps, "a client sees each of them")
             let last = try lines.all().last
             #expect(last?["type"] as? String == "recording.ready" && last?["onAir"] as? Bool == false)
             #expect(!RecordingFinisher(settings).isDue)

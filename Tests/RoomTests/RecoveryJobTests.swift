@@ -1,9 +1,9 @@
 import Room
 import Testing
 
-@Suite("A worker that finishes what an ended room left behind, as others see it")
+@Suite("A worker that finishes the work of an ended room, as others see it")
 struct RecoveryJobTests {
-    @Test("it is alive as long as its steps follow one another, however long all of them take")
+    @Test("the job is alive while its steps follow one another, however long it takes in all")
     func steps() {
         var job = RecoveryJob("finishing the recording", patience: 60 * Kit.second, at: 0)
         var now: Int64 = 0
@@ -21,7 +21,7 @@ struct RecoveryJobTests {
         #expect(job.serviceView(at: now).status == "sending")
     }
 
-    @Test("to a service manager it is a start until all is done, and then an end")
+    @Test("a service manager sees it starting until all is done, and then stopping")
     func phases() {
         var job = RecoveryJob("finishing the recording", patience: 1, at: 0)
         #expect(job.serviceView(at: 0).phase == .settling)
@@ -31,7 +31,7 @@ struct RecoveryJobTests {
         #expect(job.serviceView(at: 0).phase == .over && !job.serviceView(at: 0).hasFailed)
     }
 
-    @Test("its start is over, and no publisher is to be sent to it")
+    @Test("the startup probe succeeds, and the readiness probe keeps publishers away")
     func probes() {
         let health = RecoveryJob("sending", patience: 1, at: 0).health(at: 0)
         #expect(health.started && !health.ready && health.live && health.state == "closed")

@@ -2,9 +2,9 @@ import MediaTypes
 import RoomOutputs
 import Testing
 
-@Suite("Failures that come again with every segment")
+@Suite("Rate limit of failures that repeat with every segment")
 struct RepeatedFailuresTests {
-    @Test("the first of a kind is told at once, then one in ten seconds with the number of those between")
+    @Test("the first failure of a kind is reported at once, then one in ten seconds with the number suppressed")
     func paced() {
         var failures = RepeatedFailures()
         let second = TimeMath.nanoseconds
@@ -12,6 +12,6 @@ struct RepeatedFailuresTests {
         for index in Int64(1)...9 { #expect(failures.tells(.diskFull, at: 5 + index * second) == nil) }
         #expect(failures.tells(.rejected, at: 6 * second) == 0, "another kind")
         #expect(failures.tells(.diskFull, at: 5 + RepeatedFailures.interval) == 9)
-        #expect(failures.tells(.diskFull, at: 6 + 2 * RepeatedFailures.interval) == 0, "none lay between")
+        #expect(failures.tells(.diskFull, at: 6 + 2 * RepeatedFailures.interval) == 0, "none was suppressed")
     }
 }

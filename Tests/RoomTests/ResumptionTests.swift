@@ -5,7 +5,7 @@ import RoomScenes
 import Threading
 import Testing
 
-@Suite("What a successor goes on with")
+@Suite("State that a successor resumes")
 struct ResumptionTests {
     private static let guest = SourceID(uid: "2002")
 
@@ -24,7 +24,7 @@ struct ResumptionTests {
         return RoomSettings(pipeline: document.pipeline, document: document, clocks: .system)
     }
 
-    /// What a worker of this file wrote down.
+    /// The `commands.json` written by a worker with this file.
     private static func written(
         _ text: String, _ change: (inout CommandedState, RoomDocument) throws -> Void
     ) throws -> [UInt8] {
@@ -53,7 +53,7 @@ struct ResumptionTests {
         state.revision = 8
     }
 
-    @Test("without a file there is nothing to go on with")
+    @Test("without commands.json there is no state to resume")
     func fresh() throws {
         let resumption = Resumption(try Self.settings(Self.file()), nil)
         #expect(resumption.state.isPlain)
@@ -61,7 +61,7 @@ struct ResumptionTests {
         #expect(resumption.state.salt.utf8.count == 32)
     }
 
-    @Test("under the same pipeline file all of it is restored, and the room runs by the commanded document")
+    @Test("with an unchanged pipeline file all state is restored, and the room runs by the commanded document")
     func same() throws {
         let bytes = try Self.written(Self.file(), Self.commanded)
         let resumption = Resumption(try Self.settings(Self.file()), bytes)
@@ -74,7 +74,7 @@ struct ResumptionTests {
         #expect(resumption.restored.contains("sources[2002].videoPush"))
     }
 
-    @Test("a file that has changed wins by the members in which it differs, and undoes no cover, mute or kick")
+    @Test("a changed pipeline file wins for the members it changes, and undoes no cover, mute or kick")
     func changed() throws {
         let bytes = try Self.written(Self.file(), Self.commanded)
         let resumption = Resumption(try Self.settings(Self.file(volume: 150, title: "Other")), bytes)
@@ -89,7 +89,7 @@ struct ResumptionTests {
         #expect(other.state.onAir == nil)
     }
 
-    @Test("after two that died the third restores what keeps people safe, and sets the rest aside")
+    @Test("after two workers died, the third restores covers, mutes, kicks and the PK, but no scene, text or volume")
     func reduced() throws {
         let bytes = try Self.written(Self.file()) {
             try Self.commanded(&$0, $1)

@@ -4,7 +4,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Who may publish, and what becomes of a room without publishers")
+    @Suite("Kicks, takeovers, and rooms without publishers")
     struct AccessTests {
         @Test("a kick with refuseSeconds 300 refuses at 299 s and admits at 301 s")
         func kick() async throws {
@@ -29,7 +29,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("a kick that is lifted admits at once, and one of an unknown source is 404")
+        @Test("lifting a kick admits the source at once; lifting one of an unknown source is 404")
         func lifted() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -47,12 +47,12 @@ extension InProcess {
             try await room.end()
         }
 
-        /// What a takeover tells, always in this order.
+        /// The events of a takeover, in order.
         private static let takeover = [
             "ingest.lost", "ingest.publishing", "source.reconnecting", "source.first_frame", "source.live",
         ]
 
-        @Test("two encoders fight for a key: the third takeover in ten seconds is refused, and an event says so")
+        @Test("if two encoders compete for a key, the third takeover in ten seconds is refused with an event")
         func flapping() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -67,14 +67,14 @@ extension InProcess {
             let mark = room.events.count
             await #expect(throws: ScriptedPublisher.Refused.self) { try await room.connect(HarnessRooms.first) }
             #expect(room.events.all("ingest.flapping", uid: HarnessRooms.first, from: mark).count == 1)
-            // The one that is on stays.
+            // The current publisher stays.
             try await room.run(seconds: 2)
             #expect(try await room.command(.get, "/v1/sources/1001").member("state")?.string == "live")
             #expect(room.events.all("source.lost").isEmpty)
             try await room.end()
         }
 
-        @Test("X02: an encoder whose old connection is half open is let in at once, by takeover, which is no loss")
+        @Test("an encoder whose old connection is half open takes over at once, which does not count as a loss")
         func halfOpen() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -94,7 +94,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("a room that nobody comes to ends when its pipeline says")
+        @Test("a room without a first publisher ends at the time its pipeline sets")
         func nobodyCame() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -111,7 +111,7 @@ extension InProcess {
             #expect(room.events.all("room.closed").map { $0.text("code") } == ["idleTimeout"])
         }
 
-        @Test("nine publishers drop and reconnect at once: all are back within 1 s of their key frames")
+        @Test("nine publishers that drop and reconnect at once are all back within 1 s of their key frames")
         func nine() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

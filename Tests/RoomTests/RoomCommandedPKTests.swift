@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("A PK that is commanded live: scenes and lengths of the command, and a pipeline that changes")
+    @Suite("A PK started by command, with its own scenes and lengths, while the pipeline changes")
     struct CommandedPKTests {
         /// Both sources are live.
         private static func live(_ directory: RoomDirectory, _ members: String = "") async throws -> RoomHarness {
@@ -13,7 +13,7 @@ extension InProcess {
             return room
         }
 
-        /// Milliseconds between the phases that two events tell of.
+        /// Milliseconds between the phases of two events.
         private static func milliseconds(_ one: ToldEvent?, _ other: ToldEvent?) throws -> Int64 {
             let dates = try [one, other].map { event in
                 try #require(event?.text("at").flatMap { ProgramDate.parse($0) }, "\(String(describing: event))")
@@ -21,7 +21,7 @@ extension InProcess {
             return (dates[1] - dates[0]) / 1_000_000
         }
 
-        @Test("a room without a PK starts one by command, and then another of another length and scene")
+        @Test("a room without a PK starts one by command, then another with another length and scene")
         func bareRoom() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -59,7 +59,7 @@ extension InProcess {
             }
         }
 
-        @Test("a scene that the room does not have is refused by its name, with those that it has")
+        @Test("an unknown scene is refused, and the error names it and the known scenes")
         func unknownScene() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -74,7 +74,9 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("a PK comes by PATCH and starts by itself; changed while it runs it keeps its end, and then it may go")
+        @Test(
+            "PATCH adds a PK, which starts automatically; a running PK keeps its end when changed, and can then be removed"
+        )
         func patched() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -102,7 +104,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("scenes that a running PK comes to cannot be removed until it is over")
+        @Test("scenes of a running PK cannot be removed until it has ended")
         func neededScenes() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

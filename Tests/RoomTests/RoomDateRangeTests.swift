@@ -4,16 +4,16 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("Scenes and phases of a PK as date ranges, held against the frames")
+    @Suite("Date ranges of scenes and PK phases, compared with the frames")
     struct DateRangeTests {
-        /// A range as one playlist tells it, in nanoseconds since the Unix epoch.
+        /// A date range in one playlist, in nanoseconds since the Unix epoch.
         private struct Range {
             var start: Int64
             var end: Int64?
             var attributes: [String: String]
         }
 
-        /// Ranges of a playlist by ID; what two tags say of one range is put together.
+        /// Ranges of a playlist by ID; two tags for one range are merged.
         private static func ranges(_ text: String) throws -> [String: Range] {
             var ranges: [String: Range] = [:]
             for line in text.split(separator: "\n") where line.hasPrefix("#EXT-X-DATERANGE:") {
@@ -33,7 +33,7 @@ extension InProcess {
             return ranges
         }
 
-        @Test("NetEase 5: each range begins with the first frame that shows it, in every playlist")
+        @Test("each range begins with the first frame that shows it, in every playlist")
         func inStep() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -77,7 +77,7 @@ extension InProcess {
             }
             let phases = of("live.tandem.pk")
             #expect(phases.map { $0.attributes["X-TANDEM-PHASE"] } == ["pk", "punish"])
-            #expect(phases.map(\.start) == [scenes[3].start, scenes[4].start], "a phase begins with its frame")
+            #expect(phases.map(\.start) == [scenes[3].start, scenes[4].start], "a phase starts with its frame")
             #expect(phases.map(\.end) == [scenes[4].start, scenes[5].start])
             #expect(phases.first?.attributes["PLANNED-DURATION"] == "2.000")
             directory.lint()

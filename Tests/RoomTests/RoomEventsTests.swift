@@ -5,9 +5,9 @@ import Testing
 
 import Room
 
-@Suite("The room's stream of events")
+@Suite("The room's event stream")
 struct RoomEventsTests {
-    @Test("what is told behind the end has numbers of its own: no two events have the same")
+    @Test("events after the end have numbers of their own: no two events share one")
     func behindTheEnd() {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "r", wall: StandingWall()) { line in lines.withLock { $0.append(line) } }
@@ -21,7 +21,7 @@ struct RoomEventsTests {
         #expect(numbers == ["1", "2", "3"])
     }
 
-    @Test("the time of an event is the wall clock's, and does not follow the program's")
+    @Test("the time of an event comes from the wall clock, not from the program")
     func time() {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "r", wall: StandingWall(time: 1_700_000_000_250_000_000)) { line in

@@ -4,9 +4,9 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Shapes: turned, odd, interlaced, changing, and without one of the tracks")
+    @Suite("Video formats: rotated, odd-sized, interlaced, changing, and sources without one of the tracks")
     struct FormatTests {
-        /// Four quarters: white, gray, black, and dark gray, from the left upper one clockwise.
+        /// Four quarters: white, gray, black and dark gray, clockwise from the upper left.
         private static let quarters =
             "geq=lum='if(lt(X\\,W/2)\\,if(lt(Y\\,H/2)\\,235\\,70)\\,if(lt(Y\\,H/2)\\,150\\,16))':cb=128:cr=128"
         private static let tags = [
@@ -25,12 +25,12 @@ extension InProcess {
                 ] + Self.tags + options + [path])
         }
 
-        /// One file on a small canvas, whose frames are written.
+        /// One file on a small canvas, whose frames are written to a file.
         ///
         /// - Parameters:
-        ///   - seconds: `nil`: the pipeline says nothing.
-        ///   - source: More members of the source, JSON with a comma at the beginning.
-        ///   - pane: More members of the pane, JSON with a comma at the beginning.
+        ///   - seconds: Duration in the pipeline; nil: none.
+        ///   - source: More members of the source: JSON with a leading comma.
+        ///   - pane: More members of the pane: JSON with a leading comma.
         private static func pipeline(
             _ path: String, _ directory: RoomDirectory, seconds: Double?, source: String = "", pane: String = ""
         ) -> String {
@@ -70,7 +70,7 @@ extension InProcess {
             try RawFrames(try directory.bytes(of: name), width: Self.size.width, height: Self.size.height)
         }
 
-        /// Luma of the quarters of the last frame, from the left upper one clockwise.
+        /// Luma of the quarters of the last frame, clockwise from the upper left.
         private static func corners(_ frames: RawFrames, inset: Int = 0) -> [Int] {
             let (left, right) = (inset + (640 - 2 * inset) / 4, 640 - inset - (640 - 2 * inset) / 4)
             return [(left, 90), (right, 90), (right, 270), (left, 270)].map {
@@ -82,7 +82,7 @@ extension InProcess {
             #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 3 }, "\(what): \(found), not \(expected)")
         }
 
-        @Test("ReplayKit 4: rotation turns the picture clockwise", arguments: [0, 90, 180, 270])
+        @Test("rotation turns the video clockwise", arguments: [0, 90, 180, 270])
         func rotation(degrees: Int) async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -93,7 +93,7 @@ extension InProcess {
             Self.expect(Self.corners(frames), (0..<4).map { upright[($0 + 4 - degrees / 90) % 4] }, "\(degrees)")
         }
 
-        @Test("a file's display matrix is obeyed as FFmpeg obeys it", arguments: [90, 180, 270])
+        @Test("a file's display matrix is applied as by FFmpeg", arguments: [90, 180, 270])
         func displayMatrix(degrees: Int) async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -111,7 +111,7 @@ extension InProcess {
         }
 
         @Test(
-            "ReplayKit 8: samples that are not square, odd sizes and portrait fit into the canvas with their shape",
+            "non-square samples, odd sizes and portrait video keep their aspect ratio on the canvas",
             arguments: [
                 ("480x360", "4/3", 0), ("360x360", "1", 140), ("202x360", "1", 218), ("240x360", "3/2", 140),
                 ("1706x960", "1", 0),
@@ -130,7 +130,7 @@ extension InProcess {
             #expect(frames.luma(last, inset + 4, 90) >= 200, "and the picture begins where it should")
         }
 
-        @Test("interlaced pictures lose their combs")
+        @Test("interlaced video is deinterlaced")
         func deinterlacing() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -159,7 +159,7 @@ extension InProcess {
         }
 
         @Test(
-            "an FLV file whose size changes in the middle: every tick a whole picture, first of one then of the other")
+            "an FLV file that changes its size: every tick shows a whole frame, first of one size, then of the other")
         func sizeChange() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -177,7 +177,9 @@ extension InProcess {
             #expect(levels.suffix(29).allSatisfy { abs($0 - 60) <= 3 })
         }
 
-        @Test("sound without pictures: the card stands for it, or nothing does", arguments: [false, true])
+        @Test(
+            "an audio-only source shows its card, or leaves its pane empty by `onNoVideo: leavePane`",
+            arguments: [false, true])
         func soundOnly(leaves: Bool) async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -195,7 +197,7 @@ extension InProcess {
         }
 
         @Test(
-            "a file whose sound outlasts its pictures by far, and the other way round, in whole length",
+            "a file whose audio is much longer than its video, or shorter, plays to the end",
             arguments: [true, false])
         func unequalTracks(isSoundLonger: Bool) async throws {
             let directory = try RoomDirectory()
@@ -210,7 +212,7 @@ extension InProcess {
             #expect(abs(frames.count - (isSoundLonger ? 270 : 180)) <= 2, "\(frames.count) frames")
         }
 
-        @Test("a file that loops is shown for as long as --duration says, where the pipeline says nothing")
+        @Test("a looping file runs for --duration if the pipeline sets no duration")
         func loopsForAWhile() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -222,7 +224,7 @@ extension InProcess {
                 return
             }
             #expect(refusal.mistakes.map(\.path) == ["sources[0].loop"])
-            // What `--duration 1.5` does.
+            // The effect of `--duration 1.5`.
             let frames = try await Self.run(pipeline, directory, set: ["durationSeconds=1.5"])
             #expect((44...46).contains(frames.count), "\(frames.count) frames")
         }

@@ -3,7 +3,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("Sources that join and leave a room on air")
+    @Suite("Sources added to and removed from a live room")
     struct GuestTests {
         private static let guest = "3003"
         private static let trio = #"""
@@ -29,7 +29,7 @@ extension InProcess {
             return errors.first?[key: "path"]?.string
         }
 
-        @Test("a guest joins a PK and leaves it again: seen, heard, sent away; nobody's picture is late or broken")
+        @Test("a guest joins a PK, is seen and heard, and is removed; nobody's video is late or broken")
         func guest() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -46,7 +46,7 @@ extension InProcess {
             let begin = try await room.tick()
             try await room.run(seconds: 2)
 
-            // A scene alone that shows nobody who is there changes nothing.
+            // A document with only a scene of absent sources changes nothing.
             let unknown = try await room.command(
                 .patch, "/v1/room", #"{ "scenes": [\#(Self.pk), \#(Self.trio)] }"#, status: 422)
             #expect(Self.path(ofFirstMistake: unknown) == "scenes[1].uids[2]", "\(unknown.body)")
@@ -76,9 +76,9 @@ extension InProcess {
             #expect(try await room.command(.get, "/v1/stats").body.contains(#""uid":"3003""#))
             #expect(try await !room.command(.get, "/v1/sources/3003/snapshot").body.isEmpty)
 
-            // A scene that a command has made keeps its guest in the room.
+            // A scene made by a command keeps its guest in the room.
             try await room.command(.put, "/v1/scenes/mine", #"{ "layout": "solo", "uids": ["3003"] }"#)
-            // The two who stay change places in the list.
+            // The two remaining sources swap positions in the list.
             let alone = Self.document([second, first], scenes: [Self.pk], program: "pk")
             let kept = try await room.command(.patch, "/v1/room", alone, status: 409)
             #expect(kept.member("detail")?.string?.contains("\"mine\"") == true, "\(kept.body)")
@@ -89,7 +89,7 @@ extension InProcess {
             let removed = try #require(room.events.all("source.removed", uid: third).first)
             #expect(removed.member("wasPublishing")?.content == .boolean(true))
             await #expect(throws: ScriptedPublisher.Refused.self) { try await room.connect(third) }
-            // As a label: some number may have these digits.
+            // As a label value: another number may contain these digits.
             #expect(try await !room.command(.get, "/metrics").body.contains(#""3003""#))
             #expect(try await !room.command(.get, "/v1/stats").body.contains(#""3003""#))
             try await room.command(.get, "/v1/sources/3003", status: 404)
@@ -113,10 +113,10 @@ extension InProcess {
         }
 
         /// - Parameters:
-        ///   - begin: From here on both are live.
-        ///   - wide: From here on the scene of three is on air.
-        ///   - shown: From here on the guest is live.
-        ///   - left: From here on the scene of two is on air again.
+        ///   - begin: Tick from which both are live.
+        ///   - wide: Tick from which the scene of three is on air.
+        ///   - shown: Tick from which the guest is live.
+        ///   - left: Tick from which the scene of two is on air again.
         private static func judgeFrames(
             _ room: RoomHarness, _ directory: RoomDirectory, from begin: Int64, wide: Int64, shown: Int64, left: Int64
         ) throws {
@@ -137,13 +137,13 @@ extension InProcess {
             #expect(wrong.isEmpty, "no card, and no gap: \(wrong)")
         }
 
-        /// The tones of the two are heard all the time, and the guest's while the guest is in the room.
+        /// Checks that the tones of the two are heard all the time, and the guest's while the guest is in the room.
         ///
         /// - Parameters:
         ///   - begin: Seconds of the program at which both are live.
         ///   - joined: When the guest is live.
-        ///   - left: When the guest is sent away.
-        ///   - end: When the room is told to end.
+        ///   - left: When the guest is removed.
+        ///   - end: When the room is asked to end.
         private static func judgeSound(
             _ directory: RoomDirectory, from begin: Double, joined: Double, left: Double, to end: Double
         ) async throws {
@@ -152,7 +152,7 @@ extension InProcess {
             for (uid, hertz) in Self.tones {
                 let level = sound.level(hertz)
                 func values(_ start: Double, _ end: Double) -> ArraySlice<Double> {
-                    // Half a second on each side is not looked at.
+                    // Half a second on each side is not checked.
                     let rate = Double(PublishedSound.rate)
                     return level[Int((start + 0.5) * rate)..<Int((end - 0.5) * rate)]
                 }

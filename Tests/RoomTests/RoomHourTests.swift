@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("PK after PK through all threads of a room, with encoders that cost nothing")
+    @Suite("Consecutive PKs through all threads of a room, with encoders that cost nothing")
     struct HourTests {
         /// Seconds of program time: 3,600 with `TANDEM_HOUR_SECONDS=3600`.
         private static let seconds =
@@ -34,7 +34,7 @@ extension InProcess {
                 try await room.command(.post, "/v1/pk:start")
                 try await room.run(seconds: 10)
                 if pks % 4 == 3 {
-                    // Back within the grace: the PK goes on.
+                    // It returns within the grace: the PK continues.
                     try await room.drop(HarnessRooms.second)
                     try await room.run(seconds: 3)
                     try await room.goLive(HarnessRooms.second)
@@ -56,7 +56,7 @@ extension InProcess {
             #expect(state.member("ticks", "late")?.integer == 0 && state.member("ticks", "lost")?.integer == 0)
             try await room.end()
             #expect(room.events.all("pk.ended").count == pks && room.events.all("source.lost").count == losses)
-            // The PK's scene, the same in the punishment, and the one behind it.
+            // The PK's scene, the same in the punishment, and the one after it.
             #expect(room.events.all("program.scene").map { $0.text("scene") }.filter { $0 == "solo" }.count >= pks)
             for (one, next) in zip(room.segments, room.segments.dropFirst()) {
                 let end = try #require(one.integer("firstTick")) + #require(one.integer("ticks"))

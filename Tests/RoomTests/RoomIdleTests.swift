@@ -1,22 +1,22 @@
 import Room
 import Testing
 
-@Suite("A room nobody publishes to")
+@Suite("Rooms without publishers")
 struct RoomIdleTests {
     private static let second = Kit.second
     private static let rules = RoomIdle.Rules(firstSource: 60 * Self.second, idle: 10 * Self.second)
 
-    @Test("a new room waits for its first publisher as long as it says, and is over once")
+    @Test("a new room waits for its first publisher for the set time, and ends once")
     func nobodyCame() {
         var idle = RoomIdle(hasHadSource: false)
         #expect(
-            idle.noted(isAnybodyThere: false, Self.rules, now: 5 * Self.second) == nil, "it counts from the first look")
+            idle.noted(isAnybodyThere: false, Self.rules, now: 5 * Self.second) == nil, "it counts from the first poll")
         #expect(idle.noted(isAnybodyThere: false, Self.rules, now: 65 * Self.second - 1) == nil)
         #expect(idle.noted(isAnybodyThere: false, Self.rules, now: 65 * Self.second) == .nobodyCame(60 * Self.second))
         #expect(idle.noted(isAnybodyThere: false, Self.rules, now: 99 * Self.second) == nil, "told once")
     }
 
-    @Test("once somebody was there the other time counts, anew whenever the last one has left")
+    @Test("after the first publisher the other timeout applies, and restarts when the last publisher leaves")
     func everybodyLeft() {
         var idle = RoomIdle(hasHadSource: false)
         _ = idle.noted(isAnybodyThere: false, Self.rules, now: 0)
@@ -29,7 +29,7 @@ struct RoomIdleTests {
             idle.noted(isAnybodyThere: false, Self.rules, now: 110 * Self.second) == .everybodyLeft(10 * Self.second))
     }
 
-    @Test("a successor does not wait for a first publisher: the room has had one")
+    @Test("a successor does not wait for a first publisher, since the room has had one")
     func successor() {
         var idle = RoomIdle(hasHadSource: true)
         _ = idle.noted(isAnybodyThere: false, Self.rules, now: 0)
@@ -37,7 +37,7 @@ struct RoomIdleTests {
             idle.noted(isAnybodyThere: false, Self.rules, now: 10 * Self.second) == .everybodyLeft(10 * Self.second))
     }
 
-    @Test("without a rule it goes on for ever, and a rule that comes later counts from when it became quiet")
+    @Test("without a timeout the room runs on; a timeout added later counts from when the room became idle")
     func changed() {
         var idle = RoomIdle(hasHadSource: true)
         _ = idle.noted(isAnybodyThere: false, RoomIdle.Rules(), now: 0)

@@ -6,9 +6,9 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Jobs of the offline clock")
+    @Suite("Rooms with an offline clock")
     struct JobTests {
-        @Test("offline a PK runs on program time: each phase begins at its very tick")
+        @Test("offline, a PK runs on program time: each phase begins exactly at its tick")
         func pk() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -27,7 +27,7 @@ extension InProcess {
             #expect(zip(dates, dates.dropFirst()).map { ($1 - $0) / 1_000_000 } == [500, 1_000])
         }
 
-        @Test("an automatic scene is laid out anew behind the last picture of a file, at the same one in every run")
+        @Test("an automatic scene changes its layout after the last frame of a file, at the same frame in every run")
         func automatic() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -49,10 +49,10 @@ extension InProcess {
             #expect(Set(ticks).count == 1 && ticks.allSatisfy { (10...11).contains($0 ?? 0) }, "\(ticks)")
         }
 
-        /// The bar is `TANDEM_RUNS=200`, beside `stress --cpu 2` or something else that takes the cores.
+        /// Number of runs. The full test is `TANDEM_RUNS=200`, beside `stress --cpu 2` or another load.
         private static let runs = max(2, ProcessInfo.processInfo.environment["TANDEM_RUNS"].flatMap { Int($0) } ?? 3)
 
-        @Test("a job that is shorter than its files makes the same bytes in every run, to the last block of its audio")
+        @Test("a job shorter than its files gives the same bytes in every run, to the last block of audio")
         func everyRun() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

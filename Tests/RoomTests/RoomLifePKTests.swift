@@ -3,7 +3,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("A room's PK: its scenes, by the pipeline and by command")
+@Suite("PK scenes, set by the pipeline and by commands")
 struct RoomLifePKTests {
     private static let second = Kit.second
 
@@ -21,7 +21,7 @@ struct RoomLifePKTests {
         return room
     }
 
-    /// As the PK of ``Kit/room(_:first:startsWhenReady:)``, changed.
+    /// The PK of ``Kit/room(_:first:startsWhenReady:)`` with changes.
     private static func pk(_ change: (inout RoomLife.PK) -> Void) -> RoomLife.PK? {
         guard var pk = Kit.room().pk else { return nil }
         change(&pk)
@@ -30,7 +30,7 @@ struct RoomLifePKTests {
 
     // MARK: Without a PK in the pipeline
 
-    @Test("a room without a PK starts one whose scene a command names; the scene on air before comes after it")
+    @Test("a room without a PK starts one with a scene named by command, and returns to the scene before it")
     func bareRoom() throws {
         var room = Self.bare()
         #expect(room.shownPK == nil)
@@ -44,7 +44,7 @@ struct RoomLifePKTests {
         #expect(room.shownPK?.scene == "pk", "the last one is shown")
     }
 
-    @Test("a second PK has another scene, another length and a countdown, and nothing of the first")
+    @Test("a second PK has its own scene, length and countdown, and nothing from the first")
     func secondPK() throws {
         var room = Self.bare()
         _ = try room.startPK(.init(scene: "pk", punishScene: "guest"), duration: 5 * Self.second, now: 0)
@@ -59,7 +59,7 @@ struct RoomLifePKTests {
         #expect(room.passes(to: 10 * Self.second).shows == ["pk"])
     }
 
-    @Test("a PK that no pipeline describes lasts 300 seconds, without countdown and punishment")
+    @Test("a PK not described in the pipeline lasts 300 seconds, without countdown and punishment")
     func unwrittenDurations() throws {
         var room = Self.bare()
         _ = try room.startPK(.init(scene: "pk"), now: 0)
@@ -67,7 +67,7 @@ struct RoomLifePKTests {
         #expect(room.passes(to: 300 * Self.second).phases == [.idle])
     }
 
-    @Test("a source of the commanded scene that is finally lost ends the PK")
+    @Test("a PK ends if a source of its commanded scene is lost for longer than the grace")
     func lostSource() throws {
         var room = Self.bare()
         _ = try room.startPK(.init(scene: "pk"), duration: 0, now: 0)
@@ -76,7 +76,7 @@ struct RoomLifePKTests {
         #expect(end.phases == [.idle] && end.shows == ["solo"])
     }
 
-    @Test("punish and end are refused where no PK has been, and are not after a command")
+    @Test("punish and end are refused before the first PK, and accepted after a command has started one")
     func bareCommands() throws {
         var room = Self.bare()
         #expect(throws: PKLife.Refusal.self) { try room.endPK(now: 0) }
@@ -86,9 +86,9 @@ struct RoomLifePKTests {
         #expect(try room.endPK(now: Self.second).phases == [.idle])
     }
 
-    // MARK: Scenes of a command over those of the pipeline
+    // MARK: Scenes of a command override those of the pipeline
 
-    @Test("scenes that the command names come before the pipeline's, for that PK alone")
+    @Test("scenes named by the command replace the pipeline's, for that PK only")
     func overrides() throws {
         var room = Self.live()
         let start = try room.startPK(.init(scene: "punish", endScene: "guest"), countdown: 0, now: 0)
@@ -99,7 +99,7 @@ struct RoomLifePKTests {
         #expect(try room.endPK(now: 3 * Self.second).shows == ["solo"])
     }
 
-    @Test("a scene that the command names and that is not there refuses it, and nothing has changed")
+    @Test("a command that names an unknown scene is refused and changes nothing")
     func unknownScene() throws {
         var room = Self.live()
         let refusal = #expect(throws: PKLife.Refusal.self) { try room.startPK(.init(endScene: "gone"), now: 0) }
@@ -109,7 +109,7 @@ struct RoomLifePKTests {
 
     // MARK: A pipeline that changes
 
-    @Test("a running PK keeps its end; changed scenes count from the next phase on, but not against its command")
+    @Test("a running PK keeps its end; changed scenes apply from the next phase, unless a command set them")
     func changedBlock() throws {
         var room = Self.live()
         _ = try room.startPK(.init(endScene: "guest"), countdown: 0, now: 0)
@@ -127,7 +127,7 @@ struct RoomLifePKTests {
         #expect(room.shownPK?.endScene == "pk")
     }
 
-    @Test("a loss that has nothing to do with the scene of the running phase does not end it")
+    @Test("losing a source that is not in the scene of the running phase does not end the PK")
     func lossOfANewScene() throws {
         var room = Self.live()
         _ = try room.startPK(.init(scene: "solo"), countdown: 0, duration: 0, now: 0)
@@ -136,7 +136,7 @@ struct RoomLifePKTests {
         #expect(room.passes(to: 20 * Self.second).phases.isEmpty)
     }
 
-    @Test("another scene may come after a PK that is running")
+    @Test("the scene after a running PK can be changed")
     func endScene() throws {
         var room = Self.live()
         _ = try room.startPK(countdown: 0, now: Self.second)
@@ -144,7 +144,7 @@ struct RoomLifePKTests {
         #expect(try room.endPK(now: 2 * Self.second).shows == ["guest"])
     }
 
-    @Test("a PK that comes later and starts when its sources are live starts at the next look, once")
+    @Test("a PK added later that starts when ready starts once, at the next poll after its sources are live")
     func laterWhenReady() throws {
         var room = Self.bare()
         room.setPK(Self.pk { $0.startsWhenReady = true })
@@ -156,7 +156,7 @@ struct RoomLifePKTests {
         #expect(room.passes(to: 3 * Self.second).phases.isEmpty)
     }
 
-    @Test("a PK that waited for a command starts when the pipeline lets it start by itself, and its sources are live")
+    @Test("a PK that waited for a command starts once the pipeline makes it automatic and its sources are live")
     func becomesWhenReady() throws {
         var room = Self.live()
         #expect(room.passes(to: 0).phases.isEmpty)
@@ -164,7 +164,7 @@ struct RoomLifePKTests {
         #expect(room.passes(to: Self.second).phases == [.countdown])
     }
 
-    @Test("a PK that leaves the pipeline is not shown any more; one that comes is shown instead of the last command's")
+    @Test("a PK removed from the pipeline is no longer shown; one that is added replaces the last command's")
     func removedBlock() throws {
         var room = Self.live()
         room.setPK(nil)
@@ -175,7 +175,7 @@ struct RoomLifePKTests {
         #expect(room.shownPK?.scene == "pk" && room.commandedScenes.isEmpty)
     }
 
-    @Test("a running PK needs the scenes that come, by its command or by the pipeline that is to hold")
+    @Test("a running PK needs its coming scenes, from its command or from the new pipeline")
     func neededScenes() throws {
         var room = Self.live()
         #expect(room.scenesNeeded(by: room.pk).isEmpty)
@@ -188,7 +188,7 @@ struct RoomLifePKTests {
 
     // MARK: Another worker
 
-    /// What the next worker makes of a PK that was commanded to the last one.
+    /// A PK started by command, resumed by the next worker.
     private static func resumed(
         _ room: RoomLife, _ scenes: RoomLife.PK.Scenes, phase: PKLife.Phase = .pk
     ) -> (room: RoomLife, isThere: Bool) {
@@ -200,7 +200,7 @@ struct RoomLifePKTests {
         return (room, isThere)
     }
 
-    @Test("a successor goes on with the scenes of the command, whether its pipeline has a PK or none")
+    @Test("a successor continues with the command's scenes, whether or not its pipeline has a PK")
     func resumedScenes() {
         let scenes = RoomLife.PK.Scenes(scene: "punish", endScene: "guest")
         for before in [Self.bare(), Self.live()] {
@@ -212,7 +212,7 @@ struct RoomLifePKTests {
         }
     }
 
-    @Test("without a PK in the pipeline one goes on by its command's scene, or not at all")
+    @Test("if the pipeline has no PK, a PK resumes with its command's scene, or not at all")
     func resumedBare() {
         #expect(!Self.resumed(Self.bare(), .init()).isThere)
         let gone = Self.resumed(Self.bare(), .init(scene: "gone", endScene: "solo"))
@@ -221,7 +221,7 @@ struct RoomLifePKTests {
         #expect(other.isThere && other.room.shownPK?.scene == "pk" && other.room.shownPK?.endScene == "guest")
     }
 
-    @Test("a PK that is over leaves its scenes to a room without one, and none to a room whose pipeline has one")
+    @Test("an ended PK passes its scenes to a successor without a PK block, and none to one that has one")
     func resumedIdle() {
         let scenes = RoomLife.PK.Scenes(scene: "punish", endScene: "guest")
         #expect(Self.resumed(Self.bare(), scenes, phase: .idle).room.shownPK?.scene == "punish")

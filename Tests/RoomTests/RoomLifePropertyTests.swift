@@ -5,14 +5,14 @@ import RoomSources
 import TestSupport
 import Testing
 
-/// Every order of events, with what must hold after each of them.
-@Suite("A room's life under any order of events")
+/// Random orders of events, with checks after each.
+@Suite("RoomLife invariants under random events")
 struct RoomLifePropertyTests {
     private static let absences: [RoomLife.Absence] = [
         .placeholder, .leavePane, .fallbackScene("solo"), .fallbackScene("guest"),
     ]
 
-    @Test("thousands of random steps keep every promise", arguments: 0..<16)
+    @Test("thousands of random steps violate no invariant", arguments: 0..<16)
     func promises(seed: Int) throws {
         var random = TestRandom(state: UInt64(seed) &+ 99)
         let absences = (Self.absences[seed / 4], Self.absences[seed % 4])
@@ -21,12 +21,13 @@ struct RoomLifePropertyTests {
             witness.now += Int64.random(in: 0...3 * Kit.second, using: &random)
             witness.step(&random)
         }
-        #expect(witness.starts > 20 && witness.automaticEnds > 3 && witness.returns > 50, "the steps went everywhere")
+        #expect(
+            witness.starts > 20 && witness.automaticEnds > 3 && witness.returns > 50, "the steps reached every state")
         try witness.everybodyComesBack()
     }
 }
 
-/// Performs random steps and checks what comes of them.
+/// Performs random steps and checks the results.
 private struct Witness {
     var room: RoomLife
     var now: Int64 = 0
@@ -51,7 +52,7 @@ private struct Witness {
         case 6: self.note(self.room.receive(.source(source, .left(reason: "x")), now: now))
         case 7: self.note(self.room.receive(.source(source, .takenOver), now: now))
         case 8:
-            // The decoder never loses an end for good.
+            // A decoder always finishes at some point.
             for _ in 0..<4 { self.note(self.room.receive(.source(source, .drained), now: now)) }
         case 9: self.note(self.room.receive(.source(source, .published), now: now))
         case 10: self.note(self.room.receive(.source(source, .pictured), now: now))
@@ -77,7 +78,7 @@ private struct Witness {
         for action in actions {
             switch action {
             case .tell(let source, let change):
-                #expect(change.from == self.states[source] && change.to != change.from, "exactly one event a change")
+                #expect(change.from == self.states[source] && change.to != change.from, "exactly one event per change")
                 if change.from == .reconnecting, change.to == .live { self.returns += 1 }
                 self.states[source] = change.to
             case .pkReady:
@@ -88,13 +89,13 @@ private struct Witness {
                 self.shown = show
             }
         }
-        #expect(self.shown.text == self.room.planned.text, "what was last told is what is on air")
+        #expect(self.shown.text == self.room.planned.text, "the scene reported last is on air")
         #expect(self.room.phases.phase == self.phase)
         #expect(self.room.sources.allSatisfy { $0.value.state == self.states[$0.key] })
         self.expectSomebody(isCommand)
         if self.room.phases.isRunning {
-            #expect(!self.states.values.contains(.gone), "a PK with a source that is finally lost has ended")
-            #expect(!self.room.sources.values.contains { $0.isGivenUp }, "and so has one with a source that is silent")
+            #expect(!self.states.values.contains(.gone), "a PK with a finally lost source has ended")
+            #expect(!self.room.sources.values.contains { $0.isGivenUp }, "and so has one with a silent source")
         }
     }
 
@@ -109,7 +110,7 @@ private struct Witness {
         self.phase = change.to
     }
 
-    /// A scene that only gone sources are in is on air only when it was asked for, or when all are gone.
+    /// A scene with only absent sources is on air only if it was commanded, or if all sources are absent.
     private func expectSomebody(_ isCommand: Bool) {
         let scene = self.shown.scene
         #expect(self.shown.without.count < Set(scene.sources).count, "a pane is left")
@@ -122,7 +123,7 @@ private struct Witness {
         #expect(!isEmpty || isAsked || self.room.sources.values.allSatisfy(\.isAbsent))
     }
 
-    /// Whatever happened: when all are there, what was asked for is on air, whole.
+    /// At any time: once all sources are present, the commanded scene is on air, complete.
     mutating func everybodyComesBack() throws {
         for source in [Kit.a, Kit.b] {
             self.note(self.room.loses(source, now: self.now))

@@ -5,7 +5,7 @@ import RoomScenes
 import RoomSources
 import Testing
 
-@Suite("A room's life under another worker")
+@Suite("RoomLife resumed by another worker")
 struct RoomLifeResumingTests {
     private static let second = Kit.second
     private static let durations = PKLife.Durations(countdown: 0, pk: 120 * Kit.second, punish: 0)
@@ -31,7 +31,7 @@ struct RoomLifeResumingTests {
 
     private static let rules = SourceLife.Rules(stall: nil, grace: 30 * Kit.second, hold: 0)
 
-    @Test("the PK goes on to the end it had, on the scene it had, though nobody has come back yet")
+    @Test("a PK continues to its original end on its scene, before any publisher is back")
     func goesOn() {
         var room = Self.room(endsAt: 50 * Self.second)
         #expect(room.planned.scene.sceneID == "pk")
@@ -43,7 +43,7 @@ struct RoomLifeResumingTests {
         #expect(room.planned.scene.sceneID == "solo")
     }
 
-    @Test("one whose end has passed meanwhile ends with the first look, at the time it should have")
+    @Test("a PK whose end has passed ends at the first poll, at the time it was due")
     func hasEnded() {
         var room = Self.room(endsAt: 50 * Self.second)
         let actions = room.receive(.poll([:]), now: 90 * Self.second)
@@ -51,7 +51,7 @@ struct RoomLifeResumingTests {
         #expect(change.to == .idle && change.at == 50 * Self.second && change.reason == .timer)
     }
 
-    @Test("one that started by itself does not start again when everybody is back")
+    @Test("a PK that started automatically does not start again when all publishers are back")
     func startsOnce() {
         var room = Self.room(phase: .idle, endsAt: nil)
         for id in [Kit.a, Kit.b] {
@@ -63,7 +63,7 @@ struct RoomLifeResumingTests {
         #expect(!room.phases.isRunning)
     }
 
-    @Test("a scene that is no more is not restored")
+    @Test("a scene that no longer exists is not restored")
     func noScene() {
         var room = Self.room(endsAt: nil)
         let isRestored = room.resume("gone")

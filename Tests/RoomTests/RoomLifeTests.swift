@@ -4,7 +4,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("A room's life: what is on air when sources come and go")
+@Suite("The scene on air when sources come and go")
 struct RoomLifeTests {
     private static let second = Kit.second
 
@@ -12,14 +12,14 @@ struct RoomLifeTests {
     func leavePane() {
         var room = Kit.room((.placeholder, .leavePane), first: "pk")
         room.everybodyComes(now: 0)
-        #expect(room.loses(Kit.b, now: 0).shows.isEmpty, "its last picture is held")
+        #expect(room.loses(Kit.b, now: 0).shows.isEmpty, "its last frame is held")
         #expect(room.passes(to: 2 * Self.second - 1).shows.isEmpty)
         #expect(room.passes(to: 2 * Self.second).shows == ["pk-2002"])
         #expect(room.passes(to: 9 * Self.second).shows.isEmpty)
         #expect(room.comes(Kit.b, now: 10 * Self.second).shows == ["pk"])
     }
 
-    @Test("who sent ahead of time is seen to the end of it: the pane leaves after the hold that follows")
+    @Test("media sent ahead is shown to its end; then the hold begins, and the pane leaves after it")
     func leavesWhenDrained() {
         var room = Kit.room((.placeholder, .leavePane), first: "pk")
         room.everybodyComes(now: 0)
@@ -41,7 +41,7 @@ struct RoomLifeTests {
         #expect(room.comes(Kit.a, now: 6 * Self.second).shows == ["pk-2002"])
     }
 
-    @Test("the fallback scene is on air while the source is away, if the scene on air shows it")
+    @Test("the fallback scene is on air while a source shown by the scene on air is away")
     func fallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -54,7 +54,7 @@ struct RoomLifeTests {
         #expect(other.passes(to: 60 * Self.second).shows.isEmpty, "solo does not show it")
     }
 
-    @Test("a command puts away the fallback: what was asked for last stays")
+    @Test("a command cancels the fallback: the scene commanded last stays")
     func commandOverFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -68,26 +68,26 @@ struct RoomLifeTests {
 
     private static let c = SourceID(uid: "3003", streamType: .main)
 
-    @Test("a source that comes has a life of its own, and a pane that waits for its picture where it shall")
+    @Test("a new source has its own state, and a pane that waits for its first frame")
     func newcomer() {
         var room = Kit.room(first: "pk")
         room.everybodyComes(now: 0)
         let early = room.receive(.source(Self.c, .published), now: 0)
-        #expect(early.isEmpty, "nobody knows it")
+        #expect(early.isEmpty, "it is unknown")
         room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
         let trio = Scene(id: "trio", sources: [Kit.a, Kit.b, Self.c])
         room.replace(trio)
         #expect(room.receive(.commanded(trio), now: 1).shows == ["trio-3003"])
         #expect(room.receive(.source(Self.c, .published), now: 2).states == [.connected])
         #expect(room.receive(.source(Self.c, .pictured), now: 3).shows == ["trio"])
-        // The same id again changes nothing.
+        // Adding the same id again changes nothing.
         room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .placeholder))
         #expect(room.sources[Self.c]?.state == .live)
         _ = room.loses(Self.c, now: 4)
         #expect(room.passes(to: 4 + 2 * Self.second).shows == ["trio-3003"], "it leaves as it came")
     }
 
-    @Test("a source that goes takes its fallback scene, its grace and its absence with it")
+    @Test("a removed source takes its fallback scene, grace and absence with it")
     func leaver() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -96,15 +96,15 @@ struct RoomLifeTests {
         room.replace(Scene(id: "pk", sources: [Kit.a]))
         for scene in ["guest", "punish"] { room.remove(scene) }
         room.remove(Kit.b)
-        #expect(room.passes(to: 3 * Self.second).shows == ["pk"], "what was asked for is on air again")
+        #expect(room.passes(to: 3 * Self.second).shows == ["pk"], "the commanded scene is on air again")
         let stale = room.loses(Kit.b, now: 4 * Self.second) + room.comes(Kit.b, now: 5 * Self.second)
         #expect(stale.isEmpty)
-        #expect(room.deadline(after: 3 * Self.second) == nil, "nobody is waited for")
+        #expect(room.deadline(after: 3 * Self.second) == nil, "no source is waited for")
         room.add(RoomLife.Source(id: Kit.b, rules: Kit.rules, absence: .placeholder))
-        #expect(room.sources[Kit.b]?.state == .idle, "who comes back under its name begins anew")
+        #expect(room.sources[Kit.b]?.state == .idle, "a new source with its name starts anew")
     }
 
-    @Test("a thousand sources come and go, and leave nothing behind")
+    @Test("a thousand sources that come and go leave no state behind")
     func manyNewcomers() {
         var room = Kit.room(first: "pk")
         for number in 0..<1_000 {
@@ -117,14 +117,14 @@ struct RoomLifeTests {
         #expect(Set(room.sources.keys) == [Kit.a, Kit.b] && room.deadline(after: 2) == nil)
     }
 
-    @Test("a scene that was taken away is never chosen again: not behind a fallback, not after the PK")
+    @Test("a removed scene is never chosen again, neither after a fallback nor after the PK")
     func removedScene() throws {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
         _ = room.loses(Kit.b, now: 0)
         #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
         room.remove("pk")
-        #expect(room.comes(Kit.b, now: 5 * Self.second).shows.isEmpty, "what is on air is what is wanted now")
+        #expect(room.comes(Kit.b, now: 5 * Self.second).shows.isEmpty, "the scene on air is now the wanted one")
         #expect(room.wanted == Kit.solo && room.scene("pk") == nil)
 
         var other = Kit.room(first: "punish")
@@ -133,10 +133,10 @@ struct RoomLifeTests {
         #expect(other.planned.scene == Kit.duel)
         other.remove("solo")
         let end = try other.endPK(now: 2 * Self.second)
-        #expect(end.shows == ["guest"], "the PK's end scene is gone")
+        #expect(end.shows == ["guest"], "the PK's end scene was removed")
     }
 
-    @Test("a PK whose scene was taken away does not begin, and does when the scene is back")
+    @Test("a PK whose scene was removed does not start, and starts when the scene is back")
     func removedPKScene() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -148,7 +148,7 @@ struct RoomLifeTests {
         #expect(start.shows == ["pk"])
     }
 
-    @Test("a fallback scene that nobody is left in gives way")
+    @Test("a fallback scene without any present source gives way")
     func emptyFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -156,10 +156,10 @@ struct RoomLifeTests {
         #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
         _ = room.loses(Kit.a, now: 3 * Self.second)
         _ = room.receive(.source(Kit.b, .published), now: 16 * Self.second)
-        #expect(room.passes(to: 20 * Self.second).shows == ["pk"], "b is coming, a is gone")
+        #expect(room.passes(to: 20 * Self.second).shows == ["pk"], "b is connecting, a is gone")
     }
 
-    @Test("a PK by its timers: each phase with its scene")
+    @Test("a PK by timer: each phase shows its scene")
     func phases() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -174,7 +174,7 @@ struct RoomLifeTests {
     }
 
     @Test(
-        "a connected source that is silent gives way to the fallback scene after its hold, and ends the PK after the grace"
+        "a connected but silent source causes the fallback scene after its hold, and ends the PK after the grace"
     )
     func silentOpponent() throws {
         var room = Kit.room((.placeholder, .fallbackScene("solo")))
@@ -192,13 +192,13 @@ struct RoomLifeTests {
         #expect(told.last?.actions.phases == [.idle] && room.phases.phase == .idle)
         #expect(room.sources[Kit.b]?.state == .stalled, "nothing is closed")
         #expect(throws: PKLife.Refusal.self) { try room.startPK(now: 16 * Self.second) }
-        // Its socket is closed at last: no second end, no second grace.
+        // Its socket is finally closed: there is no second end and no second grace.
         let closed = room.receive(.source(Kit.b, .left(reason: "idle")), now: 90 * Self.second)
         #expect(closed.phases.isEmpty && closed.states == [.lost, .reconnecting])
         #expect(room.passes(to: 90 * Self.second).states == [.gone])
     }
 
-    @Test("a stall that is shorter than the hold changes nothing on air")
+    @Test("a stall shorter than the hold changes nothing on air")
     func shortStall() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -210,7 +210,7 @@ struct RoomLifeTests {
         #expect(actions.states == [.stalled, .live] && actions.shows.isEmpty)
     }
 
-    @Test("a source that is finally lost ends the PK; when it comes back it is live and in no scene until a command")
+    @Test("a source lost past its grace ends the PK; if it returns it is live, and in no scene until a command")
     func automaticEnd() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -224,7 +224,7 @@ struct RoomLifeTests {
         #expect(room.receive(.commanded(Kit.duel), now: 31 * Self.second).shows == ["pk"])
     }
 
-    @Test("when the source of the end scene itself is lost, a scene with somebody in it is on air")
+    @Test("if the source of the end scene is lost, a scene with a present source goes on air")
     func endSceneOfTheLost() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -233,7 +233,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 15 * Self.second).shows == ["guest"])
     }
 
-    @Test("ready once everybody is there, and by setting the PK starts with it, once")
+    @Test("the PK is ready when all sources are live, and starts then, once, if set to")
     func whenReady() throws {
         var room = Kit.room(startsWhenReady: true)
         #expect(!room.comes(Kit.a, now: 0).contains(.pkReady))
@@ -245,7 +245,7 @@ struct RoomLifeTests {
         #expect(again.contains(.pkReady) && again.phases.isEmpty)
     }
 
-    /// A PK without countdown that has ended at 16 s, its punishment included; nobody has polled since 1 s.
+    /// A PK without countdown that ended at 16 s, its punishment included; the last poll was at 1 s.
     private static func unpolled() throws -> RoomLife {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -253,7 +253,7 @@ struct RoomLifeTests {
         return room
     }
 
-    @Test("what happens between the end of a phase and the next poll finds that the phase has ended, at its end")
+    @Test("an event between the end of a phase and the next poll sees the phase as ended, at its end time")
     func unpolledEnd() throws {
         let late = 17 * Self.second
         var punished = try Self.unpolled()
@@ -282,7 +282,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 18 * Self.second).shows.isEmpty)
     }
 
-    @Test("a PK without its sources, a second one, and one in a room that has none are refused")
+    @Test("a PK is refused without its sources, while one runs, and in a room that has none")
     func refusals() throws {
         var room = Kit.room()
         _ = room.comes(Kit.a, now: 0)

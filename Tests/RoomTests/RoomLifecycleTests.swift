@@ -6,7 +6,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Publishers that leave, workers that drain, and workers that take a room over")
+    @Suite("Unpublish, drain, and takeover of a room by another worker")
     struct LifecycleTests {
         /// A room whose first source is live and that has published several segments.
         private static func live(_ directory: RoomDirectory) async throws -> RoomHarness {
@@ -16,7 +16,7 @@ extension InProcess {
             return room
         }
 
-        /// Each segment begins where the one before ended.
+        /// Checks that each segment starts where the one before ended.
         private static func expectContiguous(_ segments: [ToldEvent]) throws {
             for (one, next) in zip(segments, segments.dropFirst()) {
                 let end = try #require(one.integer("firstTick")) + #require(one.integer("ticks"))
@@ -24,7 +24,7 @@ extension InProcess {
             }
         }
 
-        @Test("ReplayKit 2: unpublish does not end the room: it goes on in time, and the publisher can come back")
+        @Test("unpublish does not end the room: it runs on, and the publisher can return")
         func unpublish() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -48,7 +48,7 @@ extension InProcess {
             directory.lint()
         }
 
-        @Test("a worker that drains leaves its playlists open; the successor continues numbers and time")
+        @Test("a draining worker leaves its playlists open, and its successor continues numbers and time")
         func drain() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -88,14 +88,14 @@ extension InProcess {
             directory.lint()
         }
 
-        @Test("a room that is ended before anybody has come back ends what the worker before has listed")
+        @Test("a room that ends before any publisher is back ends the playlists of the worker before")
         func endsWhatItFound() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
             let first = try await Self.live(directory)
             try await first.command(.post, "/v1/room:drain", status: 202)
             _ = try await first.finish()
-            // So long ago that no slate fills it: nothing is on air until somebody publishes.
+            // Too long ago for slate: nothing is on air until a source publishes.
             let second = try await RoomHarness.open(
                 HarnessRooms.duel(directory.path), at: first.wall.now() + 7_200 * RoomHarness.second)
             guard case .ended = try await second.end() else {
@@ -136,7 +136,7 @@ extension InProcess {
         }
 
         @Test(
-            "a successor begins with the level of overload that its worker before held; a room that begins takes none")
+            "a successor starts at the overload level of the worker before; a new room starts at none")
         func overloadHandedOn() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("What a room writes to its directory")
+    @Suite("Files a room writes to its directory")
     struct OutputTests {
         @Test("the initialization segments are the same bytes in every run")
         func initialization() async throws {
@@ -25,7 +25,7 @@ extension InProcess {
         }
 
         @Test(
-            "NetEase 9: a canvas for each scene: another map and a discontinuity in all playlists, where a segment begins"
+            "a canvas per scene: a new map and a discontinuity in all playlists, at a segment boundary"
         )
         func canvasPerScene() async throws {
             let directory = try RoomDirectory()
@@ -49,7 +49,7 @@ extension InProcess {
             for (name, playlist) in try directory.playlists() {
                 #expect(playlist.isEnded, "\(name)")
                 let seams = playlist.segments.indices.filter { playlist.segments[$0].isDiscontinuity }
-                // A live room cuts the first 20 ticks into four segments.
+                // A live room splits the first 20 ticks into four segments.
                 #expect(seams == ticks.map { Int($0 - start) / 20 + 3 }, "\(name)")
                 guard name != "audio.m3u8" else { continue }
                 let maps = playlist.maps
@@ -57,17 +57,17 @@ extension InProcess {
             }
             let last = try #require(room.segments.last)
             let end = try #require(last.integer("firstTick")) + #require(last.integer("ticks"))
-            #expect(room.publishedTicks == end - start, "no frame is lost over two seams")
+            #expect(room.publishedTicks == end - start, "no frame is lost over two discontinuities")
             directory.lint()
         }
 
         @Test(
-            "a rendition's bit rate goes up and down: no discontinuity, BANDWIDTH never below what is listed",
+            "a rendition's bit rate changes without a discontinuity, and BANDWIDTH is never below the listed segments",
             .timeLimit(.minutes(1)))
         func rates() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
-            // Of a size whose H.264 level allows all of these bit rates.
+            // A size whose H.264 level allows all of these bit rates.
             let pipeline = HarnessRooms.duel(directory.path)
                 .replacingOccurrences(of: #""width": 160, "height": 90"#, with: #""width": 480, "height": 270"#)
                 .replacingOccurrences(of: #""bitrate": 100000"#, with: #""bitrate": 300000"#)
@@ -84,7 +84,7 @@ extension InProcess {
                 return try #require(state.element("renditions", "name", "90p")?[key: name]?.integer)
             }
             func measured() async throws -> Int64 {
-                // A segment that was under way when the rate was set, then whole ones.
+                // The segment in progress when the rate was set, then whole ones.
                 try await room.publish(seconds: 7)
                 return try await rendition("measuredBitrate")
             }
@@ -96,7 +96,7 @@ extension InProcess {
             let low = try await set(100_000)
             #expect(low.body.contains(#""applied":["renditions[0].video.bitrate"]"#), "\(low.body)")
             let after = try await measured()
-            #expect(try bandwidth() == declared, "segments by the higher rate are listed")
+            #expect(try bandwidth() == declared, "segments with the higher rate are listed")
             _ = try await set(600_000)
             #expect(try await rendition("bitrate") == 600_000)
             let (high, raised) = (try await measured(), try bandwidth())
@@ -114,7 +114,7 @@ extension InProcess {
             directory.lint()
         }
 
-        @Test("all of a directory that was moved away is written again, with an alarm, and no segment is lost")
+        @Test("if the directory is moved away, all of it is written again with an alarm, and no segment is lost")
         func moved() async throws {
             let directory = try RoomDirectory()
             let away = RoomDirectory(at: directory.path + "-away")
@@ -123,7 +123,7 @@ extension InProcess {
             try await room.goLive(HarnessRooms.first)
             try await room.publish(seconds: 7)
             let names = try directory.names()
-            // Without the parts that are kept for a successor.
+            // Without the parts kept for a successor.
             let segments = names.filter { $0.hasSuffix(".m4s") && $0.split(separator: ".").count == 2 }
             let maps = names.filter { $0.hasSuffix(".mp4") }
             try #require(segments.count >= 4 && maps.count == 2, "\(names)")
@@ -147,7 +147,7 @@ extension InProcess {
         }
 
         @Test(
-            "a live room that loses segments goes on with gaps, sets an alarm, and ends as damaged and without an error"
+            "a live room that loses segments continues with gaps, sets an alarm, and ends as damaged without an error"
         )
         func damaged() async throws {
             let directory = try RoomDirectory()
@@ -158,7 +158,7 @@ extension InProcess {
             let last = try #require(try directory.playlist("90p.m3u8").segments.last?.uri)
             let parts = last.split(separator: ".")[0].split(separator: "-")
             let (name, number) = (parts.dropLast().joined(separator: "-"), try #require(parts.last.flatMap { Int($0) }))
-            // No file can be made under the names of directories.
+            // Directories with these names make file creation fail.
             let obstacles = (1...3).map { "\(directory.path)/.\(name)-\(number + $0).m4s.tmp" }
             for path in obstacles {
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

@@ -4,9 +4,9 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("A PK: its phases by the room's clock, and what a loss does to it")
+    @Suite("PK phases on the room's clock, and losses during a PK")
     struct PKTests {
-        @Test("a PK of 120 s ends by its timer, to the millisecond, and shows the scene behind it")
+        @Test("a PK of 120 s ends by timer, to the millisecond, and shows the scene after it")
         func timer() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -29,7 +29,7 @@ extension InProcess {
         }
 
         @Test(
-            "NetEase 4, NetEase 5: countdown, PK and punishment begin by themselves, each when the one before it is over"
+            "countdown, PK and punishment start automatically, each at the end of the one before"
         )
         func phases() async throws {
             let directory = try RoomDirectory()
@@ -49,7 +49,7 @@ extension InProcess {
             #expect(room.events.all("pk.ready").count == 1 && told.last?.text("reason") == "timer")
             #expect(room.events.all("program.scene").map { $0.text("scene") } == ["pk", "guest", "solo"])
             try await room.command(.post, "/v1/pk:punish", status: 409)
-            // The durations of a request count for the PK that it starts, and for no other.
+            // The durations of a request apply only to the PK that it starts.
             let again = try await room.command(.post, "/v1/pk:start", #"{"countdownMs":0,"durationMs":60000}"#)
             #expect(again.member("phase")?.string == "pk" && again.member("remainingMs")?.integer == 60_000)
             try await room.run(seconds: 0.2)
@@ -57,7 +57,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("NetEase 6: a source that is back within its grace leaves the PK alone; one that is not ends it")
+        @Test("a source that is back within its grace does not affect the PK; a longer loss ends it")
         func grace() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

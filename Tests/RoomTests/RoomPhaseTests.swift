@@ -2,7 +2,7 @@ import Room
 import TestSupport
 import Testing
 
-@Suite("What a room is, in one word")
+@Suite("Room state machine")
 struct RoomPhaseTests {
     private static func facts(_ change: (inout RoomPhase.Facts) -> Void) -> RoomPhase.Facts {
         var facts = RoomPhase.Facts()
@@ -10,7 +10,7 @@ struct RoomPhaseTests {
         return facts
     }
 
-    /// On air, played, with media.
+    /// On air, playable, with media.
     private static let good = Self.facts {
         $0.lifecycle = .live
         $0.hasPublisher = true
@@ -25,7 +25,7 @@ struct RoomPhaseTests {
     }
 
     @Test(
-        "each state has its facts",
+        "each state follows from its facts",
         arguments: [
             (Self.facts { $0.lifecycle = .waiting }, .waiting, nil),
             (Self.facts { ($0.lifecycle, $0.hasPublisher) = (.waiting, true) }, .preparing, nil),
@@ -50,13 +50,13 @@ struct RoomPhaseTests {
         #expect(phase.noted(facts) == nil, "told once")
     }
 
-    @Test("listeners that are open make a room wait that starts, and none that was told to stop meanwhile")
+    @Test("open listeners make a starting room wait, unless it was asked to stop meanwhile")
     func opened() {
         #expect(Room.State.starting.opened == .waiting)
         for state in [Room.State.ending, .draining, .closed] { #expect(state.opened == state) }
     }
 
-    @Test("a room's way: every step is told with where it comes from")
+    @Test("every transition is reported with the state before it")
     func way() {
         var phase = RoomPhase()
         let way: [(RoomPhase.Facts, RoomPhase.State)] = [
@@ -76,7 +76,7 @@ struct RoomPhaseTests {
         }
     }
 
-    @Test("another cause of the same state is told too")
+    @Test("a new cause of the same state is reported too")
     func causes() {
         var phase = RoomPhase()
         _ = phase.noted(Self.live { ($0.hasMedia, $0.isOutputLost) = (false, true) })
@@ -84,7 +84,7 @@ struct RoomPhaseTests {
         #expect(change == RoomPhase.Change(from: .recovering, to: .recovering, cause: .output))
     }
 
-    @Test("no way leads back from the end, whatever is said later")
+    @Test("no transition leads out of the end, whatever happens later")
     func end() {
         let ends: [(RoomPhase.Facts, [RoomPhase.Facts])] = [
             (Self.live { $0.lifecycle = .ending }, [Self.good, Self.facts { $0.lifecycle = .waiting }]),
@@ -100,7 +100,7 @@ struct RoomPhaseTests {
         }
     }
 
-    @Test("whatever it is told, it keeps what it promises")
+    @Test("random inputs violate no invariant")
     func promises() {
         func stage(_ state: RoomPhase.State) -> Int {
             switch state {

@@ -4,15 +4,15 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("The program's time and its scenes")
+    @Suite("Program time and scenes")
     struct ProgramTests {
-        @Test("ten seconds are a hundred ticks, none late and none lost, and segments come of them")
+        @Test("ten seconds are 100 ticks, none late or lost, and produce segments")
         func ticks() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
             let room = try await RoomHarness.open(HarnessRooms.duel(directory.path))
             try await room.goLive(HarnessRooms.first)
-            // Before its first tick is due the program tells tick 0, too.
+            // Before its first tick is due the program reports tick 0, too.
             try await room.run(seconds: 1)
             let before = try #require(try await room.state().member("program", "tick")?.integer)
             try await room.run(seconds: 10)
@@ -22,14 +22,14 @@ extension InProcess {
             #expect(room.events.all("encoder.overload_step").isEmpty)
             try await offPool { try room.events.wait("segment.published") }
             guard case .ended = try await room.end() else {
-                Issue.record("the room has not ended as it was told to")
+                Issue.record("the room has not ended as requested")
                 return
             }
             #expect(room.events.types().last == "room.closed")
             #expect(try directory.text(of: "90p.m3u8").contains("#EXT-X-ENDLIST"))
         }
 
-        @Test("a scene at a date is on air from that very tick on")
+        @Test("a scheduled scene is on air from exactly its tick")
         func scheduled() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -57,7 +57,7 @@ extension InProcess {
         }
 
         @Test(
-            "a pane whose source is lost leaves its scene, or another scene is on air, until the source is back",
+            "while a source is lost, its pane leaves the scene, or a fallback scene is on air",
             arguments: ["leavePane", "fallbackScene"])
         func absence(then: String) async throws {
             let directory = try RoomDirectory()

@@ -5,11 +5,11 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("A room is recorded: what it leaves behind is what was on air")
+    @Suite("Recordings contain what was on air")
     struct RecordingTests {
         private static func record(_ path: String) -> String { #", { "type": "record", "path": "\#(path)" }"# }
 
-        @Test("a room that ends before anybody has published owes no recording")
+        @Test("a room that ends before anyone publishes makes no recording")
         func nobody() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -22,7 +22,7 @@ extension InProcess {
             #expect(room.events.all("recording.finishing").isEmpty && room.events.all("recording.failed").isEmpty)
         }
 
-        @Test("stopped and started again while the room goes on, over a kill: two recordings, no frame in both")
+        @Test("recording stopped, restarted and interrupted by a kill gives two recordings without a common frame")
         func takes() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -37,7 +37,7 @@ extension InProcess {
             #expect(try await output(first)[key: "state"]?.string == "recording")
             #expect(try await output(first)[key: "take"]?.integer == 1)
             let started = try await first.command(.post, "/v1/outputs/record:start", status: 202)
-            #expect(started.member("state")?.string == "recording", "it records already")
+            #expect(started.member("state")?.string == "recording", "it is already recording")
             for _ in 0..<2 { try await first.command(.post, "/v1/outputs/record:stop", status: 202) }
             try await first.publish(seconds: 3)
             let ready = try await first.told("recording.ready")
@@ -74,18 +74,18 @@ extension InProcess {
                 take.lint()
                 let start = try #require(manifest[key: "start"]?.string.flatMap { ProgramDate.parse($0) })
                 let tick = (start - origin + 50_000_000) / 100_000_000
-                // Whole segments, as they were published, from the first one of the take on.
+                // Whole published segments, from the first one of the recording on.
                 let listed = segments.filter { ($0.integer("firstTick") ?? -1) >= tick }.compactMap {
                     $0.integer("ticks")
                 }
                 #expect(listed.indices.contains { listed[...$0].reduce(0, +) == frames }, "\(frames) of \(listed)")
-                #expect(tick > end || end == 0, "what was on air between the two is in neither")
+                #expect(tick > end || end == 0, "frames between the two are in neither")
                 end = tick + frames
                 if take.path != record { #expect(listed.reduce(0, +) == frames, "to the end of the room") }
             }
         }
 
-        @Test("an encrypted room leaves a clear recording and clear clips, and not among what is served")
+        @Test("an encrypted room makes clear recordings and clips, outside the served directory")
         func encrypted() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension InProcess {
-    @Suite("Scenes by command: replies name a tick, and the frames show the scene from that tick on")
+    @Suite("Scenes by command: replies name a tick, and frames show the scene from that tick")
     struct SceneTests {
         private static let swapped = """
             "panes": [ { "uid": "2002", "x": 0, "width": "50%", "height": "100%" },
@@ -20,7 +20,7 @@ extension InProcess {
               "countdowns": [ { "countdownId": "clock", "seconds": 60, "x": 4, "y": 4, "size": 8 } ] }
             """
 
-        /// The paths of the mistakes in a refusal.
+        /// The paths of the errors in a refusal.
         private static func paths(_ reply: RoomHarness.Reply) -> [String] {
             guard case .array(let errors)? = reply.member("errors")?.content else { return [] }
             return errors.compactMap { $0[key: "path"]?.string }
@@ -36,7 +36,7 @@ extension InProcess {
         }
 
         @Test(
-            "NetEase 2, NetEase 7, NetEase 11: a scene at a date, a newer document, an older one refused, a decorated one: each at the tick it said"
+            "a scheduled scene, a newer document and a decorated one appear at their ticks; an older document is refused"
         )
         func documents() async throws {
             let directory = try RoomDirectory()
@@ -46,7 +46,7 @@ extension InProcess {
             let zero = try #require(start.text("origin").flatMap { ProgramDate.parse($0) })
             func date(_ tick: Int64) -> String { ProgramDate.format(zero + tick * RoomHarness.second / 10) }
 
-            // At a date, two seconds ahead.
+            // Scheduled two seconds ahead.
             let now = try await room.tick()
             let scheduled = try await room.command(
                 .put, "/v1/program", #"{"sceneId":"pk","at":"\#(date(now + 20))"}"#)
@@ -61,7 +61,7 @@ extension InProcess {
             }
             try await room.run(seconds: 2.5)
 
-            // A newer document of the scene on air; an older one, and a wrong one, change nothing.
+            // A newer document of the scene on air; an older one and an invalid one change nothing.
             let newer = try await room.command(.put, "/v1/scenes/pk", #"{ "revision": 5, \#(Self.swapped) }"#)
             let second = try #require(newer.member("tick")?.integer)
             #expect(newer.member("changed")?.content == .boolean(true))
@@ -108,7 +108,7 @@ extension InProcess {
             }
         }
 
-        @Test("switches at random: every frame is one layout or the other, from the tick the reply names on")
+        @Test("random switches: every frame shows one layout or the other, from the tick in the reply")
         func switches() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -137,7 +137,7 @@ extension InProcess {
         }
 
         @Test(
-            "NetEase 12: one alone, two side by side, one again: each at the tick the event says, and not a frame between them",
+            "one source, two side by side, one again: each from the tick in the event, with no frame between",
             arguments: [(1_500, 200), (0, 1_000)])
         func headCount(graceMs: Int, bufferMs: Int) async throws {
             let directory = try RoomDirectory()
@@ -151,7 +151,7 @@ extension InProcess {
             try await room.run(seconds: 1)
             var mark = room.events.count
             try await room.goLive(HarnessRooms.second)
-            // Automatic scenes are composed on a queue of their own, in real time.
+            // Automatic scenes are composed on a separate queue, in real time.
             let joined = try await room.told("scene.layout", from: mark) { $0.texts("live") == ["1001", "2002"] }
             try await room.run(seconds: 3)
             let dropped = try await room.tick()
@@ -166,10 +166,10 @@ extension InProcess {
             let start = try #require(room.events.all("program.started").first?.integer("firstTick"))
             let frames = try CanvasFrames(directory, firstTick: start)
             let (both, one) = (try #require(joined.integer("tick")), try #require(left.integer("tick")))
-            #expect(frames.goesOn(at: both, intoLeftHalf: true), "1001 goes on in its pane at \(both)")
-            #expect(frames.goesOn(at: one, intoLeftHalf: false), "1001 goes on alone at \(one)")
+            #expect(frames.goesOn(at: both, intoLeftHalf: true), "1001 continues in its pane at \(both)")
+            #expect(frames.goesOn(at: one, intoLeftHalf: false), "1001 continues alone at \(one)")
             #expect(frames.views(both - 5..<both).allSatisfy { $0 == .dark })
-            // What the second source has sent is shown when its buffer is over.
+            // Media from the second source is shown after its jitter buffer.
             #expect(frames.views(both + 15..<dropped).allSatisfy { $0 == .darkLeftLightRight })
             #expect(frames.views(one..<frames.ticks.upperBound).allSatisfy { $0 == .dark })
         }

@@ -4,7 +4,7 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("The files of secrets a room follows")
+@Suite("Secret files that a room watches")
 struct RoomSecretFilesTests {
     private let directory = NSTemporaryDirectory() + "secret-files-\(UUID().uuidString)"
 
@@ -29,7 +29,7 @@ struct RoomSecretFilesTests {
         return try #require(report.pipeline, "\(report.text(file: "test"))")
     }
 
-    @Test("each is known by what it is for, once each time it changes, from before it was first read")
+    @Test("each change reports the file's uses once, starting before the file was first read")
     func uses() throws {
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: self.directory) }
@@ -46,11 +46,11 @@ struct RoomSecretFilesTests {
         for (name, use) in names {
             try self.write("second", name)
             #expect(changed() == [use], "\(name)")
-            #expect(changed().isEmpty, "\(name) is told once")
+            #expect(changed().isEmpty, "\(name) is reported once")
         }
     }
 
-    @Test("a file that another version of the document names has been read with it")
+    @Test("a file named by a new version of the document was read together with it")
     func renamed() throws {
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: self.directory) }

@@ -3,9 +3,9 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("A scene that takes long to build holds up nothing but itself")
+    @Suite("A scene that is slow to build delays nothing else")
     struct SlowSceneTests {
-        @Test("the state is read, a cover and a kick take effect and a loss is noted while a scene is built")
+        @Test("state can be read, covers and kicks take effect and losses are noticed while a scene is built")
         func others() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -30,7 +30,7 @@ extension InProcess {
                 return seen
             }
             #expect(seen == [200, 200, 200, 200])
-            #expect(late.reply == nil, "the scene was built meanwhile: nothing was shown to go on beside it")
+            #expect(late.reply == nil, "the scene was built too early: nothing was observed during the build")
             gate.signal()
             let answer = try await offPool { try late.wait() }
             #expect(answer.status == 200, "\(answer.body)")
@@ -39,7 +39,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("a scene that cannot be built in time leaves what is on air, and the revision, as they were")
+        @Test("a scene that cannot be built in time leaves the scene on air and the revision unchanged")
         func refused() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

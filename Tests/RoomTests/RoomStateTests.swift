@@ -4,14 +4,14 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("A room's states, as events, the document and the metrics tell them")
+    @Suite("Room states in events, the state document and metrics")
     struct StateTests {
         private static let members = """
             "control": { "compat": ["flipflop", "nertc", "agora", "remon"] }, "idle": { "maxIdleSeconds": 20 },
             "alarms": { "windowMs": 2000, "clearAfterMs": 0 },
             """
 
-        /// A word of another product that an event bears.
+        /// The name of an event in another product's vocabulary.
         private static func word(_ event: ToldEvent, _ vocabulary: String, _ name: String) -> String? {
             let node = event.member("compat", vocabulary, name)
             return node?.string ?? node?.integer.map { "\($0)" }
@@ -24,7 +24,7 @@ extension InProcess {
             #expect(metrics.contains("tandem_state{state=\"\(word)\"} 1"))
         }
 
-        @Test("waiting, preparing, live, recovering, live again, and over when nobody comes back")
+        @Test("waiting, preparing, live, recovering, live again, and ended when no publisher returns")
         func way() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -93,12 +93,12 @@ extension InProcess {
             #expect(states.map { $0.text("from") } == ["starting"] + states.dropLast().map { $0.text("to") })
         }
 
-        @Test("a program that is over by itself: its room is ending, as one that was told to")
+        @Test("a room that ends at its set duration is ending, as if it had been asked to")
         func duration() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
             let room = try await RoomHarness.open(HarnessRooms.duel(directory.path)) {
-                // What `--duration 4` does.
+                // The effect of `--duration 4`.
                 $0.pipeline.durationMs = 4_000
             }
             try await room.goLive(HarnessRooms.first)

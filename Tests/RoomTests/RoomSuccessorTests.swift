@@ -5,7 +5,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("A successor over the directory of a worker that was killed")
+    @Suite("A successor on the directory of a killed worker")
     struct SuccessorTests {
         private static func pk(_ milliseconds: Int) -> String {
             #""pk": { "scene": "pk", "durationMs": \#(milliseconds), "endScene": "guest" },"#
@@ -20,7 +20,7 @@ extension InProcess {
             return room
         }
 
-        /// Opens the successor so many seconds after the worker before it was killed.
+        /// Opens the successor some seconds after the worker before was killed.
         private static func successor(
             of room: RoomHarness, _ pipeline: String, after seconds: Int64, _ beginning: RoomHarness.Beginning = .slate
         ) async throws -> RoomHarness {
@@ -32,7 +32,7 @@ extension InProcess {
         func restored() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
-            // The one who is kicked is waited for until the PK is over.
+            // The PK waits for the kicked source until it ends.
             let pipeline = HarnessRooms.duel(directory.path, members: Self.pk(20_000), grace: 60_000)
             let first = try await Self.live(pipeline)
             try await first.command(.patch, "/v1/room", #"{"room":{"title":"Commanded"},"revision":8}"#)
@@ -60,7 +60,7 @@ extension InProcess {
             #expect(guest[key: "audioPush"]?.content == .boolean(false))
             #expect(guest[key: "refused"]?[key: "reason"]?.string == "kicked")
             #expect(state.element("sources", "uid", "1001")?[key: "volume"]?.integer == 40)
-            // An answer names both sides: the left one is as it was.
+            // The reply has both sides; the left one is unchanged.
             let score = try await second.command(.put, "/v1/scores/pk", #"{"right":101}"#)
             #expect(score.member("left")?.integer == 900)
             try await second.command(.patch, "/v1/room", #"{"room":{"title":"Old"},"revision":8}"#, status: 409)
@@ -71,7 +71,7 @@ extension InProcess {
             #expect(throws: (any Error).self) { try directory.text(of: "commands.json") }
         }
 
-        @Test("a PK whose end has passed meanwhile ends, and what follows it is on air")
+        @Test("a PK whose end has passed ends, and the scene after it is on air")
         func passed() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -88,7 +88,7 @@ extension InProcess {
         }
 
         @Test(
-            "a PK that was commanded goes on in its scenes, whatever the file says of a PK",
+            "a commanded PK continues in its scenes, whatever the file says about a PK",
             arguments: ["", Self.pk(5_000)])
         func commandedPK(members: String) async throws {
             let directory = try RoomDirectory()
@@ -113,7 +113,7 @@ extension InProcess {
             try await second.end()
         }
 
-        @Test("a room that was told to end, and killed before it could, ends in its successor")
+        @Test("a room asked to end and killed before it could, ends in its successor")
         func ended() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -122,14 +122,14 @@ extension InProcess {
             try await first.command(.post, "/v1/room:end", status: 202)
             let second = try await Self.successor(of: first, pipeline, after: 2, .over)
             guard case .ended = try await second.finish() else {
-                Issue.record("the room goes on")
+                Issue.record("the room continues")
                 return
             }
             #expect(second.events.all("room.closed").map { $0.text("outcome") } == ["ended"])
             #expect(try directory.text(of: "90p.m3u8").contains("#EXT-X-ENDLIST"))
         }
 
-        @Test("a kick holds over the change of workers for exactly as long as it was asked for")
+        @Test("a kick lasts exactly as long as requested, across workers")
         func kickHolds() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -146,7 +146,7 @@ extension InProcess {
         }
 
         @Test(
-            "a superseded worker answers 503; the third worker after two that died restores covers alone; --forget restores nothing"
+            "a superseded worker answers 503; the third worker after two crashes restores only covers; --forget restores nothing"
         )
         func fenced() async throws {
             let directory = try RoomDirectory()
@@ -181,10 +181,10 @@ extension InProcess {
             #expect(try await guest(fifth).member("videoPush")?.content == .boolean(true))
             #expect(fifth.events.all("room.resumed").isEmpty)
             try await fifth.end()
-            #expect(!directory.exists("commands.json.aside"), "it may have keys")
+            #expect(!directory.exists("commands.json.aside"), "it may contain keys")
         }
 
-        @Test("a pipeline file that has changed meanwhile wins by the members it changes, and undoes no cover")
+        @Test("a changed pipeline file wins for the members it changes, and undoes no cover")
         func changedFile() async throws {
             let (directory, kept) = (try RoomDirectory(), try RoomDirectory())
             defer { for directory in [directory, kept] { directory.remove() } }
@@ -207,14 +207,14 @@ extension InProcess {
             try await second.end()
         }
 
-        @Test("a disk that takes no file holds up no kick and no cover, which are written when it takes files again")
+        @Test("a disk that refuses writes delays no kick and no cover, which are stored when it accepts them again")
         func unwritten() async throws {
             let (directory, kept) = (try RoomDirectory(), try RoomDirectory())
             defer { for directory in [directory, kept] { directory.remove() } }
             let pipeline = HarnessRooms.duel(
                 directory.path, members: #""control": { "stateDirectory": "\#(kept.path)" },"#)
             let first = try await RoomHarness.open(pipeline)
-            // No file can be made under the name of a directory.
+            // A directory with this name makes file creation fail.
             let obstacle = "\(kept.path)/.harness.commands.json.1.tmp"
             try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
             func expectCovered(_ room: RoomHarness) async throws {

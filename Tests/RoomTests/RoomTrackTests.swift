@@ -4,16 +4,16 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    /// Whatever tracks and streams a user sends, each is seen or heard, by its own volume.
-    @Suite("Tracks and streams of one user: app and microphone, screen and camera, one without the other")
+    /// For any tracks and streams of a user each is seen or heard, with its own volume.
+    @Suite("Tracks and streams of one user: app and microphone, screen and camera, either without the other")
     struct TrackTests {
-        /// Hertz of each sound, a hundred apart or more.
+        /// Frequency of each tone in hertz, at least a hundred apart.
         private enum Tone {
             static let app = 500, microphone = 700, voiceOver = 900, voice = 1_100, camera = 1_300, screen = 1_500
         }
 
-        /// 1001: app and microphone as two tracks. 2002: as two streams, the second without a picture and without a pane on
-        /// the canvas. 3003: camera and screen, each with sound. 4004: pictures alone.
+        /// 1001: app and microphone as two tracks. 2002: as two streams, the second without video and without a pane.
+        /// 3003: camera and screen, each with audio. 4004: video only.
         private static let sources: [(uid: String, content: ScriptedContent)] = [
             ("1001", ScriptedContent(look: .init(background: 60), tones: [0: Tone.app, 1: Tone.microphone])),
             ("2002", ScriptedContent(look: .init(background: 90), tones: [0: Tone.voiceOver])),
@@ -58,7 +58,7 @@ extension InProcess {
                 """
         }
 
-        @Test("ReplayKit 5, ReplayKit 6, P16: all of them in one room")
+        @Test("all combinations work in one room")
         func everything() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -89,7 +89,7 @@ extension InProcess {
             let start = try #require(room.events.all("program.started").first?.integer("firstTick"))
             let frames = try CanvasFrames(directory, firstTick: start)
             for tick in muted..<end {
-                // Below the moving squares, and below the pane of the stream without a picture.
+                // Below the moving squares, and below the pane of the stream without video.
                 let lumas = (0..<5).map { Int(frames.luma(tick, 16 + 32 * $0, 75)) }
                 let isRight = zip(lumas, [60, 90, 120, 150, 180]).allSatisfy { abs($0 - $1) <= 6 }
                 #expect(isRight, "tick \(tick): \(lumas)")
@@ -98,8 +98,8 @@ extension InProcess {
         }
 
         /// - Parameters:
-        ///   - muted: Seconds of the program at which the microphone of the first user was turned off.
-        ///   - end: When the room was told to end.
+        ///   - muted: Seconds of the program at which the first user's microphone was muted.
+        ///   - end: When the room was asked to end.
         private static func judgeSound(_ directory: RoomDirectory, muted: Double, end: Double) async throws {
             let sound = try await PublishedSound(directory)
             let others = [

@@ -3,7 +3,7 @@ import Room
 import RoomOutputs
 import Testing
 
-@Suite("How a room that is over is judged")
+@Suite("Result and exit code of an ended room")
 struct RoomVerdictTests {
     private static func error(_ code: MediaError.Code) -> MediaError {
         MediaError(code, "no space", at: "hls", fix: "make space")
@@ -23,7 +23,7 @@ struct RoomVerdictTests {
         var damage = OutputDamage()
         var debt: MediaError?
         var word: String
-        /// `nil`: 0, or 143 of a room that goes on.
+        /// nil: exit code 0, or 143 if a successor continues the room.
         var code: MediaError.Code?
     }
 
@@ -67,20 +67,20 @@ struct RoomVerdictTests {
     ]
 
     @Test(
-        "the word and the code follow from the outcome, from what is lost and from what is owed", arguments: Self.cases)
+        "result and exit code follow from the outcome, the losses and the unfinished work", arguments: Self.cases)
     func verdict(one: Case) {
         let verdict = RoomVerdict(one.outcome, isOffline: one.isOffline, damage: one.damage, debt: one.debt)
         #expect(verdict.word == one.word && verdict.error?.code == one.code)
     }
 
-    @Test("an offline job says how much of it is lost")
+    @Test("an offline job reports how much it lost")
     func extent() {
         let damage = Self.damage(.diskFull, segments: 9)
         let verdict = RoomVerdict(.ended, isOffline: true, damage: damage, debt: nil, published: 10)
         #expect(verdict.error?.what.contains("9 of 10 segments") == true && damage.lostSegments == 9)
     }
 
-    @Test("each damaged output has one alarm, with the number of its lost segments")
+    @Test("each damaged output has one alarm, with its number of lost segments")
     func alarms() {
         var damage = Self.damage(.diskFull, segments: 2)
         damage.lost(of: "raw", because: Self.error(.outputLost))

@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("Webhooks of a room on air, changed by command")
+    @Suite("Webhooks of a live room, changed by command")
     struct WebhookTests {
         private static func url(_ name: String) -> String { "https://\(name).example/?token=\(name)" }
 
@@ -17,7 +17,7 @@ extension InProcess {
             return errors.first?[key: "path"]?.string
         }
 
-        @Test("webhooks come and go: a new one begins with the next event, what one that goes did not take is dropped")
+        @Test("a new webhook starts with the next event; undelivered events of a removed one are dropped")
         func comingAndGoing() async throws {
             let (directory, given) = (try RoomDirectory(), try RoomDirectory())
             defer { for directory in [directory, given] { directory.remove() } }

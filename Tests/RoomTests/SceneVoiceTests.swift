@@ -4,7 +4,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("Whose pane leaves the picture is heard all the same")
+@Suite("A source whose pane leaves the scene stays audible")
 struct SceneVoiceTests {
     private static func pipeline(_ scene: String) throws -> Pipeline {
         let text = """
@@ -21,7 +21,7 @@ struct SceneVoiceTests {
         return try Pipeline.parse(text).result.get()
     }
 
-    @Test("a layout is laid out anew without it, a pane that is spelled out is left out: its sound and volume stay")
+    @Test("a layout is recomputed without the pane, an explicit pane is left out; its audio and volume stay")
     func voices() throws {
         for (scene, remaining) in [
             (#""layout": "sideBySide", "uids": ["1001", "2002"]"#, 640),
@@ -44,7 +44,7 @@ struct SceneVoiceTests {
         }
     }
 
-    @Test("who is muted in the scene stays muted")
+    @Test("a source muted in the scene stays muted")
     func muted() throws {
         let pipeline = try Self.pipeline(
             #""panes": [{ "uid": "1001", "width": 320, "height": 360 }, "#

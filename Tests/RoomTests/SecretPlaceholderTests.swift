@@ -6,7 +6,7 @@ import RoomSources
 import Secrets
 import Testing
 
-@Suite("Placeholders and equal keys in files of secrets")
+@Suite("Placeholders and duplicate keys in secret files")
 struct SecretPlaceholderTests {
     private static func file(_ text: String) throws -> (directory: String, path: String) {
         let directory = NSTemporaryDirectory() + "placeholder-\(UUID().uuidString)"
@@ -25,7 +25,7 @@ struct SecretPlaceholderTests {
     }
 
     @Test(
-        "a placeholder is refused as an invalid pipeline is, and not shown",
+        "a placeholder is refused as an invalid pipeline, without printing it",
         arguments: [
             "REPLACE-ME", "REPLACE-ME\n", " replace-me ", "key-1\nREPLACE-ME", "CHANGEME", "https://a/?REPLACE-ME",
         ])
@@ -39,14 +39,16 @@ struct SecretPlaceholderTests {
         #expect(!"\(error)".uppercased().contains("REPLACE-ME"))
     }
 
-    @Test("what only resembles one is a secret", arguments: ["replaced-meanwhile", "changeme-7fd1a", "a_7fd1"])
+    @Test(
+        "a secret that only resembles a placeholder is accepted",
+        arguments: ["replaced-meanwhile", "changeme-7fd1a", "a_7fd1"])
     func secrets(text: String) throws {
         let (directory, path) = try Self.file(text)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         #expect(try Secret.file(path).resolved(place: "source") == text)
     }
 
-    @Test("two sources with the same key in files are refused, both named; the same key twice for one source is not")
+    @Test("two sources with the same key in files are refused by name; the same key twice for one source is not")
     func equalKeys() throws {
         let (first, one) = try Self.file("alpha\nsame-key\n")
         let (second, other) = try Self.file("same-key\n")

@@ -2,7 +2,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("What a service manager is told: sd_notify(3)")
+@Suite("Notifications to a service manager: sd_notify(3)")
 struct ServiceNoticesTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -12,7 +12,7 @@ struct ServiceNoticesTests {
         ServiceNotices.View(phase: phase, status: status, isAlive: isAlive)
     }
 
-    /// So that what changes it can stand in an expectation.
+    /// A class, so that changes to it can be part of an expectation.
     private final class Manager {
         private var notices: ServiceNotices
 
@@ -20,7 +20,8 @@ struct ServiceNoticesTests {
 
         func next(_ view: ServiceNotices.View, now: Int64) -> [String] { self.notices.next(view, now: now) }
 
-        /// So many looks, a tenth of a second apart; when what was told, in tenths.
+        /// Polls a number of times, a tenth of a second apart. Returns when notifications were sent, in tenths of a
+        /// second.
         func looks(
             _ count: Int64, at view: ServiceNotices.View, from first: Int64 = 0
         ) -> [(tenth: Int64, datagram: String)] {
@@ -30,7 +31,7 @@ struct ServiceNoticesTests {
         }
     }
 
-    @Test("ready and stopping are told once, the status whenever it changes")
+    @Test("READY and STOPPING are sent once, STATUS whenever it changes")
     func phases() {
         let notices = Manager()
         #expect(notices.next(Self.view(.starting), now: 0).isEmpty)
@@ -44,14 +45,14 @@ struct ServiceNoticesTests {
         #expect(notices.next(Self.view(.over, "closed"), now: 5) == ["STATUS=closed"])
     }
 
-    @Test("a worker that is over at the first look was ready, and is stopping, which one datagram cannot say")
+    @Test("a worker that has ended at the first poll sends READY and STOPPING in separate datagrams")
     func brief() {
         #expect(Manager().next(Self.view(.over, "closed"), now: 0) == ["READY=1", "STOPPING=1\nSTATUS=closed"])
         let stopping = Manager().next(Self.view(.stopping(until: 9), "draining"), now: 0)
         #expect(stopping == ["READY=1", "STOPPING=1\nEXTEND_TIMEOUT_USEC=5000000\nSTATUS=draining"])
     }
 
-    @Test("a worker that fails before it is ready never is")
+    @Test("a worker that fails before it is ready never sends READY")
     func failing() {
         let notices = Manager()
         #expect(notices.next(Self.view(.starting), now: 0).isEmpty)
@@ -60,17 +61,17 @@ struct ServiceNoticesTests {
         #expect(notices.next(failed, now: 2).isEmpty)
     }
 
-    @Test("more time is asked for once a second, and no more when the end is overdue")
+    @Test("more time is requested once a second, and no longer when the end is overdue")
     func extending() {
         let notices = Manager()
         _ = notices.next(Self.view(.ready), now: 0)
         let stopping = Self.view(.stopping(until: 3 * Self.second + 1))
         let told = notices.looks(600, at: stopping)
         let asked = told.filter { $0.datagram.contains("EXTEND_TIMEOUT_USEC=5000000") }.map(\.tenth)
-        #expect(asked == [0, 10, 20, 30], "a worker that hangs in its end is left to the manager")
+        #expect(asked == [0, 10, 20, 30], "a worker stuck at its end is left to the manager")
     }
 
-    @Test("a worker that settles is not ready; it asks for more time while it gets on, and not when it hangs")
+    @Test("a recovering worker is not ready; it requests more time while it progresses, and not when it is stuck")
     func settling() {
         let notices = Manager()
         let working = Self.view(.settling, "finishing the recording")
@@ -81,10 +82,10 @@ struct ServiceNoticesTests {
         let hanging = Self.view(.settling, "finishing the recording", isAlive: false)
         #expect(notices.looks(100, at: hanging, from: 25).isEmpty)
         let done = notices.next(Self.view(.over, "finishing the recording"), now: 20 * Self.second)
-        #expect(done == ["READY=1", "STOPPING=1"], "when it has settled it has started, and is over")
+        #expect(done == ["READY=1", "STOPPING=1"], "after the recovery it has started, and ends")
     }
 
-    @Test("it lives twice in each of the manager's intervals, as long as its loops advance")
+    @Test("WATCHDOG is sent twice per interval while the loops progress")
     func watchdog() {
         let notices = Manager(watchdog: 2 * Self.second)
         let ready = Self.view(.ready)
@@ -95,7 +96,7 @@ struct ServiceNoticesTests {
         #expect(notices.next(ready, now: 14 * Self.second) == ["WATCHDOG=1"], "back at once")
     }
 
-    @Test("files that are read again are told of when it begins and when it is done")
+    @Test("a reload is reported when it starts and when it is done")
     func reloading() {
         let notices = Manager()
         func next(_ asked: Int, _ done: Int, at second: Int64, phase: ServiceNotices.Phase = .ready) -> [String] {
@@ -107,10 +108,10 @@ struct ServiceNoticesTests {
         #expect(next(1, 0, at: 1) == ["READY=1\nSTATUS=s"], "once it is ready itself")
         #expect(next(1, 0, at: 2) == ["RELOADING=1\nMONOTONIC_USEC=2000000"])
         #expect(next(1, 0, at: 3).isEmpty)
-        #expect(next(2, 1, at: 4) == ["READY=1"], "asked again meanwhile, which is a reload of its own")
+        #expect(next(2, 1, at: 4) == ["READY=1"], "requested again meanwhile, which is another reload")
         #expect(next(2, 1, at: 5) == ["RELOADING=1\nMONOTONIC_USEC=5000000"])
         #expect(next(2, 2, at: 6) == ["READY=1"])
-        #expect(next(3, 3, at: 7) == ["RELOADING=1\nMONOTONIC_USEC=7000000", "READY=1"], "between two looks")
-        #expect(next(4, 3, at: 8, phase: .over) == ["STOPPING=1"], "there is nothing to be read for")
+        #expect(next(3, 3, at: 7) == ["RELOADING=1\nMONOTONIC_USEC=7000000", "READY=1"], "between two polls")
+        #expect(next(4, 3, at: 8, phase: .over) == ["STOPPING=1"], "there is no file to read")
     }
 }

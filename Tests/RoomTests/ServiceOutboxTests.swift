@@ -2,7 +2,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("What waits for a service manager that takes nothing: sd_notify(3)")
+@Suite("Notifications queued for a service manager that does not read: sd_notify(3)")
 struct ServiceOutboxTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -10,7 +10,7 @@ struct ServiceOutboxTests {
         ServiceNotices.View(phase: phase, status: status, isAlive: true)
     }
 
-    @Test("that a worker is ready and that it stops is told, however long nothing was taken")
+    @Test("READY and STOPPING are delivered, however long nothing was read")
     func nothingIsLost() {
         var outbox = ServiceOutbox(watchdog: 2 * Self.second)
         var looks = 0
@@ -20,7 +20,7 @@ struct ServiceOutboxTests {
                 return false
             }
         }
-        #expect(looks == 1_000, "one attempt a look")
+        #expect(looks == 1_000, "one attempt per poll")
         var taken: [String] = []
         outbox.deliver(Self.view(.stopping(until: 2_000 * Self.second), "draining"), now: 1_000 * Self.second) {
             taken.append($0)
@@ -33,7 +33,7 @@ struct ServiceOutboxTests {
             ])
     }
 
-    @Test("of several datagrams of one look each is taken once, in their order")
+    @Test("several datagrams of one poll are each sent once, in order")
     func partly() {
         var outbox = ServiceOutbox(watchdog: nil)
         var taken: [String] = []

@@ -2,9 +2,9 @@ import Room
 import RoomSources
 import Testing
 
-@Suite("How much publishers say to viewers")
+@Suite("Rate limit of data messages from publishers")
 struct SourceDataLimiterTests {
-    @Test("ten a second of each source; what is over is counted, and another source's is not touched")
+    @Test("ten messages a second for each source; excess is counted, and other sources are not affected")
     func rate() {
         var book = SourceDataLimiter()
         let second = Kit.second
@@ -18,7 +18,7 @@ struct SourceDataLimiterTests {
         book.note(Kit.b, isTaken: false)
         #expect(book.count(of: Kit.b).taken == 1 && book.count(of: Kit.b).dropped == 1)
         book.forget(Kit.a)
-        #expect(book.sources == [Kit.b], "who is gone leaves nothing behind")
+        #expect(book.sources == [Kit.b], "a removed source leaves nothing behind")
         #expect(book.take(Kit.a, now: 10 * second) && book.count(of: Kit.a).dropped == 0)
     }
 }

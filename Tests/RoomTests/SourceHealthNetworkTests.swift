@@ -3,19 +3,19 @@ import Room
 import RoomSources
 import Testing
 
-@Suite("Health of a source: what the network does, what its encoder does, and what the worker does itself")
+@Suite("Source health: problems of the network, the encoder and the worker")
 struct SourceHealthNetworkTests {
     private static let ms: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
 
-    /// A publisher by the times of its packets: when each is stamped, and when it arrives. Looked at once a second.
+    /// A publisher described by the timestamps and arrival times of its packets, polled once a second.
     private struct Publisher {
         var meter = ArrivalMeter()
         var health: SourceHealth
         var surroundings = SourceHealth.Surroundings()
         var changes: [SourceHealth.Change] = []
         var causes: Set<SourceHealth.Cause> = []
-        /// Milliseconds.
+        /// In milliseconds.
         private var stamp: Int64 = 0
         private var now: Int64 = 0
         private var arrived: Int64 = 0
@@ -30,9 +30,9 @@ struct SourceHealthNetworkTests {
         }
 
         /// - Parameters:
-        ///   - picture: Milliseconds of its timestamps between two frames.
+        ///   - picture: Milliseconds between the timestamps of two frames.
         ///   - gop: Frames from one key frame to the next.
-        ///   - arrival: Milliseconds at which what is stamped with a time arrives; never falls.
+        ///   - arrival: Arrival time of a timestamp, in milliseconds; never falls.
         mutating func run(
             _ seconds: Int64, picture: Int64 = 33, gop: Int = 60, bytes: Int = 8_000, hasAudio: Bool = true,
             arrival: (Int64) -> Int64 = { $0 }
@@ -73,7 +73,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "bursts that the jitter buffer absorbs raise nothing, however long they last",
+        "bursts absorbed by the jitter buffer raise no alert, however long they go on",
         arguments: [(20, 200), (100, 200), (200, 200), (300, 340), (600, 1_500)] as [(Int64, Int64)])
     func absorbedBursts(burst: Int64, buffer: Int64) {
         var publisher = Publisher(bufferMs: buffer) { ($0.fps, $0.bitrate) = (30, 2_000_000) }
@@ -81,13 +81,13 @@ struct SourceHealthNetworkTests {
         #expect(publisher.changes.isEmpty, "\(publisher.changes)")
     }
 
-    @Test("a gap is told with its length, with what the buffer in force absorbs of it, and with who made it")
+    @Test("a gap is reported with its length, the part the current buffer absorbs, and its cause")
     func gapMessage() {
         var held = Publisher { $0.fps = 30 }
         held.run(10)
         held.run(5) { (10_200..<10_900).contains($0) ? 10_900 : $0 }
         #expect(held.health.findings.map(\.cause) == [.gap] && held.health.level == .alert2)
-        // The frame of 10,197 ms came before it, that of 10,230 ms at 10,900 ms.
+        // The frame of 10,197 ms arrived before the gap, that of 10,230 ms at 10,900 ms.
         #expect(
             held.health.findings[0].message
                 == "nothing arrived for 703 ms, 233 ms are absorbed; the network held it up")
@@ -100,7 +100,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "the bounds of the alerts are settable: a gap of 700 ms behind a buffer of 200 ms",
+        "alert thresholds can be set: a gap of 700 ms with a buffer of 200 ms",
         arguments: [
             ([50, 300, 800], .alert2), ([0, 100, 200], .alert3), ([600, 700, 800], .normal),
             ([400, 500, 600], .alert1),
@@ -115,7 +115,7 @@ struct SourceHealthNetworkTests {
         #expect(publisher.health.level == level)
     }
 
-    @Test("the same gap is none behind a buffer that the network has made deeper")
+    @Test("the same gap raises no alert once the jitter buffer has grown")
     func deeper() {
         var publisher = Publisher(bufferMs: 720) { $0.fps = 30 }
         publisher.surroundings.depth = 720 * Self.ms
@@ -128,7 +128,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "a static screen at one or two frames per second raises nothing where the pipeline says that its frame rate varies",
+        "a static screen at 1 or 2 fps raises no alert if the pipeline declares a variable frame rate",
         arguments: [500, 1_000] as [Int64], [true, false])
     func staticScreen(picture: Int64, hasAudio: Bool) {
         var publisher = Publisher { ($0.variableFrameRate, $0.bitrate, $0.fps) = (true, 2_000_000, 30) }
@@ -136,12 +136,12 @@ struct SourceHealthNetworkTests {
         publisher.run(120, picture: picture, bytes: 1_000, hasAudio: hasAudio) { $0 / 150 * 150 + 150 }
         publisher.run(20, hasAudio: hasAudio)
         #expect(publisher.changes.isEmpty, "\(publisher.changes)")
-        // What it has sent must come all the same.
+        // What it has sent still has to arrive.
         publisher.run(5, hasAudio: hasAudio) { (150_200..<151_100).contains($0) ? 151_100 : $0 }
         #expect(publisher.causes.contains(.gap))
     }
 
-    @Test("a source that is back is normal within two seconds, and nothing of its absence comes up later")
+    @Test("a source that returns is normal within two seconds, and its absence raises nothing later")
     func back() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
         publisher.run(20)
@@ -156,7 +156,7 @@ struct SourceHealthNetworkTests {
         #expect(publisher.changes.count == 2, "\(publisher.changes)")
     }
 
-    @Test("causes of every level are listed, each with its own, the worst first")
+    @Test("all causes are listed with their own levels, the worst first")
     func everyCause() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 2_048_000) }
         publisher.run(20, picture: 99, gop: 30, bytes: 6_000)
@@ -168,7 +168,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "a network that delivers less than real time is told as such, and not as a slow encoder",
+        "a network slower than real time is reported as such, not as a slow encoder",
         arguments: [(98, nil), (85, .alert1), (70, .alert2), (40, .alert3)] as [(Int64, SourceHealth.Level?)])
     func slowNetwork(percent: Int64, level: SourceHealth.Level?) {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
@@ -182,18 +182,18 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "an encoder that sends few frames in real time is told as such, and not as a slow network",
+        "an encoder that sends few frames in real time is reported as such, not as a slow network",
         arguments: [(37, nil), (40, .alert1), (50, .alert2), (100, .alert3)] as [(Int64, SourceHealth.Level?)])
     func slowEncoder(picture: Int64, level: SourceHealth.Level?) {
         var publisher = Publisher { $0.fps = 30 }
         publisher.run(20)
-        // Frames lie anywhere between two bursts, as the audio does: no track is always the later one.
+        // Frames lie anywhere between two bursts, like the audio: neither track is always the later one.
         publisher.run(15, picture: picture, gop: 30) { $0 / 70 * 70 + 70 }
         #expect(publisher.health.findings.map(\.cause) == (level == nil ? [] : [.fps]))
         #expect(publisher.health.findings.first?.level == level)
     }
 
-    @Test("while the worker is behind no publisher is blamed, nor for what was measured meanwhile")
+    @Test("while the worker lags no publisher is blamed, nor later for what was measured meanwhile")
     func worker() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
         publisher.run(20)
@@ -210,7 +210,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "timestamps at the ends of their range change nothing but what is measured", arguments: [Int64.min, -1, .max])
+        "extreme timestamps affect only the measurement", arguments: [Int64.min, -1, .max])
     func extremes(time: Int64) {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1) }
         publisher.run(5)

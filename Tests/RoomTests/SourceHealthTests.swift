@@ -3,12 +3,12 @@ import Room
 import RoomSources
 import Testing
 
-@Suite("Health of a source: four levels with causes")
+@Suite("Source health: four levels with causes")
 struct SourceHealthTests {
     static let ms: Int64 = 1_000_000
     static let second: Int64 = 1_000_000_000
 
-    /// A publisher on a clock of its own, looked at once a second.
+    /// A publisher with a clock of its own, polled once a second.
     struct Feed {
         var meter = ArrivalMeter()
         var health: SourceHealth
@@ -25,9 +25,9 @@ struct SourceHealthTests {
         var levels: [SourceHealth.Level] { self.changes.map(\.to) }
 
         /// - Parameters:
-        ///   - fps: Pictures a second, evenly; 0: none.
-        ///   - late: What is added to the arrival of sound, in milliseconds.
-        ///   - renumbered: What is added to the timestamps of sound, in milliseconds.
+        ///   - fps: Evenly spaced frames per second; 0: no video.
+        ///   - late: Added to the arrival times of audio, in milliseconds.
+        ///   - renumbered: Added to the timestamps of audio, in milliseconds.
         mutating func run(
             _ seconds: Int, fps: Int = 30, bytes: Int = 8_000, key: Int = 2, late: Int64 = 0, hasSound: Bool = true,
             renumbered: Int64 = 0
@@ -58,7 +58,7 @@ struct SourceHealthTests {
         }
     }
 
-    @Test("however far apart the timestamps say that sound and picture are, that is a level")
+    @Test("any distance between audio and video timestamps maps to a level")
     func farthestApart() {
         var health = SourceHealth(rules: SourceHealth.Rules())
         var reading = ArrivalMeter.Reading()
@@ -74,7 +74,7 @@ struct SourceHealthTests {
         #expect(health.level == .alert3 && health.causes == [.skew])
     }
 
-    @Test("a good source says nothing, however long", arguments: [15, 25, 30, 60])
+    @Test("a good source raises no alert, however long it runs", arguments: [15, 25, 30, 60])
     func normal(fps: Int) {
         var feed = Feed()
         feed.run(120, fps: fps)
@@ -83,7 +83,7 @@ struct SourceHealthTests {
     }
 
     @Test(
-        "pictures a second, against what is expected or what it has reached",
+        "the frame rate is compared with the expected rate, or with the rate reached before",
         arguments: [(28, .normal), (25, .alert1), (20, .alert2), (10, .alert3)] as [(Int, SourceHealth.Level)])
     func fps(fps: Int, level: SourceHealth.Level) {
         var stated = Feed { $0.fps = 30 }
@@ -96,11 +96,11 @@ struct SourceHealthTests {
         if level > .normal { #expect(learned.health.causes.contains(.fps)) }
     }
 
-    @Test("a gap rises over several steps at once, and falls after ten seconds")
+    @Test("a gap raises the level by several steps at once; the level falls after ten seconds")
     func hysteresis() {
         var feed = Feed()
         feed.run(10)
-        // 1.5 s without anything, and then as before.
+        // 1.5 s without packets, and then as before.
         feed.now += 1_500 * Self.ms
         feed.look()
         #expect(feed.levels == [.alert3] && feed.changes[0].causes.contains(.gap))
@@ -109,11 +109,11 @@ struct SourceHealthTests {
         #expect(feed.health.level == .alert3)
         feed.run(10)
         #expect(feed.health.level == .normal && feed.health.causes.isEmpty)
-        #expect(feed.now - bad >= 15 * Self.second, "five of the window and ten of patience")
+        #expect(feed.now - bad >= 15 * Self.second, "five of the window and ten of hysteresis")
         #expect(feed.levels.first == .alert3 && feed.levels.last == .normal)
     }
 
-    @Test("a still screen with sound is no alarm where the pipeline says so, and one where it does not")
+    @Test("a still screen with audio raises an alert only if the pipeline does not declare it")
     func stillScreen() {
         var screen = Feed { $0.variableFrameRate = true }
         screen.run(5)
@@ -125,12 +125,12 @@ struct SourceHealthTests {
         #expect(camera.health.level == .alert3)
     }
 
-    @Test("key pictures that a still screen does not send are no alarm; those that a moving one lacks are")
+    @Test("missing key frames raise no alert for a still screen, but do for a moving one")
     func stillScreenKeys() {
         var screen = Feed { $0.variableFrameRate = true }
         screen.run(5)
         screen.run(20, fps: 0)
-        // It moves again, and its encoder counts pictures: the next key picture is a second away.
+        // It moves again, and its encoder counts frames: the next key frame is a second away.
         screen.run(1, key: 1_000)
         screen.run(10)
         #expect(screen.changes.isEmpty)
@@ -138,7 +138,7 @@ struct SourceHealthTests {
         #expect(screen.levels == [.alert1] && screen.changes.first?.causes == [.keyInterval])
     }
 
-    @Test("bit rate, key pictures, jitter buffer, decoder, worker and absence")
+    @Test("bit rate, key frames, jitter buffer, decoder, worker and absence raise alerts")
     func others() {
         var thin = Feed { $0.bitrate = 2_048_000 }
         thin.run(10, bytes: 4_000)
@@ -172,7 +172,7 @@ struct SourceHealthTests {
         #expect(gone.levels == [.alert3] && gone.changes[0].causes == [.absent])
     }
 
-    @Test("one that is not back in time is waited for no longer, and what was wrong with it is over ten seconds later")
+    @Test("a source that is not back in time is no longer waited for, and its alerts clear ten seconds later")
     func given() throws {
         var feed = Feed()
         feed.run(6)
@@ -188,7 +188,7 @@ struct SourceHealthTests {
         #expect(feed.levels == [.alert3, .normal] && feed.health.causes.isEmpty)
     }
 
-    @Test("nothing is said of one that is not there yet")
+    @Test("a source that has not published yet raises no alert")
     func early() {
         for state in [SourceLife.State.idle, .connected, .publishing, .ended] {
             #expect(SourceHealth.Surroundings(state) == nil)
@@ -196,19 +196,19 @@ struct SourceHealthTests {
     }
 
     @Test(
-        "sound that moves against the picture, whatever it was at the beginning",
+        "audio that drifts against video is reported, whatever the initial offset",
         arguments: [(60, .normal), (100, .alert1), (200, .alert2), (400, .alert3)] as [(Int64, SourceHealth.Level)])
     func skew(late: Int64, level: SourceHealth.Level) {
         var feed = Feed()
         feed.run(10, late: 300)
-        #expect(feed.changes.isEmpty, "a publisher that always sends its sound late is in order")
+        #expect(feed.changes.isEmpty, "a publisher that always sends its audio late is normal")
         feed.run(10, late: 300 + late)
         #expect(feed.health.level == level, "\(feed.health.figures)")
         if level > .normal { #expect(feed.health.causes == [.skew]) }
     }
 
     @Test(
-        "a track whose timestamps begin anew has not moved against the other; one that then runs away from it has",
+        "a timestamp restart in one track is not drift; drift after it is",
         arguments: [-3_600_000, 3_600_000] as [Int64])
     func renumbered(by jump: Int64) {
         var feed = Feed()
@@ -219,7 +219,7 @@ struct SourceHealthTests {
         #expect(feed.levels == [.alert2] && feed.changes.first?.causes == [.skew])
     }
 
-    @Test("what comes at once, at the beginning and behind a gap, is not what is expected from then on")
+    @Test("bursts at the start and after a gap do not raise the expected rate")
     func bursts() {
         var feed = Feed()
         feed.run(1, fps: 200)
@@ -232,7 +232,7 @@ struct SourceHealthTests {
         #expect(feed.levels == [.alert2, .normal])
     }
 
-    @Test("the next publication is measured by itself")
+    @Test("the next publication is measured separately")
     func again() {
         var feed = Feed()
         feed.run(10, fps: 60)

@@ -3,7 +3,7 @@ import RoomSources
 import TestSupport
 import Testing
 
-@Suite("A source's life: idle, connected, publishing, live, stalled, lost, reconnecting, gone")
+@Suite("Source states: idle, connected, publishing, live, stalled, lost, reconnecting, gone")
 struct SourceLifeTests {
     private static let second = Kit.second
 
@@ -13,7 +13,7 @@ struct SourceLifeTests {
         return source
     }
 
-    @Test("from the first connection to the first picture, one change a step")
+    @Test("from the first connection to the first frame there is one transition per step")
     func beginning() {
         var source = SourceLife(rules: Kit.rules)
         #expect(source.receive(.published, now: 1).map(\.to) == [.connected])
@@ -24,7 +24,7 @@ struct SourceLifeTests {
         #expect(source.since == 4)
     }
 
-    @Test("a lost publisher has the grace to come back, and is gone after it")
+    @Test("a lost publisher can return within its grace, and is gone after it")
     func grace() {
         var source = Self.live()
         let changes = source.receive(.left(reason: "reset"), now: Self.second)
@@ -36,7 +36,7 @@ struct SourceLifeTests {
         #expect(source.poll(now: 99 * Self.second, arrivals: .init()).isEmpty)
     }
 
-    @Test("who comes back in time is live at its first picture; no grace runs meanwhile")
+    @Test("a publisher that returns in time is live at its first frame; the grace does not run meanwhile")
     func returning() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -48,16 +48,16 @@ struct SourceLifeTests {
         #expect(!source.isAway(now: 99 * Self.second))
     }
 
-    @Test("the hold begins when what has come is decoded to its end, whenever the connection ended")
+    @Test("the hold begins when buffered media is decoded, however early the connection ended")
     func holdOfWhatWaits() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
         #expect(source.deadline(after: 0) == 15 * Self.second, "the end of the grace")
-        #expect(!source.isAway(now: 10 * Self.second), "ten seconds of it are still to be seen")
+        #expect(!source.isAway(now: 10 * Self.second), "ten seconds of it are still to be shown")
         _ = source.receive(.drained, now: 10 * Self.second)
         #expect(source.deadline(after: 10 * Self.second) == 12 * Self.second)
         #expect(!source.isAway(now: 12 * Self.second - 1) && source.isAway(now: 12 * Self.second))
-        // Who comes and goes without a picture does not bring the last one back.
+        // A publisher that connects and leaves without a frame does not bring back the last frame.
         _ = source.receive(.published, now: 13 * Self.second)
         _ = source.receive(.left(reason: "again"), now: 14 * Self.second)
         #expect(source.isAway(now: 14 * Self.second))
@@ -65,7 +65,7 @@ struct SourceLifeTests {
         #expect(source.isAway(now: 14 * Self.second))
     }
 
-    @Test("a decoder that never comes to the end holds nothing up for ever")
+    @Test("a decoder that never finishes does not delay the hold without limit")
     func decoderThatHangs() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -73,10 +73,10 @@ struct SourceLifeTests {
         #expect(source.deadline(after: 15 * Self.second) == 47 * Self.second)
         #expect(!source.isAway(now: 47 * Self.second - 1) && source.isAway(now: 47 * Self.second))
         _ = source.receive(.drained, now: 60 * Self.second)
-        #expect(source.isAway(now: 60 * Self.second), "its pane does not come back for what nobody waited for")
+        #expect(source.isAway(now: 60 * Self.second), "its pane does not return for media that was not waited for")
     }
 
-    @Test("a decoder that is through before its connection's end is told holds from that")
+    @Test("if the decoder finishes before the connection's end is reported, the hold starts at that report")
     func drainedFirst() {
         var source = Self.live()
         _ = source.receive(.drained, now: 1)
@@ -84,7 +84,7 @@ struct SourceLifeTests {
         #expect(!source.isAway(now: 2 * Self.second + 1) && source.isAway(now: 2 * Self.second + 2))
     }
 
-    @Test("connections without a picture do not renew the grace")
+    @Test("connections without a frame do not renew the grace")
     func graceIsNotRenewed() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -93,7 +93,7 @@ struct SourceLifeTests {
         #expect(source.poll(now: 20 * Self.second, arrivals: .init()).map(\.to) == [.gone])
     }
 
-    @Test("who was gone, and comes back and goes without a picture, has the grace of anybody who comes")
+    @Test("a source that was gone, returns and leaves without a frame has the grace of a new publisher")
     func graceAfterGone() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -103,28 +103,28 @@ struct SourceLifeTests {
         let changes = source.receive(.left(reason: "again"), now: 601 * Self.second)
         #expect(changes.map(\.to) == [.lost, .reconnecting])
         #expect(source.graceUntil == 616 * Self.second)
-        #expect(source.isAway(now: 601 * Self.second), "its last picture is not held anew")
+        #expect(source.isAway(now: 601 * Self.second), "its last frame is not held again")
         #expect(source.poll(now: 616 * Self.second - 1, arrivals: .init()).isEmpty)
         #expect(source.poll(now: 616 * Self.second, arrivals: .init()).map(\.to) == [.gone])
     }
 
-    @Test("a takeover is no loss: reconnecting until the new connection's picture")
+    @Test("a takeover is not a loss: the state is reconnecting until the new connection's first frame")
     func takeover() {
         var source = Self.live()
         #expect(source.receive(.takenOver, now: 1).map(\.to) == [.reconnecting])
         _ = source.receive(.published, now: 1)
-        #expect(source.receive(.pictured, now: 2).isEmpty, "the older connection's, still in the decoder")
+        #expect(source.receive(.pictured, now: 2).isEmpty, "the older connection's end, still in the decoder")
         _ = source.receive(.drained, now: 3)
         #expect(source.receive(.pictured, now: 4).map(\.to) == [.live])
     }
 
     @Test(
-        "ReplayKit 1: silent for stallMs it is stalled, with a packet live again; a still screen's sound keeps it live")
+        "after stallMs of silence a source is stalled, with a packet live again; audio keeps a still screen live")
     func stall() {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
         for now in stride(from: Int64(0), through: 4 * Self.second, by: 100_000_000) {
-            // Pictures until 1 s, sound until 2 s, a picture again at 3.5 s.
+            // Video until 1 s, audio until 2 s, a frame again at 3.5 s.
             let arrivals = SourceLife.Arrivals(
                 picture: now < 3_500_000_000 ? min(now, Self.second) : 3_500_000_000, sound: min(now, 2 * Self.second))
             changes += source.poll(now: now, arrivals: arrivals)
@@ -133,7 +133,7 @@ struct SourceLifeTests {
         #expect(source.since == 3_500_000_000)
     }
 
-    /// Polls every 50 ms from the last packet on, and gives what changed and when, in milliseconds.
+    /// Polls every 50 ms from the last packet on. Returns the transitions and their times in milliseconds.
     private static func silence(
         _ source: inout SourceLife, until end: Int64, shownAfter: Int64 = 0
     ) -> [(at: Int64, to: SourceLife.State)] {
@@ -144,7 +144,7 @@ struct SourceLifeTests {
     }
 
     @Test(
-        "a silent source is away after its hold, counted from the last packet and from when that was shown",
+        "a silent source is absent after its hold, counted from its last packet and when that was shown",
         arguments: [(hold: Int64(0), shownAfter: 0, away: 1050), (1000, 0, 1050), (1000, 250, 1250), (2000, 200, 2200)])
     func stalledHold(hold: Int64, shownAfter: Int64, away: Int64) {
         let rules = SourceLife.Rules(
@@ -160,7 +160,7 @@ struct SourceLifeTests {
         #expect(source.state == .live && !source.isAway(now: 99 * Self.second))
     }
 
-    @Test("without a limit a silent source is held as long as it is connected, and its grace begins with its loss")
+    @Test("without a limit a silent source is kept while connected, and its grace begins with its loss")
     func stillScreenWithoutSound() {
         var source = SourceLife(
             rules: SourceLife.Rules(stall: Self.second, grace: 15 * Self.second, hold: Self.second, stalledHold: nil))
@@ -171,7 +171,7 @@ struct SourceLifeTests {
         #expect(source.graceUntil == 75 * Self.second)
     }
 
-    @Test("silence and loss have one grace together, however the connection ends")
+    @Test("silence and loss share one grace, however the connection ends")
     func oneGrace() {
         // The connection stays open.
         var open = Self.live()
@@ -180,9 +180,9 @@ struct SourceLifeTests {
         #expect(open.deadline(after: 15 * Self.second - 1) == 15 * Self.second)
         _ = open.poll(now: 15 * Self.second, arrivals: .init(picture: 0))
         #expect(open.isGivenUp && open.isAbsent && !open.isPresent && open.state == .stalled)
-        // It ends after the grace: nobody waits for a second one.
+        // It ends after the grace: there is no second grace.
         #expect(open.receive(.left(reason: "idle"), now: 90 * Self.second).map(\.to) == [.lost, .reconnecting])
-        #expect(open.isAway(now: 90 * Self.second) && open.isAbsent, "its last picture is not held again")
+        #expect(open.isAway(now: 90 * Self.second) && open.isAbsent, "its last frame is not held again")
         #expect(open.poll(now: 90 * Self.second, arrivals: .init()).map(\.to) == [.gone])
         // It ends within the grace.
         var ended = Self.live()
@@ -191,7 +191,7 @@ struct SourceLifeTests {
         #expect(ended.graceUntil == 15 * Self.second)
         _ = ended.receive(.drained, now: 10 * Self.second)
         #expect(ended.isAway(now: 10 * Self.second))
-        // Who comes back meanwhile has a grace of its own later.
+        // A publisher that returns meanwhile has a grace of its own later.
         _ = ended.receive(.published, now: 14 * Self.second)
         #expect(ended.graceUntil == nil && !ended.isAbsent)
         #expect(ended.receive(.pictured, now: 16 * Self.second).map(\.to) == [.live])
@@ -199,7 +199,7 @@ struct SourceLifeTests {
         #expect(ended.graceUntil == 35 * Self.second)
     }
 
-    @Test("a source that was given up in its silence is present again with its next packet")
+    @Test("a source given up for silence is present again with its next packet")
     func backFromSilence() {
         var source = Self.live()
         _ = Self.silence(&source, until: 20 * Self.second)
@@ -209,22 +209,22 @@ struct SourceLifeTests {
         #expect(source.isPresent && !source.isAbsent && !source.isAway(now: 99 * Self.second))
     }
 
-    @Test("what may wait in the socket is no silence, and what has been looked for in vain is")
+    @Test("unread data in the socket is not silence; an empty socket is")
     func unread() {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
         for now in stride(from: Int64(0), through: 5 * Self.second, by: 100_000_000) {
-            // Read every quarter of a second, and something always came just now; from 3 s on nothing comes.
+            // Read every quarter of a second, always with new packets; from 3 s on none arrive.
             let read = now - now % 250_000_000
             changes += source.poll(
                 now: now, arrivals: .init(picture: min(read, 3 * Self.second) - 900_000_000, readUntil: read))
             if now < 3_250_000_000 { #expect(changes.isEmpty) }
         }
         #expect(changes.map(\.to) == [.stalled])
-        #expect(SourceLife.Arrivals(readUntil: 7).known(at: 5) == 5, "nobody has read the future")
+        #expect(SourceLife.Arrivals(readUntil: 7).known(at: 5) == 5, "reads cannot be in the future")
     }
 
-    @Test("P17, ReplayKit 3: a still screen, a picture every five seconds, is live as long as its sound comes")
+    @Test("a still screen with a frame every five seconds is live while audio arrives")
     func stillScreen() {
         var source = Self.live()
         for now in stride(from: Int64(0), through: 60 * Self.second, by: 100_000_000) {
@@ -234,7 +234,7 @@ struct SourceLifeTests {
         #expect(source.state == .live)
     }
 
-    @Test("a process that was stopped itself does not blame its publishers")
+    @Test("a process that was suspended does not blame its publishers")
     func absence() {
         var source = Self.live()
         #expect(source.poll(now: 0, arrivals: .init(picture: 0)).isEmpty)
@@ -245,7 +245,7 @@ struct SourceLifeTests {
         #expect(late.map(\.to) == [.stalled])
     }
 
-    @Test("a watcher that was stopped takes its pause for no packet of a stalled source, and grants no second grace")
+    @Test("the pause of a suspended worker is not a packet of a stalled source, and grants no second grace")
     func absenceWhileStalled() {
         var source = Self.live()
         _ = Self.silence(&source, until: 2 * Self.second)
@@ -257,7 +257,7 @@ struct SourceLifeTests {
         }
         #expect(source.isGivenUp, "at the end of the grace that began with the last packet")
 
-        // Stopped over the end of the grace: what came meanwhile may not have been read yet.
+        // Suspended across the end of the grace: packets that arrived meanwhile may not have been read yet.
         var longer = Self.live()
         _ = Self.silence(&longer, until: 2 * Self.second)
         #expect(longer.poll(now: 60 * Self.second, arrivals: .init(picture: 0)).isEmpty)
@@ -272,7 +272,7 @@ struct SourceLifeTests {
         #expect(longer.isGivenUp)
     }
 
-    @Test("sound alone makes a source live after a second without any picture")
+    @Test("audio alone makes a source live after a second without video")
     func soundOnly() {
         var source = SourceLife(rules: Kit.rules)
         for event in [SourceLife.Event.published, .arrived, .sounded] { _ = source.receive(event, now: 0) }
@@ -281,7 +281,7 @@ struct SourceLifeTests {
         #expect(source.poll(now: Self.second, arrivals: .init(sound: Self.second)).map(\.to) == [.live])
     }
 
-    @Test("without grace it is gone at once, and comes back as a new publisher does")
+    @Test("without a grace a lost source is gone at once, and returns like a new publisher")
     func noGrace() {
         var source = SourceLife(rules: SourceLife.Rules(stall: nil, grace: 0, hold: 0))
         for event in [SourceLife.Event.published, .pictured] { _ = source.receive(event, now: 0) }
@@ -292,7 +292,7 @@ struct SourceLifeTests {
     }
 
     @Test(
-        "any events in any order: each change begins where the last one ended, and a publisher with a picture is live")
+        "random events: each transition starts where the last one ended, and a publisher with a frame is live")
     func total() {
         var random = TestRandom(state: 7)
         let events: [SourceLife.Event] = [

@@ -3,12 +3,12 @@ import Room
 import RoomSources
 import Testing
 
-@Suite("Sources that may not be published for some time")
+@Suite("Sources refused for some time")
 struct SourceRefusalsTests {
     private static let a = SourceID(uid: "1001")
     private static let b = SourceID(uid: "2002")
 
-    @Test("a kick holds up to its end and not at it, for its source alone")
+    @Test("a kick refuses its source until its end, and no other source")
     func kick() {
         var refusals = SourceRefusals()
         let kick = refusals.kick(Self.a, until: 100)
@@ -45,7 +45,7 @@ struct SourceRefusalsTests {
         #expect(lifted == .lifted && !refusals.isRefused(Self.b, at: 0))
     }
 
-    @Test("the kick of a worker before this one is restored only if it has not ended")
+    @Test("a kick from the worker before is restored only if it has not ended")
     func restored() {
         var refusals = SourceRefusals()
         let isOver = refusals.restoreKick(of: Self.a, until: 100, now: 100)
@@ -54,7 +54,7 @@ struct SourceRefusalsTests {
         #expect(refusals.all == [Self.b: SourceRefusal(reason: .kicked, until: 101)])
     }
 
-    @Test("if a source is both kicked and quarantined when a worker begins, it is refused until the later end")
+    @Test("a source both kicked and quarantined at start is refused until the later end")
     func later() {
         for (kickEnd, quarantineEnd) in [(100, 300), (300, 100)] as [(Int64, Int64)] {
             var (kickFirst, quarantineFirst) = (SourceRefusals(), SourceRefusals())
@@ -68,7 +68,7 @@ struct SourceRefusalsTests {
         }
     }
 
-    @Test("a source that leaves the room takes its kick along and leaves its quarantine")
+    @Test("a removed source drops its kick and keeps its quarantine")
     func removed() {
         var refusals = SourceRefusals()
         let kick = refusals.kick(Self.a, until: 100)
@@ -78,7 +78,7 @@ struct SourceRefusalsTests {
         #expect(refusals.all.count == 1)
     }
 
-    @Test("refusals that have ended are forgotten, and the quarantines are listed by the names of their sources")
+    @Test("ended refusals are removed, and quarantines are listed by source name")
     func listed() {
         var refusals = SourceRefusals()
         for (uid, end) in [("3", 300), ("1", 100), ("2", 200)] as [(String, Int64)] {

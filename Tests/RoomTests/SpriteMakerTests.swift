@@ -6,13 +6,13 @@ import PipelineSpec
 import RoomOutputs
 import Testing
 
-@Suite("Sheets of stills")
+@Suite("Sprite sheets")
 struct SpriteMakerTests {
-    @Test("a sheet is as large as its file at once, whatever becomes of the index that names it")
+    @Test("a sheet's size counts as soon as its file is written, even if writing the index fails")
     func size() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sheets-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        // A directory in the index's place takes no write, whoever runs this.
+        // A directory at the index's path refuses writes, also for root.
         let index = folder.path + "/still.vtt"
         try FileManager.default.createDirectory(atPath: index + "/x", withIntermediateDirectories: true)
         var output = ImageOutput(path: folder.path + "/still.jpg")

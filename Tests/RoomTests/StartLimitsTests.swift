@@ -2,7 +2,7 @@ import MediaTypes
 import Room
 import Testing
 
-@Suite("What the operating system lets a process have, before it starts")
+@Suite("Resource limits of the operating system, checked at start")
 struct StartLimitsTests {
     private static let need = ProcessLimits.Need.room(cores: 2, memory: 300 << 20)
 
@@ -18,9 +18,9 @@ struct StartLimitsTests {
         return limits
     }
 
-    /// Limits, memory in MiB, and the words that the refusal must have; none: the room may start.
+    /// Limits, memory in MiB, and the words that the error must contain; empty: the room may start.
     @Test(
-        "a limit that is too low is named, with its value and what is needed",
+        "a limit that is too low is reported with its value and the value needed",
         arguments: [
             (Self.made(), []),
             (Self.made(openFiles: nil), []),
@@ -41,7 +41,7 @@ struct StartLimitsTests {
         for word in words { #expect(refusal?.what.contains(word) == true, "\(refusal.map { "\($0)" } ?? "none")") }
     }
 
-    @Test("a command needs fewer files than a room, and its memory is not judged")
+    @Test("a client command needs fewer files than a room, and its memory is not checked")
     func client() {
         var limits = ProcessLimits()
         (limits.openFiles, limits.addressSpace) = (28, 1 << 20)
@@ -50,7 +50,7 @@ struct StartLimitsTests {
         #expect(limits.refusal(.client(cores: 2))?.what.contains("this command needs at least 28") == true)
     }
 
-    @Test("the limit of a control group, of either version")
+    @Test("the limit of a control group is read, for version 1 and 2")
     func groups() {
         #expect(
             ProcessLimits.groupPlaces(membership: "0::/kubepods/pod1\n") == [

@@ -5,7 +5,7 @@ import Testing
 
 import Room
 
-@Suite("What of a publisher's media starts the program")
+@Suite("Media that starts the program")
 struct StartingMediaTests {
     private static func packet(_ kind: TrackKind, isKey: Bool, at arrival: Int64) -> SourceItem {
         .packet(
@@ -22,7 +22,7 @@ struct StartingMediaTests {
         .configuration(CodecParameters(codec: codec, configuration: [1]))
     }
 
-    @Test("sound and key pictures start it at once, and the first of what came together says when")
+    @Test("audio and key frames start the program at once, from the first of the media that arrived together")
     func atOnce() {
         var starting = StartingMedia()
         #expect(starting.note([Self.configuration(.hevc)]) == nil)
@@ -34,7 +34,7 @@ struct StartingMediaTests {
         #expect(starting.note([Self.packet(.video, isKey: true, at: 4)]) == 4)
     }
 
-    @Test("of H.264 without a key picture and without sound, the picture with which its decoder begins starts it")
+    @Test("H.264 without key frames and audio starts the program at the frame where its decoder starts")
     func gradualRefresh() {
         let patience = Int64(StartingMedia.keyPatience)
         var starting = StartingMedia()
@@ -44,7 +44,7 @@ struct StartingMediaTests {
         #expect(starting.note(Self.pictures(900..<901)) == 900, "and so does any later one")
     }
 
-    @Test("each publication is waited with anew")
+    @Test("each publication is waited for again")
     func anew() {
         let patience = Int64(StartingMedia.keyPatience)
         var starting = StartingMedia()
@@ -59,7 +59,7 @@ struct StartingMediaTests {
     }
 
     @Test(
-        "decoders of other codecs show nothing before a key picture: they are not waited with",
+        "other codecs show nothing before a key frame, so they do not start the program earlier",
         arguments: [
             CodecName.hevc, .av1, .vp9,
         ])

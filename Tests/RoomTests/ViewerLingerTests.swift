@@ -1,7 +1,7 @@
 import Room
 import Testing
 
-@Suite("How long the viewers' listener stays open behind the end")
+@Suite("How long the viewers' listener stays open after the end")
 struct ViewerLingerTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -40,7 +40,7 @@ struct ViewerLingerTests {
             facts: Self.facts(hasEnded: false, configured: 300), seconds: 0),
     ]
 
-    @Test("the length follows from the pipeline, the window, and whether anybody watches", arguments: Self.cases)
+    @Test("the time follows from the pipeline, the window, and whether anyone watches", arguments: Self.cases)
     func length(one: Case) {
         #expect(ViewerLinger.length(one.facts) == one.seconds * Self.second)
         var linger = ViewerLinger()
@@ -51,7 +51,7 @@ struct ViewerLingerTests {
         #expect(linger.isOver(at: 7 + one.seconds * Self.second))
     }
 
-    @Test("a second request to end, or to stop, ends it at once")
+    @Test("a second request to end or to stop closes it at once")
     func asked() {
         for isStop in [false, true] {
             var linger = ViewerLinger()
@@ -60,13 +60,13 @@ struct ViewerLingerTests {
             #expect(!linger.isOver(at: 1))
             if isStop { linger.stopAsked() } else { linger.endAsked() }
             #expect(linger.isOver(at: 1) && linger.until == nil)
-            // However often.
+            // Any number of times.
             let again = linger.endAsked()
             #expect(again)
         }
     }
 
-    @Test("while the room is ending a repeated request to end changes nothing, and one to stop leaves nothing to begin")
+    @Test("while a room is ending, a repeated request to end changes nothing; a request to stop skips the linger")
     func askedBefore() {
         var repeated = ViewerLinger()
         let isKnown = repeated.endAsked()
@@ -76,7 +76,7 @@ struct ViewerLingerTests {
         #expect(until == 24 * Self.second)
         var stopped = ViewerLinger()
         stopped.stopAsked()
-        // An impatient person may still abort a room that is not over.
+        // An operator may still abort a room that has not ended.
         let isOver = stopped.endAsked()
         #expect(!isOver)
         stopped.closed()
@@ -84,7 +84,7 @@ struct ViewerLingerTests {
         #expect(none == nil && stopped.isOver(at: 0))
     }
 
-    @Test("a room that is over and still tells of it does not linger if it is asked to end again")
+    @Test("a room that has ended but still reports it does not linger if asked to end again")
     func askedBetween() {
         var linger = ViewerLinger()
         linger.closed()

@@ -3,10 +3,10 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("Webhooks whose URLs stand in the environment")
+@Suite("Webhook URLs from environment variables")
 struct WebhookURLTests {
     @Test(
-        "what is no URL, or not there, is refused with its place, and not repeated",
+        "an invalid or missing URL is refused with its location, without printing it",
         arguments: [("PATH", MediaError.Code.rejected), ("TANDEM_NO_SUCH_VARIABLE", .notReadable)])
     func refused(variable: String, code: MediaError.Code) throws {
         let report = Pipeline.parse(

@@ -5,9 +5,9 @@ import Testing
 
 import TLSFiles
 
-@Suite("Certificate files: what is taken, refused and renewed")
+@Suite("Certificate files: accepted, refused, renewed")
 struct CertificateStoreTests {
-    /// Two pairs in a directory of their own: a.crt, a.key, b.crt, b.key.
+    /// Two pairs in a temporary directory: a.crt, a.key, b.crt, b.key.
     private static func withPairs(_ body: (String) throws -> Void) throws {
         try CertificateMaker.require()
         let holder = try TemporaryDirectory()
@@ -26,7 +26,7 @@ struct CertificateStoreTests {
         CertificateFiles(certificate: "\(directory)/\(certificate)", key: "\(directory)/\(key)")
     }
 
-    @Test("a pair is taken and tells how long it is valid")
+    @Test("a valid pair is accepted, with its expiry")
     func good() throws {
         try Self.withPairs { directory in
             let store = try CertificateStore(Self.files(directory), place: "viewer")
@@ -40,7 +40,7 @@ struct CertificateStoreTests {
     }
 
     @Test(
-        "what cannot be used is refused with file and remedy",
+        "unusable files are refused with file and remedy",
         arguments: [
             ("a.crt", "b.key", "does not belong to"), ("none.crt", "a.key", "No such file"),
             ("a.crt", "none.key", "No such file"), ("a.key", "a.key", "certificate"),
@@ -56,20 +56,20 @@ struct CertificateStoreTests {
         }
     }
 
-    @Test("files that are replaced are taken; half a renewal is told once, and the old pair stays")
+    @Test("replaced files are used; a half renewal is reported once, and the old pair stays")
     func renewal() throws {
         try Self.withPairs { directory in
             let store = try CertificateStore(Self.files(directory), place: "viewer")
             rename("\(directory)/b.crt", "\(directory)/a.crt")
-            #expect(store.look() == .unchanged, "the key may be on its way")
+            #expect(store.look() == .unchanged, "the key may still be written")
             guard case .refused(let error) = store.look() else {
-                Issue.record("a pair that does not match was taken")
+                Issue.record("a pair that does not match was accepted")
                 return
             }
             #expect(error.what.contains("does not belong to"))
             #expect(store.look() == .unchanged, "told once")
             guard case .refused = store.reload() else {
-                Issue.record("a reload on demand says what it found each time")
+                Issue.record("a reload on request reports its result each time")
                 return
             }
             rename("\(directory)/b.key", "\(directory)/a.key")
@@ -78,7 +78,7 @@ struct CertificateStoreTests {
             unlink("\(directory)/a.key")
             #expect(store.look() == .unchanged)
             guard case .refused(let missing) = store.look() else {
-                Issue.record("a missing key was not told")
+                Issue.record("a missing key was not reported")
                 return
             }
             #expect(missing.code == .notReadable)

@@ -4,10 +4,10 @@
     import Musl
 #endif
 
-/// Whether the tests are built with a sanitizer, as `.ci/tsan` and `.ci/asan` say by `TANDEM_INSTRUMENTED`.
+/// Whether the tests are built with a sanitizer, which `.ci/tsan` and `.ci/asan` signal with `TANDEM_INSTRUMENTED`.
 ///
-/// It makes the same code several times slower, and a limit in time that is right without one says nothing with it.
+/// A sanitizer makes the same code several times slower, so normal time limits have no meaning with it.
 package enum Instrumented {
-    /// What limits in time are multiplied by: 1 without a sanitizer.
+    /// Factor for time limits: 1 without a sanitizer.
     package static let factor = getenv("TANDEM_INSTRUMENTED") == nil ? 1 : 20
 }

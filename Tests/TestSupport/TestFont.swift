@@ -1,22 +1,22 @@
 import Foundation
 
-/// A TrueType font made here, so that tests draw texts on a machine that has no font. Every character is a filled
+/// A generated TrueType font, so that tests can draw texts on a machine without fonts. Every character is a filled
 /// rectangle of its own size.
 ///
 /// Spec: OpenType 1.9: `cmap` formats 4 and 12, `glyf`, `head`, `hhea`, `hmtx`, `loca`, `maxp`.
 package struct TestFont {
-    /// Units of an em.
+    /// Units per em.
     package static let unitsPerEm = 1_000
     /// How far the pen moves after each character, in ``unitsPerEm``.
     package static let advance = 600
 
     /// Characters that have a glyph; the em is wide enough for 100 different ones.
     package var characters: [Unicode.Scalar]
-    /// Characters that the map lists, whose glyph looks like the one for "missing".
+    /// Characters in the map whose glyph looks like the missing glyph.
     package var boxes: [Unicode.Scalar] = []
     /// `cmap` with all of Unicode (format 12), or its first 65,536 characters (format 4).
     package var isWide = true
-    /// Without, the font has no table with shapes, as a font of color bitmaps.
+    /// False: the font has no table of outlines, like a font of color bitmaps.
     package var hasOutlines = true
 
     package init(_ characters: String, boxes: String = "") {
@@ -24,7 +24,7 @@ package struct TestFont {
         self.boxes = Array(boxes.unicodeScalars)
     }
 
-    /// The printable characters of ASCII.
+    /// The printable ASCII characters.
     package static let latin = String(String.UnicodeScalarView((0x20...0x7e).compactMap { Unicode.Scalar($0) }))
 
     /// The file.
@@ -75,7 +75,7 @@ package struct TestFont {
         return file
     }
 
-    /// Writes the font into a directory, under a name that tells its contents.
+    /// Writes the font into a directory, with a name derived from its content.
     ///
     /// - Returns: The file's path.
     package func write(to directory: String) throws -> String {
@@ -90,7 +90,7 @@ package struct TestFont {
         return path
     }
 
-    /// One contour of four points on the baseline, 50 units from where the pen stands.
+    /// One contour of four points on the baseline, 50 units from the pen.
     private static func box(width: Int, height: Int) -> [UInt8] {
         self.u16(1, 50, 0, 50 + width, height, 3, 0) + [1, 1, 1, 1]
             + self.u16(50, 0, width, 0, 0, height, 0, 0x10000 - height)

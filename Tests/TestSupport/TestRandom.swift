@@ -2,7 +2,7 @@
 package struct TestRandom: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Numbers of seeds that follow each other have nothing in common.
+    /// Consecutive seeds give unrelated numbers.
     package init(seed: UInt64) { self.state = seed &* 0x9E37_79B9_7F4A_7C15 }
 
     package init(state: UInt64) { self.state = state }
@@ -15,14 +15,14 @@ package struct TestRandom: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Bytes rich in zeros and ones, so that start codes and near misses are common.
+    /// Bytes with many zeros and ones, so that start codes and near misses are common.
     package mutating func sparseBytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in
             [0, 0, 0, 1, 3, 0x65, 0xFF, UInt8.random(in: 0...255, using: &self)].randomElement(using: &self) ?? 0
         }
     }
 
-    /// A NAL unit as an encoder may write it: no start code inside, no zero byte at the end.
+    /// A valid NAL unit: no start code inside, no zero byte at the end.
     package mutating func nal(type: UInt8, count: Int) -> [UInt8] {
         var unit: [UInt8] = [0x60 | type]
         var zeros = 0

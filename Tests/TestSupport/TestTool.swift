@@ -1,14 +1,14 @@
 import Foundation
 package import Testing
 
-/// Programs and rights that a test needs of the machine it runs on. A test never passes without them: it is cancelled, and a line
-/// of the log says so, which `.ci/tests` counts.
+/// Programs and permissions that a test needs from its machine. A test never passes without them: it is cancelled, and
+/// a log line says so, which `.ci/tests` counts.
 package enum TestTool {
-    /// What `.ci/deps` installs. If it is missing where ``areRequired`` is set, then the test fails. What `.ci/players` fetches is
-    /// not among them: a package index that is away is no fault of the program.
+    /// Programs installed by `.ci/deps`. If one is missing while ``areRequired`` is set, then the test fails. Programs
+    /// downloaded by `.ci/players` are not included: an unavailable package index is not a fault of the program.
     package static let installed: Set<String> = ["ffmpeg", "ffprobe"]
 
-    /// Whether ``installed`` must be there: in continuous integration, or if `TANDEM_REQUIRE_TOOLS` is set.
+    /// Whether ``installed`` must exist: in continuous integration, or if `TANDEM_REQUIRE_TOOLS` is set.
     package static let areRequired = ["CI", "TANDEM_REQUIRE_TOOLS"].contains { name in
         !["", "0", "false"].contains(ProcessInfo.processInfo.environment[name] ?? "")
     }
@@ -35,7 +35,7 @@ package enum TestTool {
     /// Ends the current test as skipped.
     ///
     /// - Parameters:
-    ///   - tool: What is missing, as the summary of `.ci/tests` names it: a program, a feature of one, a right.
+    ///   - tool: What is missing, as the summary of `.ci/tests` names it: a program, a feature of one, a permission.
     ///   - reason: Why it is needed or how to get it.
     package static func skip(
         _ tool: String, _ reason: String = "it is not installed", sourceLocation: SourceLocation = #_sourceLocation
@@ -44,16 +44,17 @@ package enum TestTool {
         try Test.cancel("\(tool) is missing: \(reason)", sourceLocation: sourceLocation)
     }
 
-    /// Records that the current test goes on without a tool and so judges less. The test fails if the tool is required.
+    /// Records that the current test continues without a tool and so checks less. The test fails if the tool is
+    /// required.
     package static func noteMissing(
         _ tool: String, _ reason: String = "it is not installed", sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let test = Test.current.map { "\($0.sourceLocation.fileName) \($0.name)" } ?? sourceLocation.fileName
-        // One write, so that lines of tests that run at the same time do not mix.
+        // One write, so that lines of concurrent tests do not mix.
         FileHandle.standardOutput.write(Data("SKIPPED [\(tool)] in \(test): \(reason)\n".utf8))
         guard self.isFailure(missing: tool, areRequired: self.areRequired) else { return }
         Issue.record(
-            "\(tool) is missing, and this machine must have it: run .ci/deps",
+            "\(tool) is missing, and is required on this machine: run .ci/deps",
             sourceLocation: sourceLocation)
     }
 

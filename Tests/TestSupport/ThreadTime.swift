@@ -4,18 +4,18 @@
     import Musl
 #endif
 
-/// What work costs the thread it is done on, which nothing else on the machine makes dearer.
+/// CPU time of the current thread, which other activity on the machine does not increase.
 package enum ThreadTime {
-    /// Processor time that `body` takes, in nanoseconds; what it waits for counts for nothing.
+    /// CPU time that `body` uses, in nanoseconds, without waiting.
     ///
-    /// - Parameter body: Does its work on the thread it is called on.
+    /// - Parameter body: Does its work on the calling thread.
     package static func measure(_ body: () throws -> Void) rethrows -> Int64 {
         let start = Self.now()
         try body()
         return Self.now() - start
     }
 
-    /// Of this thread since it began, in nanoseconds.
+    /// CPU time of this thread since its start, in nanoseconds.
     private static func now() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -1,21 +1,21 @@
 package import Dispatch
 package import Testing
 
-/// A wait of a test that ended in vain.
+/// A wait in a test that timed out.
 package struct WaitTimeout: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// Waits until `isEnough` holds of what `look` sees. It looks every two milliseconds.
+/// Waits until `isEnough` holds for the value of `look`, which is called every two milliseconds.
 ///
-/// Time in which the test's own thread gets no turn, since other tests hold them all, does not count: it looks a hundred times for
-/// each second at least.
+/// Time in which the test's own thread does not run, because other tests use all threads, does not count: it calls
+/// `look` at least a hundred times per second of the timeout.
 ///
 /// - Parameters:
-///   - what: What is waited for, as the failure names it.
-///   - seconds: How long; under a sanitizer ``Instrumented/factor`` times as long.
-/// - Returns: What was seen last.
-/// - Throws: ``WaitTimeout`` with what was seen last.
+///   - what: The condition, as the failure names it.
+///   - seconds: The timeout; under a sanitizer multiplied by ``Instrumented/factor``.
+/// - Returns: The last value.
+/// - Throws: ``WaitTimeout`` with the last value.
 @discardableResult
 package func waitUntil<Value>(
     _ what: String, seconds: Int = 20, _ look: () async throws -> Value, is isEnough: (Value) -> Bool
@@ -39,9 +39,9 @@ package func waitUntil(_ what: String, seconds: Int = 20, _ isMet: () async thro
 }
 
 extension DispatchSemaphore {
-    /// Waits for a signal. If none comes within `seconds`, then an issue is recorded and the test goes on.
+    /// Waits for a signal. If none arrives within `seconds`, then an issue is recorded and the test continues.
     ///
-    /// - Parameter what: What is waited for, as the issue names it.
+    /// - Parameter what: The event, as the issue names it.
     package func wait(for what: String, seconds: Int = 20, sourceLocation: SourceLocation = #_sourceLocation) {
         guard self.wait(timeout: .now() + .seconds(seconds * Instrumented.factor)) == .timedOut else { return }
         Issue.record("not within \(seconds) s: \(what)", sourceLocation: sourceLocation)

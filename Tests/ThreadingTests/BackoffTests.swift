@@ -4,7 +4,7 @@ import Testing
 @Suite("Back-off")
 struct BackoffTests {
     @Test(
-        "waits double from half a second to eight seconds, with chance in each, and begin anew",
+        "delays double from half a second to eight seconds, with jitter, and reset",
         arguments: [0, 7, UInt64.max])
     func doubles(random: UInt64) {
         var backoff = Backoff()
@@ -16,7 +16,7 @@ struct BackoffTests {
         #expect(backoff.next(random: random) <= 1_000_000_000)
     }
 
-    @Test("other bounds hold, and none overflows", arguments: [0, 7, UInt64.max])
+    @Test("other limits work, and none overflows", arguments: [0, 7, UInt64.max])
     func bounds(random: UInt64) {
         var short = Backoff(first: 300, longest: 1_000)
         for ceiling in [300, 600, 1_000, 1_000] as [Int64] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Bounded queue between stages")
 struct BoundedQueueTests {
-    @Test("offer refuses what does not fit and takes it after room was made")
+    @Test("offer refuses an element that does not fit and accepts it when there is space")
     func offerIsBounded() {
         let queue = BoundedQueue<Int>(capacity: 2)
         #expect(queue.offer(1) && queue.offer(2))
@@ -14,7 +14,7 @@ struct BoundedQueueTests {
         #expect(queue.count == 2)
     }
 
-    @Test("a closed queue hands out what it holds, then ends, and takes no more")
+    @Test("a closed queue returns its elements, then ends, and accepts no more")
     func closedDrains() {
         let queue = BoundedQueue<Int>(capacity: 4)
         _ = queue.offer(1)
@@ -26,7 +26,7 @@ struct BoundedQueueTests {
         #expect(queue.take() == nil)
     }
 
-    @Test("every element arrives once and in order through a queue of one, whoever waits")
+    @Test("every element arrives once and in order through a queue of one, for any waiting thread")
     func handsOverInOrder() {
         let queue = BoundedQueue<Int>(capacity: 1)
         let received = Mutex<[Int]>([])
@@ -39,7 +39,7 @@ struct BoundedQueueTests {
         #expect(received.withLock { $0 } == Array(0..<10_000))
     }
 
-    @Test("closing wakes whoever waits to put and whoever waits to take")
+    @Test("closing wakes threads that wait to put and to take")
     func closeWakes() {
         let full = BoundedQueue<Int>(capacity: 1)
         _ = full.offer(1)
@@ -54,7 +54,7 @@ struct BoundedQueueTests {
         #expect(results.withLock { $0.sorted() } == ["put", "take"])
     }
 
-    @Test("whoever waits for a batch is woken when there is one, and gets what is left when the queue is closed")
+    @Test("a thread that waits for a batch wakes when it is complete, and gets the rest when the queue closes")
     func wakesForBatches() {
         let queue = BoundedQueue<Int>(capacity: 4, batch: 3)
         let received = Mutex<[Int]>([])
@@ -67,7 +67,7 @@ struct BoundedQueueTests {
         #expect(received.withLock { $0 } == Array(0..<100))
     }
 
-    @Test("a putter that waits for several places gets them, a taker takes each element that is there")
+    @Test("a thread that waits for several free positions gets them, and every element is taken")
     func wakesForPlaces() {
         let queue = BoundedQueue<Int>(capacity: 4, places: 3)
         let putter = StageThread("putter") {
@@ -79,7 +79,7 @@ struct BoundedQueueTests {
         #expect(taken == Array(0..<100) && queue.count == 0)
     }
 
-    @Test("a batch larger than the queue is the whole queue, and nobody waits for ever")
+    @Test("a batch larger than the queue means the whole queue, and no thread waits without end")
     func batchFitsTheQueue() {
         let queue = BoundedQueue<Int>(capacity: 2, batch: 9)
         let putter = StageThread("putter") { for element in 0..<5 { queue.put(element) } }
@@ -89,7 +89,7 @@ struct BoundedQueueTests {
         #expect(taken == [0, 1, 2, 3] && queue.poll() == 4 && queue.poll() == nil)
     }
 
-    @Test("elements that come together go in together, or none of them; whoever waits for them is woken")
+    @Test("elements put together go in together or not at all, and wake waiting threads")
     func together() {
         let queue = BoundedQueue<Int>(capacity: 4)
         #expect(queue.offer(all: [1, 2, 3]) && !queue.offer(all: [4, 5]) && queue.count == 3)

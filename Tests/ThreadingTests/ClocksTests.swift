@@ -1,9 +1,9 @@
 import Threading
 import Testing
 
-@Suite("The clocks a room reads")
+@Suite("Clocks of a room")
 struct ClocksTests {
-    @Test("the system's are the monotonic clock, the time of day and the CPU time of the process, each in its place")
+    @Test("the system clocks are the monotonic clock, the time of day and the CPU time of the process")
     func system() {
         func isRead(_ clock: () -> Int64, between bound: () -> Int64) -> Bool {
             let before = bound()

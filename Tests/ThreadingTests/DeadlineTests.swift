@@ -1,15 +1,15 @@
 import Threading
 import Testing
 
-@Suite("Work of others that may never end")
+@Suite("Deadlines for operations that may never end")
 struct DeadlineTests {
-    @Test("what ends in time is returned")
+    @Test("an operation that ends in time returns its result")
     func ends() async {
         #expect(await Deadline.run(within: 60_000_000_000) { 5 } == 5)
     }
 
     @Test(
-        "what does not is cancelled, and what it returns then is not taken for a result", arguments: [0, 5_000_000, -1])
+        "an operation that does not is cancelled, and a later result is ignored", arguments: [0, 5_000_000, -1])
     func hangs(nanoseconds: Int64) async {
         let (never, source) = AsyncStream.makeStream(of: Int.self)
         let seen = await Deadline.run(within: nanoseconds) { () -> Int in
@@ -21,7 +21,7 @@ struct DeadlineTests {
         source.finish()
     }
 
-    @Test("who waits for it may be cancelled")
+    @Test("a waiting task can be cancelled")
     func cancelled() async {
         let (never, source) = AsyncStream.makeStream(of: Int.self)
         let waiting = Task {

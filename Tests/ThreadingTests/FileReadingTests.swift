@@ -4,7 +4,7 @@ import Testing
 
 import Threading
 
-@Suite("Files that somebody else has named")
+@Suite("Reading files whose paths come from outside")
 struct WholeReadTests {
     private static func directory() throws -> String {
         let path = NSTemporaryDirectory() + "whole-read-\(UUID().uuidString)"
@@ -12,7 +12,7 @@ struct WholeReadTests {
         return path
     }
 
-    @Test("a pipe that nobody writes to, a device and a directory are refused at once")
+    @Test("a pipe without a writer, a device and a directory are refused at once")
     func notRegular() throws {
         let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -23,7 +23,7 @@ struct WholeReadTests {
         }
     }
 
-    @Test("a file is read whole through its links, or not at all")
+    @Test("a file is read completely through its links, or not at all")
     func whole() throws {
         let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: directory) }

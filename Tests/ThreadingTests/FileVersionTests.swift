@@ -4,7 +4,7 @@ import Testing
 
 import Threading
 
-@Suite("What shows that a file is another one")
+@Suite("Detecting that a file has changed")
 struct FileMarkTests {
     private let path = NSTemporaryDirectory() + "file-mark-\(UUID().uuidString)"
 
@@ -12,7 +12,7 @@ struct FileMarkTests {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
-    /// Writes a file until the kernel's clock, which stands still for some milliseconds, has another time for it.
+    /// Writes a file until the kernel's clock, which advances every few milliseconds, has a new time for it.
     private func letTimePass() throws {
         let other = "\(self.path).clock"
         defer { unlink(other) }
@@ -25,7 +25,7 @@ struct FileMarkTests {
         Issue.record("the kernel's clock stands still")
     }
 
-    @Test("it stays what it is while nothing happens to it, and is none where there is no file")
+    @Test("the mark stays equal while nothing changes, and is nil without a file")
     func still() throws {
         #expect(FileVersion(path: self.path) == nil)
         try self.write("a", to: self.path)
@@ -33,7 +33,7 @@ struct FileMarkTests {
         #expect(FileVersion(path: self.path) != nil && FileVersion(path: self.path) == FileVersion(path: self.path))
     }
 
-    @Test("other rights are seen, which change neither its bytes nor their time")
+    @Test("changed permissions are noticed, although content and modification time stay")
     func rights() throws {
         try self.write("a", to: self.path)
         defer { unlink(self.path) }
@@ -43,7 +43,7 @@ struct FileMarkTests {
         #expect(FileVersion(path: self.path) != before)
     }
 
-    @Test("a file of the same size in its place is seen")
+    @Test("a replacement of the same size is noticed")
     func replaced() throws {
         try self.write("a", to: self.path)
         defer { unlink(self.path) }

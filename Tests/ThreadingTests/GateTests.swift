@@ -2,9 +2,9 @@ import Threading
 import Synchronization
 import Testing
 
-@Suite("A way that is closed")
+@Suite("A gate that can be closed")
 struct GateTests {
-    @Test("what passes is done at once, and nothing passes any more when it is closed")
+    @Test("work passes at once, and none after the gate is closed")
     func closed() {
         let gate = Gate()
         var passed = 0
@@ -16,16 +16,16 @@ struct GateTests {
         #expect(passed == 1)
     }
 
-    /// Whether what is behind the gate is over.
+    /// Whether the resource behind the gate has ended.
     private final class End: Sendable {
         let hasCome = Atomic<Bool>(false)
     }
 
-    @Test("whoever closes it waits for whoever is passing")
+    @Test("closing waits for work in progress")
     func waits() async {
         let gate = Gate()
         let end = End()
-        // Each of many passes with the end not yet come, or does not pass at all.
+        // Each of many either passes before the end, or does not pass at all.
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<4 {
                 group.addTask {

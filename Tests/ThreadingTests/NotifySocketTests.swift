@@ -6,11 +6,11 @@ import Threading
 
 @Suite("The socket of a service manager: sd_notify(3)")
 struct NotifySocketTests {
-    /// The manager's end.
+    /// The manager's socket.
     private final class Manager {
         private let descriptor: Int32
 
-        /// - Parameter name: As it stands in `sun_path`.
+        /// - Parameter name: Bytes of `sun_path`.
         init(_ name: [UInt8]) throws {
             self.descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
             var address = sockaddr_un()
@@ -25,7 +25,7 @@ struct NotifySocketTests {
 
         deinit { close(self.descriptor) }
 
-        /// `nil`: nothing has come.
+        /// nil: no datagram has arrived.
         var next: String? {
             var bytes = [UInt8](repeating: 0, count: 4_096)
             let count = recv(self.descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
@@ -35,7 +35,7 @@ struct NotifySocketTests {
 
     private let unique = "tandem-notify-\(UUID().uuidString)"
 
-    @Test("a path")
+    @Test("a file system path")
     func path() throws {
         let path = NSTemporaryDirectory() + self.unique
         defer { unlink(path) }
@@ -46,7 +46,7 @@ struct NotifySocketTests {
         #expect(manager.next == nil)
     }
 
-    @Test("a name in the abstract namespace, to which no NUL is added")
+    @Test("a name in the abstract namespace, without an added NUL")
     func abstract() throws {
         let manager = try Manager([0] + Array(self.unique.utf8))
         let socket = try #require(NotifySocket("@\(self.unique)"))
@@ -54,18 +54,18 @@ struct NotifySocketTests {
         #expect(manager.next == "READY=1")
     }
 
-    @Test("what names no socket is none, and one where nobody listens takes nothing")
+    @Test("an invalid name gives no socket, and one without a listener accepts nothing")
     func refused() throws {
         for name in ["", "@", "/", "vsock:2:9", "relative", "/a\0b", "@" + String(repeating: "n", count: 108)] {
             #expect(NotifySocket(name) == nil, "\(name)")
         }
         #expect(NotifySocket("@" + String(repeating: "n", count: 107)) != nil)
-        #expect(NotifySocket("/" + String(repeating: "n", count: 107)) == nil, "there is no room for its NUL")
+        #expect(NotifySocket("/" + String(repeating: "n", count: 107)) == nil, "there is no space for a NUL")
         let socket = try #require(NotifySocket("@\(self.unique)"))
         #expect(!socket.send("READY=1"))
     }
 
-    @Test("a manager whose queue is full holds nobody up")
+    @Test("a manager whose queue is full blocks nothing")
     func full() throws {
         let manager = try Manager([0] + Array(self.unique.utf8))
         let socket = try #require(NotifySocket("@\(self.unique)"))

@@ -1,7 +1,7 @@
 import HLS
 import Upload
 
-/// A directory in which there is nothing, and that takes no note; what a test is about, its own type says.
+/// An empty directory that stores no record; each test overrides what it needs.
 protocol EmptyFiles: UploadFiles {}
 
 extension EmptyFiles {

@@ -6,7 +6,7 @@ import Upload
 struct SignatureV4Tests {
     private static let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    /// Of "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
+    /// From "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
     private static let s3 = SignatureV4(
         accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", region: "us-east-1",
         service: "s3")
@@ -29,7 +29,7 @@ struct SignatureV4Tests {
                 + "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")
     }
 
-    @Test("PUT of an object whose name needs escapes")
+    @Test("PUT of an object whose name needs escaping")
     func put() {
         let body = Array("Welcome to Amazon S3.".utf8)
         let hash = SignatureV4.hash(body)
@@ -45,7 +45,7 @@ struct SignatureV4Tests {
     }
 
     @Test(
-        "GET with queries: one without a value, and two that are put in order",
+        "GET with queries: one without a value, and two that are sorted",
         arguments: [
             ([("lifecycle", "")], "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"),
             (
@@ -84,7 +84,7 @@ struct SignatureV4Tests {
         ])
     func dates(seconds: Int64, text: String) { #expect(SignatureV4.date(seconds) == text) }
 
-    @Test("a bucket stands in the path or in the host's name; usual ports are left out; no secret in a dump")
+    @Test("the bucket is in the path or the host name; default ports are left out; no secret is in a dump")
     func places() {
         func bucket(_ endpoint: String, pathStyle: Bool) -> S3Bucket {
             S3Bucket(
@@ -103,7 +103,7 @@ struct SignatureV4Tests {
         #expect(!text.contains("hunter2") && !text.isEmpty)
     }
 
-    @Test("keys that are good for a time: their token goes with each request, is signed, and is in no dump")
+    @Test("a session token is sent and signed with each request, and is in no dump")
     func sessionToken() {
         let bucket = S3Bucket(
             endpoint: "https://s3.example", region: "r", bucket: "b", accessKey: "ID", secretKey: "secret",
@@ -118,7 +118,7 @@ struct SignatureV4Tests {
     }
 
     @Test(
-        "a service's own word for a refusal is told; what is no such word is not",
+        "the service's error code for a refusal is reported; other text is not",
         arguments: [
             (
                 "<?xml version='1.0'?>\n<Error><Code>SignatureDoesNotMatch</Code><Message>m</Message></Error>",
@@ -138,7 +138,7 @@ struct SignatureV4Tests {
         #expect(HTTPOrigin(url: "https://o").reason(status: 403, Array(body.utf8)) == "status 403")
     }
 
-    @Test("a server's objects lie below its URL, with its credentials, which no dump shows")
+    @Test("objects of a plain server are below its URL, with its credentials, which no dump shows")
     func origin() {
         let target = HTTPOrigin(url: "https://u@o.example/live", authorization: "Bearer hunter2")
         let request = target.request(ObjectRequest(method: "PUT", name: "a.m3u8"), at: 0)
@@ -150,7 +150,7 @@ struct SignatureV4Tests {
         #expect(!text.contains("hunter2"))
     }
 
-    @Test("a store is the same until its keys are others")
+    @Test("a store counts as the same until its keys change")
     func sameStore() {
         func bucket(_ secret: String, session: String? = nil) -> S3Bucket {
             S3Bucket(

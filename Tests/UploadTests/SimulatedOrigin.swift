@@ -4,8 +4,9 @@ import Packager
 import Testing
 import Upload
 
-/// A store in injected time, a room that lists a slot of sound and pictures every two seconds, and the queue between the two.
-/// Looks at every object as it comes: what a playlist names is there, and none is older than the one before it.
+/// A store with injected time, a room that lists a segment of audio and video every two seconds, and the queue between
+/// them. It checks every object as it arrives: everything a playlist names is there, and no playlist is older than the
+/// one before.
 struct SimulatedOrigin {
     enum Mood { case up, refusing, silent }
 
@@ -20,19 +21,19 @@ struct SimulatedOrigin {
     }
 
     var queue: UploadQueue
-    /// Nanoseconds an object takes.
+    /// Nanoseconds that an object takes.
     var latency: Int64 = 20_000_000
     private(set) var now: Int64 = 0
     private var flights: [Flight] = []
     private var listed: Int64 = 0
     private(set) var stored: [String: [UInt8]] = [:]
-    /// Names in the order they were taken.
+    /// Names in the order in which the store accepted them.
     private(set) var order: [String] = []
     private(set) var notices: [UploadNotice] = []
-    /// The most slots that waited at once.
+    /// The largest number of segments waiting at once.
     private(set) var mostWaiting = 0
     private(set) var mostInFlight = 0
-    /// When each playlist was taken, and the number behind its last segment.
+    /// When each playlist was accepted, and the number after its last segment.
     private(set) var sightings: [(name: String, time: Int64, next: Int64)] = []
     var files: (String) -> Bool = { _ in true }
     var isEnding = false
@@ -67,7 +68,7 @@ struct SimulatedOrigin {
             nextMediaSequence: number + 1)
     }
 
-    /// Goes on for a while.
+    /// Runs for a while.
     mutating func run(seconds: Double, _ mood: Mood = .up) {
         let end = self.now + Int64(seconds * 1_000) * 1_000_000
         while self.now < end {
@@ -109,7 +110,7 @@ struct SimulatedOrigin {
         self.notices += self.queue.takeNotices()
         self.mostWaiting = max(self.mostWaiting, self.queue.waitingSlots)
         self.mostInFlight = max(self.mostInFlight, self.flights.count)
-        // Whoever sleeps until then misses nothing.
+        // A caller that sleeps until then misses nothing.
         if let wake = self.queue.wake(after: self.now) { #expect(wake > self.now) }
     }
 
@@ -136,7 +137,7 @@ struct SimulatedOrigin {
         var isGap: Bool
     }
 
-    /// What a playlist of the store lists.
+    /// The segments listed by a playlist of the store.
     func rows(_ name: String) -> (first: Int64, rows: [Row], isEnded: Bool) {
         let text = String(decoding: self.stored[name] ?? [], as: UTF8.self)
         var first: Int64 = 0
@@ -156,12 +157,12 @@ struct SimulatedOrigin {
     private mutating func look(at name: String) {
         let (first, rows, _) = self.rows(name)
         for row in rows where !row.isGap {
-            #expect(self.stored[row.uri] != nil, "\(name) names \(row.uri) before it is there")
+            #expect(self.stored[row.uri] != nil, "\(name) names \(row.uri) before it exists")
         }
         let text = String(decoding: self.stored[name] ?? [], as: UTF8.self)
         let isHere = rows.contains { !$0.isGap }
         for line in text.split(separator: "\n") where isHere && line.hasPrefix("#EXT-X-MAP") {
-            #expect(self.stored["\(name.prefix(1))-1.mp4"] != nil, "\(line) is not there")
+            #expect(self.stored["\(name.prefix(1))-1.mp4"] != nil, "\(line) does not exist")
         }
         let next = first + Int64(rows.count)
         if let last = self.sightings.last(where: { $0.name == name }) {

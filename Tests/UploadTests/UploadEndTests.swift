@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 import Upload
 
-@Suite("Uploads: what is deleted when the room is over")
+@Suite("Uploads: deletions at the end of the room")
 struct UploadEndTests {
     private static let leftovers = (0..<50).map { "old-\($0).m4s" }
 
@@ -16,12 +16,12 @@ struct UploadEndTests {
         func record() -> UploadRecord? { UploadRecord(origin: 5, next: 0, leftovers: UploadEndTests.leftovers) }
     }
 
-    /// Time passes with deletions alone.
+    /// A clock that advances only with deletions.
     private final class Deletions: MonotonicClock {
         private let state = Mutex<(names: [String], time: Int64)>(([], 0))
         private let length: Int64
 
-        /// - Parameter length: Nanoseconds each takes.
+        /// - Parameter length: Nanoseconds that each deletion takes.
         init(length: Int64) { self.length = length }
 
         func now() -> Int64 { self.state.withLock(\.time) }
@@ -35,7 +35,7 @@ struct UploadEndTests {
         }
     }
 
-    /// Takes every object, and deletes what it is asked to.
+    /// Accepts every object and deletion.
     private final class Store: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
@@ -58,7 +58,7 @@ struct UploadEndTests {
         }
     }
 
-    /// A room that has ended, sent to a store: what that has deleted then.
+    /// Sends an ended room to a store. Returns the objects it has deleted by then.
     private static func deleted(_ deletions: Deletions) async throws -> Set<String> {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
@@ -78,13 +78,13 @@ struct UploadEndTests {
         return Set(deletions.names)
     }
 
-    @Test("what waits to be deleted is, before the worker leaves")
+    @Test("pending deletions are done before the worker exits")
     func all() async throws {
         let deleted = try await Self.deleted(Deletions(length: 0))
         #expect(deleted == Set(Self.leftovers.map { "/live/\($0)" }))
     }
 
-    @Test("a store that takes its time with it is not waited for beyond two seconds")
+    @Test("a slow store is waited for at most two seconds")
     func bounded() async throws {
         let deleted = try await Self.deleted(Deletions(length: 1_000_000_000))
         #expect((1..<40).contains(deleted.count), "\(deleted.count) of \(Self.leftovers.count)")

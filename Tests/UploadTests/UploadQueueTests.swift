@@ -13,12 +13,12 @@ struct UploadQueueTests {
         return rows.enumerated().filter(\.element.isGap).map { first + Int64($0.offset) }
     }
 
-    /// Numbers that were told as lost.
+    /// Numbers of the segments reported as lost.
     private static func lost(_ origin: SimulatedOrigin) -> [Int64] {
         origin.notices.compactMap { if case .lost(let number, _, _) = $0 { number } else { nil } }
     }
 
-    @Test("an origin that is up has every segment before the playlist that names it, and no gap")
+    @Test("an available origin has every segment before the playlist that names it, and no gap")
     func inOrder() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 20)
@@ -28,37 +28,37 @@ struct UploadQueueTests {
         let documents = origin.order.filter { $0.hasSuffix(".m3u8") }
         #expect(
             Array(documents.prefix(4)) == ["a.m3u8", "v.m3u8", "v-iframes.m3u8", "index.m3u8"],
-            "sound, pictures, then the whole")
+            "audio, video, then the multivariant playlist")
         #expect(documents.count(where: { $0 == "index.m3u8" }) == 1, "once: it does not change")
         #expect(origin.mostWaiting == 1)
-        #expect(origin.mostInFlight <= 2, "one request a track")
+        #expect(origin.mostInFlight <= 2, "one request per track")
     }
 
     @Test(
-        "an origin that is away for a while: what was lost is a gap, the live edge goes on at once, little waits",
+        "after an outage lost segments are gaps, the live edge continues at once, and little is queued",
         arguments: [5.0, 20, 60], [SimulatedOrigin.Mood.refusing, .silent])
     func away(seconds: Double, mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()
         origin.run(seconds: 11)
         let before = origin.rows("v.m3u8")
         origin.run(seconds: seconds, mood)
-        #expect(origin.rows("v.m3u8").rows == before.rows, "nothing was taken")
+        #expect(origin.rows("v.m3u8").rows == before.rows, "nothing was accepted")
         let back = origin.now
-        // An attempt that is under way ends first.
+        // An attempt in progress ends first.
         let notice = mood == .refusing ? 1.5 : 3.5
         origin.run(seconds: notice)
-        // The newest slot is listed as soon as one that follows it would be.
+        // The newest segment is listed as soon as the one after it would be.
         let newest = origin.now / SimulatedOrigin.slotLength
         let next = origin.sightings.filter { $0.name == "v.m3u8" }.last?.next
         #expect(next.map { $0 >= newest } == true, "the live edge")
         let first = origin.sightings.first { $0.time > back && $0.name == "v.m3u8" }
-        #expect(first != nil, "it is noticed within its longest wait")
+        #expect(first != nil, "it is detected within its longest wait")
         let lost = Self.lost(origin)
         #expect(lost == Array(Set(lost)).sorted() && !lost.isEmpty)
-        #expect(lost.count <= Int(seconds / 2) + 2, "no more than it was away for: \(lost)")
+        #expect(lost.count <= Int(seconds / 2) + 2, "no more than during the outage: \(lost)")
         let (start, rows, _) = origin.rows("v.m3u8")
         #expect(Self.gaps(origin) == lost.filter { $0 >= start && $0 < start + Int64(rows.count) })
-        #expect(origin.mostWaiting <= 2, "slots are given up as fast as they come")
+        #expect(origin.mostWaiting <= 2, "segments are dropped as fast as they are added")
         #expect(origin.mostInFlight <= 4)
         let states = origin.notices.filter { if case .lost = $0 { false } else { true } }
         guard states.count == 2, case .unreachable = states.first, case .restored(_, let time) = states.last else {
@@ -67,10 +67,10 @@ struct UploadQueueTests {
         }
         #expect(time >= Int64(seconds - 4) * Self.second)
         origin.run(seconds: 40)
-        #expect(Self.gaps(origin).isEmpty, "what was lost has left the window")
+        #expect(Self.gaps(origin).isEmpty, "lost segments have left the window")
     }
 
-    @Test("with more patience than the outage is long nothing is lost: what waited comes in its order")
+    @Test("with more patience than the outage is long nothing is lost, and queued segments arrive in order")
     func patient() {
         var rules = UploadRules()
         rules.patience = 15 * Self.second
@@ -84,7 +84,7 @@ struct UploadQueueTests {
         #expect(segments == (0..<10).map { "v-1-\($0).m4s" })
     }
 
-    @Test("no more slots wait than may; behind them the oldest are gaps", arguments: [1, 3, 16])
+    @Test("the number of queued segments is limited; beyond it the oldest become gaps", arguments: [1, 3, 16])
     func bounded(most: Int) {
         var rules = UploadRules()
         rules.patience = 600 * Self.second
@@ -93,13 +93,13 @@ struct UploadQueueTests {
         origin.run(seconds: 5)
         origin.run(seconds: 60, .silent)
         #expect(origin.mostWaiting <= most)
-        // The attempt under way, then everything that waits.
+        // The attempt in progress, then everything queued.
         origin.run(seconds: 6)
         #expect(Self.lost(origin).count >= 30 - most - 2)
         #expect(origin.rows("v.m3u8").first + Int64(origin.rows("v.m3u8").rows.count) >= 34)
     }
 
-    @Test("a setting lists slate of the same length under a name of its own, and no gap")
+    @Test("if set, lost segments are replaced by slate of the same length with its own name, instead of gaps")
     func slate() {
         var rules = UploadRules()
         rules.restamp = .slate
@@ -115,10 +115,10 @@ struct UploadQueueTests {
         let notices = origin.notices.filter { if case .lost(_, _, true) = $0 { true } else { false } }
         #expect(notices.count == slates.count)
         origin.run(seconds: 60)
-        #expect(!origin.stored.keys.contains { $0.hasSuffix("-slate.m4s") }, "and it is deleted in its time")
+        #expect(!origin.stored.keys.contains { $0.hasSuffix("-slate.m4s") }, "and it is deleted in time")
     }
 
-    @Test("a file that has gone becomes a gap, and is not waited for")
+    @Test("a missing file becomes a gap, and is not waited for")
     func absent() {
         var origin = SimulatedOrigin()
         origin.files = { $0 != "v-1-2.m4s" }
@@ -127,7 +127,7 @@ struct UploadQueueTests {
         #expect(origin.notices == [.lost(mediaSequence: 2, tracks: ["v"], slate: false)])
     }
 
-    @Test("an object slower than its own length is given up for the next, and the rest goes on")
+    @Test("an object slower than its own duration is dropped for the next, and the rest continues")
     func slow() {
         var origin = SimulatedOrigin()
         origin.latency = 3 * Self.second
@@ -136,7 +136,9 @@ struct UploadQueueTests {
         #expect(origin.queue.waitingSlots <= 2)
     }
 
-    @Test("a store 300 ms away lists every segment within half a target duration, the first with its map aside")
+    @Test(
+        "with a store 300 ms away every segment is listed within half a target duration; the first also waits for its map"
+    )
     func distant() {
         var origin = SimulatedOrigin()
         origin.latency = 300_000_000
@@ -146,7 +148,7 @@ struct UploadQueueTests {
         #expect(lags.count >= 8 && lags.allSatisfy { $0 < Self.second }, "\(lags)")
     }
 
-    @Test("what no player can need any more is deleted, unless it is to stay", arguments: [true, false])
+    @Test("objects that no player can need any more are deleted, unless set to stay", arguments: [true, false])
     func deletes(isOn: Bool) {
         var rules = UploadRules()
         rules.deletes = isOn
@@ -158,7 +160,7 @@ struct UploadQueueTests {
         for row in origin.rows("v.m3u8").rows { #expect(origin.stored[row.uri] != nil) }
     }
 
-    /// Of a room of pictures alone that has another canvas from segment 3 to 8.
+    /// A video-only room with another canvas from segment 3 to 8.
     private static func canvases(_ number: Int64, ticks: Int64 = 2_000) -> OutputListing {
         let segment = Segment(
             mediaSequence: number, uri: "v-1-\(number).m4s", start: number * 2_000,
@@ -173,7 +175,7 @@ struct UploadQueueTests {
             nextMediaSequence: number + 1)
     }
 
-    @Test("a segment that was cut short has the time of a whole one: a store 300 ms away has it, and no gap")
+    @Test("a shortened segment has the upload time of a whole one: with a store 300 ms away it is no gap")
     func shortSegment() {
         var queue = UploadQueue(rules: UploadRules())
         queue.list(Self.canvases(0, ticks: 100), at: 0)
@@ -182,7 +184,7 @@ struct UploadQueueTests {
             let requests = queue.next(at: now)
             #expect(requests.map(\.name) == [name] && requests.allSatisfy { $0.timeout > 300_000_000 })
             now += 300_000_000
-            #expect(queue.next(at: now).isEmpty, "nothing is given up")
+            #expect(queue.next(at: now).isEmpty, "nothing is dropped")
             for request in requests { queue.answered(request.id, .done, at: now, jitter: 0) }
         }
         let playlist = queue.next(at: now).first { $0.name == "v.m3u8" }
@@ -196,13 +198,13 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "a room that goes back to a canvas it had has its map in the store, whether its deletion waits or is under way",
+        "a room that returns to an earlier canvas has its map in the store, whether its deletion is queued or running",
         arguments: [false, true])
     func mapAgain(isUnderWay: Bool) {
         var queue = UploadQueue(rules: UploadRules())
         var stored: Set<String> = []
         var deletion: UploadRequest?
-        // Deletions alone take their time.
+        // Only deletions take time.
         func work() {
             var requests = queue.next(at: 0)
             while !requests.isEmpty {
@@ -241,7 +243,7 @@ struct UploadQueueTests {
         #expect(queue.isSettled && queue.takeNotices().isEmpty)
     }
 
-    @Test("the end is in every playlist once all of it is there")
+    @Test("the end is in every playlist once all segments are there")
     func end() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
@@ -252,7 +254,7 @@ struct UploadQueueTests {
         #expect(origin.rows("v.m3u8").isEnded && origin.rows("a.m3u8").isEnded)
     }
 
-    @Test("the end waits for an origin that is away")
+    @Test("the end waits for an origin that is down")
     func endWhileAway() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
@@ -264,25 +266,25 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "what waits when the end is listed is tried as long as there is time, however short a live segment's is",
+        "segments queued when the end is listed are retried as long as time is left, unlike live segments",
         arguments: [SimulatedOrigin.Mood.refusing, .silent])
     func lastSegments(mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
-        // Away from shortly before the end: number 5 waits.
+        // Down from shortly before the end: number 5 waits.
         origin.run(seconds: 1.5, mood)
         origin.end()
         origin.run(seconds: 20, mood)
         #expect(origin.queue.waitingSlots == 1 && !origin.queue.isSettled)
         let (number, record) = (Int64(5), origin.queue.record)
-        #expect(record?.next == number, "a worker that is started again begins with it")
+        #expect(record?.next == number, "a restarted worker starts with it")
         origin.run(seconds: 8)
         #expect(origin.queue.isSettled && origin.rows("v.m3u8").isEnded)
         #expect(Self.gaps(origin).isEmpty && Self.gaps(origin, "a.m3u8").isEmpty && Self.lost(origin).isEmpty)
         #expect(origin.rows("v.m3u8").rows.last?.uri == "v-1-\(number).m4s")
     }
 
-    @Test("a successor goes on where the worker before stopped, with its gaps")
+    @Test("a successor continues where the worker before stopped, with its gaps")
     func successor() throws {
         var first = SimulatedOrigin()
         first.files = { $0 != "v-1-6.m4s" }
@@ -294,7 +296,7 @@ struct UploadQueueTests {
         second.list(
             SimulatedOrigin.listing(through: 10, isFirst: true), record: read, at: 0)
         var requests = second.next(at: 0)
-        #expect(requests.map(\.name).sorted() == ["a-1.mp4", "a.m3u8", "v-1.mp4"], "number 10 alone is news")
+        #expect(requests.map(\.name).sorted() == ["a-1.mp4", "a.m3u8", "v-1.mp4"], "only number 10 is new")
         for request in requests { second.answered(request.id, .done, at: 0, jitter: 0) }
         requests = second.next(at: 0)
         #expect(Set(requests.map(\.name)) == ["a-1-10.m4s", "v-1-10.m4s", "v.m3u8"])
@@ -309,7 +311,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "what a worker has not deleted its successor deletes, once its own playlists are there",
+        "objects that a worker did not delete are deleted by its successor, once its own playlists are there",
         arguments: [true, false])
     func leftovers(isKnown: Bool) throws {
         var first = SimulatedOrigin()
@@ -319,11 +321,11 @@ struct UploadQueueTests {
         #expect(read == record && !read.leftovers.isEmpty)
         #expect(read.leftovers.allSatisfy { first.stored[$0] != nil }, "\(read.leftovers)")
         var queue = UploadQueue(rules: UploadRules())
-        // Near the record, or so far behind it that the store's lists begin anew.
+        // Near the record, or so far beyond it that the store's playlists start again.
         let listing = SimulatedOrigin.listing(through: record.next + (isKnown ? 0 : 100), isFirst: true)
         queue.list(listing, record: read, at: 0)
         let passedOn = Set(queue.record?.leftovers ?? [])
-        #expect(passedOn.isSuperset(of: read.leftovers), "of a second kill, too")
+        #expect(passedOn.isSuperset(of: read.leftovers), "also after a second kill")
         var taken: Set<String> = []
         var deleted: [String] = []
         for round in 0..<200 {
@@ -343,7 +345,7 @@ struct UploadQueueTests {
         #expect(Set(deleted).isSuperset(of: Set(read.leftovers).subtracting(listed)), "\(deleted)")
     }
 
-    @Test("deletions are done as long as the store takes them, and are none of what it is owed")
+    @Test("deletions continue while the store accepts them, and do not count as unfinished uploads")
     func deleting() {
         let record = UploadRecord(origin: 5, next: 0, leftovers: ["old.m4s"])
         var queue = UploadQueue(rules: UploadRules())
@@ -362,10 +364,10 @@ struct UploadQueueTests {
             }
         }
         #expect(asked == 1 && !queue.isDeleting && queue.isWhole)
-        #expect(queue.record?.leftovers == ["old.m4s"], "it is tried again")
+        #expect(queue.record?.leftovers == ["old.m4s"], "it is retried")
     }
 
-    @Test("leftovers are names beside the playlists, no more than are noted, and none where objects stay")
+    @Test("leftovers are names beside the playlists, limited in number, and none if objects stay")
     func noLeftovers() throws {
         let many = (0..<5_000).map { "/ 0 v-1-\($0).m4s\n" }.joined()
         let read = try #require(UploadRecord(text: "tandem-upload 1\n5 1\n/ 0 ../x\n/ 0 a/b\n\(many)"))
@@ -378,7 +380,7 @@ struct UploadQueueTests {
         #expect(queue.record?.leftovers == [])
     }
 
-    @Test("a record of another room, or a damaged one, is none")
+    @Test("a record of another room, or a damaged one, is ignored")
     func otherRecord() {
         for text in [
             "", "x", "tandem-upload 1\n", "tandem-upload 1\n5 -1\n", "tandem-upload 1\n5 1\nv\n",
@@ -389,11 +391,11 @@ struct UploadQueueTests {
         var queue = UploadQueue(rules: UploadRules())
         queue.list(
             SimulatedOrigin.listing(through: 10, isFirst: true), record: UploadRecord(origin: 6, next: 11), at: 0)
-        // As new: the newest slots, as many as half of those that may wait.
+        // Like a new store: the newest segments, half of the allowed queue.
         #expect(queue.waitingSlots == 8)
     }
 
-    @Test("a store that nothing is known of is owed all that an ended room lists, not its newest half")
+    @Test("a store in unknown state is sent everything that an ended room lists, not only its newest half")
     func wholeDebt() {
         let listing = SimulatedOrigin.listing(through: 40, isFirst: true, isEnded: true)
         var rules = UploadRules()
@@ -403,10 +405,10 @@ struct UploadQueueTests {
         queue.list(listing, at: 0)
         #expect(queue.waitingSlots == SimulatedOrigin.window + 1 && rules.patience == 30 * Self.second)
         #expect(queue.next(at: 0).allSatisfy { $0.name.hasSuffix("-1.mp4") })
-        #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is given up")
+        #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is dropped")
     }
 
-    @Test("an answer to what was never asked, or twice, changes nothing")
+    @Test("unexpected and repeated answers change nothing")
     func strayAnswers() {
         var queue = UploadQueue(rules: UploadRules())
         queue.answered(7, .done, at: 0, jitter: 0)
@@ -415,10 +417,10 @@ struct UploadQueueTests {
         queue.answered(request.id, .failed("x"), at: 0, jitter: 0)
         queue.answered(request.id, .done, at: 0, jitter: 0)
         #expect(queue.isFailing && queue.taken == 0)
-        #expect(queue.next(at: 0).isEmpty, "it waits before it tries again")
+        #expect(queue.next(at: 0).isEmpty, "it waits before it retries")
     }
 
-    @Test("of a still the newest is sent, one at a time, and nobody waits for it")
+    @Test("only the newest still is sent, one at a time, and nothing waits for it")
     func extras() {
         var queue = UploadQueue(rules: UploadRules())
         queue.put("thumb.jpg", [1], contentType: "image/jpeg")

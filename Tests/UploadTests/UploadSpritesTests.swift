@@ -1,7 +1,7 @@
 import Testing
 import Upload
 
-@Suite("Sheets of stills at a store")
+@Suite("Sprite sheets at a store")
 struct UploadSpritesTests {
     private static let second = SimulatedOrigin.second
 
@@ -9,7 +9,7 @@ struct UploadSpritesTests {
         SpriteUpdate(index: "s.vtt", text: [text], directory: "pictures/", changed: changed, gone: gone, interval: 5)
     }
 
-    /// Takes what is sent now, each time as the store answers, until nothing more is.
+    /// Sends all requests, each answered by the store, until there are no more. Returns the requests.
     private static func settle(_ queue: inout UploadQueue) -> [UploadRequest] {
         var all: [UploadRequest] = []
         for _ in 0..<100 {
@@ -21,7 +21,7 @@ struct UploadSpritesTests {
         return all
     }
 
-    @Test("the index is sent behind every sheet it names, the newest alone; a sheet that changed under way goes again")
+    @Test("only the newest index is sent, after every sheet it names; a sheet that changed meanwhile is sent again")
     func order() throws {
         var queue = UploadQueue(rules: UploadRules())
         queue.put(Self.update(1, ["s-0.jpg", "s-1.jpg"]))
@@ -46,7 +46,7 @@ struct UploadSpritesTests {
         #expect(queue.isSettled && queue.next(at: 0).isEmpty)
     }
 
-    @Test("a sheet that is refused is tried again later, before the index; one that is not there any more is left out")
+    @Test("a refused sheet is retried later, before the index; a missing sheet is left out")
     func failures() throws {
         var queue = UploadQueue(rules: UploadRules())
         queue.put(Self.update(1, ["s-0.jpg", "s-1.jpg"]))
@@ -64,7 +64,9 @@ struct UploadSpritesTests {
         #expect(queue.next(at: wake).map(\.name) == ["s.vtt"])
     }
 
-    @Test("a sheet that left the index is sent no more, and is deleted unless objects stay", arguments: [true, false])
+    @Test(
+        "a sheet that left the index is not sent any more, and is deleted unless objects stay",
+        arguments: [true, false])
     func gone(deletes: Bool) {
         var rules = UploadRules()
         rules.deletes = deletes
@@ -77,7 +79,7 @@ struct UploadSpritesTests {
         #expect(deleted.map(\.name) == (deletes ? ["s-0.jpg", "s-1.jpg"] : []))
     }
 
-    @Test("a sheet the store is slow to take holds up no media")
+    @Test("a sheet that the store accepts slowly delays no media")
     func besideMedia() {
         var queue = UploadQueue(rules: UploadRules())
         queue.put(Self.update(1, ["s-0.jpg"]))
@@ -88,7 +90,7 @@ struct UploadSpritesTests {
         #expect(!names.contains("s.vtt") && !queue.isSettled)
     }
 
-    @Test("days of sheets that wait for a store are taken one after another")
+    @Test("days of sheets that wait for a store are sent one after another")
     func many() {
         var queue = UploadQueue(rules: UploadRules())
         let sheets = (0..<60).map { "s-\($0).jpg" }

@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 import Upload
 
-/// Stores behind TLS, with certificates of authorities the system does not know.
+/// Stores with TLS and certificates of authorities that the system does not know.
 @Suite("Uploads over TLS")
 struct UploadTLSTests {
     private struct Running: MonotonicClock {
@@ -28,7 +28,7 @@ struct UploadTLSTests {
         func keep(_ record: UploadRecord, durable: Bool) -> Bool { true }
     }
 
-    /// Takes every PUT, or reads nothing behind the head of the first.
+    /// Accepts every PUT, or reads nothing after the head of the first.
     private final class Origin: ChannelInboundHandler, Sendable {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
@@ -57,7 +57,7 @@ struct UploadTLSTests {
         }
     }
 
-    @Test("the named authorities' server gets the room; of one they do not know nothing is taken, and it is told once")
+    @Test("a server of the named authorities gets the room; of others nothing is accepted, with one report")
     func authorities() async throws {
         try CertificateMaker.require()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path
@@ -85,13 +85,13 @@ struct UploadTLSTests {
             #expect(end == (isKnown ? .whole : .owed(isNoted: true)))
             let names = origin.taken.withLock { $0 }
             #expect(names.contains("PUT /live/index.m3u8") && names.contains("PUT /live/v-1-0.m4s"))
-            #expect(names.count == 8, "\(names): nothing beside the first room's")
+            #expect(names.count == 8, "\(names): nothing but the first room's")
             #expect(notices.withLock { $0 }.isEmpty == isKnown)
         }
         try await server.close()
     }
 
-    /// A server with the certificate `a` of a directory.
+    /// A server with the certificate `a` in a directory.
     private static func serve(_ origin: Origin, _ folder: String) async throws -> any Channel {
         let tls = try NIOSSLContext(
             configuration: .makeServerConfiguration(
@@ -107,7 +107,7 @@ struct UploadTLSTests {
             }.bind(host: "127.0.0.1", port: 0).get()
     }
 
-    @Test("a store that reads nothing any more does not hold up the end")
+    @Test("a store that stops reading does not delay the end")
     func deaf() async throws {
         try CertificateMaker.require()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import Upload
 
-@Suite("Uploader: its life")
+@Suite("Uploader lifecycle")
 struct UploaderTests {
     private struct Stopped: MonotonicClock {
         func now() -> Int64 { 0 }
@@ -19,17 +19,17 @@ struct UploaderTests {
             files: Files(), clock: Stopped(), notify: notify)
     }
 
-    @Test("one that was never begun can be thrown away, and ended")
+    @Test("an uploader that was never started can be dropped, and ended")
     func unused() async {
         _ = Self.uploader()
         let second = Self.uploader()
-        #expect(await second.finish(by: 0) == .whole, "nothing was listed, so all of it is there")
+        #expect(await second.finish(by: 0) == .whole, "nothing was listed, so everything is there")
         second.list(SimulatedOrigin.listing(through: 0, isFirst: true))
         #expect(second.statistics.waitingSlots == 1)
         #expect(await second.finish(by: 0) == .owed(isNoted: false))
     }
 
-    @Test("a store that has all that was listed, and was told of no end, is owed that")
+    @Test("a store that has everything listed but not the end is incomplete")
     func endless() {
         var queue = UploadQueue(rules: UploadRules())
         #expect(queue.isWhole, "nothing was listed")
@@ -45,7 +45,9 @@ struct UploaderTests {
         #expect(queue.isSettled && queue.isWhole)
     }
 
-    @Test("while a disk hangs listings do not heap up: it is asked for a whole one; the last of a room is always taken")
+    @Test(
+        "while a disk hangs, listings do not pile up: a full listing is requested instead; the last one is always accepted"
+    )
     func bounded() async {
         let uploader = Self.uploader()
         var refused: [Int64] = []
@@ -59,7 +61,9 @@ struct UploaderTests {
         #expect(uploader.statistics.waitingSlots == 65)
     }
 
-    @Test("an origin nobody listens at: what failed is told once, and the end does not wait beyond its time")
+    @Test(
+        "for an origin that refuses connections the failure is reported once, and the end does not wait beyond its time"
+    )
     func refused() async {
         let notices = Mutex<[UploadNotice]>([])
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
@@ -77,7 +81,7 @@ struct UploaderTests {
         #expect(unreachable == [.unreachable("connection refused")])
     }
 
-    /// A disk that answers nobody who reads until it is let go.
+    /// A disk that blocks readers until it is released.
     private final class Hanging: EmptyFiles {
         let gate = DispatchSemaphore(value: 0)
         private let asked: @Sendable () -> Void
@@ -92,7 +96,7 @@ struct UploaderTests {
         }
     }
 
-    @Test("what was still being read when the time was over is owed, not given up as gone")
+    @Test("a file still being read at the deadline counts as unfinished, not as missing")
     func cutOff() async {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         let files = Hanging { tell.yield() }
@@ -104,11 +108,11 @@ struct UploaderTests {
         for await _ in told { break }
         #expect(await uploader.finish(by: 0) == .owed(isNoted: false))
         #expect(uploader.statistics.lost == 0 && uploader.statistics.waitingSlots == 1)
-        #expect(uploader.statistics.failed == 0 && !uploader.statistics.isFailing, "it is no failure of the store")
+        #expect(uploader.statistics.failed == 0 && !uploader.statistics.isFailing, "it is not a failure of the store")
         files.gate.signal()
     }
 
-    /// A place that nobody listens at; tells which objects were to go there.
+    /// An address without a listener; reports which objects were to go there.
     private struct Place: UploadTarget {
         let name: String
         let asked: @Sendable (String) -> Void
@@ -123,7 +127,7 @@ struct UploaderTests {
         func isSame(as other: any UploadTarget) -> Bool { self.shown == other.shown }
     }
 
-    @Test("keys that are renewed while it runs sign what is sent from then on")
+    @Test("keys renewed while it runs sign all later requests")
     func renewed() async {
         let (told, tell) = AsyncStream.makeStream(of: String.self)
         let uploader = Uploader(
@@ -140,7 +144,7 @@ struct UploaderTests {
         _ = await uploader.finish(by: 0)
     }
 
-    /// A directory that keeps notes, or does not any more.
+    /// A directory that stores records, until it stops doing so.
     private final class Notes: EmptyFiles {
         private let kept = Mutex<(record: UploadRecord?, isFull: Bool, isDurable: Bool)>((nil, false, false))
 
@@ -156,7 +160,7 @@ struct UploaderTests {
         func fill() { self.kept.withLock { $0.isFull = true } }
     }
 
-    @Test("what is owed at the end is noted, whatever was noted before, and who cannot note it says so")
+    @Test("unfinished uploads are recorded at the end, whatever was recorded before, and a failed record is reported")
     func noted() async {
         func uploader(_ files: Notes) -> Uploader {
             Uploader(
@@ -164,13 +168,13 @@ struct UploaderTests {
                 files: files, clock: Stopped(), notify: { _ in })
         }
         let files = Notes()
-        // The queue never came to know of it.
+        // The queue never learned of it.
         let late = uploader(files)
         late.list(SimulatedOrigin.listing(through: 7, isFirst: true, isEnded: true))
-        #expect(await late.finish(by: 0, isLast: false) == .owed(isNoted: false), "a successor is told everything")
+        #expect(await late.finish(by: 0, isLast: false) == .owed(isNoted: false), "a successor gets everything")
         #expect(await late.finish(by: 0) == .owed(isNoted: true))
         #expect(files.record() == UploadRecord(origin: 5, next: 0) && files.isDurable)
-        // It came to know, and noted it; somebody has taken the note away.
+        // It was queued and recorded; then the record was removed.
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         let known = Uploader(
             outputID: "x", target: HTTPOrigin(url: "http://127.0.0.1:1"), rules: UploadRules(), connections: 2,
@@ -182,9 +186,9 @@ struct UploaderTests {
         let note = files.record()
         files.forget()
         #expect(await known.finish(by: 0) == .owed(isNoted: true) && files.record() == note && note != nil)
-        #expect(files.isDurable, "nobody would find it out again")
+        #expect(files.isDurable, "it could not be found out again")
         files.fill()
-        #expect(await late.finish(by: 0) == .owed(isNoted: true), "an older note is a note")
+        #expect(await late.finish(by: 0) == .owed(isNoted: true), "an older record still counts")
         files.forget()
         #expect(await late.finish(by: 0) == .owed(isNoted: false))
     }

@@ -3,14 +3,14 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Eight color bars as numbers, so that what comes out can be told from what should.
+/// Eight color bars with known values, so that the output can be compared.
 enum Bars {
     /// Red, green and blue, full range, from left to right: 100 % white, 75 % bars, black.
     static let colors: [(UInt8, UInt8, UInt8)] = [
         (255, 255, 255), (191, 191, 0), (0, 191, 191), (0, 191, 0), (191, 0, 191), (191, 0, 0), (0, 0, 191), (0, 0, 0),
     ]
 
-    /// Writes one picture as raw RGB24.
+    /// Writes one frame as raw RGB24.
     static func write(_ path: String, width: Int, height: Int) throws {
         var row: [UInt8] = []
         for x in 0..<width {
@@ -20,7 +20,7 @@ enum Bars {
         try Data((0..<height).flatMap { _ in row }).write(to: URL(fileURLWithPath: path))
     }
 
-    /// Luma and both chroma of the middle of each bar in BT.709, limited range.
+    /// Luma and chroma in the middle of each bar, in BT.709, limited range.
     static var expected: [[Int]] {
         self.colors.map { red, green, blue in
             let color = CanvasColor(red: red, green: green, blue: blue)
@@ -29,13 +29,13 @@ enum Bars {
     }
 }
 
-/// A canvas as the `raw` output writes it.
+/// A canvas written by the `raw` output.
 struct RawPicture {
     let width: Int
     let height: Int
     let bytes: [UInt8]
 
-    /// All pictures of a YUV4MPEG2 file.
+    /// All frames of a YUV4MPEG2 file.
     static func read(_ path: String, width: Int, height: Int) throws -> [RawPicture] {
         let data = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
         let size = width * height * 3 / 2
@@ -72,7 +72,7 @@ struct RawPicture {
 }
 
 extension Media {
-    /// Runs ffmpeg. If it has no such encoder, filter or pixel format, then the current test ends as skipped.
+    /// Runs ffmpeg. If it lacks the encoder, filter or pixel format, then the current test ends as skipped.
     func run(_ arguments: [String]) throws {
         let result = try Command.run(self.ffmpeg, ["-nostdin", "-v", "error", "-y"] + arguments)
         if result.code == 0 { return }
@@ -84,11 +84,11 @@ extension Media {
     }
 }
 
-/// One file on a small canvas, all of it, offline.
+/// One whole file on a small canvas, offline.
 enum OneSource {
     static let size = (width: 640, height: 360)
 
-    /// - Parameter pane: Members of the pane beside `uid`, JSON with a comma before.
+    /// - Parameter pane: Members of the pane beside `uid`: JSON with a leading comma.
     private static func pipeline(_ path: String, raw: String, pane: String) -> String {
         """
         {

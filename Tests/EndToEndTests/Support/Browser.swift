@@ -5,7 +5,7 @@ import Testing
 
 /// A headless Chromium, driven by the DevTools protocol over two pipes (`--remote-debugging-pipe`): no port, no library.
 final class Browser: @unchecked Sendable {
-    // @unchecked Sendable: `condition` guards all that changes.
+    // @unchecked Sendable: `condition` guards all mutable state.
     private let child: Child
     private let profile: WorkDirectory
     private let condition = NSCondition()
@@ -33,7 +33,7 @@ final class Browser: @unchecked Sendable {
 
     private init(_ path: String) throws {
         self.profile = try WorkDirectory()
-        // The protocol wants descriptors 3 and 4.
+        // The protocol uses descriptors 3 and 4.
         self.child = try Child(
             "/bin/sh",
             [
@@ -64,7 +64,7 @@ final class Browser: @unchecked Sendable {
 
     deinit { self.child.signal(SIGKILL) }
 
-    /// Ends it and waits, so that its files can go.
+    /// Ends it and waits, so that its files can be deleted.
     func close() {
         _ = try? self.call("Browser.close")
         if (try? self.child.wait(timeout: 5)) == nil { self.child.stop(SIGKILL) }
@@ -73,14 +73,14 @@ final class Browser: @unchecked Sendable {
     /// Exceptions and crashes of its pages.
     var errors: [String] { self.locked { self.complaints } }
 
-    /// What it has noted of the players in a tab, see ``MediaLog``. It keeps the newest hundred or so and tells them when it is
-    /// first asked, before it answers: a tab nobody asks about costs nothing.
+    /// What it has logged about the players in a tab; see ``MediaLog``. It keeps about the newest hundred entries and
+    /// sends them before its first reply, so a tab that is never queried costs nothing.
     func mediaLog(_ session: String) throws -> [String] {
         try self.call("Media.enable", [:], session)
         return self.locked { self.mediaLogs[session] ?? [] }
     }
 
-    /// Opens an address in a tab of its own with the probe in it.
+    /// Opens an address in a new tab that has the probe script.
     func open(_ url: String) throws -> Tab {
         let made = try self.call("Target.createTarget", ["url": "about:blank", "newWindow": true])
         guard let target = made["targetId"] as? String,
@@ -95,7 +95,7 @@ final class Browser: @unchecked Sendable {
         return tab
     }
 
-    /// One command and its result.
+    /// Sends one command and returns its result.
     @discardableResult
     func call(
         _ method: String, _ parameters: [String: Any] = [:], _ session: String? = nil, timeout: Double = 20
@@ -113,7 +113,7 @@ final class Browser: @unchecked Sendable {
         defer { self.condition.unlock() }
         while self.answers[id] == nil {
             guard self.isOpen, self.condition.wait(until: deadline) else {
-                throw Missing("no answer of the browser to \(method); it said: \(self.child.errors.suffix(800))")
+                throw Missing("the browser did not answer \(method); its output: \(self.child.errors.suffix(800))")
             }
         }
         let answer = self.answers.removeValue(forKey: id) ?? [:]
@@ -187,7 +187,7 @@ struct Tab: Sendable {
 
     func report() throws -> PlayerReport { try PlayerReport(self.evaluate("probe.report()")) }
 
-    /// Waits until its player plays or has given up, ten seconds at most.
+    /// Waits until its player plays or has given up, at most ten seconds.
     func awaitPlaying() throws {
         try self.evaluate(
             """
@@ -202,7 +202,7 @@ struct Tab: Sendable {
             """)
     }
 
-    /// Prints the errors of a report, and what the browser knows of them where the player has given up.
+    /// Prints the errors of a report, and the browser's log if the player has given up.
     func tell(_ report: PlayerReport, _ way: Watching) {
         for error in report.errors { EndToEnd.report("\(way.rawValue) \(error)") }
         guard report.errors.contains(where: { $0.fatal == true }) else { return }

@@ -3,16 +3,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// An S3 service of its own process, made by people of their own, with a bucket `rooms` that checks signatures.
+/// A third-party S3 service in its own process, with a bucket `rooms`, which checks signatures.
 struct Bucket {
     enum Service: String, CaseIterable {
         case moto
-        /// OpenStack's, with s3api and tempauth.
+        /// OpenStack Swift with s3api and tempauth.
         case swift
         /// `rclone serve s3`.
         case rclone
 
-        /// Whether it keeps an object's type and caching.
+        /// Whether it keeps an object's content type and cache headers.
         var keepsFields: Bool { self != .rclone }
     }
 
@@ -20,19 +20,19 @@ struct Bucket {
         var key: String
         var type: String?
         var caching: String?
-        /// It is the file of the same name, byte for byte; `nil`: there is none.
+        /// Whether it equals the file of the same name, byte for byte; nil: there is no such file.
         var isSame: Bool?
     }
 
     private let child: Child
     private let url: String
     private let region: String
-    /// The keys, for the room.
+    /// The environment variables with the keys for the room.
     let environment: [String: String]
 
-    /// Starts the service. If it cannot be fetched, then the current test ends as skipped.
+    /// Starts the service. If it cannot be downloaded, then the current test ends as skipped.
     ///
-    /// - Parameter directory: For its own files.
+    /// - Parameter directory: For the service's own files.
     static func start(_ service: Service, _ directory: String) throws -> Bucket {
         let fetched = try Command.run("\(EndToEnd.root)/.ci/stores", [service.rawValue], timeout: 150)
         if fetched.code != 0 {
@@ -44,7 +44,7 @@ struct Bucket {
         let words = child.line(from: 0, timeout: 30) { _ in true }?.line.split(separator: " ").map(String.init) ?? []
         guard words.count == 4 else {
             child.stop(SIGKILL)
-            throw Missing("\(service.rawValue) does not start; it said: \(child.errors.suffix(2000))")
+            throw Missing("\(service.rawValue) does not start; its output: \(child.errors.suffix(2000))")
         }
         return Bucket(
             child: child, url: words[0], region: words[1],
@@ -55,7 +55,7 @@ struct Bucket {
 
     /// An output of a pipeline.
     ///
-    /// - Parameter members: More of it, JSON with a comma before.
+    /// - Parameter members: More members of it: JSON with a leading comma.
     func output(_ id: String, prefix: String, secret: String = "BUCKET_SECRET", members: String = "") -> String {
         #"""
         { "type": "s3", "outputId": "\#(id)", "endpoint": "\#(self.url)", "region": "\#(self.region)", "bucket": "rooms",
@@ -63,14 +63,14 @@ struct Bucket {
         """#
     }
 
-    /// What is there, beside the files of a directory.
+    /// The objects in the bucket, compared with the files of a directory.
     func look(beside directory: String) throws -> (objects: [Object], playlists: [String: String]) {
         let from = self.child.outputLines.count
         self.child.send(Array("\(directory)\n".utf8))
         guard let line = self.child.line(from: from, timeout: 20, matches: { _ in true })?.line,
             let answer = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
             let rows = answer["objects"] as? [[String: Any]]
-        else { throw Missing("the bucket cannot be looked at; it said: \(self.child.errors.suffix(2000))") }
+        else { throw Missing("the bucket cannot be read; the service's output: \(self.child.errors.suffix(2000))") }
         let objects = rows.map { row in
             Object(
                 key: row["key"] as? String ?? "", type: row["type"] as? String, caching: row["cache"] as? String,

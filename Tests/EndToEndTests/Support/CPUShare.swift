@@ -1,13 +1,13 @@
 import Foundation
 
-/// A bound on what the threads of one process get of the machine, by the kernel's CPU quota: as a container's limit does it.
+/// Limits the CPU of one process with the kernel's CPU quota, like a container's limit.
 final class CPUShare {
-    /// Where the quota lies, and whether it is the unified hierarchy's.
+    /// Directory of the quota, and whether it belongs to the unified hierarchy.
     private let directory: String
     private let isUnified: Bool
     private static let period = 100_000
 
-    /// - Returns: `nil` where this process may make no control group.
+    /// - Returns: nil if this process may not create a control group.
     init?(pid: Int32) {
         let places = [("/sys/fs/cgroup/cpu", false), ("/sys/fs/cgroup/cpu,cpuacct", false), ("/sys/fs/cgroup", true)]
         for (root, isUnified) in places {
@@ -27,7 +27,7 @@ final class CPUShare {
         return nil
     }
 
-    /// - Parameter cores: At most this many; `nil`: all there are.
+    /// - Parameter cores: The limit; nil: none.
     func set(cores: Double?) -> Bool {
         let quota = cores.map { max(1_000, Int($0 * Double(Self.period))) }
         guard self.isUnified else {
@@ -37,7 +37,7 @@ final class CPUShare {
         return Self.put("\(quota.map(String.init) ?? "max") \(Self.period)", "\(self.directory)/cpu.max")
     }
 
-    /// Once the process is gone.
+    /// After the process has ended.
     deinit { rmdir(self.directory) }
 
     private static func put(_ text: String, _ path: String) -> Bool {

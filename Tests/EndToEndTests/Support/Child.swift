@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A process started by a test, with everything it said.
+/// A process started by a test, with everything it has printed.
 final class Child: @unchecked Sendable {
-    // @unchecked Sendable: `condition` guards all that changes.
+    // @unchecked Sendable: `condition` guards all mutable state.
     let name: String
     let pid: pid_t
     private let condition = NSCondition()
@@ -12,13 +12,13 @@ final class Child: @unchecked Sendable {
     private var errorBytes: [UInt8] = []
     private var openPipes = 0
     private var status: Int32?
-    /// Standard output, when the caller reads it itself.
+    /// Standard output, if the caller reads it.
     let output: Int32
-    /// Standard input, when it stays open.
+    /// Standard input, if it stays open.
     private let standardInput: Int32?
 
     /// - Parameters:
-    ///   - input: What it finds on its standard input.
+    ///   - input: Content of its standard input.
     ///   - keepsInput: Keep its standard input open for ``send(_:)``.
     ///   - readsOutput: Keep its standard output as lines; otherwise the caller reads ``output``.
     init(
@@ -33,7 +33,7 @@ final class Child: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, standardInput.reading, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, standardOutput.writing, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, standardError.writing, STDERR_FILENO)
-        // The test process ignores or blocks what it likes; a child starts with nothing ignored.
+        // The test process may ignore or block signals; a child starts with the defaults.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -75,7 +75,7 @@ final class Child: @unchecked Sendable {
         if let input = self.standardInput { Self.write(bytes, to: input) }
     }
 
-    // MARK: What it said
+    // MARK: Its output
 
     /// Standard error so far.
     var errors: String { self.locked { String(decoding: self.errorBytes, as: UTF8.self) } }
@@ -85,7 +85,7 @@ final class Child: @unchecked Sendable {
 
     /// The first line of standard output from `start` on that `matches`; waits for it.
     ///
-    /// - Returns: The line and the index after it; `nil` when time is over or the process is.
+    /// - Returns: The line and the index after it; nil after the timeout or the end of the process.
     func line(from start: Int, timeout: Double, matches: (String) -> Bool) -> (line: String, next: Int)? {
         let deadline = Date(timeIntervalSinceNow: timeout)
         self.condition.lock()
@@ -109,9 +109,10 @@ final class Child: @unchecked Sendable {
 
     var isRunning: Bool { self.locked { self.status == nil } }
 
-    /// The exit code, or 128 + signal; waits for it and for all output.
+    /// Waits for the process and all its output.
     ///
-    /// - Throws: ``Missing`` when the process still runs then; it is killed.
+    /// - Returns: The exit code, or 128 + signal.
+    /// - Throws: ``Missing`` if the process still runs after the timeout; it is then killed.
     @discardableResult
     func wait(timeout: Double) throws -> Int32 {
         let deadline = Date(timeIntervalSinceNow: timeout)
@@ -121,12 +122,12 @@ final class Child: @unchecked Sendable {
         self.condition.unlock()
         guard let status, !isOpen else {
             self.signal(SIGKILL)
-            throw Missing("\(self.name) still runs after \(timeout) s; it said: \(self.errors.suffix(2000))")
+            throw Missing("\(self.name) still runs after \(timeout) s; its output: \(self.errors.suffix(2000))")
         }
         return status
     }
 
-    /// Ends it when it still runs.
+    /// Sends a signal if it still runs.
     func stop(_ number: Int32 = SIGTERM) {
         self.signal(number)
         _ = try? self.wait(timeout: 10)
@@ -171,7 +172,7 @@ final class Child: @unchecked Sendable {
 
     private func reap() {
         var status: Int32 = 0
-        // Without waiting for it under the lock: a signal must never go to a process id that is free again.
+        // Does not wait for it under the lock: a signal must never go to a process id that has been reused.
         var information = siginfo_t()
         while waitid(P_PID, id_t(self.pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         self.locked {
@@ -188,7 +189,7 @@ final class Child: @unchecked Sendable {
         return (files[0], files[1])
     }
 
-    /// A child that ends without reading its input is its own affair, not the end of the tests.
+    /// A child that ends without reading its input must not end the tests.
     private static let ignoresBrokenPipes: Void = { _ = Glibc.signal(SIGPIPE, SIG_IGN) }()
 
     private static func write(_ bytes: [UInt8], to file: Int32) {
@@ -202,7 +203,7 @@ final class Child: @unchecked Sendable {
     }
 }
 
-/// Programs that run to their end.
+/// Programs that are run to their end.
 enum Command {
     struct Result {
         var code: Int32

@@ -1,8 +1,8 @@
 import Foundation
 
-/// How much of each frame of an output has the color of a publisher, decoded by FFmpeg.
+/// Which share of each output frame has the color of a publisher, decoded by FFmpeg.
 struct ColorShares {
-    /// A color that one publisher alone sends, and that no card, overlay or background has.
+    /// A color sent by only one publisher, which no card, overlay or background has.
     enum Color: String, CaseIterable {
         case yellow, magenta, lime
 
@@ -16,7 +16,7 @@ struct ColorShares {
         }
     }
 
-    /// How far a sample may be from the color: less than a third of what the colors are apart.
+    /// Allowed distance of a sample from the color: less than a third of the distance between colors.
     private static let tolerance = 40
 
     /// Presentation time of each frame in seconds.
@@ -26,7 +26,7 @@ struct ColorShares {
 
     /// Decodes all of a video playlist.
     init(_ path: String, width: Int, height: Int, _ media: Media) throws {
-        // Both at the same time: each decodes all of it on one core.
+        // Both at the same time: each decodes everything on one core.
         let timing = try media.frameTiming(path, "v:0")
         let child = try Child(
             media.ffmpeg,

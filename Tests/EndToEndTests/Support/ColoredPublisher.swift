@@ -3,10 +3,10 @@ import Foundation
 /// A publisher with a color and a tone of its own, so that the decoded output shows whether it is seen and heard.
 struct ColoredPublisher {
     let uid: String
-    /// Stream key of the pipeline that the test writes.
+    /// Stream key in the pipeline that the test writes.
     let key: String
     let color: ColorShares.Color
-    /// Frequency of its tone.
+    /// Frequency of its tone in hertz.
     let hertz: Int
 
     static let host = ColoredPublisher(uid: "1001", key: "a", color: .yellow, hertz: 400)
@@ -29,11 +29,11 @@ struct HiddenSpan {
     var hidesAudio = true
     /// When the command was answered.
     var start: Double
-    /// When the command was sent that ends it.
+    /// When the command that ends it was sent.
     var end = Double.infinity
 }
 
-/// What all workers of a room gave to its viewers, decoded.
+/// Everything that viewers of a room got from all its workers, decoded.
 struct ColoredOutput {
     let colors: ColorShares
     private let tones: Tones
@@ -57,7 +57,7 @@ struct ColoredOutput {
 
     /// Times of frames that show a hidden publisher, and the highest amplitude of its tone while it is muted.
     func faults(_ span: HiddenSpan) -> (frames: [Double], amplitude: Double?) {
-        // A command acts within one tick and 50 ms, which is less than 2.5 frames. A mute is a ramp.
+        // A command takes effect within one tick and 50 ms, which is less than 2.5 frames. A mute is a ramp.
         let gone = span.start + 2.5 / 30
         let frames = self.colors.times(with: span.publisher.color, over: 0.002, from: gone, to: span.end)
         let amplitude = self.tones.peak(span.publisher.hertz, from: gone + 0.2, to: span.end)

@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// What a room answers and writes about what it was commanded, by member, as text.
+/// The commanded state of a room in its replies and files, by member, as text.
 struct CommandedFacts {
     private(set) var values: [String: String] = [:]
     private(set) var revision = 0
-    /// Number of the frame that the program composes next.
+    /// Number of the next frame that the program composes.
     private(set) var tick = 0
 
-    /// - Parameter directory: Where the room keeps `commands.json`.
+    /// - Parameter directory: The directory with the room's `commands.json`.
     init(_ room: RunningRoom, _ directory: String) throws {
         try self.read(room.state())
         for path in ["/v1/scenes", "/v1/document"] {
@@ -51,9 +51,9 @@ struct CommandedFacts {
         self.values["upcoming"] = upcoming.joined(separator: " ")
     }
 
-    /// Reads members that no GET request answers.
+    /// Reads members that no GET request returns.
     private mutating func readFile(_ path: String) throws {
-        // There is none before the first command.
+        // The file does not exist before the first command.
         guard FileManager.default.fileExists(atPath: path) else { return }
         let file = try JSONSerialization.jsonObject(with: Files.bytes(path)) as? [String: Any] ?? [:]
         for member in ["texts", "countdowns"] { self.values["file.\(member)"] = Self.text(file[member]) }
@@ -75,7 +75,7 @@ struct CommandedFacts {
         }
     }
 
-    /// JSON with sorted members; a string stands for itself.
+    /// JSON with sorted members; a string is used unquoted.
     private static func text(_ value: Any?) -> String {
         guard let value, !(value is NSNull) else { return "null" }
         if let text = value as? String { return text }
@@ -85,7 +85,7 @@ struct CommandedFacts {
         } ?? "?"
     }
 
-    /// Members that differ from those of another moment, with both values.
+    /// Members that differ between two moments, with both values.
     ///
     /// - Parameter prefixes: Members with these names may differ.
     func differences(from before: CommandedFacts, except prefixes: [String] = []) -> [String] {

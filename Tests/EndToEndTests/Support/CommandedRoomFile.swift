@@ -1,18 +1,18 @@
 import Foundation
 
-/// The pipeline file of a room that takes all commands of ``RoomCommand/all``, and documents that replace it.
+/// The pipeline file of a room that accepts all commands of ``RoomCommand/all``, and documents that replace it.
 struct CommandedRoomFile {
-    /// Nothing listens there.
+    /// An address without a listener.
     private static let nowhere = "127.0.0.1:9"
 
-    /// Where the room writes its HLS output.
+    /// Directory of the room's HLS output.
     let directory: String
     /// A date in 50 s: a scene may be scheduled 60 s ahead.
     var later: String { ISO8601DateFormatter().string(from: Date().addingTimeInterval(50)) }
 
     static func relay(_ key: String) -> String { #"{"url":"rtmp://\#(Self.nowhere)/live/\#(key)"}"# }
 
-    /// Stream key as the room is given it.
+    /// Stream key as in the room's pipeline.
     private static func key(_ publisher: ColoredPublisher) -> String { SecretWatch.long(publisher.key) }
 
     /// - Parameter late: Stream key of the source 3003; nil: the room does not have it.
@@ -25,7 +25,7 @@ struct CommandedRoomFile {
             """#
     }
 
-    /// - Parameter pushes: Whether there is an RTMP output as well.
+    /// - Parameter pushes: Whether there is also an RTMP output.
     func outputs(pushes: Bool = false) -> String {
         let push = #", { "type": "rtmp", "outputId": "cdn", "url": "rtmp://\#(Self.nowhere)/live", "key": "push-key" }"#
         return #"""
@@ -34,7 +34,7 @@ struct CommandedRoomFile {
             """#
     }
 
-    /// - Parameter members: More members of the document, JSON with a comma at the end.
+    /// - Parameter members: More members of the document: JSON with a trailing comma.
     func pipeline(title: String = "File", members: String = "") -> String {
         #"""
         {

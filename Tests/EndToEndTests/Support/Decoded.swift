@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Push
 
-/// Where a pattern of 1280x720 lies in the picture: its own coordinates plus this offset.
+/// Position of a 1280x720 pattern in the frame: its own coordinates plus this offset.
 struct PatternPane {
     var offset: Int
 
@@ -27,16 +27,16 @@ struct PatternPane {
     }
 }
 
-/// Pictures and sound of an output, decoded by FFmpeg.
+/// Video and audio of an output, decoded by FFmpeg.
 struct Decoded {
-    /// For each pane, the counter and the flash of each picture.
+    /// For each pane, the counter and the flash of each frame.
     var panes: [[(counter: UInt16?, isFlash: Bool)]]
-    /// Presentation time of each picture in seconds.
+    /// Presentation time of each frame in seconds.
     var times: [Double]
 
-    /// Decodes a video playlist whose pictures are 1280x720.
+    /// Decodes a video playlist with frames of 1280x720.
     init(_ path: String, _ panes: [PatternPane], _ media: Media) throws {
-        // Both at the same time: each decodes all of it on one core.
+        // Both at the same time: each decodes everything on one core.
         let timing = try media.frameTiming(path, "v:0")
         let child = try Child(
             media.ffmpeg,
@@ -57,7 +57,7 @@ struct Decoded {
         self.times = try timing.wait()
     }
 
-    /// Reads a whole picture; `false` at the end.
+    /// Reads a whole frame; returns `false` at the end.
     static func fill(_ frame: inout [UInt8], _ file: Int32) -> Bool {
         frame.withUnsafeMutableBytes { bytes in
             var start = 0
@@ -73,7 +73,7 @@ struct Decoded {
 
     /// Times at which the square of pane `index` lights up.
     ///
-    /// Not at the first picture of a publication: the beep there has lost its beginning, because FLV has no word for an
+    /// The first frame of a publication does not count: its beep has lost its start, because FLV cannot signal an
     /// encoder's priming.
     func flashes(_ index: Int) -> [Double] {
         let pictures = self.panes[index]
@@ -83,8 +83,8 @@ struct Decoded {
         }
     }
 
-    /// How many steps from picture to picture there are from `start` seconds on, and how many of them advance the counter
-    /// of pane `index` by one.
+    /// Number of steps between frames from `start` seconds on, and of those that advance the counter of pane `index` by
+    /// one.
     func steps(_ index: Int, from start: Double = 0) -> (steps: Int, good: Int) {
         let pictures = zip(self.times, self.panes[index]).drop { $0.0 < (self.times.first ?? 0) + start }.map(
             \.1.counter)
@@ -93,9 +93,9 @@ struct Decoded {
     }
 }
 
-/// The sound of an output.
+/// The audio of an output.
 enum Beeps {
-    /// Times in seconds at which it gets loud after at least 300 ms of quiet.
+    /// Times in seconds at which it becomes loud after at least 300 ms of quiet.
     static func onsets(_ path: String, _ media: Media) throws -> [Double] {
         let child = try Child(
             media.ffmpeg,
@@ -126,7 +126,7 @@ enum Beeps {
     }
 }
 
-/// Sound against picture: beep minus flash, in milliseconds.
+/// Audio against video: beep minus flash, in milliseconds.
 struct LipSyncResult: CustomStringConvertible {
     var offsets: [Double]
 

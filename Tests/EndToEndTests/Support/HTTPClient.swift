@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// One HTTP/1.1 request a connection, to a listener on this machine.
+/// HTTP/1.1 with one request per connection, to a listener on this machine.
 enum HTTPClient {
     struct Reply {
         var status: Int
@@ -9,7 +9,7 @@ enum HTTPClient {
         var head: String
         var bytes: [UInt8]
 
-        /// The bytes as text; what is no UTF-8 is replaced.
+        /// The body as text; invalid UTF-8 is replaced.
         var body: String { String(decoding: self.bytes, as: UTF8.self) }
 
         func json() -> [String: Any] {
@@ -18,7 +18,7 @@ enum HTTPClient {
     }
 
     /// - Parameters:
-    ///   - address: `http://host:port`, as `room.ready` gives it.
+    ///   - address: `http://host:port`, as in `room.ready`.
     ///   - fields: More header fields.
     static func request(
         _ method: String, _ address: String, _ path: String, body: String = "", fields: [String: String] = [:]
@@ -41,7 +41,7 @@ enum HTTPClient {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while case let count = recv(socket, &chunk, chunk.count, 0), count > 0 { bytes += chunk[..<count] }
-        // By bytes: what a body begins with must not run together with the end of the head.
+        // Searched as bytes, since the start of a body must not combine with the end of the head.
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)),
             let status = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: " ").dropFirst()
                 .first
@@ -55,7 +55,7 @@ enum HTTPClient {
     }
 }
 
-/// 127.0.0.1 as the system calls want it.
+/// 127.0.0.1 in the form of the system calls.
 enum LoopbackAddress {
     static func withAddress<T>(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T) -> T {
         var address = sockaddr_in()
@@ -69,12 +69,12 @@ enum LoopbackAddress {
         }
     }
 
-    /// A TCP port that somebody listens on until `body` has returned.
+    /// A TCP port with a listener until `body` has returned.
     static func withTakenPort<T>(_ body: (UInt16) throws -> T) throws -> T {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(socket) }
         guard self.withAddress(port: 0, { bind(socket, $0, $1) }) == 0, listen(socket, 1) == 0 else {
-            throw Missing("no port to take")
+            throw Missing("no free port")
         }
         var bound = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -6,8 +6,8 @@ import Push
 import RTMP
 import Synchronization
 
-/// A test pattern as a camera takes it: every packet leaves at its time, and whoever comes later begins with the last key
-/// picture. So two encoders can send the same clip from the same moment, however long each takes to start.
+/// A test pattern sent like a camera's: every packet leaves at its time, and a later reader starts at the last key
+/// frame. So two encoders can send the same clip from the same moment, however long each takes to start.
 struct LiveClip {
     private static let header: [UInt8] = Array("FLV".utf8) + [1, 5, 0, 0, 0, 9, 0, 0, 0, 0]
 
@@ -15,7 +15,7 @@ struct LiveClip {
     let beepHertz: Int
     let hasStamps: Bool
 
-    /// - Parameter hasStamps: Pictures carry the time at which they were taken (MISB ST 0604).
+    /// - Parameter hasStamps: Frames carry the time at which they were taken (MISB ST 0604).
     init(_ name: String, hasStamps: Bool, size: (width: Int, height: Int) = (640, 360)) throws {
         let pattern = TestPattern(name: name, width: size.width, height: size.height)
         self.input = try PatternInput(pattern: pattern)
@@ -27,7 +27,7 @@ struct LiveClip {
         Self.header + self.input.parameters.compactMap { FLVTagWriter.configuration($0) }.flatMap { Self.tag($0) }
     }
 
-    /// - Parameter taken: Nanoseconds since the Unix epoch at which the packet's picture was taken.
+    /// - Parameter taken: When the packet's frame was taken, in nanoseconds since the Unix epoch.
     func bytes(_ packet: CodedPacket, taken: Int64) -> [UInt8] {
         var packet = packet
         if self.hasStamps, packet.kind == .video {
@@ -67,7 +67,7 @@ struct LiveClip {
 
 /// Sends a ``LiveClip`` to encoders that read it from a named pipe, from one moment on.
 final class LiveFeed: @unchecked Sendable {
-    // @unchecked Sendable: `lock` guards all that changes.
+    // @unchecked Sendable: `lock` guards all mutable state.
     private struct Reader {
         var file: Int32
         var rest: [UInt8]
@@ -80,8 +80,8 @@ final class LiveFeed: @unchecked Sendable {
     private var isStopped = false
 
     /// - Parameters:
-    ///   - start: Seconds since the Unix epoch at which the clip begins.
-    ///   - delay: How much later everything arrives: the length of the way.
+    ///   - start: Seconds since the Unix epoch at which the clip starts.
+    ///   - delay: Network delay of everything, in seconds.
     init(_ clip: LiveClip, start: Double, delay: Double = 0) {
         self.clip = clip
         Thread.detachNewThread { self.run(start, delay) }
@@ -97,10 +97,10 @@ final class LiveFeed: @unchecked Sendable {
         self.readers = []
     }
 
-    /// Makes a named pipe from which the clip can be read as it goes on.
+    /// Creates a named pipe from which the running clip can be read.
     func open(_ path: String) throws {
         guard mkfifo(path, 0o600) == 0 else { throw Missing("no pipe \(path)") }
-        // Reading and writing, so that it opens without a reader.
+        // Opened for reading and writing, so that it opens without a reader.
         let file = Glibc.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw Missing("cannot open \(path)") }
         self.lock.lock()
@@ -148,7 +148,7 @@ final class LiveFeed: @unchecked Sendable {
 }
 
 extension Publisher {
-    /// ffmpeg, which sends what it reads from a feed as it comes.
+    /// ffmpeg that sends what it reads from a feed as it arrives.
     static func relay(_ ffmpeg: String, _ feed: LiveFeed, _ pipe: String, to url: String) throws -> Publisher {
         try feed.open(pipe)
         return try Publisher(

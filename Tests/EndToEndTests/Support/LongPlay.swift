@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A player outside of browsers that plays for a long time, with the time of each step it made: whoever waits for pictures
-/// makes none.
+/// A native player that plays for a long time, with the time of each step of its position: a player that waits for
+/// media makes none.
 final class LongPlay: Sendable {
     enum Player: String, CaseIterable {
         case ffmpeg
@@ -14,7 +14,7 @@ final class LongPlay: Sendable {
 
     private struct Step {
         var at: Double
-        /// Seconds of media.
+        /// In seconds of media.
         var position: Double
     }
 
@@ -37,7 +37,7 @@ final class LongPlay: Sendable {
         var environment: [String: String] = ["HOME": self.work.path]
         switch player {
         case .ffmpeg:
-            // In real time, as somebody watches.
+            // In real time, like a viewer.
             arguments = [
                 "-nostdin", "-v", "warning", "-re", "-i", url, "-map", "0:v:0", "-map", "0:a:0", "-progress", "pipe:1",
                 "-stats_period", "0.2", "-f", "null", "-",
@@ -81,13 +81,13 @@ final class LongPlay: Sendable {
 
     deinit { self.child.signal(SIGKILL) }
 
-    /// Seconds of media so far, as a line says; most lines say something else.
+    /// Position in seconds of media, if the line has one; most lines do not.
     private static func position(_ line: String, _ player: Player) -> Double? {
         func number(after start: String) -> Double? {
             guard let range = line.range(of: start) else { return nil }
             return Double(line[range.upperBound...].prefix { $0.isNumber || $0 == "." })
         }
-        // The rooms of these tests have 30 pictures a second.
+        // The rooms of these tests have 30 frames per second.
         switch player {
         case .ffmpeg: return line.hasPrefix("frame=") ? number(after: "frame=").map { $0 / 30 } : nil
         case .mpv: return line.hasPrefix("POSITION ") ? number(after: "POSITION ") : nil
@@ -103,11 +103,11 @@ final class LongPlay: Sendable {
     }
 
     var isRunning: Bool { self.child.isRunning }
-    /// What it said of trouble, each line once.
+    /// Its error messages, each once.
     var complaints: [String] {
         var seen: Set<String> = []
         return self.child.errors.split { $0.isNewline }.map { line in
-            // Without addresses of its own memory.
+            // Without memory addresses.
             String(line).replacingOccurrences(of: " @ 0x[0-9a-f]+", with: "", options: .regularExpression)
         }.filter { seen.insert($0).inserted }
     }
@@ -115,7 +115,7 @@ final class LongPlay: Sendable {
     /// Seconds of media played so far.
     var position: Double { self.steps.withLock { ($0.last?.position ?? 0) - ($0.first?.position ?? 0) } }
 
-    /// The longest time without a step from `start` on, in seconds; from the first step where that is later.
+    /// The longest time without a step from `start` on, in seconds; from the first step if that is later.
     func longestStandstill(since start: Double) -> Double {
         let times = self.steps.withLock { $0.map(\.at) }.filter { $0 >= start } + [Date().timeIntervalSince1970]
         return zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? 0

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What ffmpeg and ffprobe say about files and playlists.
+/// Runs ffmpeg and ffprobe on files and playlists.
 struct Media {
     let ffmpeg: String
     let ffprobe: String
@@ -26,14 +26,14 @@ struct Media {
         try #require(result.code == 0, "\(result.errors)")
     }
 
-    /// Everything FFmpeg finds to complain about while it decodes; empty when all is well.
+    /// FFmpeg's warnings and errors while it decodes; empty if there are none.
     func complaints(_ path: String) throws -> String {
         let result = try Command.run(
             self.ffmpeg, ["-nostdin", "-v", "warning", "-xerror", "-i", path, "-map", "0", "-f", "null", "-"])
         return result.code == 0 ? result.errors : "exit \(result.code): \(result.errors)"
     }
 
-    /// An ffprobe that is at work.
+    /// A running ffprobe.
     struct Probing {
         fileprivate let child: Child
         fileprivate let path: String
@@ -45,7 +45,7 @@ struct Media {
             return self.child.outputLines.filter { !$0.isEmpty }.map { $0.trimmingCharacters(in: ["\r", ","]) }
         }
 
-        /// Presentation times of decoded pictures or sound frames in seconds, in order; waits for them.
+        /// Waits. Returns presentation times of decoded video or audio frames in seconds, in order.
         func wait() throws -> [Double] { try self.lines().compactMap { Double($0.split(separator: ",").first ?? "") } }
     }
 
@@ -62,7 +62,7 @@ struct Media {
         return lines.first.flatMap { Int($0) } ?? -1
     }
 
-    /// Presentation times of the packets in seconds, and whether each is a key packet.
+    /// Presentation times of the packets in seconds, and whether each is a key frame.
     func packets(_ path: String, _ stream: String) throws -> [(time: Double, isKey: Bool)] {
         try self.probe(path, ["-select_streams", stream, "-show_entries", "packet=pts_time,flags"]).compactMap { line in
             let fields = line.split(separator: ",")
@@ -71,15 +71,15 @@ struct Media {
         }
     }
 
-    /// Presentation times of decoded pictures or sound frames in seconds, in order.
+    /// Presentation times of decoded video or audio frames in seconds, in order.
     func frameTimes(_ path: String, _ stream: String) throws -> [Double] { try self.frameTiming(path, stream).wait() }
 
-    /// Begins to find out ``frameTimes(_:_:)``.
+    /// Starts ``frameTimes(_:_:)`` in the background.
     func frameTiming(_ path: String, _ stream: String) throws -> Probing {
         try self.probing(path, ["-select_streams", stream, "-show_entries", "frame=pts_time"])
     }
 
-    /// The MD5 of every picture of `arguments`' video output.
+    /// The MD5 of every frame in the video output of `arguments`.
     func pictureHashes(_ arguments: [String]) throws -> [String] {
         let result = try Command.run(
             self.ffmpeg, ["-nostdin", "-v", "error"] + arguments + ["-an", "-f", "framemd5", "-"])

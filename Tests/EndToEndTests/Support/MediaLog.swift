@@ -1,14 +1,14 @@
 import Foundation
 
-/// What a browser notes of the players in a page (DevTools' domain Media): each segment that its own HLS player has fetched,
-/// what is buffered, and every error with its causes. `video.error` says the first word of that: Chromium calls a request
-/// that failed, a playlist or bytes it could not read and a buffer with a hole alike `DEMUXER_ERROR_COULD_NOT_PARSE`.
+/// A browser's log of the players in a page (DevTools domain Media): each segment fetched by its own HLS player, the
+/// buffered ranges, and every error with its causes. `video.error` is less exact: Chromium reports a failed request, an
+/// unreadable playlist or segment and a buffer gap all as `DEMUXER_ERROR_COULD_NOT_PARSE`.
 enum MediaLog {
     private static let kinds = ["properties", "messages", "events", "errors"]
-    /// Bytes of an entry.
+    /// Largest entry in bytes.
     private static let longest = 2_000
 
-    /// The entries of a notification, one a line; none of one that is about something else.
+    /// The entries of a notification, one a line; none if it is about something else.
     static func lines(_ message: [String: Any]) -> [String] {
         guard let parameters = message["params"] as? [String: Any] else { return [] }
         return self.kinds.flatMap { kind -> [String] in

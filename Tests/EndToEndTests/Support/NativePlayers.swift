@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Players of other makers, each without screen and loudspeaker.
+/// Native players, each without screen and loudspeaker.
 enum NativePlayer: String, CaseIterable {
     case ffmpeg
     case mpv
@@ -52,7 +52,7 @@ enum NativePlayer: String, CaseIterable {
         }
     }
 
-    /// What it says of the pictures so far; the last match counts.
+    /// Number of frames so far according to its output; the last match counts.
     fileprivate func pictures(_ text: String) -> Int? {
         let numbers: [Substring] =
             switch self {
@@ -64,19 +64,18 @@ enum NativePlayer: String, CaseIterable {
         return numbers.last.flatMap { Int($0) }
     }
 
-    /// Lines that say what went wrong with the media, of its standard output and its standard error.
+    /// Lines of its standard output and standard error that report problems with the media.
     fileprivate func complaints(_ output: [String], _ errors: String) -> [String] {
         let lines = errors.split { $0.isNewline }.map { String($0.replacing(/\u{1b}\[[AK]/, with: "")) }
         // ffmpeg's standard output is its progress.
         return (self == .ffmpeg ? lines : output + lines).filter { line in
             switch self {
-            // FFmpeg reads the map again after each reload of a live playlist, and then says that it has it already.
+            // FFmpeg reads the map again after each reload of a live playlist, and logs that it is a duplicate.
             case .ffmpeg: !line.isEmpty && !line.contains("duplicated MOOV")
             case .mpv: !line.isEmpty && !line.hasPrefix("shown ") && !line.contains("duplicated MOOV")
             case .gstreamer, .oldGStreamer:
                 line.hasPrefix("ERROR") || line.hasPrefix("WARNING") || line.contains("got EOS")
-            // Where VLC takes a breath to make its buffer longer it says that a clock reference came late, and where it begins,
-            // of what comes before the first, that there is none.
+            // When VLC pauses to extend its buffer it logs a late clock reference, and at the start a missing one.
             case .vlc:
                 line.contains(/error|cannot|failed|late picture|corrupted  :\s*[1-9]/.ignoresCase())
                     && !line.contains(/interface|dbus|libvlc|pulse|vdpau|xcb|lua|no error|pts_delay increased/)
@@ -86,16 +85,16 @@ enum NativePlayer: String, CaseIterable {
     }
 }
 
-/// One playing of an address by a ``NativePlayer``.
+/// One playback of an address by a ``NativePlayer``.
 final class NativePlay {
-    /// How it went.
+    /// The result.
     struct Outcome: CustomStringConvertible {
         var player: NativePlayer
-        /// Pictures shown; with ffmpeg those decoded.
+        /// Frames shown; for ffmpeg frames decoded.
         var pictures: Int
-        /// What it had to say of the media before it was stopped.
+        /// Its messages about the media before it was stopped.
         var complaints: [String]
-        /// It ended before it was told to.
+        /// Whether it ended without being asked.
         var gaveUp: Bool
 
         var description: String {
@@ -106,7 +105,7 @@ final class NativePlay {
 
     let player: NativePlayer
     private let child: Child
-    /// VLC's home, also for a user who owns nothing.
+    /// VLC's home directory, accessible for an unprivileged user.
     private let home: WorkDirectory
 
     fileprivate init(_ player: NativePlayer, _ path: String, _ url: String) throws {
@@ -132,7 +131,7 @@ final class NativePlay {
 
     var isRunning: Bool { self.child.isRunning }
 
-    /// Pictures shown so far; with ffmpeg those decoded.
+    /// Frames shown so far; for ffmpeg frames decoded.
     func pictures() -> Int {
         if self.player == .vlc {
             let start = self.child.outputLines.count
@@ -142,7 +141,7 @@ final class NativePlay {
         return self.player.pictures(self.said) ?? 0
     }
 
-    /// Ends it as somebody does who has seen enough.
+    /// Stops it like a user would.
     func stop() -> Outcome {
         let pictures = self.pictures()
         let outcome = Outcome(

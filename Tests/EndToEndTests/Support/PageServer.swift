@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A few files over HTTP/1.1 on a port of its own: the pages that a browser opens. Gone with the object.
+/// Serves a few files over HTTP/1.1 on its own port: the pages that a browser opens. Stops with the object.
 final class PageServer: Sendable {
     /// `http://127.0.0.1:port`.
     let address: String

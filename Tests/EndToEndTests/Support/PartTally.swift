@@ -1,10 +1,11 @@
 import Testing
 
-/// How soon a room's parts are out, by its metrics.
+/// Part latency of a room, from its metrics.
 struct PartTally {
-    /// So far, of all renditions.
+    /// Number of parts so far, in all renditions.
     let parts: Int
-    /// Those that took more than 160 ms from their last picture's entry into the encoder: the metrics' bound next to 150.
+    /// Number of parts that took more than 160 ms after their last frame entered the encoder: the histogram bound next
+    /// to 150.
     let late: Int
 
     init(_ room: RunningRoom) throws {
@@ -22,10 +23,10 @@ struct PartTally {
         self.late = all - sum("0.16")
     }
 
-    /// Half of them within 150 ms, and all but one in a hundred. Of less than a hundred that would be the slowest, and one breath of
-    /// the machine's makes one of every rendition slow: of those all but one in ten.
+    /// Checks that half of the parts took at most 150 ms, and 99 % of a hundred or more. With fewer parts at most one
+    /// in ten may be late, since one pause of the machine delays one part of every rendition.
     ///
-    /// - Parameter latency: Of the room's summary.
+    /// - Parameter latency: From the room's summary.
     func expectSoon(_ latency: [String: Any]) throws {
         let parts = try #require(latency["parts"] as? Int)
         expectTiming(try #require(latency["p50"] as? Double), atMost: 150, "ms to half of the parts")

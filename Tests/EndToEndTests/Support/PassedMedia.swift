@@ -1,8 +1,8 @@
 import Foundation
 
-/// Coded pictures as a publisher has them in a file, and as a room's segments have them.
+/// Encoded frames in a publisher's file, and in a room's segments.
 enum PassedMedia {
-    /// Payloads of the pictures of an FLV file with H.264, in its order. Spec: Adobe FLV 10.1, Annex E.4.
+    /// Payloads of the H.264 frames of an FLV file, in order. Spec: Adobe FLV 10.1, Annex E.4.
     static func pictures(flv path: String) throws -> [Data] {
         let bytes = try [UInt8](Files.bytes(path))
         var found: [Data] = []
@@ -11,7 +11,7 @@ enum PassedMedia {
             let size = Int(bytes[place + 1]) << 16 | Int(bytes[place + 2]) << 8 | Int(bytes[place + 3])
             let body = place + 11
             guard body + size <= bytes.count else { break }
-            // A picture of codec 7 that is a NAL unit packet.
+            // A frame of codec 7 in a NAL unit packet.
             if bytes[place] == 9, size > 5, bytes[body] & 0x0F == 7, bytes[body + 1] == 1 {
                 found.append(Data(bytes[body + 5..<body + size]))
             }
@@ -20,14 +20,14 @@ enum PassedMedia {
         return found
     }
 
-    /// A picture of a segment: presentation time in the track's ticks, and its payload.
+    /// A frame of a segment: presentation time in the track's ticks, and its payload.
     struct Sample {
         var pts: Int64
         var duration: Int64
         var payload: Data
     }
 
-    /// The samples of a fragmented MP4 segment of pictures. Spec: ISO/IEC 14496-12 §8.8.
+    /// The samples of a fragmented MP4 video segment. Spec: ISO/IEC 14496-12 §8.8.
     static func samples(segment path: String) throws -> [Sample] {
         let bytes = try [UInt8](Files.bytes(path))
         func number(_ place: Int, _ count: Int = 4) -> Int64 {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A room that passes packets of a publisher through, and what is judged of it.
+/// A room with passthrough, and its checks.
 enum PassedRoom {
     static func clip(_ media: Media, _ path: String, seconds: Double, bFrames: Int, gop: Int = 30) throws {
         var arguments = Publisher.arguments(
@@ -14,7 +14,7 @@ enum PassedRoom {
         try #require(result.code == 0, "\(result.errors)")
     }
 
-    /// The rendition's runs of segments of one initialization segment each.
+    /// The rendition's runs of segments with the same initialization segment.
     private static func runs(_ directory: String, _ name: String) throws -> [(map: String, segments: [String])] {
         var runs: [(map: String, segments: [String])] = []
         for segment in try Playlist(contentsOf: "\(directory)/\(name).m3u8").segments {
@@ -28,9 +28,9 @@ enum PassedRoom {
         return runs
     }
 
-    /// Every picture is there once; those of the publisher are the publisher's, bit for bit and in its order.
+    /// Checks that every frame appears once, and that the publisher's frames are unchanged, bit for bit and in order.
     ///
-    /// - Returns: Pictures of the publisher's.
+    /// - Returns: Number of the publisher's frames.
     @discardableResult
     static func judge(
         _ directory: String, _ clip: String, _ media: Media, work: WorkDirectory, whole: Bool
@@ -53,15 +53,15 @@ enum PassedRoom {
             #expect(try media.frameCount(path) == samples.count)
             let own = samples.compactMap { numbers[$0.payload] }
             guard !own.isEmpty else { continue }
-            #expect(own.count == samples.count, "a publisher's run holds nothing else")
-            #expect(zip(own, own.dropFirst()).allSatisfy { $1 == $0 + 1 }, "run \(index): lost or doubled pictures")
+            #expect(own.count == samples.count, "a publisher's run contains nothing else")
+            #expect(zip(own, own.dropFirst()).allSatisfy { $1 == $0 + 1 }, "run \(index): lost or doubled frames")
             passed += own.count
         }
         shown.sort()
         if whole {
             #expect(shown == (0..<Int64(shown.count)).map { (shown.first ?? 0) + $0 * 1_000 })
         } else {
-            // Where a publisher is cut off its last picture is held for up to a fifth of a second.
+            // When a publisher is cut off its last frame is held for up to a fifth of a second.
             #expect(zip(shown, shown.dropFirst()).allSatisfy { $1 - $0 >= 1_000 && $1 - $0 <= 7_000 })
         }
         return passed

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the probe of a page saw, `Scripts/probe.js`.
+/// The report of a page's probe, `Scripts/probe.js`.
 struct PlayerReport: Decodable {
     struct Problem: Decodable, CustomStringConvertible {
         var at: Double
@@ -25,13 +25,13 @@ struct PlayerReport: Decodable {
         /// Milliseconds since the page was opened.
         var at: Double
         var media: Double
-        /// `nil`: it goes on.
+        /// nil: it still goes on.
         var seconds: Double?
         /// Within the first half second of media.
         var isStart: Bool
     }
 
-    /// A date range as hls.js shows it: one cue for each of its attributes. Media times in seconds.
+    /// A date range as hls.js exposes it: one cue for each of its attributes. Media times in seconds.
     struct Cue: Decodable {
         var id: String
         var key: String?
@@ -43,9 +43,9 @@ struct PlayerReport: Decodable {
         var active: Double?
     }
 
-    /// A picture whose clock lies elsewhere than that of the picture seen before it. Media times in seconds.
+    /// A frame whose clock is at another position than in the frame before. Media times in seconds.
     struct Layout: Decodable {
-        /// Index into the probe's panes: 0 over the whole picture, 1 in its left half.
+        /// Index into the probe's panes: 0 in the whole frame, 1 in its left half.
         var pane: Int
         var at: Double
         var before: Double?
@@ -63,7 +63,7 @@ struct PlayerReport: Decodable {
             && (problem.text ?? "").contains("still processing an 'appendBuffer'")
     }
 
-    /// Errors that no list excuses.
+    /// Errors that are not allowed.
     var faults: [Problem] { self.errors.filter { !Self.isAllowed($0) } }
 
     var now: Double
@@ -77,12 +77,12 @@ struct PlayerReport: Decodable {
     var errors: [Problem]
     var waits: [Wait]
     var sizes: [String]
-    /// Seconds from the drawing of a picture at its publisher to its showing, every tenth of a second.
+    /// Seconds from drawing a frame at its publisher to showing it, every tenth of a second.
     var clock: [Double]
-    /// hls.js's own word for it.
+    /// hls.js's own latency measurement.
     var latency: [Double]
     var rates: [Double]
-    /// Pictures whose clock could not be read.
+    /// Number of frames whose clock could not be read.
     var unread: Int
     var id3: Int
     var cues: [String]
@@ -100,7 +100,7 @@ struct PlayerReport: Decodable {
         self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
     }
 
-    /// Stalls that a viewer sees: waiting after the start.
+    /// Stalls that a viewer sees: waiting for media after the start.
     var stalls: [Double] { self.waits.filter { !$0.isStart }.map { $0.seconds ?? (self.now - $0.at) / 1000 } }
 
     static func percentile(_ values: [Double], _ share: Double) -> Double {

@@ -17,7 +17,7 @@ struct Playlist {
     var mediaSequence = 0
     var isEnded = false
     var segments: [Segment] = []
-    /// What is wrong with it.
+    /// Violations found.
     var mistakes: [String] = []
 
     init(contentsOf path: String) throws { self.init(try Files.text(path)) }
@@ -67,7 +67,7 @@ struct Playlist {
 
     var duration: Double { self.segments.reduce(0) { $0 + $1.duration } }
 
-    /// The media playlists a directory holds: one per rendition and the sound.
+    /// The media playlists in a directory: one per rendition and one for audio.
     static func all(in directory: String) throws -> [(name: String, playlist: Playlist)] {
         try Files.names(in: directory)
             .filter { $0.hasSuffix(".m3u8") && $0 != "index.m3u8" && !$0.hasSuffix("-iframes.m3u8") }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Reads all media playlists of a room again and again, whoever serves them, and remembers what no update may change.
+/// Reads all media playlists of a room repeatedly, from any worker, and remembers what no update may change.
 final class PlaylistWatch: Sendable {
     private struct History: Sendable {
         var mediaSequence: [String: Int] = [:]
@@ -39,11 +39,11 @@ final class PlaylistWatch: Sendable {
     func stop() { self.history.withLock { $0.isStopped = true } }
 
     var reads: Int { self.history.withLock(\.reads) }
-    /// Everything that a playlist of one presentation must not do.
+    /// Changes that are not allowed within one presentation.
     var faults: [String] { self.history.withLock(\.faults) }
-    /// How long nobody answered, in seconds, each time.
+    /// Durations without an answer, in seconds.
     var outages: [Double] { self.history.withLock(\.outages) }
-    /// The initialization segments each playlist has ever named.
+    /// All initialization segments that each playlist has named.
     var maps: [String: Set<String>] { self.history.withLock(\.maps) }
     var promises: [String: Set<String>] { self.history.withLock(\.promises) }
 

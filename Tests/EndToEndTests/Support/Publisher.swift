@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Somebody who publishes to a room; gone with the object.
+/// A publisher of a room; stops with the object.
 final class Publisher: Sendable {
     let child: Child
 
@@ -9,7 +9,7 @@ final class Publisher: Sendable {
 
     deinit { self.child.signal(SIGKILL) }
 
-    /// Our own client with the pattern whose counter, flash and beep are judged.
+    /// Tandem's own client with the pattern whose counter, flash and beep are checked.
     static func pattern(
         _ name: String, to url: String, size: String = "1280x720", seconds: Double? = nil
     ) throws -> Publisher {
@@ -29,9 +29,9 @@ final class Publisher: Sendable {
                 + ["-f", "flv", url])
     }
 
-    /// Test picture and tone, encoded; the caller adds the output.
+    /// FFmpeg arguments for an encoded test pattern and tone; the caller adds the output.
     ///
-    /// - Parameter picture: A source of FFmpeg's lavfi, with options of its own or without: `testsrc2`, `color=c=lime`.
+    /// - Parameter picture: A source of FFmpeg's lavfi, with or without options: `testsrc2`, `color=c=lime`.
     static func arguments(
         size: String, seconds: Double, hertz: Int, isRealTime: Bool, picture: String = "testsrc2", bFrames: Int = 0
     ) -> [String] {

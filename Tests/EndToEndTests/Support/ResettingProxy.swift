@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A wire between one publisher and the room that a test can cut so that the room sees a reset, not an end.
+/// A proxy between one publisher and the room that a test can cut so that the room sees a reset, not an end.
 final class ResettingProxy: @unchecked Sendable {
-    // @unchecked Sendable: `lock` guards the only thing that changes.
+    // @unchecked Sendable: `lock` guards the only mutable member.
     private let lock = NSLock()
     private var isCut = false
     private let done = DispatchSemaphore(value: 0)
@@ -11,7 +11,7 @@ final class ResettingProxy: @unchecked Sendable {
 
     /// - Parameters:
     ///   - target: The room's port.
-    ///   - prefix: What the room gets before everything else.
+    ///   - prefix: Bytes sent to the room before everything else.
     init(to target: UInt16, prefix: [UInt8] = []) throws {
         let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard LoopbackAddress.withAddress(port: 0, { bind(listener, $0, $1) }) == 0, listen(listener, 1) == 0 else {
@@ -41,7 +41,7 @@ final class ResettingProxy: @unchecked Sendable {
         {
             self.pump(near, far)
         }
-        // No lingering: what is closed like this is reset (tcp(7), SO_LINGER of zero seconds).
+        // Without lingering a close sends a reset (tcp(7), SO_LINGER of zero seconds).
         var none = linger(l_onoff: 1, l_linger: 0)
         setsockopt(far, SOL_SOCKET, SO_LINGER, &none, socklen_t(MemoryLayout<linger>.size))
         close(far)

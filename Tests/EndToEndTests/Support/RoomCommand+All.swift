@@ -1,6 +1,6 @@
 extension RoomCommand {
-    /// Commands of each kind, in an order in which each of them is accepted and changes something. The guest is hidden and the third
-    /// publisher is kicked from the first three on.
+    /// Commands of each kind, in an order in which each is accepted and changes something. From the first three on the
+    /// guest is hidden and the third publisher is kicked.
     static let all = [
         Self.safety, Self.scenes, Self.phases, Self.overlays, Self.sources, Self.relays, Self.documents,
         Self.replacements,
@@ -61,7 +61,7 @@ extension RoomCommand {
         ) { $0["pk.phase"] == "pk" && $0["pk.endScene"] == "guest" && $0["scene"] == "pk" },
     ]
 
-    /// A PK changes the scene, whose countdowns then begin.
+    /// A PK changes the scene, whose countdowns then start.
     private static let pk = ["pk.", "scene", "upcoming", "file.countdowns"]
 
     private static let overlays = [

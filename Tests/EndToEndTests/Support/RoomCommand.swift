@@ -1,19 +1,19 @@
 import Foundation
 
-/// A command to a running room, and what a successor of its worker must show of it.
+/// A command to a running room, and what a successor must show after it.
 struct RoomCommand: Sendable {
     /// When the command is on disk.
     enum Durability: Sendable {
         /// When it is answered.
         case answered
-        /// 100 ms after it was answered.
+        /// 100 ms after it is answered.
         case soon
     }
 
-    /// What a command hides from viewers, or shows again, of a publisher.
+    /// How a command changes whether viewers see and hear a publisher.
     struct Visibility: Sendable {
         var publisher: ColoredPublisher
-        /// nil: as before.
+        /// nil: unchanged.
         var showsVideo: Bool?
         var playsAudio: Bool?
     }
@@ -22,7 +22,7 @@ struct RoomCommand: Sendable {
     let method: String
     let path: String
     let body: @Sendable (CommandedRoomFile) -> String
-    /// Names of ``CommandedFacts`` that the command may change begin with one of these.
+    /// Prefixes of the ``CommandedFacts`` that the command may change.
     let changes: [String]
     /// Whether a room shows the effect of the command.
     let shows: @Sendable (CommandedFacts) -> Bool
@@ -45,7 +45,7 @@ struct RoomCommand: Sendable {
         (self.changes, self.shows) = (changes, shows)
     }
 
-    /// The same command, which is on disk 100 ms after its reply.
+    /// The same command, written to disk 100 ms after its reply.
     var soon: RoomCommand {
         var command = self
         command.durability = .soon
@@ -65,7 +65,7 @@ struct RoomCommand: Sendable {
         return command
     }
 
-    /// A command that sets members of a source to the value that a GET request then answers.
+    /// A command that sets members of a source, which a GET request then returns.
     static func source(_ name: String, _ publisher: ColoredPublisher, _ members: KeyValuePairs<String, String>)
         -> RoomCommand
     {
@@ -76,7 +76,7 @@ struct RoomCommand: Sendable {
         ) { facts in names.allSatisfy { facts[$0.0] == $0.1 } }
     }
 
-    /// A command that sets members of a source which only `commands.json` tells.
+    /// A command that sets members of a source that are only in `commands.json`.
     static func stored(_ name: String, _ publisher: ColoredPublisher, _ body: String, _ member: String, _ value: String)
         -> RoomCommand
     {

@@ -1,8 +1,8 @@
 extension Rooms {
-    /// A live room for real players: 640x360, the low-latency preset, both ports as given.
+    /// A live room for real players: 640x360, the low-latency preset, both ports given.
     ///
     /// - Parameters:
-    ///   - partFrames: 16 is the default of the program; 10 is the short choice.
+    ///   - partFrames: 16 is the default; 10 is the short choice.
     ///   - second: Whether there is a smaller rendition, too.
     static func watched(
         _ directory: String, partFrames: Int = 16, rtmp: String = "127.0.0.1:0", http: String = "127.0.0.1:0",

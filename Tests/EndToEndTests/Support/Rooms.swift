@@ -1,21 +1,21 @@
 import Foundation
 
-/// Pipelines as a test writes them: two publishers, solo and side by side.
+/// Pipelines of tests: two publishers, solo and side by side.
 enum Rooms {
-    /// One small rendition: for tests that are not about the picture.
+    /// One small rendition, for tests that do not check the video.
     static let small =
         #"[{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000, "preset": "ultrafast" } }]"#
-    /// One large rendition, whose picture is read. Without B-pictures: FFmpeg takes negative composition offsets for a shift
-    /// of the whole track, one picture, and would say so of the sound.
+    /// One large rendition, whose frames are read. Without B-frames: FFmpeg reads negative composition offsets as a
+    /// shift of the whole track by one frame, and would report it for the audio.
     static let large = """
         [{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000, "preset": "ultrafast", "bFrames": 0 } }]
         """
 
-    /// A live room whose keys are `a` (uid 1001) and `b` (uid 2002), both ports chosen by the system.
+    /// A live room with the keys `a` (uid 1001) and `b` (uid 2002), both ports chosen by the system.
     ///
     /// - Parameters:
-    ///   - volumes: Of the two sources, in percent.
-    ///   - members: More members of the document, JSON with a comma at the end.
+    ///   - volumes: Volumes of the two sources, in percent.
+    ///   - members: More members of the document: JSON with a trailing comma.
     static func live(
         _ directory: String, renditions: String? = nil, canvas: (width: Int, height: Int) = (1280, 720),
         scene: String = "solo", volumes: (Int, Int) = (100, 100), rtmp: String = "127.0.0.1:0", members: String = ""
@@ -41,7 +41,7 @@ enum Rooms {
         """
     }
 
-    /// A live room that costs little.
+    /// A live room with low CPU cost.
     static func small(_ directory: String, rtmp: String = "127.0.0.1:0", members: String = "") -> String {
         self.live(directory, renditions: self.small, canvas: (320, 180), rtmp: rtmp, members: members)
     }

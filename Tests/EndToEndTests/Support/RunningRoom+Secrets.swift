@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// What must not be in anything a room says: the stream keys, passphrases and secrets a test uses.
+/// Secrets that must not appear in any output of a room: the stream keys, passphrases and secrets of a test.
 ///
-/// Short keys, which tests are written with, are made longer on their way into the room, so that they can be looked for.
+/// Short keys, which tests use, are made longer on their way into the room, so that they can be searched for.
 final class SecretWatch: @unchecked Sendable {
-    // @unchecked Sendable: `lock` guards all that changes.
+    // @unchecked Sendable: `lock` guards all mutable state.
 
-    /// What is put behind short keys.
+    /// Suffix added to short keys.
     private static let suffix = "-5ecret7f31c0"
     private static let shortest = 8
 
@@ -18,7 +18,7 @@ final class SecretWatch: @unchecked Sendable {
     /// Directories the room writes to.
     private let directories: [String]
 
-    /// - Returns: The pipeline as the room is given it.
+    /// - Returns: The pipeline with long keys, as the room gets it.
     static func hiding(in pipeline: String) -> String {
         self.replacing(#"("streamKey"\s*:\s*")([^"]*)""#, in: pipeline) { Self.long($0) }
     }
@@ -26,12 +26,12 @@ final class SecretWatch: @unchecked Sendable {
     static func long(_ key: String) -> String { key.utf8.count < self.shortest ? key + self.suffix : key }
 
     /// - Parameters:
-    ///   - pipeline: As the room is given it.
-    ///   - environment: What the room is given besides.
+    ///   - pipeline: As the room gets it.
+    ///   - environment: Environment variables of the room.
     init(_ pipeline: String, environment: [String: String]) {
         for word in ["streamKey", "url"] {
             for text in Self.matches(#""\#(word)"\s*:\s*"([^"]*)""#, in: pipeline) {
-                // Of an address, what follows the last slash and what the query says.
+                // In a URL, the part after the last slash and the query.
                 if word == "streamKey" {
                     self.secrets.insert(text)
                 } else {
@@ -70,13 +70,13 @@ final class SecretWatch: @unchecked Sendable {
         return secrets
     }
 
-    /// Something else that must not be said: a key that is wrong, or a signature.
+    /// Adds another secret: a wrong key, or a signature.
     func add(_ secret: String) { self.lock.withLock { _ = self.secrets.insert(secret) } }
 
-    /// What the room has answered.
+    /// Records a reply of the room.
     func note(_ reply: String) { self.lock.withLock { self.replies.append(reply) } }
 
-    /// Looks through all the room has said and written; once.
+    /// Searches everything that the room has printed and written; runs once.
     func check(_ child: Child) {
         let (secrets, replies, isFirst) = self.lock.withLock { () -> ([String], [String], Bool) in
             defer { self.isChecked = true }
@@ -89,7 +89,7 @@ final class SecretWatch: @unchecked Sendable {
             for name in (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? [] where Self.isText(name)
             {
                 let text = try? String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
-                // Where requests send something to stands there with its key, and nowhere else.
+                // URLs of outputs contain their key in this file, and nowhere else.
                 said[name] =
                     name.contains("commands.json")
                     ? text.map { Self.replacing(#"("url"\s*:\s*")([^"]*)""#, in: $0) { _ in "" } } : text
@@ -117,7 +117,8 @@ final class SecretWatch: @unchecked Sendable {
         }
     }
 
-    /// - Parameter pattern: Two groups: what stays, and what `change` changes, up to a closing quotation mark.
+    /// - Parameter pattern: Has two groups: text to keep, and text up to a closing quotation mark that `change`
+    ///   replaces.
     private static func replacing(_ pattern: String, in text: String, _ change: (String) -> String) -> String {
         guard let expression = try? NSRegularExpression(pattern: pattern) else { return text }
         var text = text

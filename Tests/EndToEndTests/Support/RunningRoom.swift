@@ -2,24 +2,24 @@ import Foundation
 import Glibc
 import Testing
 
-/// A room in its own process, and what its events say.
+/// A room in its own process, with its events.
 final class RunningRoom: Sendable {
     let child: Child
     let rtmp: String
     let control: String
     let viewer: String?
-    /// What the room must keep to itself.
+    /// Secrets that the room must not print.
     let secrets: SecretWatch
     private let isFile: Bool
 
-    /// What lets requests send to other rooms and receivers of the test, which are all on this machine.
+    /// Allows requests to connect to other rooms and receivers of the test, which are all on this machine.
     private static let egress = ["--set", #"control.egress.allowedHosts=["127.0.0.0/8"]"#]
 
     /// Starts `tandem run` and waits until it is ready.
     ///
     /// - Parameters:
-    ///   - pipeline: JSON, given on standard input; or the path of a file.
-    ///   - allowsLoopback: False for the allow list that the pipeline has.
+    ///   - pipeline: JSON for standard input, or the path of a file.
+    ///   - allowsLoopback: False: use the allow list of the pipeline.
     ///   - binary: The program that runs the room.
     init(
         _ pipeline: String, _ arguments: [String] = [], environment: [String: String] = [:],
@@ -36,7 +36,7 @@ final class RunningRoom: Sendable {
         self.secrets = SecretWatch(text, environment: environment)
         guard let (line, _) = child.line(from: 0, timeout: 15, matches: { _ in true }), let ready = Event(line) else {
             child.stop(SIGKILL)
-            throw Missing("the room said nothing; it said: \(child.errors)")
+            throw Missing("the room emitted no event; its output: \(child.errors)")
         }
         #expect(ready.type == "room.ready", "the first event is room.ready")
         self.child = child
@@ -50,10 +50,10 @@ final class RunningRoom: Sendable {
         self.secrets.check(self.child)
     }
 
-    /// The address to publish to with `key`.
+    /// The URL to publish to with `key`.
     func url(_ key: String) -> String { "\(self.rtmp)/live/\(self.key(key))" }
 
-    /// The key as the room knows it, for other addresses; or a wrong one, which it must keep to itself as well.
+    /// The key as the room knows it, for other URLs; or a wrong one, which must not be printed either.
     func key(_ key: String) -> String {
         let long = self.isFile ? key : SecretWatch.long(key)
         self.secrets.add(long)
@@ -66,7 +66,7 @@ final class RunningRoom: Sendable {
 
     func events(_ type: String) -> [Event] { self.events.filter { $0.type == type } }
 
-    /// The next event of this type from line `start` on for this user; waits for it.
+    /// Waits for the next event of this type and user from line `start` on.
     @discardableResult
     func event(
         _ type: String, uid: String? = nil, from start: Int = 0, timeout: Double = 15,
@@ -87,12 +87,12 @@ final class RunningRoom: Sendable {
         return event
     }
 
-    /// Where to look from for what happens from now on.
+    /// Start index for events from now on.
     var now: Int { self.child.outputLines.count }
 
-    /// Waits until `count` more segments are out. The short ones that a live room begins with count as one.
+    /// Waits until `count` more segments are published. The short segments at the start of a live room count as one.
     ///
-    /// - Parameter countsShort: Each of those counts, too.
+    /// - Parameter countsShort: Count each of those, too.
     @discardableResult
     func segments(_ count: Int, timeout: Double = 30, countsShort: Bool = false) throws -> Event {
         var remaining = count
@@ -118,7 +118,7 @@ final class RunningRoom: Sendable {
         return reply.json()
     }
 
-    /// Ends the room as an operator does, and waits for its process.
+    /// Ends the room like an operator, and waits for its process.
     func end(timeout: Double = 20) throws -> Int32 {
         _ = try? self.state()
         let reply = try HTTPClient.request("POST", self.control, "/v1/room:end")
@@ -127,15 +127,15 @@ final class RunningRoom: Sendable {
         return try self.over(timeout: timeout)
     }
 
-    /// Waits for the process of a room that ends.
+    /// Waits for the process of a room that is ending.
     func over(timeout: Double = 20) throws -> Int32 {
         self.endLingering(timeout: timeout)
         return try self.child.wait(timeout: timeout)
     }
 
-    /// Ends the time in which a room that is over serves its viewers on. Its exit code stays what it is.
+    /// Ends the time for which an ended room continues to serve its viewers. Its exit code is unchanged.
     ///
-    /// Viewers who were there get three seconds to see the end.
+    /// Viewers get three seconds to see the end.
     private func endLingering(timeout: Double) {
         guard (try? self.event("room.closed", timeout: timeout)) != nil else { return }
         let limit = Date().addingTimeInterval(timeout)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What of a JSON value does not fit its schema in an OpenAPI 3.1 document: the keywords that ours uses.
+/// Validates JSON values against the schemas of an OpenAPI 3.1 document, for the keywords that Tandem's document uses.
 ///
 /// Spec: JSON Schema 2020-12.
 struct SchemaCheck {
@@ -8,7 +8,7 @@ struct SchemaCheck {
 
     init(_ document: [String: Any]) { self.document = document }
 
-    /// The schema of what `method path` answers with `status`; `nil` where the document does not say.
+    /// The schema of the reply to `method path` with `status`; nil if the document has none.
     func schema(_ method: String, _ path: String, status: Int) -> [String: Any]? {
         let operation = (self.document["paths"] as? [String: Any])?[path] as? [String: Any]
         let responses = (operation?[method.lowercased()] as? [String: Any])?["responses"] as? [String: Any]
@@ -18,7 +18,7 @@ struct SchemaCheck {
         return (media as? [String: Any])?["schema"] as? [String: Any]
     }
 
-    /// Everything that is wrong, each with its place.
+    /// All differences, each with its path.
     func faults(_ value: Any, _ schema: [String: Any], at place: String = "$") -> [String] {
         guard let schema = self.resolved(schema) else { return ["\(place): the reference leads nowhere"] }
         if let options = schema["anyOf"] as? [[String: Any]] {

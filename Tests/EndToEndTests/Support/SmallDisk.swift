@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A file system of its own in memory, of so many MiB.
+/// A separate file system in memory, of a given size in MiB.
 final class SmallDisk {
     let path: String
 
-    /// Mounts it. If nothing may be mounted here, then the current test ends as skipped.
+    /// Mounts it. If mounting is not permitted here, then the current test ends as skipped.
     init(_ path: String, size: String) throws {
         self.path = path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -26,22 +26,22 @@ final class SmallDisk {
 
 /// A room that fills its disk.
 enum CrampedRoom {
-    /// MiB; 200 with `TANDEM_DISK_MIB=200`.
+    /// Size in MiB; 200 with `TANDEM_DISK_MIB=200`.
     static let size = ProcessInfo.processInfo.environment["TANDEM_DISK_MIB"].flatMap { Int($0) } ?? 5
-    /// A disk that takes minutes to fill, with segments of the usual length; else half of all that, and so half of the time.
+    /// Whether the disk takes minutes to fill, with segments of the usual length; otherwise everything is halved.
     static let isLong = Self.size >= 100
 
-    /// A second. A recording leaves room for ten segments beside it, which on the large disk take a quarter of it.
+    /// Bit rate in bits per second. A recording leaves space for ten segments, which are a quarter of the large disk.
     private static func bits(recording: Bool) -> Int {
         Self.isLong ? 20_000_000 : recording ? 2_000_000 : 5_000_000
     }
 
-    /// Seconds: twice as long as it takes to fill the disk, and a start.
+    /// In seconds: twice the time to fill the disk, plus a start.
     static func patience(recording: Bool) -> Double {
         Double(Self.size) * 1_048_576 * 8 / Double(Self.bits(recording: recording)) * 2 + 10
     }
 
-    /// A window that no such disk holds, of pictures that no encoder can make small.
+    /// A window larger than any such disk, of video that no encoder can compress.
     static func pipeline(_ directory: String, recording: String? = nil) -> String {
         let bits = Self.bits(recording: recording != nil)
         let rendition = """
@@ -72,7 +72,7 @@ enum CrampedRoom {
         try #require(result.code == 0, "\(result.errors)")
     }
 
-    /// Every listed segment that is no gap is there.
+    /// Checks that every listed segment that is not a gap exists.
     static func expectHonest(_ directory: String, _ name: String) throws {
         let lines = try Files.text("\(directory)/\(name)").split(separator: "\n").map(String.init)
         for (index, line) in lines.enumerated() where !line.hasPrefix("#") {

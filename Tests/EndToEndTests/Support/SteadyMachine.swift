@@ -3,13 +3,13 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Measures how long this machine kept a thread waiting that had nothing to do but wake up. A hypervisor or its other guests take
-/// that time, and no program on the machine can make up for it.
+/// Measures how long this machine delayed a thread that only had to wake up. A hypervisor or its other guests take that
+/// time, and no program on the machine can make up for it.
 final class StallMeter: Sendable {
-    /// A pause that a live room need not hide, in seconds. Children of these tests keep both cores busy, but that delays a wake-up
-    /// by milliseconds, not by this much.
+    /// The longest pause that a live room must hide, in seconds. Child processes of these tests keep both cores busy,
+    /// but they delay a wake-up only by milliseconds.
     static let limit = 0.25
-    /// The share of the machine's time that others may take, in 1/100.
+    /// The share of CPU time that a hypervisor may take, in percent.
     static let stolenLimit = 8.0
 
     static let shared = StallMeter()
@@ -24,14 +24,14 @@ final class StallMeter: Sendable {
         var isRunning = false
     }
 
-    /// Shorter pauses are what any wake-up takes, and are not kept.
+    /// Shorter pauses are normal, and are not recorded.
     private static let least = 0.002
 
     private let state = Mutex(State())
 
-    /// Begins a measurement, of which there may be several at a time.
+    /// Starts a measurement; several may run at a time.
     ///
-    /// - Returns: When it began.
+    /// - Returns: When it started.
     func begin() -> Double {
         let isRunning = self.state.withLock { state in
             defer { state.isRunning = true }
@@ -64,7 +64,7 @@ final class StallMeter: Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Time of all cores so far and what a hypervisor took of it, in ticks.
+    /// Time of all cores so far, and the part that a hypervisor took, in ticks.
     static func machine() -> (all: Double, stolen: Double) {
         guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8) else { return (0, 0) }
         let numbers = text.prefix { $0 != "\n" }.split(separator: " ").dropFirst().compactMap { Double($0) }
@@ -74,12 +74,12 @@ final class StallMeter: Sendable {
 
 /// How well the machine kept time during a measurement.
 struct Steadiness: Equatable {
-    /// The longest pause of a thread that had only to wake up, in seconds.
+    /// The longest pause of a thread that only had to wake up, in seconds.
     var worstPause: Double
-    /// The share of the machine's time that a hypervisor took, in 1/100.
+    /// The share of CPU time that a hypervisor took, in percent.
     var stolen: Double
 
-    /// Whether a bar in real time means anything.
+    /// Whether real-time limits are meaningful.
     var isSteady: Bool { self.worstPause <= StallMeter.limit && self.stolen <= StallMeter.stolenLimit }
 
     var figures: String { "worst pause \(self.worstPause) s, stolen \(self.stolen) %" }
@@ -87,12 +87,12 @@ struct Steadiness: Equatable {
 
 /// Measures how well the machine keeps time while a test runs. It changes no result: only ``TimingBar`` reads the measurement.
 struct SteadyMachineTrait: SuiteTrait, TestTrait, TestScoping {
-    /// The measurement of one test, from its beginning on.
+    /// The measurement of one test, from its start.
     struct Measurement: Sendable {
         private let began = StallMeter.shared.begin()
         private let before = StallMeter.machine()
 
-        /// So far.
+        /// The result so far.
         var steadiness: Steadiness {
             let after = StallMeter.machine()
             return Steadiness(
@@ -101,7 +101,7 @@ struct SteadyMachineTrait: SuiteTrait, TestTrait, TestScoping {
         }
     }
 
-    /// Of the test that runs in this task; nil outside of ``steadyMachine`` suites.
+    /// The measurement of the current task's test; nil outside of ``steadyMachine`` suites.
     @TaskLocal static var measurement: Measurement?
 
     var isRecursive: Bool { true }

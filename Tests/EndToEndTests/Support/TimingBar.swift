@@ -1,25 +1,25 @@
 import Testing
 
-/// Decides whether a bar in real time that was missed counts.
+/// Decides whether a missed real-time limit counts.
 ///
-/// A bar in real time holds only on a machine that keeps time. If the machine stood still during the test, then a missed bar is
-/// excused: it is printed, and `.ci/tests` counts it. Nothing but a timing bar is ever excused.
+/// A real-time limit holds only on a machine that keeps time. If the machine was stopped during the test, a missed
+/// limit is excused: it is printed, and `.ci/tests` counts it. Nothing but a timing limit is ever excused.
 enum TimingBar {
-    /// What becomes of one bar.
+    /// The result for one limit.
     enum Verdict: Equatable {
         case met
-        /// It was missed on a machine that did not keep time.
+        /// Missed on a machine that did not keep time.
         case excused
         case failed
     }
 
-    /// - Parameter steadiness: Of the machine since the test began; nil if nobody measured it, which excuses nothing.
+    /// - Parameter steadiness: Of the machine since the test started; nil without a measurement, which excuses nothing.
     static func verdict(isMet: Bool, _ steadiness: Steadiness?) -> Verdict {
         if isMet { return .met }
         return steadiness?.isSteady == false ? .excused : .failed
     }
 
-    /// Records a bar. Called by ``expectTiming(_:atMost:_:sourceLocation:)`` and its siblings.
+    /// Records a result. Called by ``expectTiming(_:atMost:_:sourceLocation:)`` and its siblings.
     fileprivate static func record(
         _ isMet: Bool, _ figures: @autoclosure () -> String, _ sourceLocation: SourceLocation
     ) {
@@ -37,8 +37,8 @@ enum TimingBar {
     }
 }
 
-/// Expects a figure that was measured in real time to be at most `bar`. Only this expectation and its siblings are excused if the
-/// machine stood still; see ``TimingBar``.
+/// Expects a value measured in real time to be at most `bar`. Only this expectation and its siblings are excused if the
+/// machine was stopped; see ``TimingBar``.
 func expectTiming<Value: Comparable>(
     _ measured: Value, atMost bar: Value, _ what: @autoclosure () -> String,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -46,7 +46,7 @@ func expectTiming<Value: Comparable>(
     TimingBar.record(measured <= bar, "\(what()): \(measured), at most \(bar)", sourceLocation)
 }
 
-/// Expects a figure that was measured in real time to be at least `bar`; see ``TimingBar``.
+/// Expects a value measured in real time to be at least `bar`; see ``TimingBar``.
 func expectTiming<Value: Comparable>(
     _ measured: Value, atLeast bar: Value, _ what: @autoclosure () -> String,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -54,7 +54,7 @@ func expectTiming<Value: Comparable>(
     TimingBar.record(measured >= bar, "\(what()): \(measured), at least \(bar)", sourceLocation)
 }
 
-/// Expects a figure that was measured in real time to lie in `range`; see ``TimingBar``.
+/// Expects a value measured in real time to lie in `range`; see ``TimingBar``.
 func expectTiming<Value: Comparable>(
     _ measured: Value, in range: ClosedRange<Value>, _ what: @autoclosure () -> String,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -64,7 +64,7 @@ func expectTiming<Value: Comparable>(
 
 /// Expects that no frame of a room was lost, and none late unless `isLateAllowed`; see ``TimingBar``.
 ///
-/// - Parameter ticks: The room's own count, of its state or its summary.
+/// - Parameter ticks: The room's own counts, from its state or its summary.
 func expectOnTime(
     _ ticks: [String: Any], isLateAllowed: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
 ) {

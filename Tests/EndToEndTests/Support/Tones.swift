@@ -1,16 +1,16 @@
 import Foundation
 
-/// Beeps of known frequencies, told apart in one sound.
+/// Beeps of known frequencies, separated within one audio track.
 struct Tones {
     private static let rate = 48_000.0
-    /// Samples over which a tone is measured: 10 ms, in which tones of different multiples of 100 Hz do not disturb one
-    /// another.
+    /// Samples over which a tone is measured: 10 ms, in which tones of different multiples of 100 Hz do not affect each
+    /// other.
     private static let window = 480
 
     private let samples: [Double]
     private let first: Double
 
-    /// Decodes the sound of a playlist.
+    /// Decodes the audio of a playlist.
     init(_ path: String, _ media: Media) throws {
         let child = try Child(
             media.ffmpeg,
@@ -26,10 +26,11 @@ struct Tones {
         self.first = try media.frameTimes(path, "a:0").first ?? 0
     }
 
-    /// The highest amplitude of a tone, measured over 100 ms at a time from `start` seconds on and up to `end`; nil if there is no
-    /// sound then.
+    /// The highest amplitude of a tone, measured over 100 ms at a time from `start` seconds on and up to `end`; nil
+    /// without audio.
     ///
-    /// The long measurement keeps apart what ends or begins meanwhile: a step of another tone, 600 Hz away, counts as 1/200 of it.
+    /// The long window separates tones that start or end meanwhile: a step of another tone, 600 Hz away, counts as
+    /// 1/200 of it.
     func peak(_ hertz: Int, from start: Double = 0, to end: Double = .infinity) -> Double? {
         let (window, step) = (Self.window * 10, 0.001)
         let length = Double(window) / Self.rate
@@ -39,9 +40,9 @@ struct Tones {
         }.map(\.1).max()
     }
 
-    /// Amplitude of a tone, one value a millisecond.
+    /// Amplitude of a tone, one value per millisecond.
     ///
-    /// - Parameter window: Samples over which it is measured.
+    /// - Parameter window: Number of samples over which it is measured.
     func level(_ hertz: Int, over window: Int = Self.window) -> [Double] {
         var (sine, cosine) = ([0.0], [0.0])
         sine.reserveCapacity(self.samples.count + 1)
@@ -57,7 +58,7 @@ struct Tones {
         }
     }
 
-    /// Times in seconds at which a tone begins, after at least 300 ms without it.
+    /// Times in seconds at which a tone starts, after at least 300 ms without it.
     func onsets(_ hertz: Int) -> [Double] {
         let level = self.level(hertz)
         let threshold = (level.max() ?? 0) / 2
@@ -68,7 +69,7 @@ struct Tones {
                 quiet += 1
                 continue
             }
-            // The window reaches ahead: half of the tone is in it at its middle.
+            // The window reaches ahead: at its middle it contains half of the tone.
             if quiet >= 300 { onsets.append(self.first + Double(index) / 1000 + Double(Self.window) / 2 / Self.rate) }
             quiet = 0
         }

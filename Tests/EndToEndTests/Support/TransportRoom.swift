@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// A room with transport streams beside its HLS, and what is asked of them.
+/// A room with MPEG-TS segments beside its HLS output, and its checks.
 enum TransportRoom {
     private static let listener = #""http": { "listen": "127.0.0.1:0" } }"#
 
-    /// With transport streams beside the HLS output.
+    /// The pipeline with MPEG-TS segments beside the HLS output.
     static func beside(_ streams: String, _ pipeline: String) throws -> String {
         try #require(pipeline.contains(self.listener))
         return pipeline.replacingOccurrences(
@@ -13,7 +13,7 @@ enum TransportRoom {
             with: self.listener + #", { "type": "hls", "segmentFormat": "ts", "path": "\#(streams)" }"#)
     }
 
-    /// What FFmpeg finds to complain about; a stream of metadata cannot be decoded.
+    /// FFmpeg's warnings and errors; a metadata stream cannot be decoded.
     static func complaints(_ path: String, _ media: Media, seconds: Int? = nil) throws -> String {
         let result = try Command.run(
             media.ffmpeg,

@@ -1,19 +1,19 @@
 import Testing
 
-/// What starts the real program and is judged by bytes, files, exit codes and refusals, or by bars with half a second and more
-/// to spare. Three of these tests run at the same time, one of each part: most of their time they wait for the next segment.
+/// Tests that start the real program and check bytes, files, exit codes and refusals, or time limits with at least half
+/// a second to spare. Three of them run at the same time, one of each part: most of their time they wait for the next
+/// segment.
 @Suite("End to end, unhurried", .waitingThreads)
 enum Unhurried {
-    /// Recordings, sheets of stills, stores of other makers.
+    /// Recordings, sprite sheets, third-party stores.
     @Suite("Stores", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)
     enum Stores {}
 
-    /// Pictures held against what they should be, examples, successors. What keeps the machine busy is here, so that one does
-    /// at a time.
-    @Suite("Pictures", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)
+    /// Comparisons of frames, examples, successors. CPU-intensive tests are here, so that only one runs at a time.
+    @Suite("Frames and examples", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)
     enum Pictures {}
 
-    /// How publishers, viewers and operators get in, and how a room ends.
-    @Suite("Doors", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)
+    /// How publishers, viewers and operators connect, and how a room ends.
+    @Suite("Access and lifecycle", .serialized, .timeLimit(.minutes(testMinutes)), .steadyMachine)
     enum Doors {}
 }

@@ -10,16 +10,16 @@ enum Watching: String, CaseIterable {
     case page = "page"
 }
 
-/// Where browsers find what they open: the player page, and hls.js when it could be had.
+/// Serves what browsers open: the player page, and hls.js if it is available.
 final class Viewers: Sendable {
     let browser: Browser
     let pages: PageServer
-    /// Whether hls.js is there.
+    /// Whether hls.js is available.
     let hasHLSJS: Bool
 
     /// Starts a browser. If this machine has none, then the current test ends as skipped.
     ///
-    /// - Parameter needsHLSJS: Whether the test also ends as skipped without hls.js. Otherwise it goes on without that player.
+    /// - Parameter needsHLSJS: True: the test is also skipped without hls.js. False: it runs without that player.
     static func start(needsHLSJS: Bool = false) throws -> Viewers {
         let viewers = try Viewers(try Browser.start())
         guard !viewers.hasHLSJS else { return viewers }
@@ -28,7 +28,8 @@ final class Viewers: Sendable {
         return viewers
     }
 
-    /// Starts a browser with hls.js; nil, and recorded, if this machine lacks either. For tests that others judge as well.
+    /// Starts a browser with hls.js; nil, and recorded, if this machine lacks either. For tests that have other checks
+    /// as well.
     static func find() throws -> Viewers? {
         guard Browser.path != nil else {
             TestTool.noteMissing("chromium")
@@ -52,15 +53,15 @@ final class Viewers: Sendable {
 
     deinit { self.browser.close() }
 
-    /// The ways to watch that this machine can judge.
+    /// The players that are available on this machine.
     var ways: [Watching] { Watching.allCases.filter { self.hasHLSJS || $0 != .hlsJS } }
 
     /// Opens the room in a tab.
     ///
     /// - Parameters:
     ///   - viewer: The viewers' address, `http://…`.
-    ///   - config: hls.js's, as JSON.
-    ///   - size: Of the pattern whose clock is read.
+    ///   - config: Configuration of hls.js, as JSON.
+    ///   - size: Frame size of the pattern whose clock is read.
     func watch(
         _ viewer: String, _ way: Watching, config: String = "{}", size: (Int, Int) = (640, 360)
     ) throws -> Tab {

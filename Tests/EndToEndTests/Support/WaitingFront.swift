@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// What stands before a worker in a deployment, such as HAProxy with `retries`: it takes viewers' connections at any time,
-/// and while no worker is there they wait. A connection that a worker was serving when it died is closed.
+/// A load balancer before a worker, like HAProxy with `retries`: it accepts viewers' connections at any time, and holds
+/// them while no worker is running. A connection that a worker was serving when it died is closed.
 final class WaitingFront: Sendable {
     /// How long a connection waits for a worker, in seconds.
     private static let patience = 10.0
@@ -11,7 +11,7 @@ final class WaitingFront: Sendable {
     let address: String
     private let listener: Int32
 
-    /// - Parameter worker: The worker's port, and that of its successors.
+    /// - Parameter worker: The port of the worker and of its successors.
     init(to worker: UInt16) throws {
         let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard LoopbackAddress.withAddress(port: 0, { bind(listener, $0, $1) }) == 0, listen(listener, 128) == 0 else {
@@ -27,7 +27,7 @@ final class WaitingFront: Sendable {
         self.address = "http://127.0.0.1:\(UInt16(bigEndian: bound.sin_port))"
         Thread.detachNewThread {
             while case let near = accept(listener, nil, nil), near >= 0 {
-                // A process started later must not keep the connection.
+                // A process started later must not inherit the connection.
                 _ = fcntl(near, F_SETFD, FD_CLOEXEC)
                 Thread.detachNewThread { Self.serve(near, worker) }
             }
@@ -52,7 +52,7 @@ final class WaitingFront: Sendable {
         }
     }
 
-    /// Hands bytes on in both directions until either side is done.
+    /// Forwards bytes in both directions until either side is done.
     private static func pump(_ near: Int32, _ far: Int32) {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         var files = [near, far].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Threads for tests that block while they wait: Swift's own pool has no more of them than the machine has cores.
+/// Threads for tests that block while they wait: Swift's own pool has only as many as the machine has cores.
 final class WaitingThreads: TaskExecutor, @unchecked Sendable {
-    // @unchecked Sendable: `condition` guards all that changes.
-    /// Three for the tests, and as many for what looks after them: events and time limits.
+    // @unchecked Sendable: `condition` guards all mutable state.
+    /// Three for the tests, and three for events and time limits.
     static let shared = WaitingThreads(count: 6)
 
     private let condition = NSCondition()
@@ -33,7 +33,7 @@ final class WaitingThreads: TaskExecutor, @unchecked Sendable {
     }
 }
 
-/// Runs a suite, with all that is in it, on ``WaitingThreads``.
+/// Runs a suite and everything in it on ``WaitingThreads``.
 struct WaitingThreadsTrait: SuiteTrait, TestScoping {
     func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { test.isSuite ? self : nil }
 

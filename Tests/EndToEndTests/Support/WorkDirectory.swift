@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of one test; it goes away with the object, or stays to be looked at: `TANDEM_KEEP_WORK=1`.
+/// A directory of one test. It is deleted with the object, or kept with `TANDEM_KEEP_WORK=1`.
 final class WorkDirectory: Sendable {
     let path: String
 
@@ -22,7 +22,7 @@ final class WorkDirectory: Sendable {
     }
 }
 
-/// Files as the tests need them.
+/// File helpers.
 enum Files {
     static func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 

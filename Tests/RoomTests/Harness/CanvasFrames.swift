@@ -2,7 +2,7 @@ import Testing
 
 /// The frames a room has composed, as its raw output wrote them; see ``HarnessRooms/raw(_:)``.
 struct CanvasFrames {
-    /// What the two halves of a frame show, by their backgrounds.
+    /// What the two halves of a frame show, told apart by their backgrounds.
     enum View: String {
         /// One source with a dark background fills the frame.
         case dark
@@ -18,10 +18,10 @@ struct CanvasFrames {
 
     private let bytes: [UInt8]
     private let start: Int
-    /// The tick of the first frame.
+    /// Tick of the first frame.
     private let firstTick: Int64
 
-    /// - Parameter firstTick: As `program.started` tells it.
+    /// - Parameter firstTick: From the event `program.started`.
     init(_ directory: RoomDirectory, firstTick: Int64 = 0) throws {
         self.bytes = try directory.bytes(of: "canvas.y4m")
         self.start = try #require(self.bytes.firstIndex(of: UInt8(ascii: "\n"))) + 1
@@ -39,7 +39,7 @@ struct CanvasFrames {
         return self.bytes[frame + Self.head.count + y * Self.width + x]
     }
 
-    /// What a frame shows. Reads below the moving square and below what the scene of a PK draws over its panes.
+    /// What a frame shows. It samples pixels below the moving square and below what the PK scene draws over its panes.
     func view(_ tick: Int64) -> View {
         guard self.ticks.contains(tick) else { return .other }
         func isLight(_ x: Int) -> Bool? {
@@ -61,24 +61,25 @@ struct CanvasFrames {
     /// What each frame of `ticks` shows.
     func views(_ ticks: Range<Int64>) -> [View] { ticks.map { self.view($0) } }
 
-    /// Which of its ten frames a source shows, by the place of the white square.
+    /// Which of its ten frames a source shows, by the position of the white square.
     ///
-    /// - Parameter inLeftHalf: Whether the source's middle fills the left half, as side by side; else it fills the frame.
+    /// - Parameter inLeftHalf: True if the middle of the source fills the left half, as in side by side; false if it
+    ///   fills the frame.
     func step(_ tick: Int64, inLeftHalf: Bool) -> Set<Int> {
         let (width, shift) = inLeftHalf ? (80, 40) : (160, 0)
         return Set(
             (0..<Int(ScriptedClip.fps)).filter { step in
                 let square = step * 12 - shift..<step * 12 - shift + 32
                 return (0..<width).allSatisfy { x in
-                    // Edges are blurred.
+                    // Edges are blurred by scaling.
                     if [square.lowerBound, square.upperBound].contains(where: { abs($0 - x) <= 4 }) { return true }
                     return square.contains(x) == (self.luma(tick, x, 30) > 190)
                 }
             })
     }
 
-    /// Whether the source that fills the frame before `tick` goes on in the left half at `tick`, or the other way round: no more
-    /// than one of its frames is left out or shown twice.
+    /// Returns true if the source that fills the frame before `tick` continues in the left half at `tick`, or the other
+    /// way round, with at most one of its frames skipped or repeated.
     func goesOn(at tick: Int64, intoLeftHalf: Bool) -> Bool {
         guard self.ticks.contains(tick - 1), self.ticks.contains(tick) else { return false }
         let (before, after) = (

@@ -2,14 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Media files that FFmpeg makes, for what no scripted publisher sends: containers, fields, samples that are not square.
+/// Media files made by FFmpeg, for formats that scripted publishers cannot send: containers, interlaced video,
+/// non-square samples.
 enum FFmpegFile {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Runs ffmpeg with the arguments behind its general ones. If it has no such encoder, filter or pixel format, or if there is no
-    /// ffmpeg, then the current test ends as skipped.
+    /// Runs ffmpeg with these arguments after general ones. If ffmpeg, the encoder, filter or pixel format is missing,
+    /// then the current test ends as skipped.
     static func make(_ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let tool = try TestTool.require("ffmpeg", sourceLocation: sourceLocation)
         let (code, errors) = try await offPool {

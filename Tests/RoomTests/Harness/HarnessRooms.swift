@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Pipelines of rooms in process: two publishers, one small rendition, nothing that needs a socket.
+/// Pipelines of in-process rooms: two publishers, one small rendition, no sockets.
 enum HarnessRooms {
     static let first = "1001"
     static let second = "2002"
@@ -8,18 +8,18 @@ enum HarnessRooms {
     /// The stream key of a source.
     static func key(of uid: String) -> String { "key-of-\(uid)" }
 
-    /// What the publisher of a source sends unless a test asks for something else: 2002 sends what tells it from the others.
+    /// What a source's publisher sends by default. Source 2002 sends video that differs from the others'.
     static func look(of uid: String) -> ScriptedClip.Look { uid == self.second ? .light : .dark }
 
     /// Two sources; the scenes `solo` (1001), `guest` (2002) and `pk` (both).
     ///
     /// - Parameters:
-    ///   - directory: Of the HLS output.
-    ///   - members: More members of the document, JSON with a comma at the end.
-    ///   - source: More members of the second source, JSON with a comma at the beginning.
-    ///   - grace: Milliseconds that a lost publisher has to come back.
-    ///   - hls: More members of the HLS output, JSON with a comma at the beginning.
-    ///   - outputs: More outputs, JSON with a comma at the beginning.
+    ///   - directory: Directory of the HLS output.
+    ///   - members: More members of the document: JSON with a trailing comma.
+    ///   - source: More members of the second source: JSON with a leading comma.
+    ///   - grace: Time that a lost publisher has to return, in milliseconds.
+    ///   - hls: More members of the HLS output: JSON with a leading comma.
+    ///   - outputs: More outputs: JSON with a leading comma.
     static func duel(
         _ directory: String, members: String = "", source: String = "", scene: String = "solo", fps: Int = 10,
         grace: Int = 15_000, hls: String = "", outputs: String = ""

@@ -1,9 +1,9 @@
 import LibAV
 import MediaTypes
 
-/// A media file that a room has made.
+/// A media file made by a room.
 enum MediaFile {
-    /// Packets of the file's video track: its frames.
+    /// Number of packets in the file's video track, which is its number of frames.
     static func frames(_ path: String) async throws -> Int {
         try await offPool {
             let file = try Demuxer.open(path: path, place: "test")

@@ -1,6 +1,6 @@
 import Threading
 
-/// Runs what blocks on a thread of its own: the threads that tests share stay free for what the room does on them.
+/// Runs blocking code on a thread of its own, so that the shared threads of the tests stay free for the room.
 @discardableResult
 func offPool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in

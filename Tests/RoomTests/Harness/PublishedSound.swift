@@ -3,15 +3,15 @@ import LibAV
 import MediaTypes
 import Testing
 
-/// The audio that a room has published, decoded, and how loud each tone is in it.
+/// The published audio of a room, decoded, and the level of each tone in it.
 struct PublishedSound {
-    /// Values a second of ``level(_:)``.
+    /// Values per second of ``level(_:)``.
     static let rate = 100
     private static let sampleRate = 48_000
-    /// 10 ms, in which tones of different multiples of 100 Hz do not disturb one another.
+    /// 10 ms, in which tones of different multiples of 100 Hz do not affect each other.
     private static let window = Self.sampleRate / Self.rate
 
-    /// Left and right together.
+    /// Sum of left and right.
     private let samples: [Float]
 
     /// Decodes a playlist of an unencrypted room that has one initialization segment.
@@ -40,10 +40,10 @@ struct PublishedSound {
         }
     }
 
-    /// Seconds.
+    /// In seconds.
     var duration: Double { Double(self.samples.count) / Double(Self.sampleRate) }
 
-    /// Amplitude of a tone, a value for each 10 ms.
+    /// Amplitude of a tone, one value per 10 ms.
     func level(_ hertz: Int) -> [Double] {
         let turns = (0..<Self.window).map { 2 * Double.pi * Double(hertz * $0) / Double(Self.sampleRate) }
         let (sines, cosines) = (turns.map { sin($0) }, turns.map { cos($0) })

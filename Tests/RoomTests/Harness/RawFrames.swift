@@ -1,6 +1,6 @@
 import Testing
 
-/// The frames of a YUV4MPEG2 file with 4:2:0 samples: a `raw` output, or what FFmpeg wrote.
+/// The frames of a YUV4MPEG2 file with 4:2:0 samples: a `raw` output, or a file made by FFmpeg.
 struct RawFrames {
     private static let head = Array("FRAME\n".utf8)
 

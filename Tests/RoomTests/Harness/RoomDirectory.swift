@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory for a room's output, in memory if the machine has a file system there.
+/// A temporary directory for a room's output, in memory if the machine has such a file system.
 struct RoomDirectory {
     let path: String
 
@@ -10,10 +10,11 @@ struct RoomDirectory {
         try FileManager.default.createDirectory(atPath: self.path, withIntermediateDirectories: true)
     }
 
-    /// A directory that is there already, or that a room makes.
+    /// Uses an existing directory, or one that the room creates.
     init(at path: String) { self.path = path }
 
-    /// Called once no room writes there any more; what a failed test leaves running takes it for a directory that was moved away.
+    /// Deletes the directory. Call it when no room writes there any more: a running room takes it for a directory that
+    /// was moved.
     func remove() { try? FileManager.default.removeItem(atPath: self.path) }
 
     func text(of name: String) throws -> String { try String(contentsOfFile: "\(self.path)/\(name)", encoding: .utf8) }
@@ -22,7 +23,7 @@ struct RoomDirectory {
         try [UInt8](Data(contentsOf: URL(fileURLWithPath: "\(self.path)/\(name)")))
     }
 
-    /// Names of the files in it, in order.
+    /// Names of its files, sorted.
     func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: self.path).sorted() }
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(self.path)/\(name)") }

@@ -8,30 +8,31 @@ import Threading
 import Synchronization
 import Testing
 
-/// The control API, below its listener.
+/// The control API, without its listener.
 extension RoomHarness {
-    /// What a request was answered.
+    /// The reply to a request.
     struct Reply: Sendable {
         let status: Int
         let body: String
 
-        /// A member of the answer, of objects in it if `path` names more than one.
+        /// A member of the reply; more than one name in `path` leads into nested objects.
         func member(_ path: String...) -> JSONNode? {
             path.reduce(JSONParser.parse(Array(self.body.utf8)).root) { $0?[key: $1] }
         }
 
-        /// An element of the array `list` whose `name` is `value`.
+        /// The element of the array `list` whose member `name` equals `value`.
         func element(_ list: String, _ name: String, _ value: String) -> JSONNode? {
             guard case .array(let elements)? = self.member(list)?.content else { return nil }
             return elements.first { $0[key: name]?.string == value }
         }
     }
 
-    /// Sends a request and waits for its answer; the room's threads are at rest when this returns.
+    /// Sends a request and waits for its reply. When it returns, the room's threads are idle.
     ///
     /// - Parameters:
-    ///   - status: What is expected.
-    ///   - settles: False: the room's threads may do something yet. A thread of a room whose worker is stopped does not come to rest.
+    ///   - status: The expected status.
+    ///   - settles: False: do not wait until the room's threads are idle. A thread of a stopped worker never becomes
+    ///     idle.
     @discardableResult
     func command(
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "{}", fields: HTTPFields = [:],
@@ -45,7 +46,7 @@ extension RoomHarness {
         return reply
     }
 
-    /// The room's state: `GET /v1/room`. It must fit its schema.
+    /// The room's state: `GET /v1/room`. The reply is checked against its schema.
     func state() async throws -> Reply {
         let reply = try await self.command(.get, "/v1/room")
         #expect(ShapeCheck.faults(reply: reply.member(), "RoomState") == [])
@@ -55,14 +56,14 @@ extension RoomHarness {
     private func answer(_ request: ListenerRequest, settles: Bool) throws -> Reply {
         let reply = try self.begin(request).wait()
         if settles {
-            // What the command hands to the event loop, such as a kick, is done behind this.
+            // Work that the command hands to the event loop, such as a kick, is done when this returns.
             try self.room.ingest?.perform { _ in }
             try self.clock.settle()
         }
         return reply
     }
 
-    /// Sends a request, on a thread of its own, and does not wait for its answer.
+    /// Sends a request on a thread of its own, without waiting for the reply.
     func begin(_ method: HTTPRequest.Method, _ path: String, _ body: String) throws -> Pending {
         try self.begin(
             ListenerRequest(
@@ -76,7 +77,7 @@ extension RoomHarness {
         return pending
     }
 
-    /// A request that has been sent.
+    /// A request in progress.
     final class Pending: Sendable {
         private let path: String
         private let answer = Mutex<ListenerReply?>(nil)
@@ -89,7 +90,7 @@ extension RoomHarness {
             self.isAnswered.signal()
         }
 
-        /// `nil`: it has not been answered.
+        /// The reply; nil until it arrives.
         var reply: Reply? {
             self.answer.withLock { $0 }.map { reply in
                 var body = ""
@@ -100,7 +101,7 @@ extension RoomHarness {
             }
         }
 
-        /// Blocks until it is answered.
+        /// Blocks until the reply arrives.
         func wait() throws -> Reply {
             guard self.isAnswered.wait(timeout: .now() + TestClock.patience) == .success, let reply = self.reply else {
                 throw TestClock.Timeout(description: "no answer to \(self.path)")

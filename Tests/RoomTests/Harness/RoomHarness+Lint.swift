@@ -3,7 +3,7 @@ import HLSLint
 import Testing
 
 extension RoomDirectory {
-    /// What `tandem lint-hls` finds in the directory of a room that is over, but for damage that only a decoder sees.
+    /// Runs the checks of `tandem lint-hls` on the directory of an ended room, except those that need a decoder.
     func lint(_ name: String = "index.m3u8", sourceLocation: SourceLocation = #_sourceLocation) {
         var linter = Linter(url: "\(self.path)/\(name)")
         var requests = linter.begin(at: 0)
@@ -21,7 +21,7 @@ extension RoomDirectory {
             if linter.isEnded { requests.removeAll { $0.isPoll } }
         }
         linter.finish(at: now)
-        #expect(linter.isEnded && linter.segmentCount > 0, "\(name) is not whole", sourceLocation: sourceLocation)
+        #expect(linter.isEnded && linter.segmentCount > 0, "\(name) is incomplete", sourceLocation: sourceLocation)
         for finding in linter.findings {
             Issue.record("\(finding.text(since: 0))", sourceLocation: sourceLocation)
         }

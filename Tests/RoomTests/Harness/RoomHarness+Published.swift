@@ -1,17 +1,17 @@
 import Testing
 
-/// What the packager, which works in real time, has published.
+/// Segments published by the packager, which runs in real time.
 extension RoomHarness {
-    /// Number of the tick that the program composes next.
+    /// Number of the next tick that the program composes.
     func tick() async throws -> Int64 { try #require(try await self.state().member("program", "tick")?.integer) }
 
-    /// Lets so many seconds go by, and waits until every segment that was over at the end of them is published.
+    /// Advances time, then waits until every segment that ended by then is published.
     ///
-    /// - Parameter segment: Ticks of a segment.
+    /// - Parameter segment: Length of a segment in ticks.
     func publish(seconds: Double, segment: Int64 = 20) async throws {
         try await self.run(seconds: seconds)
         let tick = try await self.tick()
-        // A segment is written when the first frame of the next one is coded, which an encoder does one tick late at most.
+        // A segment is written when the first frame of the next one is encoded, which is at most one tick later.
         let end = (tick - 3) / segment * segment
         try await offPool {
             try self.events.wait("segment.published") { event in
@@ -20,13 +20,13 @@ extension RoomHarness {
         }
     }
 
-    /// The segments that were published, in order.
+    /// The published segments, in order.
     var segments: [ToldEvent] { self.events.all("segment.published") }
 
-    /// Ticks of all published segments.
+    /// Total length of the published segments, in ticks.
     var publishedTicks: Int64 { self.segments.reduce(0) { $0 + ($1.integer("ticks") ?? 0) } }
 
-    /// Blocks until an event of the type was told, in real time: for what happens on threads that do not wait on the clock.
+    /// Blocks in real time until an event of the type arrives: for work on threads that do not wait on the test clock.
     @discardableResult
     func told(
         _ type: String, from start: Int = 0, where isWanted: @escaping @Sendable (ToldEvent) -> Bool = { _ in true }

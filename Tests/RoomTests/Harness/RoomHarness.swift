@@ -14,28 +14,28 @@ import Threading
 import Synchronization
 import Testing
 
-/// A room in the test's process, without sockets, whose time the test moves.
+/// A room in the test process, without sockets, whose time is moved by the test.
 ///
-/// The stages are the product's: admission, decoders, program, x264, packager and the directory on disk. Publishers are scripted
-/// (``connect(_:sending:tones:key:)``), commands are requests to the control API's responder (``command(_:_:_:)``), and time goes on in
-/// ``run(seconds:)`` alone.
+/// The stages are the product's: admission, decoders, program, x264, packager and the directory on disk. Publishers are
+/// scripted (``connect(_:sending:tones:key:)``), commands are requests to the control API's responder
+/// (``command(_:_:_:)``), and time passes only in ``run(seconds:)``.
 final class RoomHarness: Sendable {
-    /// What the room does as soon as it runs, so that it is known when its threads are at rest.
+    /// What the room does when it starts, which decides when its threads are idle.
     enum Beginning {
         /// Waits for its first publisher.
         case waiting
-        /// Shows slate to the viewers of the worker before.
+        /// Shows slate to viewers of the worker before.
         case slate
-        /// Is over.
+        /// Ends at once.
         case over
     }
 
-    /// A publication: which frames are due next.
+    /// A publication, with the frames that are due next.
     private struct Script {
         let publisher: ScriptedPublisher
         let content: ScriptedContent
         let began: Int64
-        /// Video frames and AAC frames so far.
+        /// Video frames and AAC frames sent so far.
         private var frames: Int64 = 0
         private var blocks: Int64 = 0
         var hasBegun = false
@@ -52,10 +52,10 @@ final class RoomHarness: Sendable {
             return self.content.tones.isEmpty
                 ? .max : self.began + samples * RoomHarness.second / ScriptedTone.sampleRate
         }
-        /// When the next frame is sent, on the machine's clock.
+        /// When the next frame is due, on the machine's clock.
         var due: Int64 { min(self.frameDue, self.blockDue) }
 
-        /// What is sent at ``due``.
+        /// The items due at ``due``.
         mutating func next(arrival: Int64) throws -> [SourceItem] {
             if let look = self.content.look, self.frameDue <= self.blockDue {
                 defer { self.frames += 1 }
@@ -77,7 +77,7 @@ final class RoomHarness: Sendable {
     let events: ToldEvents
     let room: Room
     let responder: ControlResponder
-    /// Sends the room's events to its webhooks; `nil`: nobody does.
+    /// Sends the room's events to its webhooks; nil: events are not sent.
     private let delivery: EventDelivery?
     private let scripts = Mutex<[String: Script]>([:])
     private let outcome = Mutex<RoomOutcome?>(nil)
@@ -94,9 +94,9 @@ final class RoomHarness: Sendable {
     /// Opens and runs a room.
     ///
     /// - Parameters:
-    ///   - date: The time of day at which it opens, in nanoseconds since the Unix epoch.
-    ///   - receivers: Of its webhooks; `nil`: nothing is sent.
-    ///   - change: Changes the settings, as flags of the command line do.
+    ///   - date: Time of day at which it opens, in nanoseconds since the Unix epoch.
+    ///   - receivers: Receivers of its webhooks; nil: events are not sent.
+    ///   - change: Changes the settings, like flags of the command line.
     static func open(
         _ pipeline: String, at date: Int64 = RoomHarness.date, _ beginning: Beginning = .waiting,
         receivers: ScriptedReceivers? = nil, change: (inout RoomSettings) -> Void = { _ in }
@@ -131,7 +131,8 @@ final class RoomHarness: Sendable {
             harness.outcome.withLock { $0 = outcome }
             harness.isOver.signal()
         }
-        // The sources' decoders, the life, the scenes, the writer of commands and the look at the disk; then the program.
+        // One decoder thread per source, the room's life, the scene builder, the writer of commands and the disk check;
+        // then the program.
         let threads = document.pipeline.sources.count + 4
         try await offPool {
             try told.wait("room.ready")
@@ -149,18 +150,18 @@ final class RoomHarness: Sendable {
 
     // MARK: Time
 
-    /// Lets so much time go by. Publishers send meanwhile; when this returns, the room has done what was due.
+    /// Advances time. Publishers send meanwhile. When it returns, the room has done everything that was due.
     func run(seconds: Double) async throws {
         let target = self.clock.now() + Int64((seconds * Double(Self.second)).rounded())
         try await offPool { try self.advance(to: target) }
     }
 
-    /// Lets time go by until an event was told.
+    /// Advances time until an event arrives.
     ///
     /// - Parameters:
-    ///   - start: Events before are not looked at.
-    ///   - limit: Seconds of the room's time, after which the test fails. Exact to 50 ms.
-    ///   - isWanted: Whether it is this event of the type.
+    ///   - start: Index of the first event to consider.
+    ///   - limit: Seconds of room time after which the test fails, exact to 50 ms.
+    ///   - isWanted: Selects among events of the type.
     @discardableResult
     func run(
         until type: String, uid: String? = nil, from start: Int = 0, within limit: Double = 5,
@@ -188,7 +189,7 @@ final class RoomHarness: Sendable {
         }
     }
 
-    /// Encoders work in real time: a room whose time goes on without them would take itself for overloaded.
+    /// Encoders run in real time. If the room's time advanced without waiting for them, it would see an overload.
     private func waitForEncoders() throws {
         let limit = DispatchTime.now() + TestClock.patience
         while self.room.unencodedTicks > 1 {
@@ -199,12 +200,13 @@ final class RoomHarness: Sendable {
 
     // MARK: Publishers
 
-    /// A source's publisher connects, is admitted, and sends from now on. If the source has a publisher, then the new one takes over.
+    /// Connects a publisher of a source, which is admitted and then sends. If the source has a publisher, the new one
+    /// takes over.
     ///
     /// - Parameters:
-    ///   - look: The video it sends; `nil`: what its source usually does.
-    ///   - tones: Hertz of the tone in each audio track it sends.
-    ///   - key: The stream key it uses; `nil`: the one of the source.
+    ///   - look: The video it sends; nil: the default of its source.
+    ///   - tones: Frequency in hertz of the tone in each audio track it sends.
+    ///   - key: The stream key it uses; nil: that of the source.
     /// - Throws: ``ScriptedPublisher/Refused``.
     func connect(
         _ uid: String, sending look: ScriptedClip.Look? = nil, tones: [UInt8: Int] = [:], key: String? = nil
@@ -213,19 +215,19 @@ final class RoomHarness: Sendable {
         try await self.connect(uid, content, key: key)
     }
 
-    /// The same with all of what it sends.
+    /// The same, with all media given by `content`.
     func connect(_ uid: String, _ content: ScriptedContent, key: String? = nil) async throws {
         try await offPool {
             let publisher = try ScriptedPublisher.connect(key ?? HarnessRooms.key(of: uid), to: self.server)
             self.scripts.withLock { $0[uid] = Script(publisher, content, began: self.clock.now()) }
             try self.sendDue()
-            // The first packet of all starts the program.
+            // The very first packet starts the program.
             try self.events.wait("program.started")
             try self.clock.waitForTimekeeper()
         }
     }
 
-    /// As ``connect(_:sending:tones:key:)``, until the sources are live.
+    /// Calls ``connect(_:sending:tones:key:)`` and waits until the sources are live.
     func goLive(_ uids: String...) async throws {
         for uid in uids {
             let start = self.events.count
@@ -234,17 +236,17 @@ final class RoomHarness: Sendable {
         }
     }
 
-    /// As ``connect(_:sending:tones:key:)``, until the source is live.
+    /// Calls ``connect(_:sending:tones:key:)`` and waits until the source is live.
     func goLive(_ uid: String, sending look: ScriptedClip.Look, tones: [UInt8: Int] = [:]) async throws {
         let start = self.events.count
         try await self.connect(uid, sending: look, tones: tones)
         try await self.run(until: "source.live", uid: uid, from: start)
     }
 
-    /// A source's publisher sends nothing any more; its connection stays open.
+    /// A source's publisher stops sending; its connection stays open.
     func silence(_ uid: String) { self.scripts.withLock { $0[uid] = nil } }
 
-    /// A source's publisher is cut off.
+    /// Cuts the connection of a source's publisher.
     func drop(_ uid: String) async throws {
         let script = self.scripts.withLock { $0.removeValue(forKey: uid) }
         try await offPool {
@@ -263,7 +265,7 @@ final class RoomHarness: Sendable {
     }
 
     private func sendDue() throws {
-        // A room that is over has closed its listeners, and its publishers with them.
+        // An ended room has closed its listeners and their publishers.
         guard self.room.ingest != nil else { return self.scripts.withLock { $0 = [:] } }
         let now = self.clock.now()
         for (uid, script) in self.scripts.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
@@ -280,7 +282,7 @@ final class RoomHarness: Sendable {
 
     // MARK: Scenes
 
-    /// No scene is built until the semaphore is signalled.
+    /// Blocks the scene builder until the returned semaphore is signalled.
     func blockBuilder() async throws -> DispatchSemaphore {
         let (isBlocked, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         self.room.onBuilder {
@@ -297,11 +299,11 @@ final class RoomHarness: Sendable {
 
     // MARK: The end
 
-    /// Lets the room that was told to stop come to its end. All its events must fit their declarations.
+    /// Runs a room that was asked to stop to its end. All its events are checked against their declarations.
     func finish() async throws -> RoomOutcome {
         self.scripts.withLock { $0 = [:] }
         let outcome = try await offPool {
-            // What is behind the program needs no time: the deadlines of the room's end must not pass meanwhile.
+            // Work after the program's end needs no time: the deadlines of the room's end must not pass meanwhile.
             while self.clock.hasTimekeeper { try self.advance(to: self.clock.now() + Self.second / 10) }
             guard self.isOver.wait(timeout: .now() + TestClock.patience) == .success,
                 let outcome = self.outcome.withLock({ $0 })
@@ -323,6 +325,6 @@ final class RoomHarness: Sendable {
         return try await self.finish()
     }
 
-    /// Nothing of the room goes on, as if its process had been killed: what it has written stays.
+    /// Stops all work of the room, as if its process had been killed. Its files stay.
     func kill() { self.clock.freeze() }
 }

@@ -5,15 +5,15 @@ import Room
 import RoomAPI
 import Threading
 
-/// A room with the offline clock, run to its end in the test's process.
+/// A room with an offline clock, run to its end in the test process.
 enum RoomJob {
-    /// Two files, 1001 and 2002, which make one small rendition.
+    /// A pipeline with two files, 1001 and 2002, and one small rendition.
     ///
     /// - Parameters:
     ///   - files: Paths.
-    ///   - scene: Members of the one scene, JSON.
-    ///   - members: More members of the document, JSON with a comma at the end.
-    ///   - output: More outputs, JSON with a comma at the beginning.
+    ///   - scene: Members of the only scene, as JSON.
+    ///   - members: More members of the document: JSON with a trailing comma.
+    ///   - output: More outputs: JSON with a leading comma.
     static func pipeline(
         _ directory: String, files: (String, String), seconds: Double, members: String = "",
         scene: String = #""layout": "sideBySide", "uids": ["1001", "2002"]"#, output: String = ""
@@ -35,8 +35,8 @@ enum RoomJob {
         """
     }
 
-    /// - Parameter set: Values of the pipeline, as `--set` takes them.
-    /// - Returns: How it ended, and what it told.
+    /// - Parameter set: Values of the pipeline, as for `--set`.
+    /// - Returns: Its outcome and its events.
     static func run(
         _ pipeline: String, set: [String] = []
     ) async throws -> (outcome: RoomOutcome, events: ToldEvents) {

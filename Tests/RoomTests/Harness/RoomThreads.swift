@@ -1,6 +1,6 @@
 import Foundation
 
-/// The threads of a room in process, and the CPU time they have used.
+/// The threads of an in-process room, and their CPU time.
 struct RoomThreads {
     /// A tick of /proc, in seconds. proc(5), sysconf(3): _SC_CLK_TCK.
     private static let tick = 1 / Double(sysconf(Int32(_SC_CLK_TCK)))
@@ -8,17 +8,17 @@ struct RoomThreads {
         "program", "life", "scenes", "scale", "handover", "package", "publish", "commands", "disk",
     ]
 
-    /// Threads that there were before.
+    /// Threads that existed before.
     private let others: Set<String>
 
-    /// What is started from here on counts.
+    /// Threads started from here on count.
     init() { self.others = Set(Self.all()) }
 
     private static func all() -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
     }
 
-    /// Seconds of CPU time of the room's threads that run.
+    /// CPU time of the room's running threads, in seconds.
     func cpuSeconds() -> Double {
         Self.all().filter { !self.others.contains($0) }.reduce(0) { sum, thread in
             // The name may have spaces: proc(5), /proc/pid/stat.
@@ -27,7 +27,7 @@ struct RoomThreads {
             else { return sum }
             let name = text[text.index(after: open)..<close]
             guard Self.names.contains(name) || name.hasPrefix("enc-") || name.hasPrefix("dec-") else { return sum }
-            // Behind the name: state is the first field, user and system time are the 12th and the 13th.
+            // After the name: state is the first field, user and system time are the 12th and the 13th.
             let fields = text[close...].split(separator: " ").dropFirst()
             let times = fields.dropFirst(11).prefix(2).compactMap { Double($0) }
             return sum + times.reduce(0, +) * Self.tick

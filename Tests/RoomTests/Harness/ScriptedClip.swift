@@ -5,13 +5,13 @@ import RTMP
 import Synchronization
 import TestSupport
 
-/// What scripted publishers send: one second of small H.264 frames that begins with a key frame, sent again and again.
+/// What scripted publishers send: one second of small H.264 frames that starts with a key frame, in a loop.
 enum ScriptedClip {
-    /// What the frames show. Each look is encoded once in a process.
+    /// What the frames show. Each look is encoded once per process.
     struct Look: Sendable, Hashable {
-        /// Luma of what is behind the white square, which moves and has a luma of 235.
+        /// Luma behind the moving white square, which has a luma of 235.
         let background: UInt8
-        /// Random blocks in place of all that, other ones in each frame: an encoder can spend as many bits on them as it may.
+        /// Random blocks instead, which change with every frame: an encoder uses all the bits it may on them.
         var isNoise = false
 
         static let dark = Look(background: 16)
@@ -19,7 +19,7 @@ enum ScriptedClip {
         static let bright = Look(background: 190)
         static let noise = Look(background: 128, isNoise: true)
 
-        /// The encoded frames, and how they are coded.
+        /// The encoded frames and their configuration.
         var clip: Clip { get throws { try ScriptedClip.clip(self) } }
     }
 
@@ -72,9 +72,9 @@ enum ScriptedClip {
         }
     }
 
-    /// Frame `index` of a publication as it comes by RTMP.
+    /// Frame `index` of a publication, as it would arrive over RTMP.
     ///
-    /// - Parameter arrival: On the machine's clock.
+    /// - Parameter arrival: Time on the machine's clock.
     static func packet(_ index: Int64, _ look: Look, arrival: Int64) throws -> SourceItem {
         let frames = try look.clip.frames
         var packet = frames[Int(index % self.fps)]

@@ -1,10 +1,10 @@
 import MediaTypes
 
-/// What a scripted publisher sends.
+/// The media that a scripted publisher sends.
 struct ScriptedContent {
-    /// `nil`: no video.
+    /// nil: no video.
     var look: ScriptedClip.Look?
-    /// Hertz of the tone in each audio track.
+    /// Frequency in hertz of the tone in each audio track.
     var tones: [UInt8: Int] = [:]
 
     /// The configuration of each track.

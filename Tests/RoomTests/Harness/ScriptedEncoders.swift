@@ -3,8 +3,9 @@ import LibAV
 import MediaTypes
 import Synchronization
 
-/// Encoders that encode nothing and cost next to no CPU time: they hand out packets that were encoded once, a GOP of black frames and
-/// silence. What is behind the encoders works as in a real room; what was composed is to be seen in the raw output alone.
+/// Encoders that encode nothing and use almost no CPU time: they return packets that were encoded once, a GOP of black
+/// frames and silence. Everything after the encoders works as in a real room; composed frames are only visible in the
+/// raw output.
 enum ScriptedEncoders {
     static let all = LadderEncoders(
         video: { settings, place throws(MediaError) in try Video.open(settings, place) },
@@ -13,7 +14,7 @@ enum ScriptedEncoders {
     private final class Video: FrameEncoder {
         private typealias Clip = (parameterSets: [UInt8], frames: [CodedPacket])
 
-        /// Frames of the GOP; more than any room's.
+        /// Length of the GOP in frames; longer than any room's.
         private static let length: Int64 = 64
         private static let clips = Mutex<[VideoEncoderSettings: Clip]>([:])
 

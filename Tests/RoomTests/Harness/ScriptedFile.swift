@@ -2,9 +2,10 @@ import Foundation
 import MediaTypes
 import RTMP
 
-/// An FLV file of the frames that scripted publishers send, for jobs of the offline clock.
+/// An FLV file with the frames of scripted publishers, for offline jobs.
 enum ScriptedFile {
-    /// Spec: Video File Format Specification 10.1, Annex E.2: version 1, video alone, and the size of no tag before the first.
+    /// Spec: Video File Format Specification 10.1, Annex E.2: version 1, video only, and a previous tag size of 0
+    /// before the first tag.
     private static let header: [UInt8] = Array("FLV".utf8) + [1, 1, 0, 0, 0, 9, 0, 0, 0, 0]
 
     static func write(_ path: String, seconds: Int64, _ look: ScriptedClip.Look = .dark) throws {

@@ -2,12 +2,12 @@ import Ingest
 import MediaTypes
 import RTMP
 
-/// A publisher without a connection: it is admitted, kicked and taken over as one that comes by RTMP, and what it sends is handed to
-/// its source where the RTMP handler hands out what it has read.
+/// A publisher without a connection. It is admitted, kicked and taken over like one over RTMP, and its packets enter
+/// its source where the RTMP handler delivers what it has read.
 final class ScriptedPublisher: PublishingConnection, @unchecked Sendable {
-    // @unchecked Sendable: what changes is touched on the server's event loop alone, inside `IngestServer.perform(_:)`.
+    // @unchecked Sendable: mutable state is used only on the server's event loop, inside `IngestServer.perform(_:)`.
 
-    /// The server does not let it publish.
+    /// The server refused the publish.
     struct Refused: Error, CustomStringConvertible {
         let refusal: PublishRefusal
         var description: String { self.refusal.text }
@@ -27,7 +27,7 @@ final class ScriptedPublisher: PublishingConnection, @unchecked Sendable {
 
     /// Publishes with a stream key.
     ///
-    /// - Throws: ``Refused``, with `ingest.refused` told.
+    /// - Throws: ``Refused``; the event is `ingest.refused`.
     static func connect(_ key: String, to server: IngestServer) throws -> ScriptedPublisher {
         guard let address = StreamAddress(app: "live", streamName: key) else { throw Refused(refusal: .denied) }
         return try server.perform { core in
@@ -69,14 +69,14 @@ final class ScriptedPublisher: PublishingConnection, @unchecked Sendable {
 
     // MARK: From any thread
 
-    /// Hands items to the source; they are with its decoder when this returns.
+    /// Sends items to the source. When it returns, the decoder has them.
     ///
-    /// - Returns: `false` if the publication has ended: nothing was sent.
+    /// - Returns: `false` if the publication has ended and nothing was sent.
     func send(_ items: [SourceItem], to server: IngestServer) throws -> Bool {
         try server.perform { _ in self.handOut(items) }
     }
 
-    /// The connection is cut.
+    /// Cuts the connection.
     func drop(from server: IngestServer) throws {
         try server.perform { _ in
             self.end { self.core.emit(.lost($0, reason: "connection closed")) }
@@ -100,7 +100,7 @@ final class ScriptedPublisher: PublishingConnection, @unchecked Sendable {
         return true
     }
 
-    /// - Parameter isCut: What waits of it is not to be seen.
+    /// - Parameter isCut: True if packets still queued must not be shown.
     private func end(isCut: Bool = false, _ tell: (SourceID) -> Void) {
         guard let hub = self.hub else { return }
         self.hub = nil

@@ -2,10 +2,10 @@ import Dispatch
 import Events
 import Synchronization
 
-/// Receivers of webhooks without a connection: each takes the events that are sent to its URL, or refuses them.
+/// Webhook receivers without a connection: each accepts the events sent to its URL, or refuses them.
 final class ScriptedReceivers: Sendable {
     private struct State {
-        /// What each has taken, in order, by URL.
+        /// Accepted events in order, by URL.
         var taken: [String: [EventRecord]] = [:]
         var refusing: Set<String> = []
     }
@@ -24,17 +24,17 @@ final class ScriptedReceivers: Sendable {
         return .status(isTaken ? 204 : 503)
     }
 
-    /// Whether the receiver refuses what is sent to it from now on.
+    /// Sets whether the receiver refuses events from now on.
     func set(_ url: String, refuses: Bool) {
         self.state.withLock { state in
             if refuses { state.refusing.insert(url) } else { state.refusing.remove(url) }
         }
     }
 
-    /// What a receiver has taken, in order.
+    /// The events that a receiver has accepted, in order.
     func taken(by url: String) -> [EventRecord] { self.state.withLock { $0.taken[url] ?? [] } }
 
-    /// Waits until a receiver has taken an event of a type, in real time: deliveries do not wait on the room's clock.
+    /// Waits in real time until a receiver has accepted an event of a type: deliveries do not wait on the room's clock.
     func wait(for type: String, by url: String) async throws {
         try await offPool {
             let limit = DispatchTime.now() + TestClock.patience

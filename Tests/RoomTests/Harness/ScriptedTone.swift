@@ -3,18 +3,18 @@ import LibAV
 import MediaTypes
 import Synchronization
 
-/// Tones that scripted publishers send: AAC frames of a sine, sent again and again.
+/// Tones of scripted publishers: AAC frames of a sine, in a loop.
 enum ScriptedTone {
     private typealias Clip = (configuration: [UInt8], frames: [CodedPacket])
 
     static let sampleRate: Int64 = 48_000
-    /// Samples of a frame.
+    /// Samples per frame.
     static let length = Int64(AudioEncoder.frameLength)
-    /// Frames until a multiple of 6.25 Hz is where it began.
+    /// Frames after which a multiple of 6.25 Hz repeats.
     private static let period = 75
-    /// Of full scale, as FFmpeg's sine.
+    /// As a fraction of full scale, like FFmpeg's sine.
     static let amplitude: Float = 0.125
-    /// Each tone is encoded once in a process.
+    /// Each tone is encoded once per process.
     private static let clips = Mutex<[Int: Clip]>([:])
 
     private static func clip(_ hertz: Int) throws -> Clip {
@@ -51,9 +51,9 @@ enum ScriptedTone {
         return parameters
     }
 
-    /// Frame `index` of a publication as it comes by RTMP.
+    /// Frame `index` of a publication, as it would arrive over RTMP.
     ///
-    /// - Parameter arrival: On the machine's clock.
+    /// - Parameter arrival: Time on the machine's clock.
     static func packet(_ index: Int64, _ hertz: Int, track: UInt8, arrival: Int64) throws -> CodedPacket {
         var packet = try self.clip(hertz).frames[Int(index) % self.period]
         packet.pts = index * self.length * 1_000 / self.sampleRate

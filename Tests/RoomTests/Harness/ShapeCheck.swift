@@ -4,11 +4,11 @@ import Events
 import MediaTypes
 import PipelineSpec
 
-/// What of a JSON value does not fit its declared shape.
+/// Compares JSON values with their declared shapes.
 enum ShapeCheck {
     private static let defined = Dictionary(APISchema.all.map { ($0.name, $0.shape) }) { first, _ in first }
 
-    /// What of an event does not fit its declaration. Its members must be in the order of the declaration.
+    /// Differences between an event and its declaration. Members must be in the declared order.
     static func faults(_ type: String, _ event: JSONNode) -> [String] {
         guard let declaration = EventDeclaration.of(type) else { return ["\(type) is not declared"] }
         guard case .object(let fields) = declaration.shape, case .object(let members) = event.content else {
@@ -20,12 +20,12 @@ enum ShapeCheck {
             + (order == names ? [] : ["\(type): the order is \(names)"])
     }
 
-    /// What of a reply does not fit the schema of this name.
+    /// Differences between a reply and the schema with this name.
     static func faults(reply: JSONNode?, _ schema: String) -> [String] {
         reply.map { self.faults($0, .named(schema), at: schema) } ?? ["the reply is no JSON"]
     }
 
-    /// Everything that is wrong, each with its place.
+    /// All differences, each with its path.
     static func faults(_ node: JSONNode, _ shape: JSONShape, at place: String) -> [String] {
         let fits: Bool
         switch (shape, node.content) {

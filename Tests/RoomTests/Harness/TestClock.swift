@@ -4,27 +4,27 @@ import MediaTypes
 import Threading
 import Synchronization
 
-/// A monotonic clock that stands still until a test moves it.
+/// A monotonic clock that moves only when a test advances it.
 ///
-/// Every thread that has waited on the clock belongs to it from then on. Time moves only while all of them wait, and goes from one
-/// thread's deadline to the next: one thread is woken, and the next one when that thread waits again. So what these threads do, and
-/// in which order, depends on the clock alone, however busy the machine is.
+/// Every thread that has waited on the clock belongs to it from then on. Time moves only while all of them wait, from
+/// one thread's deadline to the next: one thread is woken, and the next one when that thread waits again. So the work
+/// of these threads and its order depend only on the clock, however busy the machine is.
 ///
-/// Threads that never wait on the clock (encoders, the packager, event loops) are not waited for.
+/// The clock does not wait for threads that never wait on it (encoders, the packager, event loops).
 final class TestClock: SleepClock {
-    /// A thread did not come to rest, or something did not happen, in real time.
+    /// A thread did not become idle, or an event did not arrive, in real time.
     struct Timeout: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Real seconds that anything here waits at most.
+    /// The longest wait in real time, in seconds.
     static let patience = 20.0
 
     private struct Sleeper {
         var deadline: Int64
-        /// Threads with the same deadline are woken in the order in which they began to wait.
+        /// Threads with the same deadline wake in the order in which they started to wait.
         var order: Int
-        /// The number of the semaphore it waits on; `nil`: it sleeps until a time.
+        /// Number of the semaphore it waits on; nil: it sleeps until a time.
         var semaphore: Int?
         let wake = DispatchSemaphore(value: 0)
     }
@@ -33,11 +33,11 @@ final class TestClock: SleepClock {
         var now: Int64
         /// By thread id.
         var sleepers: [Int: Sleeper] = [:]
-        /// Threads of the clock that do something now.
+        /// Threads of the clock that are running now.
         var running: Set<Int> = []
-        /// Threads that have slept until a time, rather than waited on a semaphore: the program's.
+        /// Threads that have slept until a time, rather than waited on a semaphore: the program's thread.
         var timekeepers: Set<Int> = []
-        /// Signals that nobody has taken, by semaphore.
+        /// Pending signals, by semaphore.
         var signals: [Int: Int] = [:]
         var semaphores = 0
         var order = 0
@@ -45,7 +45,7 @@ final class TestClock: SleepClock {
     }
 
     private let state: Mutex<State>
-    /// Signalled whenever a thread begins to wait.
+    /// Signalled when a thread starts to wait.
     private let rested = DispatchSemaphore(value: 0)
 
     init(now: Int64) { self.state = Mutex(State(now: now)) }
@@ -114,7 +114,7 @@ final class TestClock: SleepClock {
         }
         guard let wake else { return }
         self.rested.signal()
-        // No test is as long as this: its room is left behind, and its threads end as if their times had come.
+        // No test takes this long: its room is abandoned, and its threads end as if their deadlines had come.
         while wake.wait(timeout: .now() + 3 * Self.patience) == .timedOut {
             let isLeftBehind = self.state.withLock { state in
                 !state.isFrozen && Self.wake(thread, &state) != nil
@@ -123,7 +123,7 @@ final class TestClock: SleepClock {
         }
     }
 
-    /// The kernel's number of the calling thread.
+    /// Kernel thread id of the calling thread.
     private static var currentThread: Int {
         var link = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/thread-self", &link, 64)
@@ -134,7 +134,7 @@ final class TestClock: SleepClock {
 
     // MARK: The test's side
 
-    /// Moves time to `target`, deadline by deadline. Blocks until every thread has done what was due up to then.
+    /// Moves time to `target`, deadline by deadline. Blocks until every thread has done what was due by then.
     ///
     /// - Parameter between: Called before each deadline, while the clock's threads wait.
     func advance(to target: Int64, _ between: () throws -> Void = {}) throws {
@@ -174,13 +174,13 @@ final class TestClock: SleepClock {
         }
     }
 
-    /// Whether a thread that sleeps until a time is still there.
+    /// Whether a thread that sleeps until a time still exists.
     var hasTimekeeper: Bool {
         self.prune()
         return self.state.withLock { !$0.timekeepers.isEmpty }
     }
 
-    /// What waits on the clock waits for ever, as if the process had been killed.
+    /// Makes every waiting thread wait without end, as if the process had been killed.
     func freeze() { self.state.withLock { $0.isFrozen = true } }
 
     private func settle(_ failure: String, until isReached: (inout State) -> Bool) throws {
@@ -192,7 +192,7 @@ final class TestClock: SleepClock {
         }
     }
 
-    /// Forgets threads that have ended.
+    /// Removes threads that have ended.
     private func prune() {
         let running = self.state.withLock { $0.running }
         let ended = running.filter { access("/proc/self/task/\($0)", F_OK) != 0 }

@@ -1,10 +1,10 @@
 import MediaTypes
 import Threading
 
-/// The time of day, which goes on as a ``TestClock`` does.
+/// The time of day, which advances with a ``TestClock``.
 struct TestWallClock: WallClock {
     let clock: TestClock
-    /// What the time of day is ahead of the clock, in nanoseconds.
+    /// Time of day minus the clock's time, in nanoseconds.
     let offset: Int64
 
     /// - Parameter now: Nanoseconds since the Unix epoch.

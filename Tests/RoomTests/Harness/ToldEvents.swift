@@ -3,7 +3,7 @@ import MediaTypes
 import PipelineSpec
 import Synchronization
 
-/// One event of a room, as its line says.
+/// One event of a room, parsed from its line.
 struct ToldEvent: Sendable, CustomStringConvertible {
     let type: String
     let line: String
@@ -17,23 +17,23 @@ struct ToldEvent: Sendable, CustomStringConvertible {
 
     var description: String { self.line }
 
-    /// What of the event does not fit its declaration.
+    /// Differences between the event and its declaration.
     var faults: [String] { self.root.map { ShapeCheck.faults(self.type, $0) } ?? ["no JSON: \(self.line)"] }
 
-    /// The text of a member; `nil` for null, and for what is no string.
+    /// The string value of a member; nil for null and other types.
     func text(_ name: String) -> String? { self.root?[key: name]?.string }
-    /// The value of a member; `nil` for null, and for what is no number without fraction.
+    /// The integer value of a member; nil for null and other types.
     func integer(_ name: String) -> Int64? { self.root?[key: name]?.integer }
-    /// A member, of objects in the event if `path` names more than one.
+    /// A member; more than one name in `path` leads into nested objects.
     func member(_ path: String...) -> JSONNode? { path.reduce(self.root) { $0?[key: $1] } }
-    /// The texts in an array.
+    /// The strings in an array.
     func texts(_ name: String) -> [String] {
         guard case .array(let elements)? = self.root?[key: name]?.content else { return [] }
         return elements.compactMap(\.string)
     }
 }
 
-/// What a room has told, in order.
+/// The events that a room has emitted, in order.
 final class ToldEvents: Sendable {
     private let told = Mutex<[ToldEvent]>([])
     private let news = DispatchSemaphore(value: 0)
@@ -43,29 +43,29 @@ final class ToldEvents: Sendable {
         self.news.signal()
     }
 
-    /// How many there are: where a search for later ones begins.
+    /// Number of events: the start index of a search for later ones.
     var count: Int { self.told.withLock { $0.count } }
 
     /// The events of a type.
     ///
     /// - Parameters:
-    ///   - uid: Of a source, as events name it; `nil`: any.
-    ///   - start: Those before are left out.
+    ///   - uid: Source id as in events; nil: any source.
+    ///   - start: Index of the first event to consider.
     func all(_ type: String, uid: String? = nil, from start: Int = 0) -> [ToldEvent] {
         self.told.withLock { told in
             told.dropFirst(start).filter { $0.type == type && (uid == nil || $0.text("uid") == uid) }
         }
     }
 
-    /// What of the events does not fit their declarations.
+    /// Differences between the events and their declarations.
     var faults: [String] { self.told.withLock { $0 }.flatMap(\.faults) }
 
     /// The types of all events from `start` on, in order.
     func types(from start: Int = 0) -> [String] { self.told.withLock { $0.dropFirst(start).map(\.type) } }
 
-    /// Blocks until an event of the type was told, in real time: for what threads do that do not wait on a ``TestClock``.
+    /// Blocks in real time until an event of the type arrives: for work on threads that do not wait on a ``TestClock``.
     ///
-    /// - Parameter isWanted: Whether it is this event of the type.
+    /// - Parameter isWanted: Selects among events of the type.
     @discardableResult
     func wait(
         _ type: String, from start: Int = 0, where isWanted: (ToldEvent) -> Bool = { _ in true }

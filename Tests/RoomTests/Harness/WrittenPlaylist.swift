@@ -4,12 +4,12 @@ import HLS
 struct WrittenPlaylist {
     struct Segment {
         var uri: String
-        /// Seconds.
+        /// In seconds.
         var duration: Double
         /// Nanoseconds since the Unix epoch.
         var date: Int64?
         var isDiscontinuity: Bool
-        /// The initialization segment.
+        /// URI of the initialization segment.
         var map: String?
     }
 
@@ -17,9 +17,9 @@ struct WrittenPlaylist {
     private(set) var segments: [Segment] = []
 
     var isEnded: Bool { self.text.hasSuffix("#EXT-X-ENDLIST\n") }
-    /// Seconds of all its segments.
+    /// Total duration of its segments, in seconds.
     var duration: Double { self.segments.reduce(0) { $0 + $1.duration } }
-    /// Each initialization segment in the order in which it is named.
+    /// The initialization segments, in the order of their first use.
     var maps: [String] {
         self.text.split(separator: "\n").filter { $0.hasPrefix("#EXT-X-MAP:") }.map(String.init)
     }

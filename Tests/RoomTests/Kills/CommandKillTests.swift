@@ -7,9 +7,9 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("A worker that is killed while it writes a command down")
+    @Suite("A worker killed while it writes commands.json")
     struct CommandKillTests {
-        /// What of the state commands decide: the room itself changes the rest whenever it likes.
+        /// The part of the state that commands decide. The room changes the rest at any time.
         private static func commanded(_ resumption: Resumption) -> CommandedState {
             var state = resumption.state
             (state.salt, state.incarnation, state.attempts) = ("", 0, 0)
@@ -38,13 +38,13 @@ extension InProcess {
             return KillCommand.Facts(directory: directory.path, later: ProgramDate.format(date))
         }
 
-        @Test("the table names forty commands and more, each once")
+        @Test("the table has at least 40 commands, each once")
         func table() {
             #expect(KillCommand.all.count >= 40)
             #expect(Set(KillCommand.all.map(\.name)).count == KillCommand.all.count)
         }
 
-        @Test("after each step of each write the directory has what was answered as durable, and no half of a command")
+        @Test("after each step of each write the directory has everything answered as durable, and no partial command")
         func everyStep() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -53,7 +53,7 @@ extension InProcess {
             let room = try await RoomHarness.open(pipeline) { $0.commandsReached = { log.look($0) } }
             try await room.goLive(HarnessRooms.first, HarnessRooms.second)
             let facts = Self.facts(room, directory)
-            // What a successor would go on with after so many commands.
+            // The state that a successor would resume after each command.
             var states = [try KillRoom.resumption(log.content, pipeline)]
             var late: [String] = []
             for (index, command) in KillCommand.all.enumerated() {
@@ -62,26 +62,26 @@ extension InProcess {
                 if !isDurable { late.append(command.name) }
                 if command.reply == .waits, isDurable { log.noteDurable(index + 1) }
                 if index == KillCommand.all.count - 1 { break }
-                // What is answered at once is written within 100 ms.
+                // Commands answered at once are written within 100 ms.
                 try await room.run(seconds: 0.2)
                 log.noteDurable(index + 1)
                 states.append(try KillRoom.resumption(log.content, pipeline))
                 try Self.expectEffect(command, states)
             }
-            // Each step of the last command is looked at as well.
+            // Each step of the last command is checked as well.
             states.append(try KillRoom.resumption(try #require(log.looks.last?.content), pipeline))
             try Self.expectEffect(try #require(KillCommand.all.last), states)
             // A machine that is slow at times answers some of them as not durable.
             #expect(late.count <= 10, "\(late)")
             try Self.judge(log.looks, states, pipeline)
             guard case .ended = try await room.finish() else {
-                Issue.record("the room goes on")
+                Issue.record("the room continues")
                 return
             }
             #expect(log.content == nil)
         }
 
-        /// The state after a command has its effect and its revision, and the state before has neither.
+        /// Checks that the state after a command has its effect and its revision, and the state before has neither.
         private static func expectEffect(_ command: KillCommand, _ states: [Resumption]) throws {
             let (before, after) = (states[states.count - 2], states[states.count - 1])
             #expect(after.refused.isEmpty, "\(command.name): \(after.refused)")
@@ -97,7 +97,7 @@ extension InProcess {
                 #expect(look.step == WriteStep.allCases[index % WriteStep.allCases.count], "write \(index / 5)")
             }
             let known = states.map { Self.commanded($0) }
-            // No power failure takes this away any more.
+            // From here a power failure cannot lose it.
             var isSafe = 0
             for look in looks {
                 let place = "after \(look.step) while command \(look.sent) is written"
@@ -106,7 +106,7 @@ extension InProcess {
                 let state = Self.commanded(resumption)
                 let isOld = look.sent > 0 && state == known[look.sent - 1]
                 #expect(isOld || state == known[look.sent], "\(place): \(String(decoding: state.bytes, as: UTF8.self))")
-                #expect(state.revision > Int64(look.durable), "\(place): what was answered as durable is there")
+                #expect(state.revision > Int64(look.durable), "\(place): everything answered as durable is there")
                 if look.step == .directorySynchronized { isSafe = Int(state.revision) - 1 }
                 #expect(look.durable <= isSafe, "\(place): nothing was answered as durable before the disk had it")
                 #expect(look.names.allSatisfy { ["commands.json", ".commands.json.1.tmp"].contains($0) })
@@ -115,7 +115,7 @@ extension InProcess {
 
         // MARK: The whole room
 
-        /// What a room tells of its commanded state.
+        /// The commanded state as the room reports it.
         static func told(_ room: RoomHarness, settles: Bool = true) async throws -> [String: String] {
             var told: [String: String] = [:]
             let state = try await room.command(.get, "/v1/room", settles: settles)
@@ -147,7 +147,7 @@ extension InProcess {
             return told
         }
 
-        /// The table in as many parts as a write has steps. Each part ends with a command whose reply waits.
+        /// Splits the table into as many parts as a write has steps. Each part ends with a command whose reply waits.
         private static func parts() -> [Range<Int>] {
             let (all, count) = (KillCommand.all, WriteStep.allCases.count)
             var parts: [Range<Int>] = []
@@ -161,7 +161,7 @@ extension InProcess {
             return parts
         }
 
-        @Test("each of a chain of workers, killed behind another step of its last write, is succeeded by its commands")
+        @Test("in a chain of workers, each killed after another step of its last write, commands survive")
         func chain() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -170,24 +170,24 @@ extension InProcess {
             var room = try await RoomHarness.open(pipeline) { [stop] in $0.commandsReached = { stop.reach($0) } }
             try await room.goLive(HarnessRooms.first, HarnessRooms.second)
             try await room.run(seconds: 3)
-            // A successor shows slate only to viewers who had something to see.
+            // A successor shows slate only if viewers saw something before.
             try await offPool { [room] in try room.events.wait("segment.published") }
             for (step, part) in zip(WriteStep.allCases, Self.parts()) {
                 let facts = Self.facts(room, directory)
                 for command in KillCommand.all[part.dropLast()] {
                     try await Self.send(command, to: room, facts)
                     if command.reply == .soon { try await room.run(seconds: 0.2) }
-                    // It was kicked, and may publish again.
+                    // The source was kicked, and may publish again.
                     if command.name == "kick lifted" { try await room.goLive(HarnessRooms.second) }
                 }
-                // The third of those that die earlier restores only what keeps people safe.
+                // After two early crashes the third worker restores only covers, mutes and kicks.
                 try await room.run(seconds: Double(Resumption.probation / RoomHarness.second) + 1)
                 let last = KillCommand.all[part.upperBound - 1]
                 let isEnd = part.upperBound == KillCommand.all.count
                 let before = try await Self.told(room)
                 stop.arm(step)
                 let isDurable = try await Self.send(last, to: room, facts, settles: false)
-                #expect(!isDurable && stop.hasStopped, "\(last.name): the writer was stopped behind \(step)")
+                #expect(!isDurable && stop.hasStopped, "\(last.name): the writer was stopped after \(step)")
                 let isWritten = step == .renamed || step == .directorySynchronized
                 let expected = isWritten && !isEnd ? try await Self.told(room, settles: false) : before
                 room.kill()
@@ -202,13 +202,13 @@ extension InProcess {
                 #expect(resumed.line.contains(#""notRestored":[]"#), "\(resumed)")
                 let told = try await Self.told(room)
                 for (member, value) in expected {
-                    #expect(told[member] == value, "\(member), killed behind \(step) of \(last.name)")
+                    #expect(told[member] == value, "\(member), killed after \(step) of \(last.name)")
                 }
                 try await room.goLive(HarnessRooms.first, HarnessRooms.second)
                 if !isWritten { try await Self.send(last, to: room, facts) }
             }
             guard case .ended = try await room.finish() else {
-                Issue.record("the room goes on in its last worker, though the one before was told to end it")
+                Issue.record("the room continues in its last worker, although the one before was asked to end it")
                 return
             }
             #expect(room.events.all("room.closed").map { $0.text("outcome") } == ["ended"])

@@ -4,11 +4,11 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Workers of another minor version of commands.json")
+    @Suite("Workers with other minor versions of commands.json")
     struct CommandVersionTests {
-        /// What a room tells and writes of its commanded state.
+        /// The commanded state as the room reports and stores it.
         private struct Facts {
-            /// What it tells but for its revision, by member.
+            /// The reported members, without the revision.
             var told: [String: String]
             var revision: Int64
             var state: CommandedState
@@ -38,8 +38,8 @@ extension InProcess {
             }
         }
 
-        /// Everything but the end of the room and the document that replaces all of it, which would take away most of what there is
-        /// to restore.
+        /// All commands except the end of the room and the document that replaces the whole room, which would remove
+        /// most of the state to restore.
         private static var commands: [KillCommand] {
             KillCommand.all.filter { $0.name != "document put" && $0.name != "room ended" }
         }
@@ -60,7 +60,7 @@ extension InProcess {
             }
         }
 
-        @Test("a worker keeps what a later minor version has written, and reads what an earlier one has")
+        @Test("a worker keeps what a later minor version wrote, and reads what an earlier one wrote")
         func minors() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -70,10 +70,10 @@ extension InProcess {
             let facts = CommandKillTests.facts(first, directory)
             for command in Self.commands {
                 try await CommandKillTests.send(command, to: first, facts)
-                // What is answered at once is written within 100 ms.
+                // Commands answered at once are written within 100 ms.
                 try await first.run(seconds: 0.2)
             }
-            // A successor shows slate only to viewers who had something to see.
+            // A successor shows slate only if viewers saw something before.
             try await first.told("segment.published")
             let before = try await Facts(first, directory, pipeline)
             #expect(before.told["pk.endScene"] == "guest")
@@ -98,7 +98,7 @@ extension InProcess {
             let lost = added.subtracting(kept.unknownMembers)
             #expect(lost.isEmpty, "\(lost.sorted())")
 
-            // Minor 0 knows no scenes of a PK: it goes on with those of the pipeline file.
+            // Minor version 0 knows no PK scenes: it continues with those of the pipeline file.
             kept.makeMinorZero()
             try kept.write(path)
             let third = try await Self.successor(of: second, pipeline)
@@ -106,7 +106,7 @@ extension InProcess {
             let old = try await Facts(third, directory, pipeline)
             #expect(old.differences(from: changed) == ["pk.endScene: guest became solo"])
             #expect(old.revision >= changed.revision)
-            // Back again, and forth: what the later version has written is still there.
+            // Back and forth once more: members written by the later version are still there.
             try await Self.drain(third)
             let fourth = try await Self.successor(of: third, pipeline)
             try await fourth.goLive(HarnessRooms.first)

@@ -3,12 +3,12 @@ import Foundation
 /// `commands.json` as another program reads and writes it.
 struct CommandedFile {
     private static let mark = "laterMember"
-    /// Objects whose members are entries with a name, and values that the program does not look into.
+    /// Objects whose members are named entries, and values that the program does not interpret.
     private static let entries: Set<String> = [
         "texts", "scores", "scenes", "countdowns", "fileMembers", "ends", "trackVolumes",
     ]
     private static let opaque: Set<String> = ["value", "body"]
-    /// Lists that the room itself changes.
+    /// Arrays that the room itself changes.
     private static let lively: Set<String> = ["alarms", "clips"]
 
     private var root: [String: Any]
@@ -26,7 +26,7 @@ struct CommandedFile {
 
     var minor: Int? { self.root["minor"] as? Int }
 
-    /// Where an unknown member is: the names of the objects around it, with what tells those of a list apart.
+    /// Locations of unknown members: the names of the enclosing objects, with what identifies those in an array.
     var unknownMembers: Set<String> {
         var found: Set<String> = []
         _ = Self.visit(self.root, "") { object, path in
@@ -38,7 +38,7 @@ struct CommandedFile {
 
     /// Adds a member to each object, as a later minor version may do.
     ///
-    /// - Returns: Where they are; see ``unknownMembers``.
+    /// - Returns: Their locations; see ``unknownMembers``.
     mutating func addUnknownMembers(minor: Int) -> Set<String> {
         var count = 0
         let marked = Self.visit(self.root, "") { object, _ in
@@ -52,7 +52,7 @@ struct CommandedFile {
         return self.unknownMembers
     }
 
-    /// Takes away what minor 1 has added.
+    /// Removes the members that minor version 1 has added.
     mutating func makeMinorZero() {
         var pk = self.root["pk"] as? [String: Any] ?? [:]
         for name in ["scene", "countdownScene", "punishScene", "endScene"] { pk[name] = nil }
@@ -60,7 +60,7 @@ struct CommandedFile {
         self.root["minor"] = 0
     }
 
-    /// Changes each object that has members of a fixed meaning.
+    /// Changes each object whose members have a fixed meaning.
     private static func visit(
         _ value: Any, _ path: String, isEntries: Bool = false, _ change: ([String: Any], String) -> [String: Any]
     ) -> Any {
@@ -70,7 +70,7 @@ struct CommandedFile {
         guard var object = value as? [String: Any] else { return value }
         for (key, member) in object.sorted(by: { $0.key < $1.key })
         where !self.opaque.contains(key) && !self.lively.contains(key) {
-            // The entries of a document's edits have paths, which are lists of texts.
+            // The entries of a document's edits have paths, which are arrays of strings.
             object[key] = self.visit(
                 member, "\(path).\(key)", isEntries: self.entries.contains(key) && !isEntries, change)
         }

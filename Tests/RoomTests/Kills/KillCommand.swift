@@ -2,9 +2,9 @@ import HTTPTypes
 import MediaTypes
 import Room
 
-/// A command, and what a successor must show of it.
+/// A command, and what a successor must show after it.
 struct KillCommand: Sendable {
-    /// When the reply comes.
+    /// When the reply is sent.
     enum Reply: Sendable {
         /// When the command is durable.
         case waits
@@ -12,7 +12,7 @@ struct KillCommand: Sendable {
         case soon
     }
 
-    /// What a command's body may need to know of the room.
+    /// Facts of the room that a command's body may need.
     struct Facts: Sendable {
         var directory: String
         /// A program date-time in 50 s.
@@ -26,7 +26,7 @@ struct KillCommand: Sendable {
     var status = 200
     var reply = Reply.waits
     var idempotencyKey: String?
-    /// Whether a successor shows the command's effect; nil: `commands.json` has the revision of it and nothing else.
+    /// Whether a successor shows the command's effect; nil: `commands.json` contains only its revision.
     let shows: (@Sendable (Resumption) -> Bool)?
 
     init(
@@ -127,7 +127,7 @@ extension KillCommand {
             $0.state.countdowns["clock"] != nil
         },
         KillCommand("countdown to a date", .put, "/v1/countdowns/clock", { #"{"endsAt":"\#($0.later)"}"# }) {
-            // Less than a minute from the beginning of the program; the countdown before ended later.
+            // Less than a minute from the start of the program; the countdown before ended later.
             ($0.state.countdowns["clock"] ?? .max) < 900
         },
     ]

@@ -2,17 +2,17 @@ import MediaTypes
 import PipelineSpec
 import Room
 
-/// The room whose worker is killed while it writes commands down, as a pipeline file and as edits of it.
+/// The room whose worker is killed while it writes `commands.json`, as a pipeline file and as edits of it.
 enum KillRoom {
     static let host = SourceID(uid: "1001")
     static let guest = SourceID(uid: "2002")
-    /// A source that a document adds; nobody publishes it.
+    /// A source added by a document edit, without a publisher.
     static let late = SourceID(uid: "3003")
 
-    /// Nothing listens there.
+    /// An address without a listener.
     static let nowhere = "127.0.0.1:9"
 
-    /// - Parameter members: More members of the document, JSON with a comma at the end.
+    /// - Parameter members: More members of the document: JSON with a trailing comma.
     static func pipeline(_ directory: String, title: String = "File", members: String = "") -> String {
         """
         {
@@ -40,7 +40,7 @@ enum KillRoom {
         """
     }
 
-    /// - Parameter key: Stream key of the late source; nil: the room does not have it.
+    /// - Parameter key: Stream key of the added source; nil: the room does not have it.
     static func sources(late key: String? = nil) -> String {
         let more = key.map { #", { "uid": "3003", "streamKey": "\#($0)" }"# } ?? ""
         return """
@@ -49,7 +49,7 @@ enum KillRoom {
             """
     }
 
-    /// - Parameter more: Further outputs, JSON with a comma at the beginning.
+    /// - Parameter more: Further outputs: JSON with a leading comma.
     static func outputs(_ directory: String, more: String = "") -> String {
         """
         [{ "type": "hls", "path": "\(directory)/hls", "lowLatency": false, "http": { "listen": null } },
@@ -57,9 +57,9 @@ enum KillRoom {
         """
     }
 
-    /// What a successor goes on with that finds `commands.json` with this content.
+    /// The state that a successor resumes if `commands.json` has this content.
     ///
-    /// - Parameter bytes: nil: there is no file.
+    /// - Parameter bytes: nil: the file does not exist.
     static func resumption(_ bytes: [UInt8]?, _ pipeline: String) throws -> Resumption {
         let document = try RoomDocument.read(Array(pipeline.utf8)).get().document
         return Resumption(

@@ -3,17 +3,17 @@ import Foundation
 import Packager
 import Synchronization
 
-/// Looks at the directory after each step in which a room writes `commands.json`.
+/// Records the directory after each step in which a room writes `commands.json`.
 final class WriteLog: Sendable {
-    /// What the directory had after one step.
+    /// The directory after one step.
     struct Look: Sendable {
         var step: WriteStep
-        /// Commands that had been sent, and how many of these, from the first on, were answered as durable.
+        /// Number of commands sent, and of the leading ones answered as durable.
         var sent: Int
         var durable: Int
-        /// `commands.json`; nil: it is not there.
+        /// Content of `commands.json`; nil: it does not exist.
         var content: [UInt8]?
-        /// Names that begin or continue with `commands.json`.
+        /// Names of files in the directory that contain `commands.json`.
         var names: [String]
     }
 
@@ -32,7 +32,7 @@ final class WriteLog: Sendable {
     func noteDurable(_ count: Int) { self.state.withLock { $0.durable = count } }
     var looks: [Look] { self.state.withLock { $0.looks } }
 
-    /// `commands.json` as it is now.
+    /// The current content of `commands.json`.
     var content: [UInt8]? { DirectoryStore(directory: self.directory).read("commands.json") }
 
     func look(_ step: WriteStep) {
@@ -47,7 +47,7 @@ final class WriteLog: Sendable {
     }
 }
 
-/// Stops the thread that writes `commands.json` behind a step, as if the process had been killed there.
+/// Stops the thread that writes `commands.json` after a step, as if the process had been killed there.
 final class WriteStop: Sendable {
     private let armed = Mutex<WriteStep?>(nil)
     private let stopped = Mutex(false)
@@ -60,7 +60,7 @@ final class WriteStop: Sendable {
     func reach(_ step: WriteStep) {
         guard self.armed.withLock({ $0 == step }) else { return }
         self.stopped.withLock { $0 = true }
-        // No test lasts that long; its room is left behind.
+        // No test takes this long; its room is abandoned.
         _ = self.never.wait(timeout: .now() + 3 * TestClock.patience)
     }
 }

@@ -3,9 +3,9 @@ import Room
 import RoomScenes
 import RoomSources
 
-/// What must hold, whatever happens.
+/// The invariants.
 extension Month {
-    /// Takes what the life tells, and writes down what a successor needs, as the room does.
+    /// Records the actions of RoomLife and what a successor needs, as the room does.
     mutating func note(_ actions: [RoomLife.Action]) {
         var hasPhase = false
         for action in actions {
@@ -68,7 +68,7 @@ extension Month {
             self.fault("\(change.from) → \(change.to), though the phase is \(self.phase)")
         }
         if (change.to == .idle) != (change.reason != nil) { self.fault("\(change.to) for \(change.reason as Any)") }
-        // Either at its own end, to the nanosecond, or now and before that.
+        // A phase ends either at its own end, to the nanosecond, or now and before that.
         let isTimed = at == self.phaseEnd
         if !isTimed, at != self.now || self.phaseEnd.map({ self.now >= $0 }) ?? false {
             self.fault("\(change.from) → \(change.to) at \(at), its end is \(self.phaseEnd ?? 0), now is \(self.now)")
@@ -115,7 +115,7 @@ extension Month {
         }
     }
 
-    /// What a look at the clock leaves behind.
+    /// Checks after a poll.
     mutating func checkAfterLook() {
         self.check()
         if let end = self.life.phases.endsAt, end <= self.lifeTime { self.fault("the phase has outlived its end") }
@@ -138,9 +138,9 @@ extension Month {
         self.lastGivenUp = givenUp
     }
 
-    // MARK: Nobody there
+    // MARK: Rooms without publishers
 
-    /// Looks whether anybody publishes, as the room does after each look at the clock.
+    /// Checks whether any source publishes, as the room does after each poll.
     mutating func watchIdle() {
         let isAnybodyThere = self.publishers.values.contains(where: \.isConnected)
         if isAnybodyThere {

@@ -3,7 +3,7 @@ import Room
 import RoomScenes
 import RoomSources
 
-/// What publishers, operators and the machine do.
+/// Actions of publishers, operators and the machine.
 extension Month {
     mutating func carryOut(_ plan: CapacityPlan) {
         switch plan.kind {
@@ -19,7 +19,7 @@ extension Month {
         case .silence(let source):
             guard self.runs(plan, source) else { return }
             self.publishers[source]?.silentSince = self.now
-            // Half of them are over before anybody is given up.
+            // Half of them end before any source is given up.
             let seconds: ClosedRange<Int64> = self.chance(50) ? 0...10 : 10...40
             let ends = self.chance(60)
             self.plan(ends ? .resume(source) : .leave(source), in: seconds, of: source)
@@ -43,7 +43,7 @@ extension Month {
         self.publishers[source].map { $0.isConnected && $0.publication == plan.publication } ?? false
     }
 
-    /// Ends that the decoder comes to are those of this worker: what a worker had not decoded died with it.
+    /// Only this worker's decoders can finish: packets that a dead worker had not decoded are lost.
     private func isOfThisWorker(_ plan: CapacityPlan) -> Bool { plan.publication >= self.firstPublication }
 
     mutating func tell(_ source: SourceID, _ event: SourceLife.Event) {
@@ -74,7 +74,7 @@ extension Month {
         self.tell(source, .published)
         self.watchIdle()
         self.plan(.arrive(source), at: self.now + 100_000_000, of: source)
-        // The decoder is through with the publication before first.
+        // The decoder finishes the publication before first.
         let picture = max(self.now + 300_000_000, (self.publishers[source]?.drainedAt ?? 0) + 1)
         if self.chance(5) {
             self.plan(.leave(source), in: 0...20, of: source)
@@ -83,7 +83,7 @@ extension Month {
         }
     }
 
-    /// What a publisher that is live does next.
+    /// Plans the next action of a live publisher.
     private mutating func planNext(_ source: SourceID) {
         let isSilence = self.chance(40)
         self.plan(isSilence ? .silence(source) : .leave(source), in: 5...1_200, of: source)
@@ -102,7 +102,7 @@ extension Month {
         self.planReturn(source)
     }
 
-    /// Most publishers come back within the grace, some later, and some so late that the room is over.
+    /// Most publishers return within the grace, some later, and some after the room has ended.
     mutating func planReturn(_ source: SourceID) {
         switch Int.random(in: 0..<20, using: &self.random) {
         case 0...11: self.plan(.connect(source), in: 0...14)
@@ -118,7 +118,7 @@ extension Month {
         switch Int.random(in: 0..<14, using: &self.random) {
         case 0...4:
             let countdown = self.chance(50) ? 0 : self.span(1...10)
-            // Until a command, now and then.
+            // Sometimes the PK lasts until a command.
             let duration = self.chance(10) ? 0 : self.span(1...300)
             let punish = self.chance(40) ? 0 : self.span(1...60)
             self.commandPK { life, now throws(PKLife.Refusal) in

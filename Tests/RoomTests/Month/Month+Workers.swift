@@ -4,9 +4,9 @@ import Room
 import RoomScenes
 import RoomSources
 
-/// Workers that die, and what their successors go on with.
+/// Workers that crash, and the state that their successors resume.
 extension Month {
-    /// The worker is killed. Its successor begins some seconds later and restores what was commanded.
+    /// Kills the worker. Its successor starts some seconds later and restores the commanded state.
     mutating func die() {
         let before = self.state
         let wanted = self.life.wanted
@@ -25,11 +25,11 @@ extension Month {
             self.publishers[source]?.isConnected = false
             self.publishers[source]?.silentSince = nil
             self.publishers[source]?.drainedAt = 0
-            // It is waited for only if it had left before.
+            // The grace counts from before only if the publisher had already left.
             if self.state.sources[source]?.graceUntil == nil { self.publishers[source]?.leftAt = nil }
         }
         self.firstPublication = self.nextPublication + 1
-        // The next machine has been up for another time.
+        // The next machine has another uptime.
         self.offset = self.now - self.span(1...1_000_000)
         self.polledAt = nil
         self.restoreRefusals()
@@ -40,7 +40,7 @@ extension Month {
         self.plan(.death, in: 60...6_000)
     }
 
-    /// Kicks are written down. Now and then the worker has died of a source, which is quarantined.
+    /// Kicks are stored. Sometimes a source has crashed the worker, and is quarantined.
     private mutating func restoreRefusals() {
         let quarantined: SourceID? = self.chance(20) ? (self.chance(50) ? Kit.a : Kit.b) : nil
         self.refusals = SourceRefusals()
@@ -50,7 +50,7 @@ extension Month {
                 self.state.change(source) { $0.refusedUntil = nil }
             }
         }
-        // Only the kick of a source is written down: who is quarantined is written elsewhere, by whoever notices it.
+        // Only kicks are stored here; quarantines are stored elsewhere.
         for (source, promise) in self.promised where promise.isQuarantine && self.now < promise.until {
             self.refusals.quarantine(source, until: promise.until, codec: "h264")
         }
@@ -84,7 +84,7 @@ extension Month {
         if let end = self.phaseEnd, end <= self.now { self.tally.endsBehindDeaths += 1 }
     }
 
-    /// The room is over, and another one begins.
+    /// The room has ended, and another one starts.
     mutating func beginAnew() {
         self.tally.rooms += 1
         if self.phase != .idle { self.tally.roomEnds += 1 }

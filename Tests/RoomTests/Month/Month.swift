@@ -4,18 +4,19 @@ import RoomScenes
 import RoomSources
 import TestSupport
 
-/// A month of one operator's rooms, on the values alone: ``RoomLife``, ``SourceRefusals``, ``RoomIdle`` and ``CommandedState``.
+/// A month of one operator's rooms, simulated with ``RoomLife``, ``SourceRefusals``, ``RoomIdle`` and
+/// ``CommandedState``.
 ///
-/// Nothing happens at fixed intervals: time goes on to whatever comes next, a deadline of the values or something that publishers,
-/// operators or the machine do. All times are room time, nanoseconds since the Unix epoch; each worker has a clock of its own that the
-/// life runs by.
+/// Events do not come at fixed intervals: time advances to the next deadline of these values or the next action of
+/// publishers, operators or the machine. All times are room time, in nanoseconds since the Unix epoch; each worker's
+/// RoomLife uses a clock of its own.
 struct Month {
     static let second = Kit.second
     static let idleRules = RoomIdle.Rules(firstSource: 1_800 * Kit.second, idle: 900 * Kit.second)
     /// 2026-01-01T00:00:00Z.
     static let beginning: Int64 = 1_767_225_600 * Kit.second
 
-    /// Something that is to happen.
+    /// A planned action.
     struct CapacityPlan {
         enum Kind {
             case connect(SourceID)
@@ -26,32 +27,32 @@ struct Month {
             case leave(SourceID)
             case drain(SourceID)
             case command
-            /// One after the other.
+            /// A series of commands.
             case commands
             case death
         }
 
         var time: Int64
         var kind: Kind
-        /// The publication it belongs to; what belongs to another one than runs does not happen.
+        /// The publication it belongs to. The action is dropped if another publication runs.
         var publication: Int
     }
 
-    /// What a source's publisher does.
+    /// State of a source's publisher.
     struct Publisher {
-        /// The number of the publication that runs, or ran last.
+        /// Number of the current publication, or the last one.
         var publication = 0
         var isConnected = false
         var hasArrived = false
-        /// When the last packet came; nil: packets come all the time.
+        /// Time of the last packet; nil: packets keep arriving.
         var silentSince: Int64?
-        /// When the decoder comes to the end of what it has got.
+        /// When the decoder finishes what it has received.
         var drainedAt: Int64 = 0
         /// When the last publication that was live under this worker ended.
         var leftAt: Int64?
     }
 
-    /// What has happened, so that a test knows that its month was one.
+    /// Counts of what happened, which show that the month was eventful.
     struct Tally {
         var starts = 0
         var timerEnds = 0
@@ -75,7 +76,7 @@ struct Month {
 
     var random: TestRandom
     var now = Self.beginning
-    /// Room time minus the time of the clock that this worker's life runs by.
+    /// Room time minus the time of this worker's clock.
     var offset: Int64
     var life: RoomLife
     var refusals = SourceRefusals()
@@ -84,23 +85,23 @@ struct Month {
     var publishers: [SourceID: Publisher] = [Kit.a: Publisher(), Kit.b: Publisher()]
     var plans: [CapacityPlan] = []
     var tally = Tally()
-    /// The first promises that were broken.
+    /// The first violations found.
     var faults: [String] = []
-    /// Until when each source must not be admitted, counted independently of ``refusals``.
+    /// Until when each source must be refused, counted independently of ``refusals``.
     var promised: [SourceID: (until: Int64, isQuarantine: Bool)] = [:]
-    /// The phase that was told last, and when it ends.
+    /// The phase reported last, and its end.
     var phase = PKLife.Phase.idle
     var phaseEnd: Int64?
     var shown: RoomLife.Show
-    /// Since when nobody has published.
+    /// When the last publisher left.
     var emptySince: Int64?
     var polledAt: Int64?
-    /// A publisher was there under any worker of this room.
+    /// True once a publisher was there, under any worker of this room.
     var hasHadSource = false
-    /// Publications so far, and the first one of this worker.
+    /// Number of the next publication, and the first one of this worker.
     var nextPublication = 0
     var firstPublication = 1
-    /// Sources that were given up when the clock was looked at last.
+    /// Sources given up at the last poll.
     var lastGivenUp = 0
     private let seed: Int
 
@@ -115,7 +116,7 @@ struct Month {
         self.plan(.death, in: 60...6_000)
     }
 
-    /// The room as the pipeline file says it.
+    /// The room as in the pipeline file.
     func freshLife() -> RoomLife { Self.room(seed: self.seed) }
 
     private static func room(seed: Int) -> RoomLife {
@@ -126,7 +127,7 @@ struct Month {
 
     var lifeTime: Int64 { self.now - self.offset }
 
-    /// Random seconds, to the nanosecond.
+    /// A random time in this range of seconds, in nanoseconds.
     mutating func span(_ seconds: ClosedRange<Int64>) -> Int64 {
         Int64.random(in: seconds.lowerBound * Self.second...seconds.upperBound * Self.second, using: &self.random)
     }
@@ -148,7 +149,7 @@ struct Month {
 
     // MARK: Time
 
-    /// Goes on for so many days.
+    /// Simulates a number of days.
     mutating func pass(days: Int64) {
         let end = Self.beginning + days * 86_400 * Self.second
         while self.now < end, self.faults.isEmpty {
@@ -166,34 +167,34 @@ struct Month {
         }
     }
 
-    /// When the values have something to do by themselves, or have to watch a publisher that is silent.
+    /// The next time at which the values have work to do, or must watch a silent publisher.
     private var deadline: Int64? {
         var deadlines = [self.life.deadline(after: self.lifeTime).map { $0 + self.offset }]
         if self.publishers.values.contains(where: { $0.isConnected && $0.silentSince != nil }) {
-            // Nobody is blamed for a silence that was not watched: looks must be less than half a second apart.
+            // A silence counts only while it is watched: polls must be less than half a second apart.
             deadlines.append((self.polledAt ?? self.now) + 400_000_000)
         }
         if let since = self.emptySince { deadlines.append(self.idleLimit.map { since + $0 }) }
         return deadlines.compactMap { $0 }.min()
     }
 
-    /// How long the room goes on without publishers.
+    /// How long the room may be without publishers.
     var idleLimit: Int64? { self.hasHadSource ? Self.idleRules.idle : Self.idleRules.firstSource }
 
-    /// Looks at the clock, mostly in time, and sometimes late.
+    /// Polls, mostly on time and sometimes late.
     private mutating func poll(at deadline: Int64) {
         var late: Int64 = 0
         if self.chance(10) { late = Int64.random(in: 1...50_000_000, using: &self.random) }
         if self.chance(1) { late = self.span(0...3) }
         if late > 50_000_000 { self.tally.latePolls += 1 }
         let time = max(self.now, deadline) + late
-        // A late look is of interest if something happens before it.
+        // A late poll is interesting only if something happens before it.
         if late > 0, self.chance(30) {
             let source = self.chance(50) ? Kit.a : Kit.b
             let between = time - Int64.random(in: 0..<late, using: &self.random)
             self.plan(self.chance(80) ? .command : .leave(source), at: between, of: source)
         }
-        // What happens until then happens first.
+        // Actions before that time happen first.
         while let next = self.plans.indices.min(by: { self.plans[$0].time < self.plans[$1].time }),
             self.plans[next].time <= time
         {
@@ -205,7 +206,7 @@ struct Month {
         self.look()
     }
 
-    /// The room's look at the clock.
+    /// The room's poll.
     mutating func look() {
         let arrivals = self.publishers.compactMapValues { publisher -> SourceLife.Arrivals? in
             guard publisher.isConnected, publisher.hasArrived else { return nil }

@@ -2,7 +2,7 @@ import MediaTypes
 import PipelineSpec
 import RTMP
 
-/// AMF0 values, and what is made of them: data events, times of day, capabilities. Input: the bytes of a message.
+/// AMF0 values, and their uses: data events, times of day, capabilities. Input: the bytes of a message.
 enum AMF0Case {
     static let entry = FuzzCase("amf0", longest: 4096, seeds: Self.seeds, run: Self.run)
 
@@ -47,7 +47,7 @@ enum AMF0Case {
         if fault == nil, bytes.count > 0, values.isEmpty { return "no value and no fault" }
         if let broken = Self.use(values) { return broken }
         let written = AMF0Writer.bytes(values)
-        // Bytes that are no UTF-8 come as U+FFFD, which is longer: a name may be too long then, a text be cut.
+        // Invalid UTF-8 becomes U+FFFD, which is longer: then a name may be too long, or a text truncated.
         if written.count >= 3,
             (2..<written.count).contains(where: {
                 written[$0 - 2] == 0xEF && written[$0 - 1] == 0xBF && written[$0] == 0xBD
@@ -57,7 +57,7 @@ enum AMF0Case {
         }
         let again = AMF0Reader.values(in: written)
         if let fault = again.fault { return "cannot read what was written: \(fault)" }
-        // By their bytes: NaN differs from itself.
+        // Compared by bytes, since NaN does not equal itself.
         if AMF0Writer.bytes(again.values) != written { return "what was written reads otherwise" }
         if again.values.count != values.count { return "\(values.count) values became \(again.values.count)" }
         return nil
@@ -88,7 +88,7 @@ enum AMF0Case {
         guard let properties = value.properties else { return nil }
         if properties.count > AMF0Reader.maximumProperties { return "\(properties.count) properties" }
         for property in properties {
-            // Three bytes stand for one that is no UTF-8.
+            // An invalid byte becomes three.
             if property.name.utf8.count > 3 * AMF0Reader.maximumNameLength { return "a name too long" }
             if let broken = Self.check(property.value, depth: depth + 1, &count) { return broken }
         }

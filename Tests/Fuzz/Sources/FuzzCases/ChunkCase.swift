@@ -1,10 +1,10 @@
 import MediaKernels
 import RTMP
 
-/// Chunks alone, beside a plain reader of the specification's letter, within the usual bounds and within some that a few bytes
-/// reach; and what the reader gives, written again with headers of every form that is legal there.
+/// Chunks only, compared with a plain reader that follows the specification literally, with the usual limits and with
+/// limits that a few bytes reach; and the messages read, written again with every legal form of header.
 ///
-/// Input: a seed of the cuts (1 byte), then chunks.
+/// Input: a seed for the splits (1 byte), then chunks.
 enum ChunkCase {
     static let entry = FuzzCase(
         "chunks", longest: 3000, mutate: SessionMutator.mutateChunks, seeds: Self.seeds, run: Self.run)
@@ -37,7 +37,7 @@ enum ChunkCase {
         }
     }
 
-    /// Bounds that an input of this case can run into.
+    /// Limits that an input of this case can reach.
     static let tight: RTMPLimits = {
         var limits = RTMPLimits()
         limits.chunkStreams = 4
@@ -50,7 +50,7 @@ enum ChunkCase {
         return limits
     }()
 
-    /// Pieces of at most `largest` bytes.
+    /// Reads pieces of at most `largest` bytes.
     static func read(
         _ bytes: [UInt8], largest: Int, seed: UInt64, limits: RTMPLimits = RTMPLimits()
     ) -> (messages: [Message], failure: RTMPFailure?) {
@@ -82,7 +82,7 @@ enum ChunkCase {
         return Self.bounded(stream, seed, whole.messages) ?? Self.rewrite(whole.messages, seed)
     }
 
-    /// Tight bounds end the stream earlier, at the same place however it is cut, and change nothing before.
+    /// Tight limits end the stream earlier, at the same position for any split, and change nothing before.
     private static func bounded(_ stream: [UInt8], _ seed: UInt64, _ messages: [Message]) -> String? {
         let whole = Self.read(stream, largest: .max, seed: 0, limits: Self.tight)
         let cut = Self.read(stream, largest: 40, seed: seed, limits: Self.tight)
@@ -95,19 +95,19 @@ enum ChunkCase {
         return nil
     }
 
-    /// What was read is written and read again: with the shortest headers, or with those the seed chooses.
+    /// The messages read are written and read again: with the shortest headers, or with those the seed selects.
     private static func rewrite(_ messages: [Message], _ seed: UInt64) -> String? {
         var writer = RTMPChunkWriter()
         var bytes: [UInt8] = []
         var random = FuzzRandom(seed: seed)
-        // Type 3 at the begin of a message means two things behind a type 0: the writer alone knows where it may stand.
+        // Type 3 at the start of a message is ambiguous after a type 0: only the writer knows where it is allowed.
         let forms: [RTMPChunkWriter.Header] =
             seed & 1 == 0 ? [.automatic] : [.automatic, .full, .sameStream, .sameLength]
         writer.prefersLongBasicHeader = seed & 2 == 2
         if seed & 4 == 4, let first = messages.first {
             let size = 128 + random.below(1000)
             let payload: [UInt8] = [0, 0, UInt8(truncatingIfNeeded: size >> 8), UInt8(truncatingIfNeeded: size)]
-            // On a chunk stream that is there anyway: there may be as many as are allowed.
+            // On an existing chunk stream, since their number is limited.
             writer.write(
                 RTMPMessage(
                     chunkStreamID: first.chunkStreamID, type: .setChunkSize, streamID: 0, timestamp: 0,

@@ -1,9 +1,10 @@
 import MediaKernels
 import RTMP
 
-/// A writer of chunks by the letter of the specification, with every choice that is legal, beside the messages it means.
+/// A writer of chunks that follows the specification literally and makes every legal choice, with the messages it
+/// means.
 ///
-/// Not the project's writer: that one is tested with this.
+/// It is not the project's writer, which is tested with this.
 ///
 /// Spec: RTMP 1.0 §5.3.1 (headers, extended timestamps), §5.4.1 (Set Chunk Size), §5.4.2 (Abort).
 public struct ChunkModel {
@@ -22,23 +23,23 @@ public struct ChunkModel {
         var type: UInt8
         var streamID: UInt32
         var extended: UInt32?
-        /// A type 3 header begins a message with the same delta for every receiver.
+        /// Whether a type 3 header starts a message with the same delta for every receiver.
         var repeatsDelta: Bool
     }
 
-    /// What a header or an extended timestamp begins with.
+    /// First bytes of headers and extended timestamps.
     private static let confusing: [UInt8] = [0, 1, 0xFF, 0xC3, 0xC0]
 
     private var random: FuzzRandom
     private var lasts: [UInt32: Last] = [:]
     private var chunkSize = 128
-    /// Old librtmp leaves the extended timestamp of type 3 chunks out.
+    /// Whether type 3 chunks repeat the extended timestamp; old librtmp omits it.
     private let repeatsExtended: Bool
     private(set) var bytes: [UInt8] = []
     private(set) var expected: [ChunkCase.Message] = []
-    /// Which choices were made, for a test that all of them are.
+    /// The choices made, so that a test can check that all occur.
     private var forms: Set<String> = []
-    /// Changes of the chunk size that are kept from the reader.
+    /// Number of chunk size changes that are hidden from the reader.
     private var forgets: Int
 
     public static let allForms: Set<String> = [
@@ -47,7 +48,7 @@ public struct ChunkModel {
         "empty", "interleaved",
     ]
 
-    /// - Parameter repeatsExtended: `nil`: three schedules of four do.
+    /// - Parameter repeatsExtended: nil: three schedules of four do.
     init(seed: UInt64, forgets: Int = 0, repeatsExtended: Bool? = nil) {
         self.random = FuzzRandom(seed: seed)
         self.forgets = forgets
@@ -55,7 +56,7 @@ public struct ChunkModel {
         self.repeatsExtended = repeatsExtended ?? repeats
     }
 
-    /// - Parameter steps: Chunks, about.
+    /// - Parameter steps: Approximate number of chunks.
     static func schedule(
         seed: UInt64, steps: Int, forgets: Int = 0
     ) -> (bytes: [UInt8], expected: [ChunkCase.Message], forms: Set<String>) {
@@ -66,11 +67,11 @@ public struct ChunkModel {
         return (model.bytes, model.expected, model.forms)
     }
 
-    /// Which choices a schedule has.
+    /// The choices that a schedule contains.
     public static func forms(seed: UInt64, steps: Int) -> Set<String> { self.schedule(seed: seed, steps: steps).forms }
 
-    /// Writes these messages, begun in this order, interleaved with each other and with control messages; ``expected``
-    /// has them in the order in which they are complete.
+    /// Writes these messages, started in this order, interleaved with each other and with control messages;
+    /// ``expected`` has them in the order of completion.
     mutating func write(_ messages: [ChunkCase.Message]) {
         var rest = messages[...]
         var open: [Open] = []
@@ -88,9 +89,9 @@ public struct ChunkModel {
         }
     }
 
-    /// What a reader made of the bytes, in pieces of at most `largest` bytes, is what was meant.
+    /// Whether a reader gets the intended messages from pieces of at most `largest` bytes.
     ///
-    /// - Parameter forgets: Changes of the chunk size that the reader is not told, so that it cannot hold.
+    /// - Parameter forgets: Number of chunk size changes hidden from the reader, which must then fail.
     public static func holds(seed: UInt64, steps: Int, largest: Int, forgets: Int = 0) -> String? {
         let (bytes, expected, _) = Self.schedule(seed: seed, steps: steps, forgets: forgets)
         let read = ChunkCase.read(bytes, largest: largest, seed: seed)
@@ -148,7 +149,7 @@ public struct ChunkModel {
     }
 
     private mutating func abort(_ open: inout [Open]) {
-        // Of a chunk stream without a message in the making it means nothing.
+        // For a chunk stream without an incomplete message it has no meaning.
         let victim = open.indices.randomElement(using: &self.random)
         let id = victim.map { open[$0].message.chunkStreamID } ?? 40
         self.whole(type: 2, Self.big(id))
@@ -191,7 +192,7 @@ public struct ChunkModel {
         if one.written >= one.message.payload.count { self.expected.append(one.message) } else { open.append(one) }
     }
 
-    /// Without the repeated timestamp nobody could tell payload that looks like one from one: no encoder's does.
+    /// Without the repeated timestamp, payload that looks like one would be ambiguous; no encoder sends such payload.
     private mutating func disambiguate(_ open: inout Open) {
         for index in open.message.payload.indices { open.message.payload[index] = 0x55 }
     }
@@ -214,7 +215,7 @@ public struct ChunkModel {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
-    /// Writes the header a message begins with: any form that says what is meant.
+    /// Writes the header of a message in any form that is correct.
     private mutating func start(_ message: ChunkCase.Message) -> Open {
         let last = self.lasts[message.chunkStreamID]
         var formats: [UInt8] = [0]
@@ -240,7 +241,7 @@ public struct ChunkModel {
         self.lasts[message.chunkStreamID] = Last(
             timestamp: message.timestamp, delta: format == 0 ? message.timestamp : delta, length: message.payload.count,
             type: message.type, streamID: message.streamID, extended: extended,
-            // Behind a type 0 header of over ten seconds real writers mean "no delta" (see RTMPChunkReader).
+            // After a type 0 header of over ten seconds real writers mean "no delta" (see RTMPChunkReader).
             repeatsDelta: format != 0 || message.timestamp <= 10_000)
         return Open(message: message, extended: extended)
     }

@@ -6,9 +6,10 @@ import MediaTypes
 import PipelineSpec
 import Synchronization
 
-/// The operator's requests: method, target and body, to the reply.
+/// Operators' requests: method, target and body, up to the reply.
 ///
-/// Input: method, a space, target, a line feed, body. Further requests follow behind the byte 0x1E: the room remembers.
+/// Input: method, a space, target, a line feed, body. Further requests follow after the byte 0x1E; the room keeps its
+/// state.
 enum ControlCase {
     static let entry = FuzzCase("control", longest: 3000, seeds: Self.seeds, run: Self.run)
 
@@ -72,14 +73,14 @@ enum ControlCase {
         if code == 500 { return "a mistake of ours" }
         guard code >= 400 else { return nil }
         guard root[key: "code"]?.string?.isEmpty == false, root[key: "fix"]?.string?.isEmpty == false else {
-            // The probes answer 503 and say what is amiss in their own form.
+            // The probes answer 503 and report the problem in their own form.
             return code == 503 ? nil : "a refusal without code or remedy"
         }
         return nil
     }
 }
 
-/// A room as far as its documents go.
+/// A room that handles documents.
 private final class FuzzRoom: RoomControlling {
     private struct State {
         var shelf: SceneStore

@@ -2,14 +2,14 @@ import LibAV
 import MediaTypes
 import RTMP
 
-/// The decoders a publisher reaches without being let into any more: H.264, AAC and MP3 behind the demuxer.
+/// The decoders that an admitted publisher reaches: H.264, AAC and MP3 after the demuxer.
 ///
-/// Input as of ``TagCase``. What libavcodec itself does with its own memory is seen at its allocations only: it comes built.
+/// Input as in ``TagCase``. Memory errors inside libavcodec are only seen at its allocations, since it is prebuilt.
 enum DecoderCase {
     static let entry = FuzzCase(
         "decoders", longest: 3000, mutate: TagRecords.mutate, seeds: TagRecords.seeds, run: Self.run)
 
-    /// Samples of a picture; a room's limit is larger, and slower.
+    /// Largest number of samples per frame; a room's limit is larger, and slower.
     private static let mostPixels: Int64 = 256 * 256
 
     static func run(_ bytes: [UInt8]) -> String? {
@@ -31,7 +31,7 @@ enum DecoderCase {
             for item in items {
                 switch item {
                 case .configuration(let parameters):
-                    // A decoder is costly to open, which is another matter than what it makes of its input.
+                    // Opening a decoder is expensive, and not what this case tests.
                     opened += 1
                     guard opened <= 6 else { return broken }
                     if parameters.kind == .video {

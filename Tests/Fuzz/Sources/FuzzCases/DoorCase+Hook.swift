@@ -2,9 +2,10 @@ import PublishAuth
 import MediaTypes
 import PipelineSpec
 
-/// What a publish webhook is asked, made of what a publisher says; and what it answers.
+/// Publish webhook requests made from a publisher's data, and their answers.
 ///
-/// Input: form (1 byte), status (2 bytes), then, between line feeds, stream, query, `tcUrl`, the encoder's name and the answer.
+/// Input: form (1 byte), status (2 bytes), then, separated by line feeds, stream, query, `tcUrl`, the encoder's name
+/// and the answer.
 extension DoorCase {
     static func hookSeeds() -> [(name: String, bytes: [UInt8])] {
         let answers: [(UInt8, Int, String)] = [
@@ -42,7 +43,7 @@ extension DoorCase {
             if form == .srs, root[key: "stream"]?.string != stream { return "another stream is asked about" }
             return nil
         }
-        // By bytes, as whoever reads it does.
+        // By bytes, like a receiver.
         let items = request.body.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
         for name in ["app", "addr", "clientid", "call", "name", "type", "tcurl"] {
             let beginning = Array("\(name)=".utf8)

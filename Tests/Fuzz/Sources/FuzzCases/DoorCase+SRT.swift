@@ -1,14 +1,14 @@
 import PublishAuth
 import Ingest
 
-/// SRT's door: stream ids, and four callers with their listeners in any order.
+/// SRT: stream ids, and four callers with their listeners in any order.
 ///
-/// Input of the latter: steps. Each is one byte, three bits what and two bits who, then what it needs.
+/// Input of the latter: steps. Each has one byte, three bits for the action and two for the caller, then its data.
 extension DoorCase {
     private static let mostCallers = 3
 
     private struct Caller {
-        /// What it was given; nobody else knows it.
+        /// The cookie it was given, unknown to others.
         var cookie: UInt32?
         var isRelaying = false
     }
@@ -24,7 +24,7 @@ extension DoorCase {
             "anna", "live/anna?e=1&n=2&s=3", "publish:live/anna", "read:anna", "/live/anna",
             "#!::r=live/anna,m=publish,u=me", "#!::m=request,r=x", "#!::u=anna,m=publish,h=host,s=1,t=stream", "#!::r",
         ]
-        // SRT 1.5.1, then the stream id `anna`, in words that are turned round.
+        // SRT 1.5.1, then the stream id `anna`, in byte-swapped words.
         let version: [UInt8] = [0, 1, 0, 3, 0, 1, 5, 1, 0, 0, 0, 0xBF, 0, 0x78, 0, 0]
         let name: [UInt8] = [0, 5, 0, 1, 0x61, 0x6E, 0x6E, 0x61]
         let comes: [UInt8] = [1, 2, 24] + version + name
@@ -114,7 +114,7 @@ extension DoorCase {
         }
     }
 
-    /// A caller says something.
+    /// A datagram from a caller.
     private static func called(_ datagram: [UInt8], _ who: Int, _ street: inout Street) -> String? {
         let isRelaying = street.callers[who].isRelaying
         if let first = datagram.first, street.front.passes(first, from: who, now: street.now), !isRelaying {
@@ -139,7 +139,7 @@ extension DoorCase {
         return nil
     }
 
-    /// A listener says something.
+    /// A datagram from a listener.
     private static func listened(_ datagram: [UInt8], _ who: Int, _ street: inout Street) -> String? {
         switch street.front.receive(datagram, fromListenerOf: who, now: street.now) {
         case .established:

@@ -3,9 +3,10 @@ import LibAV
 import MediaTypes
 import RTMP
 
-/// Keys that are signed rightly: they let in once, and no digit of them can be another.
+/// Correctly signed keys: they are admitted once, and no digit can be changed.
 ///
-/// Input: expiry in Unix seconds (4 bytes), now (4 bytes), which digit (1 byte), then bytes for the name.
+/// Input: expiry in Unix seconds (4 bytes), current time (4 bytes), index of the digit (1 byte), then bytes for the
+/// name.
 extension DoorCase {
     private static let room = "r"
     private static let secret = "s3cr3t"
@@ -43,7 +44,7 @@ extension DoorCase {
         return check.verdict(on: forged, name: name, now: now) == .wrong ? nil : "a wrong digit is not seen"
     }
 
-    /// Good once, and once more when nothing came of it.
+    /// Valid once, and once more if the publish failed.
     private static func use(_ address: StreamAddress, _ name: String, _ check: SignedKeyCheck, _ now: Int64) -> String?
     {
         var admission = PublishAuth(bindings: [])

@@ -6,10 +6,10 @@ import MediaTypes
 import PipelineSpec
 import RTMP
 
-/// What stands at the doors: PROXY headers, stream names and signed keys, addresses, the targets of viewers' requests, SRT's
-/// handshakes and stream ids, what webhooks are asked and answer.
+/// Data of unauthenticated clients: PROXY headers, stream names and signed keys, addresses, targets of viewers'
+/// requests, SRT handshakes and stream ids, webhook requests and answers.
 ///
-/// Input: which (1 byte), then its bytes.
+/// Input: selector (1 byte), then its bytes.
 enum DoorCase {
     static let entry = FuzzCase("doors", longest: 2500, seeds: Self.seeds, run: Self.run)
 
@@ -50,7 +50,7 @@ enum DoorCase {
         }
     }
 
-    /// However much of a header has come, the answer is the same in the end.
+    /// However a header is split, the final answer is the same.
     private static func proxy(_ bytes: [UInt8]) -> String? {
         let whole = ProxyHeader.read(bytes)
         var first: ProxyHeader.Answer?
@@ -66,7 +66,7 @@ enum DoorCase {
                 return "a wrong port"
             }
         }
-        // What is refused early is refused in the end, and what is read early reads so in the end.
+        // An early refusal or result must equal the final one.
         if let first, first != whole { return "another answer when it came in pieces" }
         return nil
     }
@@ -79,7 +79,7 @@ enum DoorCase {
         if let key = address.key(app: "live"), key.isEmpty { return "an empty key" }
         for form in SignedKeyCheck.Form.allCases {
             let check = SignedKeyCheck(form: form, secrets: ["s3cr3t", "old"], room: "r", app: "live")
-            // Nobody guesses an HMAC; whoever does may have found how it is not looked at.
+            // An HMAC cannot be guessed; success would mean that it is not checked.
             if case .valid = check.verdict(on: address, name: address.key(app: "live") ?? "", now: 1_700_000_000) {
                 return "a key signed by nobody is taken as \(form)"
             }

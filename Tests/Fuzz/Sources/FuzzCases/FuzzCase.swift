@@ -1,16 +1,16 @@
-/// One entry for bytes from outside: what a fuzzer, or a seeded test, throws its bytes at.
+/// One entry point for untrusted bytes, run by the fuzzer and by seeded tests.
 public struct FuzzCase: Sendable {
-    /// Short name; its corpus lies in the folder of that name.
+    /// Short name, which is also its corpus folder.
     public let name: String
-    /// Longest input in bytes that says anything new.
+    /// Longest useful input in bytes.
     public let longest: Int
-    /// Feeds the bytes to what is tested and holds it to its promises.
+    /// Feeds the bytes to the code under test and checks its invariants.
     ///
-    /// - Returns: What was broken; `nil`: nothing.
+    /// - Returns: The violated invariant; nil: none.
     public let run: @Sendable ([UInt8]) -> String?
-    /// Changes the bytes by what they mean; `nil` where plain bytes are as good.
+    /// Mutates the bytes by their meaning; nil if plain byte mutations are as good.
     public let mutate: (@Sendable ([UInt8], UInt64) -> [UInt8])?
-    /// Inputs to begin with, made from what lies in the tests.
+    /// Initial inputs, made from files of the tests.
     public let seeds: @Sendable () -> [(name: String, bytes: [UInt8])]
 
     init(
@@ -25,7 +25,7 @@ public struct FuzzCase: Sendable {
     }
 }
 
-/// Everything that reads bytes from outside.
+/// All cases of untrusted bytes.
 public enum FuzzCases {
     public static let all: [FuzzCase] = [
         SessionCase.entry, ChunkCase.entry, AMF0Case.entry, TagCase.entry, DecoderCase.entry, PipelineCase.entry,

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Takes an input apart from the front; missing bytes are 0.
+/// Reads an input from the front; missing bytes are 0.
 struct FuzzInput {
     private let bytes: [UInt8]
     private(set) var offset = 0
@@ -52,7 +52,7 @@ public struct FuzzRandom: RandomNumberGenerator {
     mutating func pick<T>(_ values: [T], or other: T) -> T { values.randomElement(using: &self) ?? other }
 }
 
-/// What lies in the repository, for seeds.
+/// Files of the repository, used as seeds.
 public enum FuzzFiles {
     /// The folder `Tests`.
     public static let tests: String = {
@@ -60,7 +60,7 @@ public enum FuzzFiles {
         return parts.map { "/" + $0 }.joined()
     }()
 
-    /// Names in a folder, sorted; empty where there is none.
+    /// File names in a folder, sorted; empty if it does not exist.
     public static func names(_ folder: String) -> [String] {
         guard let handle = opendir(folder) else { return [] }
         defer { closedir(handle) }
@@ -74,7 +74,7 @@ public enum FuzzFiles {
         return names.sorted()
     }
 
-    /// At most 1 MiB of a file; empty where there is none.
+    /// At most 1 MiB of a file; empty if it does not exist.
     public static func bytes(_ path: String) -> [UInt8] {
         guard let file = fopen(path, "rb") else { return [] }
         defer { fclose(file) }
@@ -83,7 +83,7 @@ public enum FuzzFiles {
         return Array(bytes.prefix(count))
     }
 
-    /// What real encoders sent: everything, the handshake included.
+    /// Everything sent by real encoders, including the handshake.
     static func captures() -> [(name: String, bytes: [UInt8])] {
         let folder = self.tests + "/RTMPTests/Fixtures"
         return self.names(folder).filter { $0.hasSuffix(".c2s.bin") }.map { ($0, self.bytes("\(folder)/\($0)")) }

@@ -1,6 +1,6 @@
-/// Changes inputs for the seeded runs: by their meaning where the case knows it, else by bytes.
+/// Mutates inputs for the seeded runs: by their meaning if the case can, else by bytes.
 public enum FuzzMutator {
-    /// The same for the same number.
+    /// The same number gives the same mutation.
     public static func changed(_ inputs: [[UInt8]], number: UInt64, _ entry: FuzzCase) -> [UInt8] {
         var random = FuzzRandom(seed: number)
         var bytes = random.pick(inputs, or: [])

@@ -59,7 +59,7 @@ enum PipelineCase {
         return nil
     }
 
-    /// What is read, written and read again is the same.
+    /// A document that is read, written and read again is the same.
     private static func text(_ bytes: [UInt8]) -> String? {
         let document = JSONParser.parse(bytes)
         guard let root = document.root else {
@@ -72,7 +72,7 @@ enum PipelineCase {
         return nil
     }
 
-    /// Panes have pixels and lie where their canvas can be composed.
+    /// Panes have pixels and positions that can be composed.
     private static func geometry(_ scenes: [Scene], _ pipeline: Pipeline) -> String? {
         for scene in scenes {
             let (width, height) = scene.size(on: pipeline.canvas)

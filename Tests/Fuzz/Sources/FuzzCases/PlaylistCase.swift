@@ -1,7 +1,8 @@
 import HLSLint
 
-/// The linter, which reads playlists and media of foreign servers. Input: replies, between them the byte 0x1E. One that begins
-/// with the byte 0x1F has its status and its header fields in the next two; others are 200 or 206 without any.
+/// The linter, which reads playlists and media of other servers. Input: replies, separated by the byte 0x1E. A reply
+/// that starts with the byte 0x1F has its status and its header fields in the next two bytes; others are 200 or 206
+/// without any.
 enum PlaylistCase {
     static let entry = FuzzCase("playlists", longest: 5000, seeds: Self.seeds, run: Self.run)
 
@@ -15,7 +16,7 @@ enum PlaylistCase {
             let head = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=9000,CODECS=\"avc1.42c00a\",RESOLUTION=64x64\nlow.m3u8\n"
             seeds.append(("variant.\(name)", Array(head.utf8) + [0x1E] + list + [0x1E] + list))
         }
-        // The same with what a server says beside it.
+        // The same with more header fields.
         let marks: [[UInt8]] = [
             [0x1F, 254, 0x15], [0x1F, 254, 0x0A], [0x1F, 2, 0x20], [0x1F, 255, 0], [0x1F, 254, 0x80],
         ]
@@ -51,7 +52,7 @@ enum PlaylistCase {
         for (index, field) in Self.fields.enumerated() where bits >> UInt8(index) & 1 == 1 {
             headers[field.0] = field.1
         }
-        // Beyond the table: no answer at all, or one that took long.
+        // Beyond the table: no answer at all, or a slow one.
         guard status != 255 else {
             return LintReply(status: 0, failure: "no answer", sentAt: now, receivedAt: now + 3_000_000_000)
         }

@@ -4,8 +4,8 @@ import RTMP
 
 /// A publisher's whole connection: handshake, chunks, commands, media.
 ///
-/// Input: flags (1 byte), a seed of the cuts (1 byte), then what the client sends. Flags: 1 a handshake comes before it,
-/// 2 the request is denied, 4 it is decided late, 8 time passes, 16 the limits are narrow.
+/// Input: flags (1 byte), a seed for the splits (1 byte), then the client's bytes. Flags: 1 prepend a handshake, 2 deny
+/// the request, 4 decide late, 8 let time pass, 16 use tight limits.
 enum SessionCase {
     static let entry = FuzzCase(
         "session", longest: 6000, mutate: SessionMutator.mutate, seeds: Self.seeds, run: Self.run)
@@ -43,23 +43,23 @@ enum SessionCase {
         var random = FuzzRandom(seed: seed)
         let largest = random.pick([1, 3, 17, 200, 1500], or: 1)
         var offset = 0
-        // Beyond the handshake, where a byte at a time would only cost time.
+        // After the handshake, where single bytes would only cost time.
         while offset < stream.count {
             let end = min(stream.count, offset + (offset < 3000 ? 500 : 1 + random.below(largest)))
             cut.feed(stream[offset..<end])
             offset = end
         }
         if let broken = cut.broken { return "in pieces: \(broken)" }
-        // With time, late decisions and narrow limits it matters what comes at once.
+        // With time, late decisions and tight limits, the split matters.
         guard flags.isDisjoint(with: [.late, .timed, .narrow]) else { return nil }
         guard whole.isClosed == cut.isClosed else { return "closed in one form only" }
-        // A stream that breaks its connection may break it before or behind the decision.
+        // A stream that breaks its connection may break it before or after the decision.
         if whole.isClosed { return nil }
         if whole.events != cut.events { return "other events when cut" }
         return nil
     }
 
-    /// Ingest, as far as bytes go.
+    /// The byte-level part of ingest.
     final class Peer {
         enum Event: Hashable {
             case request(PublishRequest)
@@ -84,7 +84,7 @@ enum SessionCase {
 
         init(_ flags: Flags) {
             var configuration = RTMPServerConfiguration()
-            // Media glued to `publish` waits for the decision in one form and not in the other.
+            // Media right after `publish` waits for the decision in one split and not in the other.
             configuration.limits.undecidedBytes = 64 << 20
             if flags.contains(.narrow) {
                 configuration.limits.partialBytes = 2000
@@ -163,7 +163,7 @@ enum SessionCase {
             if let broken = TagCase.check(items) { self.broken = broken }
         }
 
-        /// What we say is RTMP too.
+        /// The server's own bytes must also be valid RTMP.
         private func checkSent() {
             guard self.sent.count > 3073 else { return }
             var reader = RTMPChunkReader()

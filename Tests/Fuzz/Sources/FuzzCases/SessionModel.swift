@@ -1,12 +1,13 @@
 import MediaKernels
 import RTMP
 
-/// A publisher by the letter, with media in messages and aggregates of every legal form, and what must come of it.
+/// A publisher that follows the specification literally, with media in messages and aggregates of every legal form, and
+/// the expected result.
 public enum SessionModel {
-    /// What a session makes of it, in pieces of at most `largest` bytes, is what was meant.
+    /// Whether a session gets the intended media from pieces of at most `largest` bytes.
     public static func holds(seed: UInt64, largest: Int) -> String? {
         var random = FuzzRandom(seed: seed)
-        // An aggregate may hold whatever an extended timestamp looks like.
+        // An aggregate may contain bytes that look like an extended timestamp.
         var model = ChunkModel(seed: seed, repeatsExtended: true)
         for values in self.setup { model.write([self.command(values)]) }
         let begun = model.expected.count
@@ -58,7 +59,7 @@ public enum SessionModel {
 
     private static func single(_ random: inout FuzzRandom) -> ChunkCase.Message {
         let length = random.pick([0, 1, 5, 127, 128, 129, 700, 4100], or: 0)
-        // Not a byte of this is an extended timestamp of those below.
+        // None of these bytes equals one of the extended timestamps below.
         let payload = (0..<length).map { _ in UInt8(0x20 + random.below(64)) }
         var message = ChunkCase.Message(
             type: random.pick([8, 9], or: 8), chunkStreamID: random.pick([4, 6, 64, 320, 65_599], or: 4), streamID: 1,

@@ -1,8 +1,8 @@
 import MediaKernels
 import RTMP
 
-/// Changes what a client sends by what it means: takes the messages out of their chunks, changes them and their order, and
-/// writes them in other chunks.
+/// Mutates a client's bytes by their meaning: extracts the messages from their chunks, changes them and their order,
+/// and writes them in other chunks.
 enum SessionMutator {
     static func mutate(_ bytes: [UInt8], _ seed: UInt64) -> [UInt8] {
         guard bytes.count > 2 else { return bytes }
@@ -12,7 +12,7 @@ enum SessionMutator {
         if random.chance(4) { head[1] = UInt8(random.below(256)) }
         let hasHandshake = SessionCase.Flags(rawValue: bytes[0]).contains(.handshake)
         let skipped = hasHandshake ? 2 : min(bytes.count, 2 + 3073)
-        // What is before the chunks stays.
+        // Bytes before the chunks stay.
         return head + bytes[2..<skipped] + Self.rechunk(bytes[skipped...], &random)
     }
 
@@ -55,11 +55,11 @@ enum SessionMutator {
         }
     }
 
-    /// Changes some bytes in their places.
+    /// Changes some bytes in place.
     static func flip(_ payload: inout [UInt8], _ random: inout FuzzRandom) {
         guard !payload.isEmpty else { return }
         for _ in 0..<(1 + random.below(3)) {
-            // The first bytes say what the rest is.
+            // The first bytes determine the meaning of the rest.
             let at = random.below(random.chance(2) ? min(16, payload.count) : payload.count)
             switch random.below(4) {
             case 0: payload[at] ^= 1 << UInt8(random.below(8))
@@ -124,7 +124,7 @@ enum SessionMutator {
 
     // MARK: Chunks
 
-    /// Messages on different chunk streams one after the other or interleaved, with headers of any form.
+    /// Messages on different chunk streams, one after another or interleaved, with headers of any form.
     private static func write(_ messages: [ChunkCase.Message], _ random: inout FuzzRandom) -> [UInt8] {
         var writer = RTMPChunkWriter()
         writer.prefersLongBasicHeader = random.chance(4)

@@ -4,7 +4,7 @@ import RTMP
 
 /// Audio and video messages, legacy and Enhanced RTMP, to configurations and packets.
 ///
-/// Input: flags (1 byte; 1: every codec is taken), then records of kind (1 byte; odd: audio), milliseconds since the last
+/// Input: flags (1 byte; 1: accept every codec), then records of kind (1 byte; odd: audio), milliseconds since the last
 /// (2 bytes), length (2 bytes) and payload.
 enum TagCase {
     static let entry = FuzzCase(
@@ -29,7 +29,7 @@ enum TagCase {
         var track: UInt8
     }
 
-    /// What every packet must be.
+    /// Checks that apply to every packet.
     static func check(_ items: [SourceItem]) -> String? {
         for item in items {
             switch item {
@@ -68,7 +68,7 @@ enum TagCase {
         return nil
     }
 
-    /// What was read is written and read again: the same packets, the same configurations.
+    /// Items that were read are written and read again: the same packets, the same configurations.
     private static func rewrite(_ items: [SourceItem], _ codecs: inout [TrackKey: CodecName]) -> String? {
         for item in items {
             switch item {
@@ -90,7 +90,7 @@ enum TagCase {
     private static func compare(_ packet: CodedPacket, _ codec: CodecName, _ message: RTMPMediaMessage) -> String? {
         var demuxer = FLVDemuxer(codecs: FLVTagWriter.codecs)
         var items: [SourceItem] = []
-        // H.264 and HEVC need a configuration before; any will do, since lengths have four bytes inside.
+        // H.264 and HEVC need a configuration first; any is sufficient, since lengths have four bytes inside.
         if let head = TagRecords.head(of: codec) { demuxer.receive(head, arrival: 0, into: &items) }
         items = []
         demuxer.receive(message, arrival: 0, into: &items)

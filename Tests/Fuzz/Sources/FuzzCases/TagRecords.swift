@@ -2,7 +2,7 @@ import MediaKernels
 import MediaTypes
 import RTMP
 
-/// Audio and video messages as an input has them.
+/// Audio and video messages as encoded in an input.
 enum TagRecords {
     static func read(_ bytes: [UInt8]) -> (flags: UInt8, messages: [RTMPMediaMessage]) {
         var input = FuzzInput(bytes)
@@ -11,7 +11,7 @@ enum TagRecords {
         var time: UInt32 = 0
         while input.left > 0, messages.count < 200 {
             let kind = input.byte()
-            // Most signed: clocks go back too. Every now and then far.
+            // Signed, since timestamps go back too, and sometimes far.
             let step = Int32(Int16(truncatingIfNeeded: input.number(2)))
             time = time &+ UInt32(bitPattern: kind & 0x40 != 0 ? step &* 65_521 : step)
             let payload = input.take(Int(input.number(2)))
@@ -29,7 +29,7 @@ enum TagRecords {
             + payload.prefix(Int(length))
     }
 
-    /// A small picture's parameter sets.
+    /// Parameter sets of a small video.
     static let parameterSets: (sps: [UInt8], pps: [UInt8]) = (
         [
             0x67, 0x42, 0xC0, 0x0A, 0xDA, 0x11, 0x1A, 0x10, 0x00, 0x00, 0x03, 0x00, 0x10, 0x00, 0x00, 0x03, 0x03, 0xC0,
@@ -38,7 +38,7 @@ enum TagRecords {
         [0x68, 0xCE, 0x0F, 0xC8]
     )
 
-    /// A sequence header of that codec; `nil` for those that need none.
+    /// A sequence header of that codec; nil for codecs that need none.
     static func head(of codec: CodecName) -> RTMPMediaMessage? {
         switch codec {
         case .h264:
@@ -55,12 +55,12 @@ enum TagRecords {
         }
     }
 
-    /// A stream's beginning: 48 kHz, two channels, 16 bits.
+    /// The start of a stream: 48 kHz, two channels, 16 bits.
     static let flac: [UInt8] =
         Array("fLaC".utf8) + [0x80, 0, 0, 34, 0x12, 0, 0x12, 0, 0, 0, 0, 0, 0, 0, 0x0B, 0xB8, 0x02, 0xF0]
         + [UInt8](repeating: 0, count: 20)
 
-    /// An hvcC of one parameter set of each kind.
+    /// An hvcC with one parameter set of each kind.
     static let hevc: [UInt8] =
         [1, 1, 0x60, 0, 0, 0, 0x90, 0, 0, 0, 0, 0, 30, 0xF0, 0, 0xFC, 0xFD, 0xF8, 0xF8, 0, 0, 0x0F, 3]
         + [0xA0, 0, 1, 0, 4, 0x40, 1, 0x0C, 1] + [0xA1, 0, 1, 0, 5, 0x42, 1, 1, 1, 0x60]
@@ -105,7 +105,7 @@ enum TagRecords {
                 seeds.append(("\(codec).\(track)", out))
             }
         }
-        // A modifier with nanoseconds before an avc1 picture; many tracks of one codec; of many codecs.
+        // A nanosecond modifier before an avc1 frame; many tracks with one codec; with several codecs.
         let nano: [UInt8] = [0x97, 2, 0, 1, 0, 0x01] + Array("avc1".utf8) + [0, 0, 0] + picture
         let many: [UInt8] = [0x95, 0x11] + Array("mp4a".utf8) + [0, 0, 0, 2, 1, 2, 1, 0, 0, 2, 3, 4]
         let each: [UInt8] =
@@ -123,7 +123,7 @@ enum TagRecords {
         return seeds
     }
 
-    /// Changes records: their order, their number, their times, and the bytes in them, lengths kept right.
+    /// Mutates records: their order, number, timestamps, and bytes, with valid lengths.
     static func mutate(_ bytes: [UInt8], _ seed: UInt64) -> [UInt8] {
         var random = FuzzRandom(seed: seed)
         var input = FuzzInput(bytes)
@@ -157,7 +157,7 @@ enum TagRecords {
 }
 
 extension FuzzFiles {
-    /// Small media in records, made by encoders: `Tests/Fuzz/Media`.
+    /// Small media files made by encoders, as records: `Tests/Fuzz/Media`.
     static func media() -> [(name: String, bytes: [UInt8])] {
         let folder = self.tests + "/Fuzz/Media"
         return self.names(folder).map { ($0, self.bytes("\(folder)/\($0)")) }

@@ -4,7 +4,7 @@ import Glibc
 
 /// libFuzzer around one case: `FUZZ_CASE=session fuzz CORPUS -max_total_time=60 …`.
 ///
-/// With `FUZZ_SEEDS=FOLDER` it writes the seeds of the case there and ends.
+/// With `FUZZ_SEEDS=FOLDER` it writes the seeds of the case there and exits.
 @main
 struct Runner {
     static func main() {
@@ -37,7 +37,7 @@ struct Runner {
 nonisolated(unsafe) private var chosen = FuzzCases.all[0]
 // Written once by `main`, before libFuzzer calls anything; libFuzzer has one thread.
 
-/// By meaning or by bytes, half of the time each.
+/// By meaning or by bytes, with equal probability.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func customMutator(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ most: Int, _ seed: CUnsignedInt) -> Int {
     guard let mutate = chosen.mutate, seed & 1 == 0 else { return LLVMFuzzerMutate(data, size, most) }

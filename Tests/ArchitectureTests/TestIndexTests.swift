@@ -1,0 +1,22 @@
+import Testing
+
+@Suite("Index of tests by file and function")
+struct TestIndexTests {
+    @Test("the index finds tests and not helper functions")
+    func functions() {
+        let lines = [
+            "    @Test(\"a title\")", "    func first() {", "        func inner() {}", "    }",
+            "    @Test(", "        \"a title\",", "        arguments: [1, 2])",
+            "    func second(number: Int) async throws {",
+            "    private static func helper() {}", "    @Test func third() {}", "    // @Test func old() {}",
+        ]
+        #expect(TestIndex.functions(of: lines) == ["first", "second", "third"])
+    }
+
+    @Test("the index has the tests of all targets")
+    func names() {
+        #expect(TestIndex.names.count > 1500)
+        #expect(TestIndex.names.contains("TestIndexTests.names"))
+        #expect(!TestIndex.names.contains("TestIndexTests.missing"))
+    }
+}
