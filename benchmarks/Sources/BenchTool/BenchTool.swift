@@ -6,7 +6,7 @@ import FoundationEssentials
     import Musl
 #endif
 
-/// What `benchmarks/run.sh` calls.
+/// The commands that `benchmarks/run.sh` calls.
 @main
 enum BenchTool {
     static let usage = """
@@ -93,7 +93,7 @@ enum BenchTool {
         )
     }
 
-    /// What is published must hold what CI holds: of every part the newest committed result. The guides must quote it.
+    /// Checks that the newest committed result of each part meets CI's thresholds and that the guides quote it.
     private static func checkResults() throws(BenchError) {
         let guardian = try Guard(thresholds: Files.read(Thresholds.self, from: self.thresholdsPath))
         let results = CommittedResults.all()

@@ -1,9 +1,9 @@
-/// How our cost grows with sources, renditions, canvas, frame rate and bit rate: offline, so that only CPU time counts.
+/// Measures how the CPU time grows with sources, renditions, canvas, frame rate and bit rate, in offline rooms.
 struct GrowthMeasurement {
     let tandem: String
     let ffmpeg: String
     let work: String
-    /// Seconds of program for each point.
+    /// Seconds of program time for each point.
     let seconds: Double
 
     private struct Room {

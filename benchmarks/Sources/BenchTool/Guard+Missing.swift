@@ -1,5 +1,5 @@
 extension Guard {
-    /// What had to be measured and was not, one sentence each with its remedy.
+    /// Measurements that are missing, one message each with the fix.
     func missing(in result: BenchResult, parts: [String]) -> [String] {
         parts.flatMap { part -> [String] in
             switch part {
@@ -24,7 +24,7 @@ extension Guard {
     }
 
     private func missingKernels(in result: BenchResult) -> [String] {
-        // An architecture nobody has accepted counts for holds nothing against them.
+        // Without accepted counts for this architecture there is nothing to compare.
         guard let known = self.thresholds.kernels[Machine.architecture] else { return [] }
         guard !result.kernels.isEmpty else { return ["the hot loops were not measured"] }
         let uncounted = result.kernels.filter { $0.instructionsPerItem == nil || $0.allocationsPerItem == nil }

@@ -2,10 +2,10 @@
 struct Guard {
     let thresholds: Thresholds
 
-    /// One sentence for each regression; empty when all holds.
+    /// One message for each regression; empty if all thresholds are met.
     ///
-    /// - Parameter parts: What had to be measured, by the names of ``Measuring/parts``: a guard whose tool is not there guards
-    ///   nothing, and says so here.
+    /// - Parameter parts: Names of the parts (``Measuring/parts``) that had to be measured. A part that was not measured, for
+    ///   example because a tool is missing, is reported.
     func regressions(in result: BenchResult, parts: [String] = []) -> [String] {
         let measured = Set(result.kernels.map(\.name))
         let missing =
@@ -21,7 +21,7 @@ struct Guard {
             + (result.passthrough.map { self.passthroughRegressions(in: $0) } ?? [])
     }
 
-    /// Kernels without counts are passed over; ``missing(in:parts:)`` says so.
+    /// Skips kernels without counts; ``missing(in:parts:)`` reports them.
     func kernelRegressions(in results: [KernelResult]) -> [String] {
         guard let known = self.thresholds.kernels[Machine.architecture] else { return [] }
         return results.flatMap { result -> [String] in
@@ -40,7 +40,7 @@ struct Guard {
             if let most = limit.copiedPerByte, let copied = result.copiedPerByte, copied > most + 0.01 {
                 found.append("\(result.name): \(copied) bytes copied for each byte of media, at most \(most)")
             }
-            // Allocations are whole things: one in twenty items is not noise.
+            // Allocation counts have no noise: even one in twenty items counts.
             if allocations > limit.allocationsPerItem + 0.05 {
                 found.append(
                     "\(result.name): \(allocations) allocations per item, at most \(limit.allocationsPerItem)")
@@ -73,7 +73,7 @@ struct Guard {
         }
         if let places = result.places {
             let part = places.outsideLibav
-            // Samples: what chance makes of so many of them, three times its deviation, is no finding.
+            // The value is a sample: allow three times the standard error.
             let chance = 3 * (part * (1 - part) / Double(max(1, places.samples))).squareRoot()
             if part - chance > limits.outsideLibav {
                 found.append(
@@ -84,7 +84,7 @@ struct Guard {
         return found
     }
 
-    /// Encoders make the same pictures on every machine: what is lost against FFmpeg's veryfast is no noise.
+    /// Encoders produce the same output on every machine, so a loss against FFmpeg's veryfast is not noise.
     func qualityRegressions(in results: [QualityResult]) -> [String] {
         self.thresholds.quality.sorted { $0.key < $1.key }.flatMap { side, limit in
             results.filter { $0.side == side }.flatMap { own -> [String] in
@@ -117,7 +117,7 @@ struct Guard {
     func liveRegressions(in result: LiveResult, cores: Int) -> [String] {
         let limits = self.thresholds.live
         var found: [String] = []
-        // A machine that takes as long to load the libraries for FFmpeg is slow, not the room.
+        // If FFmpeg takes as long to load the libraries, then the machine is slow, not the room.
         let peer = (result.ffmpegStartMs?.min() ?? 0) * limits.startOverFFmpeg
         let mostStart = max(limits.startMs, peer.rounded(digits: 1))
         if let start = result.startMs.min(), start > mostStart {
@@ -150,7 +150,7 @@ struct Guard {
         return found
     }
 
-    /// A result of too few rounds is passed over; ``BenchTool`` says so.
+    /// Skips a result with too few rounds; ``BenchTool`` reports it.
     func passthroughRegressions(in result: PassthroughResult) -> [String] {
         guard result.rounds >= PassthroughResult.fewestRounds else { return [] }
         return self.thresholds.passthroughCPURatioMedian.sorted { $0.key < $1.key }.compactMap { job, limit in

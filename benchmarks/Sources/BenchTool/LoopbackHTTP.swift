@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// One request a connection, to a listener on 127.0.0.1.
+/// An HTTP client for a listener on 127.0.0.1 with one request per connection.
 enum LoopbackHTTP {
     /// - Parameter address: `http://127.0.0.1:port`, as `room.ready` gives it.
     /// - Returns: The status code.
@@ -14,7 +14,7 @@ enum LoopbackHTTP {
         try self.exchange(method, address, path, body: body).status
     }
 
-    /// As ``request(_:_:_:body:)``, with the body of the answer.
+    /// As ``request(_:_:_:body:)``, but also returns the body of the response.
     static func exchange(
         _ method: String, _ address: String, _ path: String, body: String = ""
     ) throws(BenchError) -> (status: Int, body: String) {

@@ -1,4 +1,4 @@
-/// Measures one part after the other into a result's file, each with the machine's load before it.
+/// Measures the parts one after the other and writes them to a result file, each with the machine's load before it.
 struct Measuring {
     static let parts = [
         "kernels", "r1", "places", "quality", "allocations", "live", "passthrough", "growth", "search",
@@ -159,7 +159,7 @@ struct Measuring {
     private func quality(_ r1: R1Result?, isFull: Bool, judge: String) throws(BenchError) -> [QualityResult] {
         guard let r1 else { throw BenchError("quality needs the outputs of R1: measure r1 first") }
         let judged = self.sides(isFull: isFull).filter {
-            // On one core they make the same pictures.
+            // On one core the output is the same.
             isFull
                 ? $0.output != nil && ![R1Side.oneCore.ours, R1Side.oneCore.ffmpeg].contains($0.name)
                 : ["ours", "ffmpeg"].contains($0.name)
@@ -170,7 +170,7 @@ struct Measuring {
         ).measure()
     }
 
-    /// A side as one would type it.
+    /// The command of a side in readable form.
     private func command(_ side: R1Side) -> String {
         let new = side.environment["FFMPEG"] == nil ? [] : ["FFMPEG=(imageio-ffmpeg's)"]
         let variables =

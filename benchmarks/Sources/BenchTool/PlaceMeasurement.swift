@@ -1,9 +1,10 @@
-/// How much of R1 is spent outside the codecs: `floor/where.c` notes where the program is, every few milliseconds of its CPU
-/// time. Neither hardware counters nor valgrind are needed, which most rented machines lack, or which cannot run all of it.
+/// Measures the fraction of R1's CPU time outside the codecs: `floor/where.c` records the program counter every few milliseconds
+/// of CPU time. It needs neither hardware counters, which most rented machines lack, nor valgrind, which cannot run the whole
+/// program.
 struct PlaceMeasurement {
     /// Path of `r1.sh`.
     let script: String
-    /// Where R1's sources lie.
+    /// Directory of R1's sources.
     let work: String
     /// Path of `where.so`.
     let library: String

@@ -1,4 +1,4 @@
-/// A result as one HTML file that needs nothing else: plots are inline SVG, colours follow the reader's setting.
+/// A result as one self-contained HTML file: plots are inline SVG, colors follow light or dark mode.
 struct ResultPage {
     let result: BenchResult
 
@@ -76,7 +76,7 @@ struct ResultPage {
                 self.median(side, value).map { (r1.titles[side] ?? side, $0.0.rounded(digits: 2), $0.1) }
             }
         }
-        // The floor's stages run one after the other: its wall time is no job's.
+        // The floor runs its stages one after the other, so its wall time is not comparable.
         let wall = rows { $0.side == "floor" ? nil : $0.wallSeconds }
         let ratios = self.sides.compactMap { side in
             r1.ratios[side]?["cpu"].map { (name: r1.titles[side] ?? side, spread: $0) }
