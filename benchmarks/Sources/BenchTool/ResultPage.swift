@@ -132,7 +132,7 @@ struct ResultPage {
             }
             text += """
                 <p>Of \(places.samples) samples \((places.outsideLibav * 100).text(2)) % lie outside libav*, libswscale, libswresample and libx264; \
-                the C library counts for whoever calls it.</p>
+                samples in the C library count for its caller.</p>
                 """
             text += HTML.table([["file", "of Tandem's CPU time"]] + Array(rows))
         }
