@@ -41,7 +41,7 @@ struct AllocationMeasurement {
         for key in ["a", "b"] { try room.publish("\(self.work)/\(key).flv", key: key, ffmpeg: self.ffmpeg) }
         try room.waits(for: "program.started")
         guard ChildProcess.now() - start < Self.from - 10 else {
-            throw BenchError("the program began too late for what is counted from 10 s on")
+            throw BenchError("the program started too late: counting begins after 10 s")
         }
         ChildProcess.sleep(until: start + Self.until + 0.5)
         _ = try room.end()

@@ -62,13 +62,13 @@ struct R1Result: Codable {
     /// A text about how the sides' work differs, printed with the ratios.
     var scalingNote: String {
         var text =
-            "Tandem and the floor scale in a cascade (720p to 480p to 360p), the peers scale each size from the canvas."
+            "Tandem and the floor scale in a cascade (720p to 480p to 360p); the other programs scale each size from the canvas."
         if let floor = R1Measurement.stages(self.runs)["floor"], let cascade = floor["scale"],
             let direct = floor[StageTimes.direct],
             case let whole = StageTimes.codecs.reduce(0, { $0 + (floor[$1] ?? 0) }), whole > 0
         {
             text +=
-                " By the floor's scalers that is \(cascade.text(2)) s instead of \(direct.text(2)) s of CPU, "
+                " With the floor's scalers this takes \(cascade.text(2)) s instead of \(direct.text(2)) s of CPU, "
                 + "\(((direct - cascade) / whole * 100).text(1)) % of the floor."
         }
         return text

@@ -127,7 +127,7 @@ final class BenchRoom {
         let answer = try LoopbackHTTP.exchange("GET", self.control, "/v1/state")
         guard answer.status == 200, let state = try? JSONDecoder().decode(State.self, from: Data(answer.body.utf8))
         else {
-            throw BenchError("GET /v1/state answered \(answer.status)")
+            throw BenchError("GET /v1/state returned \(answer.status)")
         }
         let events = try Files.text(at: self.events).split(separator: "\n")
         return Work(

@@ -27,6 +27,6 @@ struct CallgrindProfile {
                 self.allocations += line.dropFirst(6).split(separator: " ").first.flatMap { Int($0) } ?? 0
             }
         }
-        guard self.instructions > 0 else { throw BenchError("callgrind wrote no totals") }
+        guard self.instructions > 0 else { throw BenchError("callgrind's file has no totals") }
     }
 }

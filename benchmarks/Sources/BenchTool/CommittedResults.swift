@@ -46,7 +46,7 @@ enum CommittedResults {
         }
         guard let rounds = newest.passthrough?.rounds, !hasEnough(newest) else { return nil }
         let what =
-            "passthrough has \(rounds) rounds and is not guarded: measure \(PassthroughResult.fewestRounds) by "
+            "passthrough has \(rounds) rounds and is not checked: measure \(PassthroughResult.fewestRounds) by "
             + "`PAIRS=\(PassthroughResult.fewestRounds) benchmarks/run.sh passthrough`"
         return (what, results.contains { hasEnough($0.result) })
     }

@@ -159,7 +159,7 @@ struct EncoderSearch {
             [self.ffmpeg, "-v", "error", "-nostdin", "-y"] + clip.input + [
                 "-t", "\(self.seconds)", "-vf", fit, "-an", "-c:v", "rawvideo", "-f", "nut", file,
             ])
-        guard made.status == 0 else { throw BenchError("\(clip.name) could not be read") }
+        guard made.status == 0 else { throw BenchError("\(clip.name) could not be decoded") }
         return file
     }
 
@@ -172,7 +172,7 @@ struct EncoderSearch {
                 "-vf", "scale=\(rendition.width):\(rendition.height):flags=bicubic,setsar=1", "-an", "-c:v", "rawvideo",
                 "-f", "nut", file,
             ])
-        guard made.status == 0 else { throw BenchError("\(rendition.name) could not be made") }
+        guard made.status == 0 else { throw BenchError("\(rendition.name) could not be scaled") }
         return file
     }
 
@@ -194,7 +194,7 @@ struct EncoderSearch {
                     "-c:v", "libx264", "-preset", set.preset, "-threads", "1", "-g", "32", "-keyint_min", "32", "-b:v",
                     bits, "-maxrate", most, "-bufsize", most, "-x264-params", params, "\(self.work)/\(name)",
                 ])
-            guard usage.status == 0 else { throw BenchError("libx264 refused “\(set.params)”") }
+            guard usage.status == 0 else { throw BenchError("libx264 rejected “\(set.params)”") }
             let bytes = try Files.size(of: self.work) { $0 == name }
             if distance(bytes) < best.map({ distance($0.bytes) }) ?? .infinity {
                 best = ("\(self.work)/\(name)", max(usage.cpuSeconds - reading, 0.001), bytes)
@@ -225,7 +225,7 @@ struct EncoderSearch {
         guard usage.status == 0 else { throw BenchError("libvmaf ended with status \(usage.status)") }
         let log = try Files.read(Log.self, from: path)
         guard let vmaf = log.pooledMetrics["vmaf"], let ssim = log.pooledMetrics["float_ssim"] else {
-            throw BenchError("\(path) holds no scores")
+            throw BenchError("\(path) contains no scores")
         }
         return (vmaf.mean, ssim.mean)
     }

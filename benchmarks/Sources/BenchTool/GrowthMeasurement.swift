@@ -52,7 +52,7 @@ struct GrowthMeasurement {
                     peakMemoryMiB: usage.peakMemoryMiB.rounded(digits: 1)))
         }
         let text = points.map { "\($0.label) \($0.cpuPerSecond)" }.joined(separator: ", ")
-        Terminal.say("  CPU seconds a second by \(name): \(text)")
+        Terminal.say("  CPU seconds per second by \(name): \(text)")
         return GrowthSeries(name: name, points: points)
     }
 

@@ -6,15 +6,15 @@ extension Guard {
             case "kernels": self.missingKernels(in: result)
             case "r1": self.missingSides(in: result)
             case "places" where result.r1?.places == nil:
-                ["where R1's time goes was not measured: floor/where.c needs a C compiler"]
+                ["places of R1 were not measured: floor/where.c needs a C compiler"]
             case "quality" where result.quality == nil:
-                ["nothing was judged: an FFmpeg with libvmaf is needed, by PyPI's imageio-ffmpeg or NEW_FFMPEG"]
+                ["quality was not measured: it needs an FFmpeg with libvmaf, from PyPI's imageio-ffmpeg or NEW_FFMPEG"]
             case "quality":
                 self.thresholds.quality.keys.filter { side in
                     (side == "ours" || result.mode == "full") && !(result.quality ?? []).contains { $0.side == side }
-                }.sorted().map { "the pictures of \($0) were not judged" }
+                }.sorted().map { "the quality of \($0) was not measured" }
             case "allocations" where result.allocations == nil:
-                ["allocations a tick were not counted: floor/allocs.c needs a C compiler"]
+                ["allocations per tick were not counted: floor/allocs.c needs a C compiler"]
             case "live" where result.live?.latency?.sendToPart.p95 == nil: ["the latency of a room was not measured"]
             case "live" where result.mode == "full" && result.live?.ingest == nil: ["ingest was not measured"]
             case "passthrough" where result.passthrough == nil: ["passthrough was not measured"]

@@ -22,7 +22,7 @@ struct KernelMeasurement {
     /// Measures only what the guard needs of one kernel; with `planted`, of its slow variant.
     func count(_ name: String, planted: Bool) throws(BenchError) -> KernelResult {
         guard let entry = try self.list().first(where: { $0.name == name }) else {
-            throw BenchError("there is no kernel \(name)")
+            throw BenchError("unknown kernel \(name)")
         }
         var result = KernelResult(
             name: name, unit: entry.unit, unitsPerItem: entry.unitsPerItem, gigaUnitsPerSecond: 0)

@@ -38,7 +38,7 @@ struct LiveMeasurement {
         var result = LiveResult(
             loadBefore: load, startMs: starts, ffmpegStartMs: peers, rooms: [], roomsInRealTime: 0)
         Terminal.say(
-            "  start to room.ready: \(BenchPercentiles(starts).p50) ms, FFmpeg for one picture:"
+            "  start to room.ready: \(BenchPercentiles(starts).p50) ms, FFmpeg for one frame:"
                 + " \(BenchPercentiles(peers).p50) ms (medians)")
         result.rooms = try self.roomsUntilLate(Self.asR1)
         result.roomsInRealTime = Self.inRealTime(result.rooms)

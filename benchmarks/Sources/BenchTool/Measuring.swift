@@ -39,32 +39,32 @@ struct Measuring {
         case "places":
             let library = "\(BenchTool.work)/where.so"
             guard Files.exists(library) else {
-                return Terminal.say("SKIPPED: where R1's time goes: floor/where.c could not be compiled")
+                return Terminal.say("SKIPPED: places of R1: floor/where.c could not be compiled")
             }
             self.note(part, in: &result)
             result.r1?.places = try PlaceMeasurement(
                 script: "./r1.sh", work: self.sources, library: library, rounds: isFull ? 3 : 1
             ).measure()
             if let places = result.r1?.places {
-                Terminal.say("  R1: \(places.outsideLibav) of \(places.samples) samples outside the codecs' libraries")
+                Terminal.say("  R1: \(places.outsideLibav) of \(places.samples) samples outside the codec libraries")
             }
         case "quality":
             guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else {
-                return Terminal.say("SKIPPED: nothing is judged: it needs an FFmpeg with libvmaf")
+                return Terminal.say("SKIPPED: quality: it needs an FFmpeg with libvmaf")
             }
             self.note(part, in: &result)
             result.quality = try self.quality(result.r1, isFull: isFull, judge: judge)
         case "allocations":
             let library = "\(BenchTool.work)/allocs.so"
             guard Files.exists(library) else {
-                return Terminal.say("SKIPPED: allocations a tick: floor/allocs.c could not be compiled")
+                return Terminal.say("SKIPPED: allocations per tick: floor/allocs.c could not be compiled")
             }
             self.note(part, in: &result)
             result.allocations = try AllocationMeasurement(
                 tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, library: library
             ).measure()
             for (stage, count) in (result.allocations?.perTick ?? [:]).sorted(by: { $0.key < $1.key }) {
-                Terminal.say("  \(stage): \(count) allocations a tick outside the codecs' libraries")
+                Terminal.say("  \(stage): \(count) allocations per tick outside the codec libraries")
             }
         case "live":
             self.note(part, in: &result)
@@ -90,7 +90,7 @@ struct Measuring {
             ).measure()
         case "search":
             guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else {
-                return Terminal.say("SKIPPED: no search: it needs an FFmpeg with libvmaf")
+                return Terminal.say("SKIPPED: search: it needs an FFmpeg with libvmaf")
             }
             self.note(part, EncoderSearch.commands, in: &result)
             result.search = try EncoderSearch(
@@ -119,7 +119,7 @@ struct Measuring {
                 }
             }
         default:
-            throw BenchError("there is no part \(part): \(Self.parts.joined(separator: ", "))")
+            throw BenchError("unknown part \(part); known: \(Self.parts.joined(separator: ", "))")
         }
         try Files.write(result, to: self.path)
         Terminal.say("Wrote benchmarks/\(self.path)")
@@ -184,7 +184,7 @@ struct Measuring {
 
     private func line(_ kernel: KernelResult) -> String {
         var text = "\(kernel.name): \(kernel.gigaUnitsPerSecond) G\(kernel.unit)/s"
-        if let times = kernel.timesReference { text += ", \(times) times the plain loop" }
+        if let times = kernel.timesReference { text += ", \(times) times as fast as the plain loop" }
         if let instructions = kernel.instructionsPerItem {
             text += ", \(instructions) instructions and \(kernel.allocationsPerItem ?? 0) allocations per item"
         }

@@ -33,7 +33,7 @@ struct PassthroughMeasurement {
         for round in 1...max(1, self.rounds) {
             for job in Self.jobs {
                 let run = try self.run(job.name, [self.script, job.word, self.work], job.environment, round)
-                Terminal.say("  passthrough \(round)/\(self.rounds) \(job.name): \(run.cpuPerSecond) CPU s a second")
+                Terminal.say("  passthrough \(round)/\(self.rounds) \(job.name): \(run.cpuPerSecond) CPU s per second")
                 runs.append(run)
             }
         }

@@ -28,10 +28,12 @@ struct Peers {
 
     /// Prints a line for each missing program, so that a smaller comparison is noticed.
     func sayMissing(isFull: Bool) {
-        if self.floor == nil { Terminal.say("SKIPPED: no floor: benchmarks/floor could not be compiled") }
+        if self.floor == nil { Terminal.say("SKIPPED: the floor: benchmarks/floor could not be compiled") }
         if self.newFFmpeg == nil {
-            Terminal.say("SKIPPED: no current FFmpeg and no VMAF: imageio-ffmpeg could not be installed from PyPI")
+            Terminal.say("SKIPPED: current FFmpeg and VMAF: imageio-ffmpeg could not be installed from PyPI")
         }
-        if isFull, !self.hasGStreamer { Terminal.say("SKIPPED: no GStreamer with compositor, x264enc and avdec_h264") }
+        if isFull, !self.hasGStreamer {
+            Terminal.say("SKIPPED: GStreamer: compositor, x264enc or avdec_h264 is not installed")
+        }
     }
 }

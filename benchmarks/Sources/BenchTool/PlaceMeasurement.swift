@@ -30,7 +30,7 @@ struct PlaceMeasurement {
             }
         }
         let all = counts.values.reduce(0, +)
-        guard all > 500 else { throw BenchError("only \(all) samples of R1: the signal did not come") }
+        guard all > 500 else { throw BenchError("only \(all) samples of R1: the profiling signal did not arrive") }
         let outside = counts.filter { entry in !Self.codecs.contains { entry.key.hasPrefix($0) } }.values.reduce(0, +)
         return R1Places(
             samples: all, parts: counts.mapValues { (Double($0) / Double(all)).rounded(digits: 5) },

@@ -115,7 +115,7 @@ enum Plots {
                 tip: "\(point.preset) \(point.params)")
             plot.text(point.name, x: x(point.cpu) + 8, y: y(point.vmafNeg) - 6)
         }
-        plot.text("CPU over the reference's", x: width - 14, y: bottom + 36, anchor: "end", muted: true)
+        plot.text("CPU time divided by the reference's", x: width - 14, y: bottom + 36, anchor: "end", muted: true)
         return plot.svg(title: title)
     }
 

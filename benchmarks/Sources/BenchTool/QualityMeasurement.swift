@@ -63,7 +63,7 @@ struct QualityMeasurement {
         guard usage.status == 0 else { throw BenchError("r1.sh vmaf failed with status \(usage.status)") }
         let log = try Files.read(Log.self, from: path)
         guard let vmaf = log.pooledMetrics["vmaf"], let ssim = log.pooledMetrics["float_ssim"] else {
-            throw BenchError("\(path) holds no scores")
+            throw BenchError("\(path) contains no scores")
         }
         return (vmaf.mean, vmaf.min, ssim.mean, log.frames.count)
     }

@@ -80,13 +80,13 @@ struct R1Measurement {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
             guard words.count == 3, let cpu = Double(words[1]), let seconds = Double(words[2]) else {
-                throw BenchError("the floor said “\(line)”")
+                throw BenchError("unexpected output of the floor: “\(line)”")
             }
             stages[String(words[0])] = cpu
             if words[0] != StageTimes.direct { wall += seconds }
         }
         guard Set(stages.keys) == Set(StageTimes.codecs + [StageTimes.direct]) else {
-            throw BenchError("the floor did \(stages.keys.sorted())")
+            throw BenchError("the floor measured other stages: \(stages.keys.sorted())")
         }
         let cpu = StageTimes.codecs.reduce(0) { $0 + (stages[$1] ?? 0) }
         return R1Run(
@@ -101,7 +101,7 @@ struct R1Measurement {
         let seconds = lines.filter { $0.hasPrefix("#EXTINF:") }
             .compactMap { Double($0.dropFirst(8).prefix { $0 != "," }) }.reduce(0, +)
         guard abs(seconds - 20) < 0.2, lines.contains("#EXT-X-ENDLIST") else {
-            throw BenchError("\(playlist) holds \(seconds) s instead of 20 s, or has no end")
+            throw BenchError("\(playlist) has \(seconds) s instead of 20 s, or is not closed")
         }
     }
 

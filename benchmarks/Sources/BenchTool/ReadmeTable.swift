@@ -7,7 +7,7 @@ enum ReadmeTable {
         let (text, table) = (try Files.text(at: path), try self.newest())
         let renewed = try self.replaced(text, by: table)
         if renewed != text { try Files.write(text: renewed, to: path) }
-        Terminal.say(renewed == text ? "\(path) was in step." : "Renewed the table in \(path)")
+        Terminal.say(renewed == text ? "\(path) is up to date." : "Updated the table in \(path)")
     }
 
     static func check(_ path: String) throws(BenchError) {
@@ -17,9 +17,9 @@ enum ReadmeTable {
         }
         guard try self.replaced(text, by: self.newest()) == text else {
             throw BenchError(
-                "the benchmarks' table in \(path) is not that of the newest result: run `benchmarks/run.sh readme`")
+                "the benchmarks' table in \(path) differs from the newest result: run `benchmarks/run.sh readme`")
         }
-        Terminal.say("The benchmarks' table in \(path) is in step.")
+        Terminal.say("The benchmarks' table in \(path) is up to date.")
     }
 
     private static func replaced(_ text: String, by table: String) throws(BenchError) -> String {
@@ -48,8 +48,8 @@ enum ReadmeTable {
     }
 
     private static let head = [
-        "| R1: 20 s of two 720p30 into 720p, 480p, 360p | CPU s | wall s | peak MiB | Tandem's CPU time over it (95 %) "
-            + "| Tandem's wall time over it (95 %) | VMAF-NEG less FFmpeg's: 720p, 480p, 360p |",
+        "| R1: 20 s of two 720p30 sources to 720p, 480p, 360p | CPU s | wall s | peak MiB | Tandem's CPU time divided by it (95 %) "
+            + "| Tandem's wall time divided by it (95 %) | VMAF-NEG minus FFmpeg's: 720p, 480p, 360p |",
         "|---|---|---|---|---|---|---|",
     ]
 
@@ -78,7 +78,8 @@ enum ReadmeTable {
             return "`\(preset)` \(self.text(spread)), wall \(self.text(wall))"
         }
         if !presets.isEmpty {
-            lines.append("Presets over FFmpeg with veryfast, CPU time: " + presets.joined(separator: "; ") + ".")
+            lines.append(
+                "Tandem's presets divided by FFmpeg with veryfast, CPU time: " + presets.joined(separator: "; ") + ".")
         }
         if let plain, plain.name != name {
             lines.append(plain.result.r1.map { self.plainNote(plain, $0, judged) } ?? self.judgedNote(plain))
@@ -115,8 +116,7 @@ enum ReadmeTable {
     }
 
     private static func judgedNote(_ plain: (name: String, result: BenchResult)) -> String {
-        "The row “\(R1Side.defaultTitle)” (veryfast without B-frames, as a room encodes whose pipeline names no preset) has the quality "
-            + "of commit `\(plain.result.commit)`, \(plain.result.date.prefix(10)) (`benchmarks/results/\(plain.name)`); its times "
+        "The row “\(R1Side.defaultTitle)” (veryfast without B-frames: a pipeline without a preset) has the quality of commit `\(plain.result.commit)`, \(plain.result.date.prefix(10)) (`benchmarks/results/\(plain.name)`); its times "
             + "are not measured yet."
     }
 
@@ -148,13 +148,12 @@ enum ReadmeTable {
     private static func plainNote(
         _ plain: (name: String, result: BenchResult), _ r1: R1Result, _ judged: String?
     ) -> String {
-        let quality = judged.flatMap { $0 == plain.name ? nil : "; its quality is of `benchmarks/results/\($0)`" } ?? ""
+        let quality =
+            judged.flatMap { $0 == plain.name ? nil : "; its quality is from `benchmarks/results/\($0)`" } ?? ""
         let rounds = r1.runs.count { $0.side == "oursDefault" }
         let ratio = r1.presets?["oursDefault"]
         return
-            "The row “\(r1.titles["oursDefault"] ?? "")” (veryfast without B-frames, as a room encodes whose pipeline names no "
-            + "preset) is of \(rounds) rounds of commit `\(plain.result.commit)`, \(plain.result.date.prefix(10)); over FFmpeg with "
-            + "veryfast in the same rounds CPU time \(ratio?["cpu"].map(self.text) ?? "not measured"), wall time "
+            "The row “\(r1.titles["oursDefault"] ?? "")” (veryfast without B-frames: a pipeline without a preset) is from \(rounds) rounds of commit `\(plain.result.commit)`, \(plain.result.date.prefix(10)); divided by FFmpeg with veryfast in the same rounds: CPU time \(ratio?["cpu"].map(self.text) ?? "not measured"), wall time "
             + "\(ratio?["wall"].map(self.text) ?? "not measured") (`benchmarks/results/\(plain.name)`)\(quality)."
     }
 
@@ -166,7 +165,7 @@ enum ReadmeTable {
         guard let ffmpeg = r1.oneCore?[R1Side.oneCore.ffmpeg]?["cpu"], let floor = r1.oneCore?["floor"]?["cpu"] else {
             return nil
         }
-        return "Each on one core, Tandem's CPU time over FFmpeg's: \(self.text(ffmpeg)), over the floor: "
+        return "Each on one core, Tandem's CPU time divided by FFmpeg's: \(self.text(ffmpeg)), by the floor's: "
             + "\(self.text(floor))."
     }
 }

@@ -81,7 +81,7 @@ enum SelfCheck {
         guard missing.isEmpty, unnamed.isEmpty, Set(result.commands).count == result.commands.count,
             !text.contains("FFMPEG=/home"), !text.contains("CLIPS=/home"),
             PartCommands.parts == Measuring.parts.sorted()
-        else { throw BenchError("a result's commands leave out \(missing + unnamed), or tell paths: \(text)") }
+        else { throw BenchError("a result's commands lack \(missing + unnamed), or contain paths: \(text)") }
     }
 
     /// Tests the guard of ratios and latencies with made-up values, without a run.
@@ -130,9 +130,11 @@ enum SelfCheck {
             ),
         ]
         for entry in planted where entry.found.count != entry.wanted || entry.wanted == 0 {
-            throw BenchError("the guard found \(entry.found) of what was planted in \(entry.what), not \(entry.wanted)")
+            throw BenchError("the guard found \(entry.found) of the regressions in \(entry.what), not \(entry.wanted)")
         }
-        Terminal.say("The guard finds \(planted.reduce(0) { $0 + $1.wanted }) planted ratios, losses and latencies.")
+        Terminal.say(
+            "The guard finds \(planted.reduce(0) { $0 + $1.wanted }) introduced regressions of ratios, quality and latencies."
+        )
     }
 
     /// A committed passthrough result with too few rounds is a failure only if another one has enough.
@@ -149,7 +151,7 @@ enum SelfCheck {
         guard CommittedResults.fewRounds(of: results[0].result, in: [results[0]])?.isFailure == false,
             CommittedResults.fewRounds(of: results[0].result, in: results)?.isFailure == true,
             CommittedResults.fewRounds(of: results[1].result, in: results) == nil
-        else { throw BenchError("committed results of passthrough with too few rounds are not told apart") }
+        else { throw BenchError("committed passthrough results with too few rounds are not detected") }
     }
 
     /// A result from a machine without valgrind, compiler and PyPI must not pass.
@@ -160,7 +162,7 @@ enum SelfCheck {
             var result = BenchResult(date: "", commit: "", mode: mode, machine: machine, commands: [])
             for part in ["r1", "places", "quality", "allocations", "live", "passthrough"] {
                 let found = Guard(thresholds: thresholds).regressions(in: result, parts: [part])
-                guard !found.isEmpty else { throw BenchError("nobody misses \(part)") }
+                guard !found.isEmpty else { throw BenchError("a missing part is not detected: \(part)") }
             }
             // With all sides except the floor.
             let sides = (thresholds.r1.cpuRatioMedian[mode] ?? [:]).keys.filter { $0 != "floor" }
@@ -171,12 +173,12 @@ enum SelfCheck {
                 peakMemoryMiB: 0)
             let found = Guard(thresholds: thresholds).regressions(in: result, parts: ["r1"])
             guard found.count == 1, found[0].contains("floor") else {
-                throw BenchError("nobody misses the floor: \(found)")
+                throw BenchError("a missing floor is not detected: \(found)")
             }
             guard thresholds.kernels[Machine.architecture] != nil else { continue }
             result.kernels = [KernelResult(name: "peak", unit: "float", unitsPerItem: 1, gigaUnitsPerSecond: 1)]
             guard Guard(thresholds: thresholds).missing(in: result, parts: ["kernels"]).count == 1 else {
-                throw BenchError("nobody misses valgrind")
+                throw BenchError("missing instruction counts are not detected")
             }
         }
     }
