@@ -192,7 +192,7 @@ struct EventMessageTests {
     }
     @Test("pictures that go nowhere take what they had to say with them; the next has the layout of its time")
     func passing() throws {
-        var cues = TrackCues()
+        var cues = PendingFrameMetadata()
         var plan = Self.plan(idr: true)
         plan.show([.init("regions", .array([.string("solo")]))], from: 0, isScheduled: false)
         cues.plan = plan
