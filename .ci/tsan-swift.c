@@ -1,14 +1,14 @@
-// What ThreadSanitizer misses of Swift: the order between threads that the runtime makes, whose libraries are not built with it.
-// Preloaded by .ci/tsan. Three things are told to it:
-// - Mutex: the fast path is compiled into our modules and is seen; where two threads meet, libswiftSynchronization does the rest.
-// - Tasks: the runtime has hooks for it, which nothing sets on Linux.
-// - Copy on write: who finds a buffer unshared may write it, because the last one to read it has let go of it.
+// Reports the synchronization of the Swift runtime to ThreadSanitizer, which does not see it because the runtime's libraries are not
+// built with it. Preloaded by .ci/tsan. Three kinds are reported:
+// - Mutex: the fast path is compiled into our modules and is visible; under contention libswiftSynchronization does the rest.
+// - Tasks: the runtime has hooks for ThreadSanitizer, which are not set on Linux.
+// - Copy on write: a thread that finds a buffer unshared may write it, because the last reader has released it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// Weak: tools that a test starts inherit the preloading, and have none of this.
+// Weak: programs that a test starts inherit the preloaded library, but do not have these functions.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 __attribute__((weak)) void *swift_task_getCurrent(void);
@@ -26,7 +26,7 @@ __attribute__((constructor)) static void hook(void) {
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 #define SWIFT __attribute__((swiftcall))
-// `self` comes in Swift's context register: the address of the word that is locked.
+// `self` is in Swift's context register: the address of the lock word.
 #define SELF __attribute__((swift_context)) void *self
 #define ORIGINAL(type, name) \
     static type *original; \
@@ -35,7 +35,7 @@ __attribute__((constructor)) static void hook(void) {
 typedef SWIFT void Lock(uint32_t thread, SELF);
 typedef SWIFT void Unlock(SELF);
 #define ASYNC __attribute__((swiftasynccall))
-// The continuation's context is an argument; the task's own is handed on.
+// The continuation's context is an argument; the task's own context is passed on.
 #define CONTEXTS void *continuation, __attribute__((swift_async_context)) void *context
 typedef ASYNC void Await(CONTEXTS);
 typedef bool IsUnshared(const void *object);
@@ -58,11 +58,11 @@ SWIFT void unlock_slow(SELF) {
 }
 
 static void let_go(void *object) {
-    // Tagged and immortal objects are no addresses.
+    // Tagged and immortal objects are not addresses.
     if (__tsan_release && object && !((uintptr_t)object >> 47)) __tsan_release(object);
 }
 
-// A bridged object's address stands between bits that say what it is.
+// The address of a bridged object is surrounded by tag bits.
 static void *bridged(void *object) { return (void *)((uintptr_t)object & 0x00fffffffffffff8); }
 
 void swift_release(void *object) {
@@ -89,8 +89,8 @@ void swift_bridgeObjectRelease_n(void *object, uint32_t count) {
     original(object, count);
 }
 
-// An array of objects that is added to another lets go of what it had inside the standard library, where the runtime's names are
-// not asked for. That is made for all classes at once: there is no type, and the buffer is an argument.
+// An array of objects that is appended to another releases its buffer inside the standard library, which does not call the runtime
+// through its public symbols. This specialization covers all classes: it has no type argument, and the buffer is an argument.
 #define CONSUME \
     "$ss22_ContiguousArrayBufferV20_consumeAndCreateNew14bufferIsUnique15minimumCapacity13growForAppendAByxGSb_SiSbtFyXl_Ts5"
 typedef SWIFT void *Consume(bool is_unique, intptr_t least, bool grows, void *buffer);
@@ -109,7 +109,7 @@ bool swift_isUniquelyReferenced_nonNull_native(const void *object) {
     return is;
 }
 
-// The hooks leave out a continuation that was resumed before it is waited for.
+// The hooks do not cover a continuation that is resumed before it is awaited.
 ASYNC void swift_continuation_await(CONTEXTS) {
     ORIGINAL(Await, "swift_continuation_await");
     if (__tsan_acquire) __tsan_acquire(swift_task_getCurrent());

@@ -1,11 +1,11 @@
 #!/bin/bash
 # Measures the peak segment bit rate of every preset over clips and noise, for BANDWIDTH (rfc8216bis §4.4.6.2).
-#   bandwidth.sh DIR     clips of DIR (at least five); writes bandwidth.json, to be committed
-#   bandwidth.sh check   judges bandwidth.json against the committed table by the test that holds them together
-# The encoder gets what a room's encoder gets: a key frame every 32 frames and segments of 64, 1.1 times the bit rate as peak, one
-# second of the peak as buffer. Rows of bandwidth.json with gopFrames 64 had a key frame per segment: the peaks differ by 1 %. Peaks are over runs of
-# segments of 1.0 to 3.5 s, bytes of the H.264 stream, without audio and container.
-# SECONDS_EACH=20 changes the length of a clip (shorter ones repeat), FFMPEG and FFPROBE the programs.
+#   bandwidth.sh DIR     measures the clips in DIR (at least five) and writes bandwidth.json, which is to be committed
+#   bandwidth.sh check   runs the test that compares bandwidth.json with the table in the program
+# The encoder has the settings of a room: a key frame every 32 frames, segments of 64 frames, a peak of 1.1 times the bit rate,
+# and a buffer of one second of the peak. Rows of bandwidth.json with gopFrames 64 had one key frame per segment; their peaks
+# differ by 1 %. Peaks are over runs of segments of 1.0 to 3.5 s, in bytes of the H.264 stream without audio and container.
+# SECONDS_EACH=20 sets the length of a clip (shorter ones are looped), FFMPEG and FFPROBE the programs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 case ${1:-} in
@@ -18,12 +18,12 @@ esac
 clips=$1 length=${SECONDS_EACH:-20}
 ffmpeg=${FFMPEG:-ffmpeg} ffprobe=${FFPROBE:-ffprobe}
 all="ultrafast superfast veryfast faster fast medium slow slower veryslow lowLatency tandem-fast tandem-faster tandem-lowLatency"
-# At 720p only what a live room on a usual machine can have.
+# At 720p, only presets that a live room on a typical machine can use.
 quick="superfast veryfast lowLatency tandem-fast tandem-faster tandem-lowLatency"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# options PRESET: what VideoEncoding+Preset.swift says of it: x264's preset, B-frames, lookahead, parameters.
+# options PRESET: prints its settings from VideoEncoding+Preset.swift: x264 preset, B-frames, lookahead, parameters.
 options() {
     local mine=me=dia:partitions=i8x8:aq-strength=0.7
     case $1 in
@@ -35,7 +35,7 @@ options() {
     esac
 }
 
-# peak PRESET WIDTH HEIGHT BITRATE INPUT…: bits per second.
+# peak PRESET WIDTH HEIGHT BITRATE INPUT…: prints the peak in bit/s.
 peak() {
     local preset bframes lookahead words rate=$4
     read -r preset bframes lookahead words < <(options "$1") || true

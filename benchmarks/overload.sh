@@ -1,17 +1,17 @@
 #!/bin/bash
-# benchmarks/overload.sh CONTROL: how two programs behave on a machine that is too slow. CONTROL is the program to compare with, such
-# as one that was built from an older commit. Runs the same room of each at the same time, each kept on one core of its own, with two
-# publishers for OVERLOAD_SECONDS (60), and compares what viewers get: frozen time, late playlists, lost segments; and what operators
-# get: alarms, steps and states. Needs two cores and a machine that does nothing else; OVERLOAD_HEIGHTS=720,480,360 makes the load,
-# OVERLOAD_PRESET names the encoder's preset. The new program must freeze for at most a quarter of the control's time, list segments
-# at most 3.6 s apart, lose none, set at most two alarms and change the state at most twice a minute.
-# TANDEM names the new program (.build/release/tandem). Writes benchmarks/work/overload.json.
+# benchmarks/overload.sh CONTROL: compares two programs on an overloaded machine. CONTROL is the program to compare with, such as
+# a build of an older commit. Runs the same room with both at the same time, each pinned to its own core, with two publishers, for
+# OVERLOAD_SECONDS (60). Compares what viewers get (frozen time, late playlists, lost segments) and what operators get (alarms,
+# steps, states). Needs two cores and no other load. OVERLOAD_HEIGHTS=720,480,360 sets the renditions, OVERLOAD_PRESET the encoder
+# preset. The new program must freeze for at most a quarter of the control's time, list segments at most 3.6 s apart, lose no
+# segment, set at most two alarms and change its state at most twice per minute. TANDEM is the new program
+# (.build/release/tandem). Writes benchmarks/work/overload.json.
 set -euo pipefail
 control=$(readlink -f "${1:?the program to compare with}")
 cd "$(dirname "$0")/.."
 tandem=$(readlink -f "${TANDEM:-.build/release/tandem}") work=$PWD/benchmarks/work/overload
 mkdir -p "$work"
-# Everything in it moves, so that a held frame is told from a moving one.
+# The whole frame moves, so that a frozen frame can be detected.
 [ -s "$work/clip.flv" ] || ffmpeg -nostdin -v error -y -f lavfi -i "testsrc2=s=1280x720:r=30,scroll=horizontal=0.003,noise=alls=6:allf=t" \
     -f lavfi -i "sine=f=440:r=48000" -t 10 -c:v libx264 -preset veryfast -bf 0 -g 30 -b:v 2048k -maxrate 2048k -bufsize 2048k \
     -pix_fmt yuv420p -c:a aac -b:a 65536 "$work/clip.flv"
@@ -64,7 +64,7 @@ def run(name, program, core, results):
         time.sleep(seconds)
     finally:
         for publisher in publishers: publisher.kill()
-        for _ in range(3):  # The second one ends lingering.
+        for _ in range(3):  # The second signal ends the time after the room's end.
             worker.send_signal(signal.SIGINT)
             try: worker.wait(20); break
             except subprocess.TimeoutExpired: pass
@@ -88,7 +88,7 @@ for thread in threads: thread.join()
 if len(results) < 2: sys.exit("a room did not run; see the logs in " + work)
 new, old = results["new"], results["control"]
 for name in results: print(f"{name:8}", json.dumps(results[name]))
-# Two changes a minute, besides those of the beginning and the end.
+# Two changes per minute, without those at the start and the end.
 judged = {
     "overloaded": new["steps"] > 0 and old["steps"] > 0,
     "frozen at most a quarter": new["frozenSeconds"] <= old["frozenSeconds"] / 4,

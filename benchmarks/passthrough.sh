@@ -1,13 +1,13 @@
 #!/bin/bash
-# What passthrough saves. Every job prints one line: CPU seconds, then seconds of media.
+# Measures what passthrough saves. Every job prints one line: CPU seconds, then seconds of media.
 #   passthrough.sh sources DIR   r1.sh's sources, three times over: DIR/a60.flv and DIR/b60.flv
-#   passthrough.sh ffmpeg DIR    one source into R1's three renditions by the FFmpeg command line, all at veryfast
-#   passthrough.sh ffmpegPK DIR  two sources side by side into the same renditions
-#   passthrough.sh solo DIR      one source by Tandem's offline clock: 720p passes, the others at PRESET (tandem-faster)
+#   passthrough.sh ffmpeg DIR    one source to R1's three renditions with the FFmpeg command line, all at veryfast
+#   passthrough.sh ffmpegPK DIR  two sources side by side to the same renditions
+#   passthrough.sh solo DIR      one source in an offline Tandem room: 720p is passed through, the others use PRESET (tandem-faster)
 #   passthrough.sh room DIR      a live room of 60 s with two publishers: 70 % of the time one of them alone, 30 % a PK, in
-#                                four turns; 720p passes while it can
-# PACED=seconds has ffmpeg and ffmpegPK read their files as live publishers send, for so long: what a live room stands beside.
-# FFMPEG=path and TANDEM=path pick the programs. The publishers' own CPU time is not counted.
+#                                four turns; 720p is passed through when possible
+# PACED=seconds makes ffmpeg and ffmpegPK read their files in real time for so long, for comparison with a live room.
+# FFMPEG=path and TANDEM=path set the programs. The publishers' own CPU time is not counted.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 ff=${FFMPEG:-ffmpeg}
@@ -15,15 +15,15 @@ tandem=$(realpath "${TANDEM:-$here/../.build/release/tandem}")
 preset=${PRESET:-tandem-faster}
 d=$2
 
-# spent: CPU seconds of all children so far and the seconds of the job. `times` knows the children of its own shell only:
-# no pipe, no substitution.
+# spent: prints the CPU seconds of all children so far and the seconds of the job. `times` only knows children of this shell, so
+# there must be no pipe and no command substitution.
 spent() {
     times >"$d/times.txt"
     awk -v seconds="${PACED:-60}" \
         'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] }; print s, seconds }' "$d/times.txt"
 }
 
-# ladder GRAPH INPUT…: R1's renditions of a picture [v] and a sound [a].
+# ladder GRAPH INPUT…: encodes R1's renditions from video [v] and audio [a].
 ladder() {
     local graph=$1 inputs=()
     shift
@@ -42,7 +42,7 @@ ladder() {
         "$d/pass-ffmpeg/%v.m3u8"
 }
 
-# rendition NAME WIDTH HEIGHT BITRATE MORE: R1's, with the preset's own B pictures unless it is x264's.
+# rendition NAME WIDTH HEIGHT BITRATE MORE: prints a rendition of R1; only x264's presets get an explicit number of B-frames.
 rendition() {
     local more=$5
     case $preset in tandem-*) ;; *) more="$more, \"bFrames\": 3, \"lookaheadFrames\": 10" ;; esac
@@ -50,7 +50,7 @@ rendition() {
         "\"maxBitrate\": $4, \"bufferSize\": $4$more } }"
 }
 
-# pipeline SOURCES SCENES CLOCK OUTPUT: members of the pipeline, its clock, its directory.
+# pipeline SOURCES SCENES CLOCK OUTPUT: prints a pipeline with these members, clock and output directory.
 pipeline() {
     cat <<END
 {
@@ -103,7 +103,7 @@ room)
     room=$!
     publishers=()
     trap 'kill "${publishers[@]}" "$room" 2>/dev/null || true' EXIT
-    # address NAME: of a listener, once the room is ready.
+    # address NAME: prints the address of a listener after the room is ready.
     address() { sed -n "/\"room.ready\"/s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" pass-room.events; }
     for _ in $(seq 100); do [ -n "$(address control)" ] && break || sleep 0.1; done
     for name in a b; do

@@ -1,10 +1,9 @@
 #!/bin/bash
-# benchmarks/plan.sh [CALIBRATION]: does `tandem plan` keep its word? Runs six pipelines with three clips each in real time and
-# compares the CPU time of each second with the plan: the 95th percentile must not lie above it, nor below 60 % of it. Takes
-# three minutes (PLAN_SECONDS=6 of each room are measured) on a machine that does nothing else; without CALIBRATION the machine
-# is measured first, a minute more.
-# PLAN_CLIPS=DIR takes the first three clips there instead of generated ones. PLAN_ONLY=solo,pk runs some of the pipelines.
-# TANDEM names the program (.build/release/tandem). Writes benchmarks/work/plan.json.
+# benchmarks/plan.sh [CALIBRATION]: checks the estimates of `tandem plan`. Runs six pipelines with three clips each in real time
+# and compares the CPU time per second with the plan: the 95th percentile must be between 60 % and 100 % of the plan. Takes three
+# minutes on a machine without other load (PLAN_SECONDS=6 seconds of each room are measured); without CALIBRATION the machine is
+# calibrated first, which takes one more minute. PLAN_CLIPS=DIR uses the first three clips there instead of generated ones.
+# PLAN_ONLY=solo,pk runs only these pipelines. TANDEM is the program (.build/release/tandem). Writes benchmarks/work/plan.json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tandem=$(readlink -f "${TANDEM:-.build/release/tandem}") work=benchmarks/work/plan
@@ -13,7 +12,7 @@ calibration=${1:-$work/calibration.json}
 [ -f "$calibration" ] || "$tandem" plan --calibrate --calibration "$calibration"
 
 # Three clips of ten seconds at 720p30, 2 Mbit/s, a key frame every second.
-# Noise on the test picture: it alone costs an encoder less than anything a camera sees.
+# Noise on the test pattern, which alone is easier to encode than camera video.
 encode() { # NAME INPUT…
     local name=$1
     shift
@@ -95,7 +94,7 @@ def run(room, clip):
         with open(f"/proc/{worker.pid}/status") as file:
             peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
         shares.sort()
-        # Linear between the two nearest, as spreadsheets do it.
+        # Linear interpolation between the two nearest values, as in spreadsheets.
         place = 0.95 * (len(shares) - 1)
         low = int(place)
         high = min(low + 1, len(shares) - 1)

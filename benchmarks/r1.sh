@@ -1,24 +1,24 @@
 #!/bin/bash
-# R1, the reference PK job: two 720p30 sources of 20 s side by side, encoded at 720p, 480p and 360p with one AAC, as HLS.
-#   r1.sh sources DIR    makes DIR/a.flv and DIR/b.flv (1280x720p30, 2,048,000 bit/s, 2 s key frames)
-#   r1.sh ffmpeg DIR     the job by the FFmpeg command line, into DIR/ffmpeg
-#   r1.sh gstreamer DIR  the job by GStreamer's compositor, into DIR/gstreamer: the same encoder settings and scaler, but
-#                        one fragmented MP4 for each rendition, since Debian's GStreamer writes no HLS of that kind
-#   r1.sh ours DIR       the same job by Tandem's offline clock, into DIR/ours; PRESET=name with one of its presets instead,
-#                        PRESET=default without a preset: what a room gets whose pipeline says nothing of it
-#   r1.sh vmaf DIR FILE JSON   judges every picture of a rendition, upscaled to the canvas, against the canvas itself
-#   r1.sh scaling DIR JSON   judges scaling alone, nothing encoded: 640x360 by way of 854x480, as Tandem scales, into JSON, and
-#                            straight from the canvas, as the peers do, into JSON.direct
-# FFMPEG=path and TANDEM=path pick the programs; THREADS=1 puts every codec and filter of FFmpeg on one thread;
-# OUT=name replaces the name of the output directory.
-# R1_CLIPS=DIR takes sintel_trailer_720p24.mp4 and butterfly_720p30.mp4 from there instead of generated pictures.
-# The scaler is FFmpeg's default (bicubic); the peers scale each rendition from the canvas, Tandem in a cascade.
+# R1, the reference PK job: two 720p30 sources of 20 s side by side, encoded at 720p, 480p and 360p with one AAC track, as HLS.
+#   r1.sh sources DIR    creates DIR/a.flv and DIR/b.flv (1280x720p30, 2,048,000 bit/s, 2 s key frames)
+#   r1.sh ffmpeg DIR     the job with the FFmpeg command line, into DIR/ffmpeg
+#   r1.sh gstreamer DIR  the job with GStreamer's compositor, into DIR/gstreamer: the same encoder settings and scaler, but
+#                        one fragmented MP4 for each rendition, since Debian's GStreamer cannot write such HLS
+#   r1.sh ours DIR       the same job in an offline Tandem room, into DIR/ours; PRESET=name sets one of its presets,
+#                        PRESET=default writes no preset into the pipeline
+#   r1.sh vmaf DIR FILE JSON   compares every frame of a rendition, upscaled to the canvas, with the canvas
+#   r1.sh scaling DIR JSON   measures only the scaling, without encoding: 640x360 via 854x480, as Tandem scales, into JSON, and
+#                            directly from the canvas, as the other programs do, into JSON.direct
+# FFMPEG=path and TANDEM=path set the programs; THREADS=1 runs every codec and filter of FFmpeg on one thread;
+# OUT=name sets the name of the output directory.
+# R1_CLIPS=DIR uses sintel_trailer_720p24.mp4 and butterfly_720p30.mp4 from there instead of generated video.
+# The scaler is FFmpeg's default (bicubic). The other programs scale each rendition from the canvas, Tandem in a cascade.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 ff=${FFMPEG:-ffmpeg}
 d=$2
 
-# encode OUTPUT INPUT-OPTIONS…: one source, as a phone would publish it.
+# encode OUTPUT INPUT-OPTIONS…: encodes a source as a phone would publish it.
 encode() {
     local output=$1
     shift
@@ -35,7 +35,7 @@ sources)
         encode "$d/a.flv" -ss 12 -i "$R1_CLIPS/sintel_trailer_720p24.mp4" -vf "$fit"
         encode "$d/b.flv" -stream_loop 3 -i "$R1_CLIPS/butterfly_720p30.mp4" -vf "$fit"
     else
-        # Motion, detail and some grain, so that the encoders have about the work that natural pictures give them.
+        # Motion, detail and some grain, so that encoding takes about as much work as natural video.
         encode "$d/a.flv" -f lavfi -i \
             "mandelbrot=size=640x360:rate=30:start_scale=0.5:end_scale=0.001:end_pts=600:maxiter=400" \
             -f lavfi -i "sine=frequency=440:sample_rate=48000" \
@@ -53,7 +53,7 @@ ffmpeg)
     graph="[0:v]fps=30,crop=640:720[l];[1:v]fps=30,crop=640:720[r];[l][r]hstack,split=3[v0][s1][s2]"
     graph="$graph;[s1]scale=854:480[v1];[s2]scale=640:360[v2]"
     graph="$graph;[0:a][1:a]amix=inputs=2:duration=longest:normalize=0[a]"
-    # shellcheck disable=SC2086 # the thread options are words on purpose
+    # shellcheck disable=SC2086 # word splitting of the thread options is intended
     exec "$ff" -hide_banner -v error -nostdin -y $ft $t -i "$d/a.flv" $t -i "$d/b.flv" -filter_complex "$graph" \
         -map "[v0]" -map "[v1]" -map "[v2]" -map "[a]" \
         -c:v libx264 -preset veryfast $t -profile:v high -g 32 -keyint_min 32 -sc_threshold 0 \
@@ -68,7 +68,7 @@ ffmpeg)
 ours)
     out=${OUT:-ours}
     rm -rf "${d:?}/$out"
-    # The paths in the pipeline are relative to where the program runs.
+    # The paths in the pipeline are relative to the working directory.
     tandem=$(realpath "${TANDEM:-$here/../.build/release/tandem}")
     cd "$d"
     video='"bFrames": 3, "lookaheadFrames": 10'
@@ -84,20 +84,20 @@ ours)
 gstreamer)
     rm -rf "$d/gstreamer"
     mkdir -p "$d/gstreamer"
-    # source NAME: a file's picture, cropped to its middle half, and its sound.
+    # source NAME: a file's video, cropped to its middle half, and its audio.
     source_of() {
         echo "filesrc location=$d/$1.flv ! flvdemux name=$1" \
             "$1.video ! queue ! h264parse ! avdec_h264 ! videocrop left=320 right=320 ! queue ! c." \
             "$1.audio ! queue ! aacparse ! avdec_aac ! audioconvert ! audioresample ! queue ! m."
     }
-    # rendition NAME WIDTH HEIGHT KBIT: veryfast with the pictures forced where FFmpeg's come.
+    # rendition NAME WIDTH HEIGHT KBIT: veryfast with key frames at the same positions as FFmpeg's.
     rendition_of() {
         echo "t. ! queue ! videoscale method=4-tap ! video/x-raw,width=$2,height=$3,pixel-aspect-ratio=1/1" \
             "! x264enc speed-preset=veryfast bitrate=$4 vbv-buf-capacity=1000 key-int-max=32 b-adapt=true bframes=3" \
             "rc-lookahead=10 option-string=scenecut=0:min-keyint=32:vbv-maxrate=$4:vbv-bufsize=$4" \
             "! video/x-h264,profile=high ! h264parse ! mp4mux fragment-duration=2133 ! filesink location=$d/gstreamer/$1.mp4"
     }
-    # shellcheck disable=SC2046 # words on purpose
+    # shellcheck disable=SC2046 # word splitting is intended
     exec gst-launch-1.0 -q \
         compositor name=c sink_1::xpos=640 ! video/x-raw,format=I420,width=1280,height=720,framerate=30/1 ! tee name=t \
         $(rendition_of 720p 1280 720 2500) $(rendition_of 480p 854 480 1200) $(rendition_of 360p 640 360 700) \
@@ -106,9 +106,9 @@ gstreamer)
         $(source_of a) $(source_of b) >"$d/gstreamer.log" 2>&1
     ;;
 vmaf)
-    # Picture n against picture n + SKIP: FFmpeg begins with its first picture twice where a source begins late. PICTURES of
-    # them; the scaler is the one a player's upscaling is closest to. Both sides are called by the same colours: a current
-    # FFmpeg converts between pictures that say theirs and pictures that do not.
+    # Compares frame n with frame n + SKIP, since FFmpeg writes its first frame twice if a source begins late; PICTURES is the
+    # number of frames. The scaler is the one closest to a player's upscaling. Both sides get the same color tags, since a current
+    # FFmpeg converts between tagged and untagged video.
     count=${PICTURES:-600}
     colours=setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709
     exec "$ff" -hide_banner -v error -nostdin -i "$d/a.flv" -i "$d/b.flv" -i "$3" -filter_complex \

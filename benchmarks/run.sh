@@ -1,20 +1,21 @@
 #!/bin/bash
-# Measures Tandem: the hot loops, R1 beside its peers and the bare codecs, rooms on the wall clock; then holds the result
-# against thresholds.json.
-#   run.sh quick     everything short, in at most 5 minutes; the result goes to benchmarks/work
-#   run.sh full      7 rounds with all peers, quality, live rooms, growth; the result goes to
+# Measures Tandem: the hot loops, R1 compared with other programs and the bare codecs, live rooms. Then compares the result with
+# thresholds.json.
+#   run.sh quick     short versions of all parts, in at most 5 minutes; the result is written to benchmarks/work
+#   run.sh full      7 rounds with all programs, quality, live rooms, growth; the result is written to
 #                    benchmarks/results/DATE-COMMIT.json and .html, to be committed from a quiet machine
-#   run.sh live      rooms on the wall clock alone, at full length
-#   run.sh passthrough   one publisher, and a room that is a PK for 30 % of its time, a rendition passing through
-#   run.sh kernels   the hot loops alone, in half a minute
-#   run.sh allocations   what a PK room takes from the heap, by thread; the places are in work/allocations/allocations.txt
-#   run.sh search    the x264 settings of searches.json over clips (SEARCH_CLIPS=DIR, else generated), for hours
-#   run.sh presets   the room's own presets of presets.json over the same, at the loss that is published
-#   run.sh profile   ordo-one's distributions of the hot loops, for who tunes one
-#   run.sh accept    makes the last result's counts the thresholds
-#   run.sh readme    renews the README's table from the newest of results; readme-check only compares
-# PAIRS=n changes the number of rounds, R1_SIDES=ours,ffmpeg the sides of R1; LIVE_SECONDS, LIVE_MINUTES, SEARCH_SECONDS: lengths; FFMPEG, TANDEM and R1_CLIPS: see r1.sh.
-# Status: 0 all thresholds hold, 1 a regression (each in one line) or a failed run, 64 wrong use.
+#   run.sh live      only live rooms, at full length
+#   run.sh passthrough   one publisher, and a room with a PK for 30 % of its time, with a rendition that is passed through
+#   run.sh kernels   only the hot loops, in half a minute
+#   run.sh allocations   heap allocations of a PK room by thread; call stacks are in work/allocations/allocations.txt
+#   run.sh search    the x264 settings of searches.json over clips (SEARCH_CLIPS=DIR, default generated); takes hours
+#   run.sh presets   the program's own presets in presets.json over the same clips, with the published quality loss
+#   run.sh profile   distributions of the hot loops with ordo-one/benchmark, for tuning
+#   run.sh accept    writes the last result's counts as the new thresholds
+#   run.sh readme    updates the README's table from the newest result; readme-check only compares
+# PAIRS=n sets the number of rounds, R1_SIDES=ours,ffmpeg the sides of R1; LIVE_SECONDS, LIVE_MINUTES, SEARCH_SECONDS: durations;
+# FFMPEG, TANDEM and R1_CLIPS: see r1.sh.
+# Exit codes: 0 all thresholds are met, 1 a regression (one line each) or a failed run, 64 wrong arguments.
 set -euo pipefail
 cd "$(dirname "$0")"
 mode=${1:-}
@@ -26,7 +27,7 @@ build() { # PRODUCT
     swift build -c release --disable-build-manifest-caching --product "$1" 2>&1 | tail -1
 }
 
-# packages NAME…: through apt, where it is and may be used; a missing tool is said to be missing by who needs it.
+# packages NAME…: installs with apt if possible; a missing tool is reported by the part that needs it.
 packages() {
     command -v apt-get >/dev/null || return 0
     if [ "$(id -u)" = 0 ]; then sudo=""; else sudo="sudo -n"; fi
@@ -46,7 +47,7 @@ tools() {
     if [ -z "${NEW_FFMPEG:-}" ] && ! ls work/venv/lib/*/site-packages/imageio_ffmpeg/binaries/ffmpeg-* >/dev/null 2>&1; then
         { python3 -m venv work/venv && work/venv/bin/pip install -q imageio-ffmpeg; } >/dev/null 2>&1 || true
     fi
-    # shellcheck disable=SC2046 # the flags are words
+    # shellcheck disable=SC2046 # word splitting of the flags is intended
     ${CC:-cc} -O2 -o work/floor floor/floor.c \
         $(pkg-config --cflags --libs libavformat libavcodec libswscale libavutil) || rm -f work/floor
     ${CC:-cc} -O1 -fno-builtin -fPIC -shared -o work/copies.so floor/copies.c || rm -f work/copies.so
@@ -76,7 +77,7 @@ profile)
 esac
 
 if [ "$mode" != kernels ] && [ ! -x "${TANDEM:-../.build/release/tandem}" ]; then
-    echo "benchmarks: no program: run \`make build\` first, or set TANDEM" >&2
+    echo "benchmarks: the program is missing: run \`make build\` first, or set TANDEM" >&2
     exit 1
 fi
 
@@ -99,18 +100,18 @@ if [ "$mode" = full ]; then
     name=$(date -u +%Y-%m-%d)-$(git describe --always --dirty)
     cp "$last" "results/$name.json"
     cp work/last.html "results/$name.html"
-    echo "Kept as benchmarks/results/$name.json and .html"
+    echo "Saved as benchmarks/results/$name.json and .html"
 fi
 case $mode in kernels | quick | full) "$tool" selfcheck ;; esac
 if [ "$mode" = quick ]; then
     "$tool" readme-check ../README.md
-    # The newest committed results hold what every run is held to.
+    # The newest committed results must meet the same thresholds.
     "$tool" check-results
 fi
-# What had to be measured and was not is a failure, too: a guard without its tool holds nothing.
+# A part that had to be measured but was not is also a failure.
 case $mode in
 quick | full | kernels | allocations | passthrough)
-    # shellcheck disable=SC2086 # the parts are words
+    # shellcheck disable=SC2086 # word splitting of the parts is intended
     "$tool" check "$last" $parts
     ;;
 *) "$tool" check "$last" ;;

@@ -30,7 +30,7 @@ extension VideoEncoding {
             switch self {
             // With one B-frame, the diamond search finds as much as the hexagon search. Small partitions pay off at higher rates.
             case .tandemFast, .tandemLowLatency: "me=dia:partitions=i8x8:aq-strength=0.7"
-            // Of all features that superfast disables, only the macroblock tree is worth its CPU time.
+            // Among the features that superfast disables, only the macroblock tree is worth its CPU time.
             case .tandemFaster: "mbtree=1:aq-strength=0.7"
             default: ""
             }

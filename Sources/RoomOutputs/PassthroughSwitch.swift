@@ -5,7 +5,6 @@ package import MediaTypes
 package import Packager
 package import PipelineSpec
 package import Program
-import RoomSources
 import Synchronization
 
 /// Passes the packets of the sources to a ``PassthroughGate`` at every tick, and carries out its decisions. Runs on the

@@ -82,13 +82,13 @@ struct PipelineMistakeTests {
         Case(#""room": {"#, #""ext": ^[], "room": {"#, "ext", "is an array, not an object", "write { … }"),
         Case(
             #""room": {"#, #""ingest": {"rtmp": {"listen": ^"unix:/x"}}, "room": {"#, "ingest.rtmp.listen",
-            #""unix:/x" is not an address to listen on"#, "write host:port, port 0 for any"),
+            #""unix:/x" is not an address to listen on"#, "write host:port, port 0 for any free port"),
         Case(
             #""room": {"#, #""limits": {"maxSources": 1}, "room": {"#, "sources",
             "has 2 elements, and limits.maxSources is 1", "remove some, or raise limits.maxSources"),
         Case(
             #""fps": 30"#, #""fps": 30, ^"fps": 30"#, "canvas.fps", "duplicate key, first on line 8, column 45",
-            "remove one of the two"),
+            "keep one of the two"),
     ]
 
     static let sources: [Case] = [

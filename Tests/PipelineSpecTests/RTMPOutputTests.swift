@@ -49,7 +49,7 @@ struct RTMPOutputTests {
                 "outputs[1].retry.maxDelayMs", "is less than initialDelayMs"
             ),
             (#""url": "rtmp://h/live/hunter2k", "stallTimeoutMs": 10"#, "outputs[1].stallTimeoutMs", "1000"),
-            (#""url": "rtmp://h/live/hunter2k", "strem": 1"#, "outputs[1].strem", "no key"),
+            (#""url": "rtmp://h/live/hunter2k", "strem": 1"#, "outputs[1].strem", "unknown key"),
         ])
     func mistakes(output: String, place: String, what: String) {
         let report = Pipeline.parse(Self.document(output))
@@ -63,10 +63,10 @@ struct RTMPOutputTests {
     func combinations() {
         let offline = Self.document(#""url": "rtmp://h/live/hunter2k""#)
             .replacing(#""room": {"#, with: #""clock": "offline", "durationSeconds": 1, "room": {"#)
-        #expect(Pipeline.parse(offline).text(file: "f").contains("an rtmp output is live"))
+        #expect(Pipeline.parse(offline).text(file: "f").contains("an rtmp output needs a live room"))
         let clear = Self.document(
             #""url": "rtmp://h/live/hunter2k""#, hls: #", "encryption": {}, "http": { "flv": true }"#)
         let report = Pipeline.parse(clear)
-        #expect(report.pipeline == nil && report.text(file: "f").contains("FLV has no encryption"))
+        #expect(report.pipeline == nil && report.text(file: "f").contains("FLV cannot be encrypted"))
     }
 }

@@ -1,11 +1,9 @@
-// allocs: LD_PRELOADed, counts what each thread of a program takes from the heap, apart from what the codecs' libraries take
-// for themselves, and says so when it ends. ALLOCS_PROGRAM names the program, ALLOCS_FILE the file for the answer,
-// ALLOCS_FROM and ALLOCS_UNTIL the seconds since the program's start between which is counted.
-//
-// An allocation belongs to the first file above the C library on the stack: libav*, libsw* and libx264 ask for their own.
-// The answer has a line for each thread with its name, allocations of ours, bytes of them, allocations of the codecs'
-// libraries; and, indented, a line for each place of ours, most frequent first, with the way there as FILE+OFFSET, which
-// addr2line turns into lines.
+// allocs: a preloaded library that counts the heap allocations of each thread of a program, without those of the codec libraries, and
+// writes the result when the program ends. ALLOCS_PROGRAM is the program, ALLOCS_FILE the result file, ALLOCS_FROM and ALLOCS_UNTIL
+// the period to count in seconds since the program's start.
+// An allocation belongs to the first file above the C library on the stack; those of libav*, libsw* and libx264 are counted separately.
+// The result has a line for each thread: its name, our allocations, their bytes, and allocations of the codec libraries; then an
+// indented line for each of our call stacks, most frequent first, as FILE+OFFSET, which addr2line converts to source lines.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +26,7 @@ static void *(*real_memalign)(size_t, size_t);
 static int (*real_posix_memalign)(void **, size_t, size_t);
 static void (*real_free)(void *);
 
-// What dlsym(3) itself asks for before the real functions are known.
+// Memory for dlsym(3) before the real functions are known.
 static char boot[BOOT];
 static size_t boot_used;
 
@@ -51,7 +49,7 @@ static Place places[PLACES];
 static int place_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Where the files lie whose allocations are theirs, and the C library; read once, when counting begins.
+// Address ranges of the codec libraries and the C library; read once when counting begins.
 typedef struct {
     char *begin, *end;
     int is_codec;
@@ -75,7 +73,7 @@ static int note_file(struct dl_phdr_info *info, size_t size, void *context) {
     const char *name = slash ? slash + 1 : info->dlpi_name;
     int is_codec = !strncmp(name, "libav", 5) || !strncmp(name, "libsw", 5) || !strncmp(name, "libx264", 7) ||
                    !strncmp(name, "libpostproc", 11);
-    // The language's own library begins as libswscale does.
+    // The names of Swift's libraries also begin with libsw.
     if (!strncmp(name, "libswift", 8)) is_codec = 0;
     int is_system = !strncmp(name, "libc.", 5) || !strncmp(name, "ld-linux", 8) || !strncmp(name, "allocs", 6);
     if (!is_codec && !is_system) return 0;
@@ -88,7 +86,7 @@ static int note_file(struct dl_phdr_info *info, size_t size, void *context) {
     return 0;
 }
 
-// 1: a codec library's, 0: the C library's, -1: anybody else's.
+// 1: a codec library, 0: the C library, -1: any other file.
 static int kind_of(void *place) {
     for (int i = 0; i < file_count; i++)
         if ((char *)place >= files[i].begin && (char *)place < files[i].end) return files[i].is_codec;
@@ -206,7 +204,7 @@ __attribute__((constructor)) static void start(void) {
     if (getenv("ALLOCS_FROM")) from = atof(getenv("ALLOCS_FROM"));
     if (getenv("ALLOCS_UNTIL")) until = atof(getenv("ALLOCS_UNTIL"));
     dl_iterate_phdr(note_file, NULL);
-    // The unwinder takes memory the first time.
+    // The unwinder allocates memory at its first use.
     void *way[4];
     backtrace(way, 4);
     begun = now();

@@ -1,5 +1,5 @@
-// copies: LD_PRELOADed, counts the bytes that a program moves by memcpy and memmove, and says so when it ends.
-// COPIES_FILE names the file for the number. Copies of less than 64 bytes are of values, not of media, and are left out.
+// copies: a preloaded library that counts the bytes that a program moves with memcpy and memmove, and writes the number to COPIES_FILE
+// when the program ends. Copies of less than 64 bytes are values, not media, and do not count.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 
 static atomic_ullong moved;
 
-// Simple loops: the real functions cannot be looked up before libc is ready, and time does not matter here.
+// Simple loops: the real functions cannot be looked up before libc is ready, and speed does not matter here.
 __attribute__((optimize("no-tree-loop-distribute-patterns"))) void *memmove(void *to, const void *from, size_t count) {
     unsigned char *t = to;
     const unsigned char *f = from;

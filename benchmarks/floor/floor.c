@@ -1,13 +1,13 @@
-// floor: what the codecs of R1 cost alone, without anything around them: the least any program on these libraries can take.
+// floor: measures the codecs of R1 alone. This is the least CPU time that a program with these libraries can need.
 //
 //   floor DIR [THREADS]      reads DIR/a.flv and DIR/b.flv (r1.sh sources); THREADS for each codec, 1 by default
 //
-// Each stage runs by itself over input that lies in memory and was touched before, and the CPU time of the whole process is
-// read around it (CLOCK_PROCESS_CPUTIME_ID): no files, no queues, no clock, no muxer, no wrapper of ours in it. The settings
-// are those of r1.json: two H.264 and two AAC decoders; 1280x720 → 854x480 → 640x360 by swscale, bicubic; libx264 veryfast at
-// three sizes with an IDR picture every 32; AAC at 128 kbit/s. To lay two pictures side by side is not counted.
-// Prints a line for each stage: its name, CPU seconds, wall seconds. The line `scale-direct`, which is no part of the floor, is
-// what scaling 640x360 from the canvas, too, would take instead of `scale`. Needs 1.5 GiB of memory for 20 s of pictures.
+// Each stage runs alone on input in memory whose pages were touched before. The CPU time of the process is measured around it
+// (CLOCK_PROCESS_CPUTIME_ID), without files, queues, clocks, muxers and wrappers. The settings are those of r1.json: two H.264 and
+// two AAC decoders; 1280x720 → 854x480 → 640x360 by swscale, bicubic; libx264 veryfast at
+// three sizes with a key frame every 32 frames; AAC at 128 kbit/s. Composing two frames side by side does not count.
+// Prints a line for each stage: its name, CPU seconds, wall seconds. The line `scale-direct` is not part of the floor: it is the cost of
+// scaling 640x360 also from the canvas, instead of `scale`. Needs 1.5 GiB of memory for 20 s of video.
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/opt.h>
@@ -69,7 +69,7 @@ static Coded load(const char *path, enum AVMediaType type) {
     return coded;
 }
 
-// Decodes a whole stream; `body` may keep the picture by reference, or be NULL.
+// Decodes a whole stream; `body` may keep a reference to the frame, or be NULL.
 static int decode(Coded coded, int threads, void (*body)(AVFrame *, int, void *), void *context) {
     const AVCodec *codec = avcodec_find_decoder(coded.parameters->codec_id);
     AVCodecContext *decoder = avcodec_alloc_context3(codec);
@@ -97,14 +97,14 @@ static AVFrame *picture(int width, int height) {
     frame->width = width;
     frame->height = height;
     must(av_frame_get_buffer(frame, 0) >= 0, "no memory");
-    // Touched now, so that no page fault falls into a stage.
+    // Touch the pages now, so that no page fault is measured in a stage.
     for (int p = 0; p < 3; p++) memset(frame->data[p], 128, (size_t)frame->linesize[p] * (p ? height / 2 : height));
     return frame;
 }
 
 static AVFrame *canvas[PICTURES], *middle[PICTURES], *small[PICTURES];
 
-// The middle half of a source's picture, into the left or the right half of the canvas.
+// Copies the middle half of a source's frame to the left or the right half of the canvas.
 static void compose(AVFrame *frame, int index, void *context) {
     int x = *(int *)context;
     if (index >= PICTURES) return;
@@ -171,7 +171,7 @@ static void encode(AVFrame **pictures, int64_t bitrate, int threads, const char 
     avcodec_send_frame(encoder, NULL);
     drain(encoder, packet, &bytes);
     end(stage);
-    // 20 s at the bit rate, within the freedom of a rate control: less work would be less time.
+    // Check the size: 20 s at the bit rate, within the tolerance of the rate control, since less output would need less time.
     must(bytes > bitrate / 8 * 14 && bytes < bitrate / 8 * 24, "an encoder missed its bit rate");
     av_packet_free(&packet);
     av_dict_free(&options);
@@ -261,7 +261,7 @@ int main(int count, char **words) {
         int x = i * W / 2;
         decode(pictures[i], 0, compose, &x);
     }
-    // First, so that the cascade's pictures are those that are encoded, and as warm as without this.
+    // Before the cascade, so that the cascade's frames are encoded and are in the caches as without this stage.
     begin();
     scale(canvas, middle);
     scale(canvas, small);

@@ -1,7 +1,7 @@
-// where: LD_PRELOADed, says in which file's code a program spends its CPU time: a signal after every few milliseconds of it
-// (ITIMER_PROF) notes where it was. For when hardware counters are missing and callgrind cannot run the program.
-// WHERE_PROGRAM names the program, WHERE_FILE the file for the answer: a line for each file, its samples and its name. The C library works for whoever
-// calls it: its samples count for the first other file that the stack above leads back to.
+// where: a preloaded library that samples in which file's code a program spends its CPU time: a signal after every few milliseconds of
+// CPU time (ITIMER_PROF) records the program counter. For machines without hardware counters and programs that callgrind cannot run.
+// WHERE_PROGRAM is the program, WHERE_FILE the result file: a line for each file with its samples and its name. Samples in the C library
+// count for its caller: the first other file on the stack.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <ucontext.h>
 
 enum { MOST = 1 << 16, FILES = 256, DEPTH = 48 };
-// Where it was, and what lay on the stack.
+// The program counter and the top of the stack.
 static void *samples[MOST][DEPTH + 1];
 static atomic_int count;
 
@@ -35,11 +35,11 @@ static void note(int signal, siginfo_t *info, void *context) {
     int index = atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
     if (index >= MOST || !stack) return;
     samples[index][0] = place;
-    // A thread's stack is deeper than this at any place that works.
+    // At any point where a thread does work, its stack is deeper than this.
     for (int word = 0; word < DEPTH; word++) samples[index][word + 1] = stack[word];
 }
 
-// A shell that starts the program is left alone: its timer would outlive its handler.
+// Not in a shell that starts the program: the timer would outlive the signal handler.
 static int is_wanted(void) {
     const char *program = getenv("WHERE_PROGRAM");
     return getenv("WHERE_FILE") && program && !strcmp(program, program_invocation_short_name);
@@ -53,7 +53,7 @@ __attribute__((constructor)) static void start(void) {
     setitimer(ITIMER_PROF, &time, NULL);
 }
 
-// The file a place lies in, without its directory.
+// The name of the file that contains an address, without its directory.
 static const char *name_of(void *place) {
     Dl_info info;
     if (!place || !dladdr(place, &info) || !info.dli_fname) return NULL;

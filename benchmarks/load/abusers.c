@@ -1,12 +1,11 @@
-// Those who do not publish, on one thread: they hold connections, feed handshakes byte by byte, send garbage, begin messages that
-// never end, and try stream keys by the hundred. What it says is one line of JSON. RTMP, IPv4.
+// Simulates abusive RTMP clients on one thread: they hold connections, send handshakes byte by byte, send garbage, begin messages that
+// never end, and try hundreds of stream keys. Prints one line of JSON. IPv4.
 //
 //   abusers PORT addresses=N clients=N keys=N seconds=S
-//
-// addresses: loopback addresses they come from; 1: all from 127.0.0.1, as everybody else on this machine.
-// clients:   connections that are held, a quarter each: slow handshakes, half-open, garbage, unfinished messages. One that is
-//            closed comes again.
-// keys:      wrong keys a second, each on a connection of its own.
+// addresses: number of loopback addresses to connect from; 1: all from 127.0.0.1, as all other programs on this machine.
+// clients:   number of held connections, a quarter each: slow handshakes, half-open, garbage, unfinished messages. A closed one
+//            reconnects.
+// keys:      wrong keys per second, each on its own connection.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,8 +26,8 @@ enum kind { SLOW, IDLE, GARBAGE, PARTIALS, KEY };
 struct client {
     enum kind kind;
     int fd;
-    int sent;       // bytes of what it has to say
-    double next;    // when it does its next step
+    int sent;       // bytes of its data that are sent
+    double next;    // time of its next step
     double since;
 };
 
@@ -66,7 +65,7 @@ static unsigned char *number(unsigned char *to, int transaction) {
     return to + 9;
 }
 
-// C0, C1, C2 and `connect` in one go; a message of at most 128 bytes is one chunk.
+// C0, C1, C2 and `connect` at once; a message of at most 128 bytes is one chunk.
 static unsigned char *hello(unsigned char *to) {
     *to++ = 3;
     memset(to, 0, 3072);
@@ -94,7 +93,7 @@ static void prepare(void) {
     to = text(text(to, "a_wrong_key", 1), "live", 1);
     chunk(head, 1, 20, to - body);
     key_length = to - key_text;
-    // Eight pictures of 8 MiB that begin and do not end, on eight chunk streams.
+    // Eight video messages of 8 MiB that begin and do not end, on eight chunk streams.
     to = hello(partial_text);
     for (int stream = 4; stream < 12; stream++) {
         to = chunk(to, 1, 9, 8 << 20);
@@ -207,7 +206,7 @@ int main(int count, char **arguments) {
             ssize_t got = 0;
             long all = 0;
             while ((got = recv(client->fd, bytes, sizeof bytes, 0)) > 0) all += got;
-            // More than the handshake and the answer to `connect` and `createStream`: a status.
+            // More bytes than the handshake and the responses to `connect` and `createStream`: a status.
             if (client->kind == KEY && all > 0 && got == 0) answered++;
             if (got == 0 || (got < 0 && errno != EAGAIN)) end(client, now());
         }

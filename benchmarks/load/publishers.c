@@ -1,12 +1,11 @@
-// Honest publishers by the hundred, on one thread: each replays the same FLV file in real time, again and again, as an encoder
-// would send it. What it says is one line of JSON. RTMP, IPv4. `windowLimitedMs` is for how long the publisher that was worst off
-// was kept waiting by a full receive window (tcpi_rwnd_limited of Linux) since all are on air.
+// Simulates hundreds of normal RTMP publishers on one thread: each sends the same FLV file in real time in a loop, as an encoder would.
+// Prints one line of JSON. IPv4. `windowLimitedMs` is the longest time that a publisher had to wait because of a full receive window
+// (tcpi_rwnd_limited of Linux) after all were on air.
 //
 //   publishers PORT FILE.flv KEYPREFIX publishers=N addresses=N seconds=S
-//
-// publishers: how many; number n publishes live/KEYPREFIXn, from 0 on.
-// addresses:  loopback addresses they come from.
-// seconds:    how long, from the moment all are on air.
+// publishers: number of publishers; number n, from 0, publishes live/KEYPREFIXn.
+// addresses:  number of loopback addresses to connect from.
+// seconds:    duration after all are on air.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +26,7 @@
 #define CHUNK 4096
 #define MOST 1024
 
-// A tag as chunks: the first header, whose time is written anew in each round, and all that follows it.
+// A tag as chunks: the first header, whose timestamp is updated in each round, and the rest.
 struct tag {
     uint32_t time;
     unsigned char head[12];
@@ -43,7 +42,7 @@ struct publisher {
     unsigned char s1[1536];
     char said[4096];
     int heard;
-    double start;  // when time 0 of its first round is due
+    double start;  // when timestamp 0 of its first round is due
     int next;
     uint32_t base;
     unsigned char *unsent;
@@ -196,7 +195,7 @@ static unsigned char *end(unsigned char *head, unsigned char *at) {
     return at;
 }
 
-// Chunk size, `connect`, `createStream` and `publish`, without waiting for the answers in between.
+// Chunk size, `connect`, `createStream` and `publish`, without waiting for responses.
 static void ask(struct publisher *p, int index) {
     unsigned char bytes[1024], *head = bytes, *at = begin(head, 2, 1, 0);
     const unsigned char size[] = {0, 0, CHUNK >> 8, CHUNK & 255};
@@ -266,7 +265,7 @@ static void hear(struct publisher *p, int index) {
     }
 }
 
-// Everything of `p` that is due.
+// Sends all data of `p` that is due.
 static void pace(struct publisher *p, double time) {
     while (p->state == 3) {
         struct tag *tag = &tags[p->next];
@@ -287,7 +286,7 @@ static void pace(struct publisher *p, double time) {
     }
 }
 
-// Microseconds for which `p` has waited for the receiver's window so far.
+// Total time that `p` has waited for the receive window, in microseconds.
 static unsigned long long limited(struct publisher *p) {
     struct tcp_info info;
     socklen_t size = sizeof info;

@@ -1,13 +1,12 @@
-// Viewers by the thousand on one thread: blocked players, slow readers and a flood of segment requests against one listener.
-// One process, one epoll; what it says is one line of JSON, its own CPU time included. HTTP/1.1, IPv4, no TLS.
+// Simulates thousands of viewers of one listener on one thread: blocking players, slow readers and a flood of segment requests.
+// One process with one epoll. Prints one line of JSON, including its own CPU time. HTTP/1.1, IPv4, no TLS.
 //
 //   viewers PORT PLAYLIST blocked=N slow=N flood=N connections=N seconds=S
-//
-// blocked: players of PLAYLIST (such as 180p.m3u8) that each ask for the next part and wait, again and again. A part's time
-//          is when the first of them has it; the delay of the others is counted from there. How evenly the first ones come
-//          (phaseMaxMs, against the most punctual one) is mostly the encoder's.
-// slow:    connections that ask for a segment and read a byte a second of it.
-// flood:   segment requests a second over `connections` connections, evenly spaced.
+// blocked: players of PLAYLIST (such as 180p.m3u8) that repeatedly request the next part and wait. A part's time is when the first
+//          player has it; the delays of the others are relative to it. The regularity of the first ones (phaseMaxMs, relative to the
+//          earliest one) mostly depends on the encoder.
+// slow:    connections that request a segment and read one byte per second.
+// flood:   segment requests per second over `connections` connections, evenly spaced.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,9 +28,9 @@ struct viewer {
     enum kind kind;
     int fd;
     char head[4096];
-    int filled;       // bytes of the reply's head so far
-    long left;        // bytes of the body still to come; -1: the head is not complete
-    int busy;         // a request is under way
+    int filled;       // bytes of the response header so far
+    long left;        // remaining bytes of the body; -1: the header is not complete
+    int busy;         // a request is in progress
     int asks;         // which part it waits for, counted from the start
     double sent;
     int status;
@@ -42,10 +41,10 @@ static struct sockaddr_in server;
 static const char *playlist;
 static struct viewer *viewers;
 static int count, epoll;
-static int msn, part;               // what the blocked players ask for next
+static int msn, part;               // the part that the blocked players request next
 static char segments[16][128];
 static int segment_count;
-static char text[1 << 20];          // the last playlist of the looker
+static char text[1 << 20];          // the latest playlist
 static int text_filled;
 static double round_start;          // when the first player got the current part
 static int round_number;
@@ -90,7 +89,7 @@ static void ask_next(struct viewer *v) {
     ask(v, path);
 }
 
-// The part after the one that was just seen: what the playlist's preload hint names.
+// The next part, from the playlist's preload hint.
 static void learn(void) {
     text[text_filled] = 0;
     char *hint = strstr(text, "PRELOAD-HINT:TYPE=PART,URI=\"");
@@ -104,7 +103,7 @@ static void learn(void) {
     for (char *line = text; line && segment_count < 16; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
         char *stop = strchr(line, '\n');
         if (!stop || *line == '#' || stop == line || stop - line > 127) continue;
-        // The newest whole segments: those that players ask for.
+        // The newest complete segments, which players request.
         if (segment_count == 8) { memmove(segments, segments + 1, 7 * 128); segment_count = 7; }
         snprintf(segments[segment_count++], 128, "%.*s", (int)(stop - line), line);
     }
@@ -121,7 +120,7 @@ static void complete(struct viewer *v) {
     }
     if (v->status != 200) refused++;
     else if (v->asks == round_number) {
-        // The first of its round: from its reply the others learn what comes next.
+        // The first of its round: its response determines the next part for the others.
         learn();
         if (rounds < 4096) starts[rounds] = t;
         round_number++, rounds++, round_start = t;
@@ -151,7 +150,7 @@ static void readable(struct viewer *v) {
         } else {
             int keeps = v->kind == LOOK || (v->kind == BLOCKED && v->asks == round_number);
             long most = v->left < (long)sizeof waste ? v->left : (long)sizeof waste;
-            // MSG_TRUNC throws bytes away in the kernel: a client that costs little.
+            // MSG_TRUNC discards the bytes in the kernel, which makes the client cheap.
             int n = keeps && text_filled + most < (long)sizeof text
                 ? recv(v->fd, text + text_filled, most, 0) : recv(v->fd, waste, most, MSG_TRUNC);
             if (n <= 0) { if (n == 0 || errno != EAGAIN) v->closed = 1; return; }
@@ -224,7 +223,7 @@ int main(int argc, char **argv) {
     qsort(floods, flood_count, sizeof *floods, by_value);
     long kept = delay_count < MOST ? delay_count : MOST;
     qsort(delays, kept, sizeof *delays, by_value);
-    // The most punctual part and the mean period make the grid.
+    // The earliest part and the mean period define the expected times.
     long known = rounds < 4096 ? rounds : 4096;
     double period = known > 1 ? (starts[known - 1] - starts[0]) / (known - 1) : 0, early = 0, phase = 0;
     for (long i = 0; i < known; i++) { double off = starts[i] - starts[0] - i * period; if (off < early) early = off; }

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Tells an nginx-rtmp edge where the room of a stream key is: where.py DIRECTORY [HOST:PORT]
+"""Returns the room of a stream key to an nginx-rtmp edge: where.py DIRECTORY [HOST:PORT]
 
-DIRECTORY holds a file for each stream key, named as the key, with `host:port` of its room's RTMP listener in it; whoever starts
-rooms renames it into place. A word behind it, after a space, names the worker: another one there is another room to send to, because nginx
-does not come back by itself to a room that was started again where it was. A host name is looked up anew at each request.
-Answers on_publish by a redirect to the room, and on_update by 200 as long as the room is where the publisher was sent to,
-otherwise by 404, which makes nginx close the connection."""
+DIRECTORY contains a file for each stream key, named like the key, with `host:port` of its room's RTMP listener. The orchestrator
+replaces the files by renaming. An optional second word, after a space, is the name of the worker: if it changes, publishers are sent to the
+room again, since nginx does not reconnect to a room that was restarted at the same address. Host names are resolved at each request.
+Responds to on_publish with a redirect to the room, and to on_update with 200 if the room is still at the address that the publisher
+was sent to, otherwise with 404, which makes nginx close the connection."""
 import http.server, os, re, socket, sys, urllib.parse
 
 directory = sys.argv[1]
 host, port = (sys.argv[2:] or ["127.0.0.1:8099"])[0].rsplit(":", 1)
-sent = {}  # connection of nginx -> the address and the worker it was sent to
+sent = {}  # nginx client id -> the address and the worker that it was sent to
 
 def place(key):
-    """Where the room is now, as ip:port, and its worker's name, which may be empty; None: there is none."""
+    """The current address of the room as ip:port, and its worker's name, which may be empty; None if there is no such room."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", key): return None
     try:
         with open(os.path.join(directory, key)) as file: at, _, worker = file.read(256).strip().partition(" ")
@@ -27,7 +27,7 @@ class Where(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
         query = {}
-        # The first of a name is nginx's own; behind it comes what the publisher has written after its key.
+        # The first value of each name is nginx's own; later ones come from the query after the publisher's stream key.
         for word, value in urllib.parse.parse_qsl(url.query): query.setdefault(word, value)
         key, client = query.get("name", ""), query.get("clientid", "")
         now = place(key)

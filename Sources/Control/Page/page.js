@@ -337,7 +337,7 @@ $("sound").addEventListener("click", () => {
 
 // MARK: The snapshot
 
-/** Shows the canvas once a second next to the viewers' stream, so that encoder faults and player faults can be told apart. */
+/** Shows the canvas once a second next to the viewers' stream, so that encoder faults can be distinguished from player faults. */
 async function snapshots() {
   let wait = 1000;
   for (;;) {

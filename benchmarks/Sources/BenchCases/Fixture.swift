@@ -1,14 +1,14 @@
-/// Input like that of a room: 2 Mbit/s video in access units of a few slices, and sound.
+/// Input similar to a room's: 2 Mbit/s video in access units of a few slices, and audio.
 public enum Fixture {
-    /// Bytes of the access units below: an IDR picture at 2 Mbit/s.
+    /// Size of the access units below in bytes: a key frame at 2 Mbit/s.
     public static let pictureSize = 40_000
 
-    /// Coded data: uniform bytes, which hold a zero as rarely as entropy coded slices do, and never a start code.
+    /// Coded data: uniform random bytes, which contain zeros as rarely as entropy-coded slices do, and never a start code.
     public static func codedBytes(_ count: Int, seed: UInt64) -> [UInt8] {
         var random = SplitMix(state: seed)
         return (0..<count).map { index in
             let byte = UInt8(truncatingIfNeeded: random.next() >> 32)
-            // Two zero bytes side by side would need emulation prevention.
+            // Two consecutive zero bytes would need emulation prevention.
             return index & 1 == 0 ? byte | 1 : byte
         }
     }
@@ -23,7 +23,7 @@ public enum Fixture {
         return bytes
     }
 
-    /// The same units behind four-byte lengths.
+    /// The same units with four-byte length prefixes.
     public static func lengthPrefixed() -> [UInt8] {
         var bytes: [UInt8] = []
         for slice in 0..<4 {

@@ -1,4 +1,4 @@
-/// One kernel with its input, beside the plain loop that says the same.
+/// One kernel with its input and the plain loop that computes the same.
 public struct KernelCase: Sendable {
     /// Short name; it is the key in `thresholds.json`.
     public let name: String
@@ -6,13 +6,13 @@ public struct KernelCase: Sendable {
     public let unit: String
     /// Units in one item.
     public let unitsPerItem: Int
-    /// Items that callgrind counts: enough to drown what differs between two starts of a process.
+    /// Number of items that callgrind counts: enough that differences between two starts of a process do not matter.
     public var itemsToCount: Int
-    /// There is a plain loop that says the same; protocol machines have none.
+    /// Whether there is a plain loop that computes the same; protocol state machines have none.
     public var hasReference = true
-    /// Bytes of media in one item, where it is counted how often they are copied; else 0.
+    /// Media bytes in one item, if their copies are counted; otherwise 0.
     public var mediaBytes = 0
-    /// Makes the input. Seeded: the same bytes on every run, so that instruction counts can be compared.
+    /// Creates the input with a fixed seed: the same bytes in every run, so that instruction counts can be compared.
     public let prepare: @Sendable () -> KernelWork
 
     public init(
@@ -29,14 +29,14 @@ public struct KernelCase: Sendable {
 
 /// A kernel and its reference, ready to run on the same input.
 public struct KernelWork {
-    /// Does that many items and returns a number that depends on all of them, so that no work can be left out.
+    /// Processes that many items and returns a number that depends on all of them, so that the compiler cannot remove work.
     public let kernel: (Int) -> UInt64
-    /// The same work by a plain loop.
+    /// The same work with a plain loop.
     public let reference: (Int) -> UInt64
-    /// True when one item by the kernel equals one item by the reference. A fast wrong kernel is no result.
+    /// Whether the kernel's result for one item equals the reference's.
     public let agrees: () -> Bool
 
-    /// - Parameter agrees: `nil` compares what one item of each returns.
+    /// - Parameter agrees: `nil`: compares the return values for one item.
     public init(
         kernel: @escaping (Int) -> UInt64, reference: @escaping (Int) -> UInt64, agrees: (() -> Bool)? = nil
     ) {
@@ -45,11 +45,11 @@ public struct KernelWork {
         self.agrees = agrees ?? { kernel(1) == reference(1) }
     }
 
-    /// A protocol machine, which no plain loop replaces.
+    /// A case for a protocol state machine, without a plain loop.
     ///
     /// - Parameters:
-    ///   - planted: The same work done worse on purpose, by which the guard shows that it can fail.
-    ///   - expected: What one item returns.
+    ///   - planted: A deliberately slower variant, used to test the guard.
+    ///   - expected: Expected return value for one item.
     init(machine: @escaping (Int) -> UInt64, planted: ((Int) -> UInt64)? = nil, expected: UInt64) {
         self.kernel = machine
         self.reference = planted ?? machine

@@ -3,8 +3,8 @@ import MediaKernels
 import MediaTypes
 import RTMP
 
-/// The machines that media and commands go through, whole. They are `package` code, which the benchmarks' own package cannot
-/// see.
+/// Benchmarks of the complete state machines for media and commands. They are `package` code, which the benchmarks package cannot
+/// access.
 public enum ProtocolCores {
     public static let all: [KernelCase] = [
         ingestPath, flvDemux, amfRead, amfWrite, partWrite, playlist(delta: false), playlist(delta: true),
@@ -12,7 +12,7 @@ public enum ProtocolCores {
 
     // MARK: Ingest
 
-    /// One picture of four slices and the sound of 130 ms as an encoder at 2 Mbit/s sends them.
+    /// One frame of four slices and 130 ms of audio as an encoder at 2 Mbit/s sends them.
     private struct Publication {
         let configuration: RTMPMediaMessage
         let messages: [RTMPMediaMessage]
@@ -52,7 +52,7 @@ public enum ProtocolCores {
         }
     }
 
-    /// From the bytes of a socket to packets: de-chunking and demultiplexing.
+    /// From socket bytes to packets: chunk decoding and demultiplexing.
     private static let ingestPath: KernelCase = {
         let bytes = Publication().bytes
         var path = KernelCase(name: "ingest-path", unit: "byte", unitsPerItem: bytes) {
@@ -119,7 +119,7 @@ public enum ProtocolCores {
         }
     }
 
-    /// Video: four units of 10,001 bytes behind lengths. Sound without its configuration is dropped.
+    /// Video: four units of 10,001 bytes with length prefixes. Audio without its configuration is dropped.
     private static let expectedMark: UInt64 = 1_000_000 + 4 * 10_005
 
     // MARK: Commands
@@ -174,7 +174,7 @@ public enum ProtocolCores {
 
     // MARK: Packager
 
-    /// One part of 16 pictures at 2.5 Mbit/s, boxes and all.
+    /// One part of 16 frames at 2.5 Mbit/s, including boxes.
     private static let partWrite: KernelCase = {
         let size = 10_400
         var write = KernelCase(name: "part-write", unit: "byte", unitsPerItem: 16 * size) {
@@ -195,7 +195,7 @@ public enum ProtocolCores {
                     }
                     return sum
                 },
-                // styp 24, moof with 16 rows of 16 bytes 344, mdat's head 8.
+                // styp 24, moof with 16 rows of 16 bytes 344, header of mdat 8.
                 expected: UInt64(16 * size + 24 + 344 + 8))
         }
         write.hasReference = false

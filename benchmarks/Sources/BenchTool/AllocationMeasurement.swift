@@ -1,26 +1,26 @@
-/// What the stages of a PK room in real time take from the heap in the long run, the codecs' libraries apart:
-/// `floor/allocs.c` counts by thread.
+/// Heap allocations of a live PK room in steady state, by stage, without those of the codec libraries. `floor/allocs.c` counts
+/// them by thread.
 struct AllocationResult: Codable {
-    /// How long was counted, in seconds of the program.
+    /// Length of the measurement in seconds of program time.
     var seconds: Double
-    /// Allocations a tick by stage, of the stage's worst thread: `tick` (it mixes, too), `scale`, `decode`, `encode`, `sound`,
-    /// and `handover`, which cuts and lists parts and makes texts for it.
+    /// Allocations per tick by stage; for each stage, those of the thread with the most: `tick` (includes mixing), `scale`,
+    /// `decode`, `encode`, `sound`, and `handover` (cuts and lists parts, and formats playlists).
     var perTick: [String: Double]
     var bytesPerTick: [String: Double]
-    /// The most frequent places: `STAGE COUNT FILE+OFFSET …`, from the allocation outwards.
+    /// The most frequent call stacks: `STAGE COUNT FILE+OFFSET …`, innermost frame first.
     var places: [String]
 }
 
-/// Counts from ten seconds after a PK room's start on.
+/// Counts the allocations of a PK room, from ten seconds after its start.
 struct AllocationMeasurement {
     let tandem: String
     let ffmpeg: String
-    /// Where the sources of R1 lie.
+    /// Directory of R1's sources.
     let work: String
     /// Path of `allocs.so`.
     let library: String
 
-    /// Seconds since the process's start.
+    /// Start and end of the measurement, in seconds since the start of the process.
     private static let (from, until) = (14.0, 22.0)
     private static let ticksPerSecond = 30.0
 
@@ -41,7 +41,7 @@ struct AllocationMeasurement {
         for key in ["a", "b"] { try room.publish("\(self.work)/\(key).flv", key: key, ffmpeg: self.ffmpeg) }
         try room.waits(for: "program.started")
         guard ChildProcess.now() - start < Self.from - 10 else {
-            throw BenchError("the program began too late for what is counted from 10 s on")
+            throw BenchError("the program started too late: counting begins after 10 s")
         }
         ChildProcess.sleep(until: start + Self.until + 0.5)
         _ = try room.end()

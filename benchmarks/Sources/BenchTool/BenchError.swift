@@ -1,4 +1,4 @@
-/// A sentence for the person at the terminal.
+/// An error message for the terminal.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
 

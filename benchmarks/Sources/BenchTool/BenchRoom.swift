@@ -6,9 +6,9 @@ import FoundationEssentials
     import Musl
 #endif
 
-/// A room in its own process, its publishers, and what both cost.
+/// A room in its own process with its publishers, and their CPU time and memory.
 final class BenchRoom {
-    /// What a room says of itself when it closes, as far as it is measured here.
+    /// The part of a room's closing summary that is measured here.
     struct Summary: Decodable {
         struct Ticks: Decodable {
             var frames: Int
@@ -37,7 +37,7 @@ final class BenchRoom {
     }
 
     let pid: pid_t
-    /// From its start to the line `room.ready`.
+    /// Time from its start to the event `room.ready`.
     let readyMs: Double
     let rtmp: String
     let control: String
@@ -49,9 +49,9 @@ final class BenchRoom {
     /// Starts a room and waits until it is ready.
     ///
     /// - Parameters:
-    ///   - pipeline: JSON text; it is written beside the events.
-    ///   - directory: An existing directory of its own.
-    ///   - environment: Added to the room's.
+    ///   - pipeline: JSON text; it is written to the directory of the events.
+    ///   - directory: An existing directory for this room only.
+    ///   - environment: Additional environment variables of the room.
     init(
         tandem: String, pipeline: String, directory: String, environment: [String: String] = [:]
     ) throws(BenchError) {
@@ -74,7 +74,7 @@ final class BenchRoom {
         }
     }
 
-    /// A measurement that fails leaves nobody behind.
+    /// Ends all processes if a measurement fails.
     deinit {
         guard self.isRunning else { return }
         for child in [self.pid] + self.publishers {
@@ -83,7 +83,7 @@ final class BenchRoom {
         }
     }
 
-    /// Publishes a file by FFmpeg, its packets as they are.
+    /// Publishes a file with FFmpeg, without transcoding.
     func publish(_ file: String, key: String, ffmpeg: String, paced: Bool = true) throws(BenchError) {
         self.publishers.append(
             try ChildProcess.start(
@@ -103,14 +103,14 @@ final class BenchRoom {
         }
     }
 
-    /// What the room says of its work at a moment.
+    /// The room's state of work at one moment.
     struct Work {
-        /// Pictures so far that came late or were lost.
+        /// Number of frames so far that were late or lost.
         var late: Int
         var lost: Int
-        /// Steps against overload that are taken now.
+        /// Number of overload steps currently active.
         var steps: Int
-        /// Events so far that told of such a step, taken or undone.
+        /// Number of events so far about such steps, both directions.
         var changes: Int
     }
 
@@ -127,7 +127,7 @@ final class BenchRoom {
         let answer = try LoopbackHTTP.exchange("GET", self.control, "/v1/state")
         guard answer.status == 200, let state = try? JSONDecoder().decode(State.self, from: Data(answer.body.utf8))
         else {
-            throw BenchError("GET /v1/state answered \(answer.status)")
+            throw BenchError("GET /v1/state returned \(answer.status)")
         }
         let events = try Files.text(at: self.events).split(separator: "\n")
         return Work(
@@ -135,7 +135,7 @@ final class BenchRoom {
             changes: events.count { $0.contains("\"encoder.overload_step\"") })
     }
 
-    /// CPU seconds of the room so far, and of its publishers.
+    /// CPU seconds so far of the room and of its publishers.
     func cpuSeconds() -> (room: Double, publishers: Double) {
         func seconds(_ pid: pid_t) -> Double {
             var threads = ThreadTimes(pid: pid)
@@ -145,7 +145,7 @@ final class BenchRoom {
         return (seconds(self.pid), self.publishers.reduce(0) { $0 + seconds($1) })
     }
 
-    /// Resident memory now, in MiB: proc(5), `VmRSS`.
+    /// Current resident memory in MiB: proc(5), `VmRSS`.
     var residentMiB: Double {
         let text = (try? Files.text(at: "/proc/\(self.pid)/status")) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
@@ -153,9 +153,9 @@ final class BenchRoom {
         return (value ?? 0) / 1024
     }
 
-    /// Ends the room as an operator does, then its publishers.
+    /// Ends the room with the API, then its publishers.
     ///
-    /// - Returns: Its summary, what it used by the kernel's account, and the publishers' CPU seconds.
+    /// - Returns: The room's summary, its resource usage from the kernel, and the publishers' CPU seconds.
     func end() throws(BenchError) -> (summary: Summary, usage: ChildUsage, publisherCPU: Double) {
         _ = try LoopbackHTTP.request("POST", self.control, "/v1/room:end")
         let usage = try ChildProcess.wait(self.pid, name: "tandem", since: self.started)

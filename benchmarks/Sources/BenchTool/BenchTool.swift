@@ -6,25 +6,25 @@ import FoundationEssentials
     import Musl
 #endif
 
-/// What `benchmarks/run.sh` calls.
+/// The commands that `benchmarks/run.sh` calls.
 @main
 enum BenchTool {
     static let usage = """
-        usage: BenchTool begin MODE RESULT.json     MODE quick or full: an empty result of this machine and commit
-               BenchTool measure PART RESULT.json   adds a part: kernels, r1, places, quality, allocations, live,
+        usage: BenchTool begin MODE RESULT.json     creates an empty result of this machine and commit; MODE is quick or full
+               BenchTool measure PART RESULT.json   measures a part and adds it: kernels, r1, places, quality, allocations, live,
                                                     passthrough, growth or search
-               BenchTool page RESULT.json PAGE.html writes it as one self-contained page
-               BenchTool readme README.md           renews the table of the README from the newest of results/*.json
-               BenchTool readme-check README.md     status 1 unless that table is in step
-               BenchTool check RESULT.json [PART…]  compares the result with thresholds.json; status 1 on a regression, or
-                                                    when one of the parts was not measured whole
+               BenchTool page RESULT.json PAGE.html writes the result as one self-contained page
+               BenchTool readme README.md           updates the table in the README from the newest of results/*.json
+               BenchTool readme-check README.md     exits with 1 if that table is not up to date
+               BenchTool check RESULT.json [PART…]  compares the result with thresholds.json; exits with 1 on a regression, or if
+                                                    one of the parts was not measured completely
                BenchTool check-results              compares the newest result of each part in results/ with thresholds.json, and the guides
                                                     with the newest
-               BenchTool selfcheck                  plants regressions; status 1 unless the guard finds each
-               BenchTool accept RESULT.json         makes the kernels' counts of that result the thresholds
-        The working directory is benchmarks/. PAIRS=n: rounds of R1; R1_SIDES=ours,ffmpeg: only these sides of it; R1_MORE=1 adds them to those of the result; LIVE_SECONDS=n: length of each live measurement;
-        LIVE_MINUTES=n: of the memory measurement;
-        SEARCH_CLIPS=DIR, SEARCH_MOST=n, SEARCH_SECONDS=n: clips of a search.
+               BenchTool selfcheck                  introduces regressions; exits with 1 if the guard misses one
+               BenchTool accept RESULT.json         writes the kernels' counts of that result as the new thresholds
+        The working directory is benchmarks/. PAIRS=n: rounds of R1; R1_SIDES=ours,ffmpeg: only these sides; R1_MORE=1 adds the rounds
+        to those of the result; LIVE_SECONDS=n: length of each live measurement; LIVE_MINUTES=n: of the memory measurement;
+        SEARCH_CLIPS=DIR, SEARCH_MOST=n, SEARCH_SECONDS=n: clips of a search, their number and length.
         """
 
     static func main() {
@@ -66,7 +66,7 @@ enum BenchTool {
 
     private static func check(_ path: String, parts: [String]) throws(BenchError) {
         if let unknown = parts.first(where: { !Measuring.parts.contains($0) }) {
-            throw BenchError("there is no part \(unknown)")
+            throw BenchError("unknown part \(unknown)")
         }
         let thresholds = try Files.read(Thresholds.self, from: self.thresholdsPath)
         if thresholds.kernels[Machine.architecture] == nil {
@@ -74,10 +74,10 @@ enum BenchTool {
         }
         let result = try Files.read(BenchResult.self, from: path)
         if let others = result.live?.latency?.othersCores, others > LiveResult.Latency.mostOthers {
-            Terminal.say("SKIPPED: the latency is not guarded: others kept \(others) cores busy meanwhile")
+            Terminal.say("SKIPPED: the latency is not checked: other processes used \(others) cores meanwhile")
         }
         if let memory = result.live?.memory, memory.minutes < LiveResult.Memory.shortest {
-            Terminal.say("SKIPPED: the growth of memory is not guarded: LIVE_MINUTES=30 shows it")
+            Terminal.say("SKIPPED: the growth of memory is not checked: it needs LIVE_MINUTES=30")
         }
         self.sayFewRounds(result, of: path)
         let regressions = Guard(thresholds: thresholds).regressions(in: result, parts: parts)
@@ -89,11 +89,11 @@ enum BenchTool {
     private static func sayFewRounds(_ result: BenchResult, of path: String) {
         guard let rounds = result.passthrough?.rounds, rounds < PassthroughResult.fewestRounds else { return }
         Terminal.say(
-            "SKIPPED: passthrough of \(path) is not guarded: \(rounds) rounds, and \(PassthroughResult.fewestRounds) are needed"
+            "SKIPPED: passthrough of \(path) is not checked: it has \(rounds) rounds and needs \(PassthroughResult.fewestRounds)"
         )
     }
 
-    /// What is published must hold what CI holds: of every part the newest committed result. The guides must quote it.
+    /// Checks that the newest committed result of each part meets CI's thresholds and that the guides quote it.
     private static func checkResults() throws(BenchError) {
         let guardian = try Guard(thresholds: Files.read(Thresholds.self, from: self.thresholdsPath))
         let results = CommittedResults.all()
@@ -120,7 +120,7 @@ enum BenchTool {
             }
         }
         if isBroken { exit(1) }
-        Terminal.say("The committed results hold the thresholds, and the guides quote them.")
+        Terminal.say("The committed results meet the thresholds, and the guides quote them.")
     }
 
     private static func accept(_ path: String) throws(BenchError) {
@@ -128,7 +128,7 @@ enum BenchTool {
         var kernels: [String: Thresholds.Kernel] = [:]
         for kernel in try Files.read(BenchResult.self, from: path).kernels {
             guard let instructions = kernel.instructionsPerItem, let allocations = kernel.allocationsPerItem else {
-                throw BenchError("\(path) holds no counts: it was made without valgrind")
+                throw BenchError("\(path) contains no counts: it was measured without valgrind")
             }
             kernels[kernel.name] = Thresholds.Kernel(
                 instructionsPerItem: instructions, allocationsPerItem: allocations, copiedPerByte: kernel.copiedPerByte)

@@ -1,10 +1,10 @@
-/// What is read from a file of callgrind's.
+/// The data read from a callgrind file.
 ///
-/// Format: valgrind manual, "Callgrind Format Specification": `totals:` ends the file; a function's name stands once as
+/// Format: valgrind manual, "Callgrind Format Specification": `totals:` ends the file; a function's name appears once as
 /// `cfn=(id) name` or `fn=(id) name` and later as `(id)`; `calls=count …` follows the `cfn` line it belongs to.
 struct CallgrindProfile {
     private(set) var instructions = 0
-    /// Calls of the functions that allocate.
+    /// Number of calls of allocation functions.
     private(set) var allocations = 0
 
     private static let allocators: Set<Substring> = [
@@ -27,6 +27,6 @@ struct CallgrindProfile {
                 self.allocations += line.dropFirst(6).split(separator: " ").first.flatMap { Int($0) } ?? 0
             }
         }
-        guard self.instructions > 0 else { throw BenchError("callgrind wrote no totals") }
+        guard self.instructions > 0 else { throw BenchError("callgrind's file has no totals") }
     }
 }

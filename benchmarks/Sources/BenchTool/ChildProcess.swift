@@ -4,17 +4,17 @@
     import Musl
 #endif
 
-/// What one run of a program cost, by the kernel's own account (`wait4`).
+/// Resource usage of one run of a program, from the kernel (`wait4`).
 struct ChildUsage {
-    /// Exit status; 128 + signal when a signal ended it.
+    /// Exit status; 128 + signal number if a signal ended it.
     var status: Int32
     /// User and system time of the process and its threads, in seconds.
     var cpuSeconds: Double
-    /// From spawn to exit, in seconds.
+    /// Time from spawn to exit, in seconds.
     var wallSeconds: Double
     /// Largest resident set, in MiB.
     var peakMemoryMiB: Double
-    /// CPU seconds by the name of the thread, seen shortly before its end; empty without sampling.
+    /// CPU seconds by thread name, as last sampled before the thread's end; empty without sampling.
     var threads: [String: Double] = [:]
 }
 
@@ -24,8 +24,8 @@ enum ChildProcess {
     ///
     /// - Parameters:
     ///   - environment: Added to the environment of this process.
-    ///   - output: File that takes standard output; `nil` leaves it as it is.
-    ///   - samplesThreads: Reads what each thread has used ten times a second.
+    ///   - output: File for standard output; `nil` inherits it.
+    ///   - samplesThreads: Whether the CPU time of each thread is sampled ten times per second.
     static func run(
         _ arguments: [String], environment: [String: String] = [:], output: String? = nil, samplesThreads: Bool = false
     ) throws(BenchError) -> ChildUsage {
@@ -34,7 +34,7 @@ enum ChildProcess {
         return try self.wait(child, name: arguments[0], since: start, samplesThreads: samplesThreads)
     }
 
-    /// Starts a program and returns its number; ``wait(_:name:since:samplesThreads:)`` collects it.
+    /// Starts a program and returns its process id; ``wait(_:name:since:samplesThreads:)`` collects it.
     static func start(
         _ arguments: [String], environment: [String: String] = [:], output: String? = nil
     ) throws(BenchError) -> pid_t {
@@ -53,7 +53,7 @@ enum ChildProcess {
         return pid
     }
 
-    /// Waits for a program's end.
+    /// Waits until a program has ended.
     static func wait(
         _ pid: pid_t, name: String, since start: Double, samplesThreads: Bool = false
     ) throws(BenchError) -> ChildUsage {

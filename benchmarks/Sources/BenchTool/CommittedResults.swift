@@ -1,23 +1,23 @@
 /// The dated results in `results`, which the README and the guides quote.
 enum CommittedResults {
-    /// Parts whose newest committed result must hold the thresholds. The hot loops are counted anew in every run.
+    /// Parts whose newest committed result must meet the thresholds. The kernels are counted again in every run.
     static let guarded = ["r1", "quality", "allocations", "live", "passthrough"]
 
-    /// All that can be read, by file name; results of an older form stay for the record.
+    /// All readable results, by file name; results in older formats are skipped.
     static func all() -> [(name: String, result: BenchResult)] {
         Files.names(in: "results").filter { $0.hasSuffix(".json") }.sorted().compactMap { name in
             (try? Files.read(BenchResult.self, from: "results/\(name)")).map { (name, $0) }
         }
     }
 
-    /// The newest result that has the part whole: R1 with all presets, by the date inside.
+    /// The newest result, by its date, that has the complete part; for R1, with all presets.
     static func newest(
         _ results: [(name: String, result: BenchResult)], of part: String
     ) -> (name: String, result: BenchResult)? {
         results.filter { self.has(part, $0.result) }.max { $0.result.date < $1.result.date }
     }
 
-    /// The newest result of R1 with one side in it, or the newest that judged this side's quality if none was timed.
+    /// The newest result of R1 with this side, or the newest one with this side's quality if none was timed.
     static func newest(
         _ results: [(name: String, result: BenchResult)], withSide side: String
     ) -> (name: String, result: BenchResult)? {
@@ -26,7 +26,7 @@ enum CommittedResults {
         return (timed.isEmpty ? judged : timed).max { $0.result.date < $1.result.date }
     }
 
-    /// The newest result that judged one side's quality.
+    /// The newest result with this side's quality.
     static func newest(
         _ results: [(name: String, result: BenchResult)], judging side: String
     ) -> (name: String, result: BenchResult)? {
@@ -35,9 +35,9 @@ enum CommittedResults {
         }
     }
 
-    /// What to say of the newest result of passthrough if it has too few rounds to be guarded; nil if it has enough.
+    /// A message if the newest passthrough result has too few rounds for its thresholds; nil if it has enough.
     ///
-    /// It is a failure once any committed result has enough rounds: from then on there is no reason to publish less.
+    /// It counts as a failure if any committed result has enough rounds.
     static func fewRounds(
         of newest: BenchResult, in results: [(name: String, result: BenchResult)]
     ) -> (what: String, isFailure: Bool)? {
@@ -46,12 +46,12 @@ enum CommittedResults {
         }
         guard let rounds = newest.passthrough?.rounds, !hasEnough(newest) else { return nil }
         let what =
-            "passthrough has \(rounds) rounds and is not guarded: measure \(PassthroughResult.fewestRounds) by "
+            "passthrough has \(rounds) rounds and is not checked: measure \(PassthroughResult.fewestRounds) by "
             + "`PAIRS=\(PassthroughResult.fewestRounds) benchmarks/run.sh passthrough`"
         return (what, results.contains { hasEnough($0.result) })
     }
 
-    /// The presets that every whole result of R1 has.
+    /// The presets that every complete result of R1 has.
     static let presets = ["oursFast", "oursFaster", "oursLow"]
 
     private static func has(_ part: String, _ result: BenchResult) -> Bool {
@@ -65,7 +65,7 @@ enum CommittedResults {
         }
     }
 
-    /// The result with nothing else in it.
+    /// A copy of the result with only this part.
     static func only(_ part: String, of result: BenchResult) -> BenchResult {
         var single = result
         single.kernels = []

@@ -1,7 +1,8 @@
-/// Runs sets of x264 settings over clips and says what each costs and gives at equal size, each rendition upscaled to the
-/// canvas as a player does it.
+/// Encodes clips with sets of x264 settings and compares CPU time and quality at equal size. Each rendition is upscaled to the
+/// canvas, as a player does it.
 ///
-/// Every picture is judged: sub-sampling in step with the B-pictures flatters. No `tune`, psychovisual decisions stay.
+/// Every frame is compared, since subsampling with the same period as the B-frames gives better scores. No `tune`: psychovisual
+/// optimizations stay on.
 struct EncoderSearch {
     /// `searches.json`.
     struct CapacityPlan: Decodable {
@@ -29,7 +30,7 @@ struct EncoderSearch {
         var ssim: Double
     }
 
-    /// What is encoded, and what it is judged against.
+    /// A clip: the input to encode, and the reference to compare with.
     private struct Job {
         var file: String
         var canvas: String
@@ -44,9 +45,9 @@ struct EncoderSearch {
 
     /// The canvas.
     private static let (width, height) = (1280, 720)
-    /// Encodings until a stream has the reference's size.
+    /// Maximum number of encodings until a stream has the reference's size.
     private static let attempts = 7
-    /// Nearer is not tried for; ``SearchTally/Pair/tolerance`` is what counts.
+    /// The search stops at this difference in size; ``SearchTally/Pair/tolerance`` decides which pairs count.
     private static let closeEnough = 0.008
 
     let plan: CapacityPlan
@@ -54,19 +55,19 @@ struct EncoderSearch {
     /// An FFmpeg with libvmaf.
     let judge: String
     let work: String
-    /// Files to be encoded, by name; made the canvas's size and 30 pictures a second first.
+    /// Files to encode, by name; first converted to the canvas's size and 30 frames per second.
     let clips: [(name: String, input: [String])]
-    /// Of each clip.
+    /// Seconds of each clip.
     let seconds: Double
 
-    /// What is run for each stream, as one would type it.
+    /// The command for each stream in readable form.
     static let commands = [
         "ffmpeg -threads 1 -i CLIP.nut -an -c:v libx264 -preset PRESET -threads 1 -g 32 -keyint_min 32 -b:v RATE "
             + "-maxrate 1.1×RATE -bufsize 1.1×RATE -x264-params force-cfr=1:scenecut=0:PARAMS STREAM.mp4"
     ]
 
-    /// Real clips of a directory, looped where they are short, and generated ones behind them: motion and grain, a static
-    /// screen, a fade.
+    /// Real clips of a directory, looped if they are short, followed by generated ones: motion and grain, a static screen, a
+    /// fade.
     static func clips(directory: String?) -> [(name: String, input: [String])] {
         let real = directory.map { directory in
             Files.names(in: directory).filter { $0.hasSuffix(".mp4") }
@@ -93,7 +94,7 @@ struct EncoderSearch {
             let canvas = try self.prepared(clip)
             for rendition in self.plan.renditions {
                 let job = Job(file: try self.scaled(canvas, rendition), canvas: canvas)
-                // What reading the clip costs is not the encoder's.
+                // Subtract the cost of reading the clip.
                 let reading = try ChildProcess.run(
                     self.command(job.file) + ["-c:v", "rawvideo", "-f", "null", "-"]
                 ).cpuSeconds
@@ -149,7 +150,7 @@ struct EncoderSearch {
         [self.ffmpeg, "-v", "error", "-nostdin", "-y", "-threads", "1", "-i", file, "-an"]
     }
 
-    /// The clip as raw pictures of 1280x720p30, so that to read it costs next to nothing.
+    /// Writes the clip as raw 1280x720p30 video, so that reading it costs almost nothing.
     private func prepared(_ clip: (name: String, input: [String])) throws(BenchError) -> String {
         let file = "\(self.work)/clip.nut"
         let size = "\(Self.width):\(Self.height)"
@@ -158,11 +159,11 @@ struct EncoderSearch {
             [self.ffmpeg, "-v", "error", "-nostdin", "-y"] + clip.input + [
                 "-t", "\(self.seconds)", "-vf", fit, "-an", "-c:v", "rawvideo", "-f", "nut", file,
             ])
-        guard made.status == 0 else { throw BenchError("\(clip.name) could not be read") }
+        guard made.status == 0 else { throw BenchError("\(clip.name) could not be decoded") }
         return file
     }
 
-    /// The canvas in a rendition's size, raw again.
+    /// Writes the canvas in a rendition's size, as raw video.
     private func scaled(_ canvas: String, _ rendition: CapacityPlan.Rendition) throws(BenchError) -> String {
         guard (rendition.width, rendition.height) != (Self.width, Self.height) else { return canvas }
         let file = "\(self.work)/clip-scaled.nut"
@@ -171,12 +172,12 @@ struct EncoderSearch {
                 "-vf", "scale=\(rendition.width):\(rendition.height):flags=bicubic,setsar=1", "-an", "-c:v", "rawvideo",
                 "-f", "nut", file,
             ])
-        guard made.status == 0 else { throw BenchError("\(rendition.name) could not be made") }
+        guard made.status == 0 else { throw BenchError("\(rendition.name) could not be scaled") }
         return file
     }
 
-    /// Encodes and judges; with `size`, the rate is moved until the stream is as large within 1 %, and what came nearest is
-    /// taken when it never is.
+    /// Encodes and compares. With `size`, the bit rate is adjusted until the stream's size is within 1 % of it; if that fails,
+    /// the nearest attempt is used.
     private func encoded(
         _ job: Job, _ set: CapacityPlan.Set, _ rate: Int, size: Int?, reading: Double
     ) throws(BenchError) -> Encoded {
@@ -193,13 +194,13 @@ struct EncoderSearch {
                     "-c:v", "libx264", "-preset", set.preset, "-threads", "1", "-g", "32", "-keyint_min", "32", "-b:v",
                     bits, "-maxrate", most, "-bufsize", most, "-x264-params", params, "\(self.work)/\(name)",
                 ])
-            guard usage.status == 0 else { throw BenchError("libx264 refused “\(set.params)”") }
+            guard usage.status == 0 else { throw BenchError("libx264 rejected “\(set.params)”") }
             let bytes = try Files.size(of: self.work) { $0 == name }
             if distance(bytes) < best.map({ distance($0.bytes) }) ?? .infinity {
                 best = ("\(self.work)/\(name)", max(usage.cpuSeconds - reading, 0.001), bytes)
             }
             guard let size, distance(bytes) > Self.closeEnough else { break }
-            // Half of the way from the third on: a rate control that answers by more than it is told would swing for ever.
+            // From the third attempt, only half of the correction: a rate control that overreacts would oscillate without end.
             let step = Double(size) / Double(max(1, bytes))
             target = min(max(target * (attempt < 2 ? step : step.squareRoot()), Double(rate) / 4), Double(rate) * 4)
         }
@@ -210,7 +211,7 @@ struct EncoderSearch {
 
     private func scores(_ file: String, against clip: String) throws(BenchError) -> (vmaf: Double, ssim: Double) {
         let path = "\(self.work)/search-vmaf.json"
-        // Both are called by the same colours: a current FFmpeg converts between pictures that say theirs and some that do not.
+        // Both get the same color tags: a current FFmpeg converts between tagged and untagged video.
         let same = "setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709,settb=1/30,setpts=N"
         let pair =
             "[0:v]\(same),scale=\(Self.width):\(Self.height):flags=bicubic,setsar=1,format=yuv420p[got];"
@@ -224,7 +225,7 @@ struct EncoderSearch {
         guard usage.status == 0 else { throw BenchError("libvmaf ended with status \(usage.status)") }
         let log = try Files.read(Log.self, from: path)
         guard let vmaf = log.pooledMetrics["vmaf"], let ssim = log.pooledMetrics["float_ssim"] else {
-            throw BenchError("\(path) holds no scores")
+            throw BenchError("\(path) contains no scores")
         }
         return (vmaf.mean, ssim.mean)
     }

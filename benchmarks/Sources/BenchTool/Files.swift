@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Text and JSON files.
+/// Reads and writes text and JSON files.
 enum Files {
     static func text(at path: String) throws(BenchError) -> String {
         guard let data = FileManager.default.contents(atPath: path) else { throw BenchError("cannot read \(path)") }
@@ -24,14 +24,14 @@ enum Files {
         }
     }
 
-    /// Names in a directory, sorted; empty when it cannot be read.
+    /// The sorted names in a directory; empty if it cannot be read.
     static func names(in directory: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     }
 
     static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Makes an empty directory, also where one was.
+    /// Creates an empty directory; replaces an existing one.
     static func emptyDirectory(_ path: String) throws(BenchError) {
         do {
             if self.exists(path) { try FileManager.default.removeItem(atPath: path) }
@@ -41,7 +41,7 @@ enum Files {
         }
     }
 
-    /// Pretty, with sorted keys, so that two results can be compared line by line.
+    /// Writes JSON with line breaks and sorted keys, so that two results can be compared line by line.
     static func write(_ value: some Encodable, to path: String) throws(BenchError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -52,7 +52,7 @@ enum Files {
         }
     }
 
-    /// Bytes of the regular files in `directory` whose names satisfy `isWanted`.
+    /// Total size of the regular files in `directory` whose names satisfy `isWanted`, in bytes.
     static func size(of directory: String, where isWanted: (String) -> Bool) throws(BenchError) -> Int {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
             throw BenchError("cannot list \(directory)")

@@ -1,9 +1,9 @@
-/// How our cost grows with sources, renditions, canvas, frame rate and bit rate: offline, so that only CPU time counts.
+/// Measures how the CPU time grows with sources, renditions, canvas, frame rate and bit rate, in offline rooms.
 struct GrowthMeasurement {
     let tandem: String
     let ffmpeg: String
     let work: String
-    /// Seconds of program for each point.
+    /// Seconds of program time for each point.
     let seconds: Double
 
     private struct Room {
@@ -52,7 +52,7 @@ struct GrowthMeasurement {
                     peakMemoryMiB: usage.peakMemoryMiB.rounded(digits: 1)))
         }
         let text = points.map { "\($0.label) \($0.cpuPerSecond)" }.joined(separator: ", ")
-        Terminal.say("  CPU seconds a second by \(name): \(text)")
+        Terminal.say("  CPU seconds per second by \(name): \(text)")
         return GrowthSeries(name: name, points: points)
     }
 

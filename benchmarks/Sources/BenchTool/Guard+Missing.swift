@@ -1,20 +1,20 @@
 extension Guard {
-    /// What had to be measured and was not, one sentence each with its remedy.
+    /// Measurements that are missing, one message each with the fix.
     func missing(in result: BenchResult, parts: [String]) -> [String] {
         parts.flatMap { part -> [String] in
             switch part {
             case "kernels": self.missingKernels(in: result)
             case "r1": self.missingSides(in: result)
             case "places" where result.r1?.places == nil:
-                ["where R1's time goes was not measured: floor/where.c needs a C compiler"]
+                ["places of R1 were not measured: floor/where.c needs a C compiler"]
             case "quality" where result.quality == nil:
-                ["nothing was judged: an FFmpeg with libvmaf is needed, by PyPI's imageio-ffmpeg or NEW_FFMPEG"]
+                ["quality was not measured: it needs an FFmpeg with libvmaf, from PyPI's imageio-ffmpeg or NEW_FFMPEG"]
             case "quality":
                 self.thresholds.quality.keys.filter { side in
                     (side == "ours" || result.mode == "full") && !(result.quality ?? []).contains { $0.side == side }
-                }.sorted().map { "the pictures of \($0) were not judged" }
+                }.sorted().map { "the quality of \($0) was not measured" }
             case "allocations" where result.allocations == nil:
-                ["allocations a tick were not counted: floor/allocs.c needs a C compiler"]
+                ["allocations per tick were not counted: floor/allocs.c needs a C compiler"]
             case "live" where result.live?.latency?.sendToPart.p95 == nil: ["the latency of a room was not measured"]
             case "live" where result.mode == "full" && result.live?.ingest == nil: ["ingest was not measured"]
             case "passthrough" where result.passthrough == nil: ["passthrough was not measured"]
@@ -24,7 +24,7 @@ extension Guard {
     }
 
     private func missingKernels(in result: BenchResult) -> [String] {
-        // An architecture nobody has accepted counts for holds nothing against them.
+        // Without accepted counts for this architecture there is nothing to compare.
         guard let known = self.thresholds.kernels[Machine.architecture] else { return [] }
         guard !result.kernels.isEmpty else { return ["the hot loops were not measured"] }
         let uncounted = result.kernels.filter { $0.instructionsPerItem == nil || $0.allocationsPerItem == nil }

@@ -2,10 +2,10 @@
 struct Guard {
     let thresholds: Thresholds
 
-    /// One sentence for each regression; empty when all holds.
+    /// One message for each regression; empty if all thresholds are met.
     ///
-    /// - Parameter parts: What had to be measured, by the names of ``Measuring/parts``: a guard whose tool is not there guards
-    ///   nothing, and says so here.
+    /// - Parameter parts: Names of the parts (``Measuring/parts``) that had to be measured. A part that was not measured, for
+    ///   example because a tool is missing, is reported.
     func regressions(in result: BenchResult, parts: [String] = []) -> [String] {
         let measured = Set(result.kernels.map(\.name))
         let missing =
@@ -21,7 +21,7 @@ struct Guard {
             + (result.passthrough.map { self.passthroughRegressions(in: $0) } ?? [])
     }
 
-    /// Kernels without counts are passed over; ``missing(in:parts:)`` says so.
+    /// Skips kernels without counts; ``missing(in:parts:)`` reports them.
     func kernelRegressions(in results: [KernelResult]) -> [String] {
         guard let known = self.thresholds.kernels[Machine.architecture] else { return [] }
         return results.flatMap { result -> [String] in
@@ -38,9 +38,9 @@ struct Guard {
                     "\(result.name): \(instructions) instructions per item, at most \(most.rounded(digits: 1))")
             }
             if let most = limit.copiedPerByte, let copied = result.copiedPerByte, copied > most + 0.01 {
-                found.append("\(result.name): \(copied) bytes copied for each byte of media, at most \(most)")
+                found.append("\(result.name): \(copied) bytes copied per byte of media, at most \(most)")
             }
-            // Allocations are whole things: one in twenty items is not noise.
+            // Allocation counts have no noise: even one in twenty items counts.
             if allocations > limit.allocationsPerItem + 0.05 {
                 found.append(
                     "\(result.name): \(allocations) allocations per item, at most \(limit.allocationsPerItem)")
@@ -63,28 +63,29 @@ struct Guard {
         for (side, limit) in limits.peakMemoryMedianMiB.sorted(by: { $0.key < $1.key }) {
             let peaks = result.runs.filter { $0.side == side }.compactMap(\.peakMemoryMiB)
             guard !peaks.isEmpty, case let median = Spread(peaks).median, median > limit else { continue }
-            found.append("R1: \(side) has \(median) MiB at the peak (median), at most \(limit)")
+            found.append("R1: \(side) has a peak of \(median) MiB (median), at most \(limit)")
         }
         let sizes = (result.presets ?? [:]).merging(["ours": result.ratios["ffmpeg"] ?? [:]]) { own, _ in own }
         for (side, ratios) in sizes.sorted(by: { $0.key < $1.key }) {
             guard let bytes = ratios["bytes"], abs(bytes.median - 1) > limits.sizeTolerance else { continue }
             found.append(
-                "R1: the media of \(side) are \(bytes.median) times FFmpeg's, within \(limits.sizeTolerance) of one")
+                "R1: the media size of \(side) is \(bytes.median) times FFmpeg's; allowed deviation from 1: \(limits.sizeTolerance)"
+            )
         }
         if let places = result.places {
             let part = places.outsideLibav
-            // Samples: what chance makes of so many of them, three times its deviation, is no finding.
+            // The value is a sample: allow three times the standard error.
             let chance = 3 * (part * (1 - part) / Double(max(1, places.samples))).squareRoot()
             if part - chance > limits.outsideLibav {
                 found.append(
-                    "R1: \(part) of the CPU time is spent outside the codecs' libraries, at most \(limits.outsideLibav)"
+                    "R1: \(part) of the CPU time is spent outside the codec libraries, at most \(limits.outsideLibav)"
                 )
             }
         }
         return found
     }
 
-    /// Encoders make the same pictures on every machine: what is lost against FFmpeg's veryfast is no noise.
+    /// Encoders produce the same output on every machine, so a loss against FFmpeg's veryfast is not noise.
     func qualityRegressions(in results: [QualityResult]) -> [String] {
         self.thresholds.quality.sorted { $0.key < $1.key }.flatMap { side, limit in
             results.filter { $0.side == side }.flatMap { own -> [String] in
@@ -97,10 +98,10 @@ struct Guard {
                 var found: [String] = []
                 if vmaf < limit.vmafNeg {
                     found.append(
-                        "\(side) \(own.rendition): VMAF-NEG \(vmaf) against FFmpeg's, at least \(limit.vmafNeg)")
+                        "\(side) \(own.rendition): VMAF-NEG \(vmaf) relative to FFmpeg's, at least \(limit.vmafNeg)")
                 }
                 if ssim < limit.ssim {
-                    found.append("\(side) \(own.rendition): SSIM \(ssim) against FFmpeg's, at least \(limit.ssim)")
+                    found.append("\(side) \(own.rendition): SSIM \(ssim) relative to FFmpeg's, at least \(limit.ssim)")
                 }
                 return found
             }
@@ -110,18 +111,18 @@ struct Guard {
     func allocationRegressions(in result: AllocationResult) -> [String] {
         self.thresholds.allocationsPerTick.sorted { $0.key < $1.key }.compactMap { stage, most in
             guard let count = result.perTick[stage] else { return "\(stage): its allocations were not counted" }
-            return count > most ? "\(stage): \(count) allocations a tick, at most \(most)" : nil
+            return count > most ? "\(stage): \(count) allocations per tick, at most \(most)" : nil
         }
     }
 
     func liveRegressions(in result: LiveResult, cores: Int) -> [String] {
         let limits = self.thresholds.live
         var found: [String] = []
-        // A machine that takes as long to load the libraries for FFmpeg is slow, not the room.
+        // If FFmpeg takes as long to load the libraries, then the machine is slow, not the room.
         let peer = (result.ffmpegStartMs?.min() ?? 0) * limits.startOverFFmpeg
         let mostStart = max(limits.startMs, peer.rounded(digits: 1))
         if let start = result.startMs.min(), start > mostStart {
-            found.append("start: \(start) ms to room.ready (the quickest), at most \(mostStart)")
+            found.append("start: \(start) ms to room.ready in the quickest run, at most \(mostStart)")
         }
         if let latency = result.latency, latency.othersCores <= LiveResult.Latency.mostOthers,
             let p95 = latency.sendToPart.p95
@@ -129,19 +130,19 @@ struct Guard {
             let beyond = (p95 - latency.partMs - latency.jitterBufferMs).rounded(digits: 1)
             if beyond > limits.sendToPartP95BeyondMs {
                 found.append(
-                    "send to part: p95 \(beyond) ms beyond part and jitter buffer, at most \(limits.sendToPartP95BeyondMs)"
+                    "send to part: p95 \(beyond) ms in addition to part and jitter buffer, at most \(limits.sendToPartP95BeyondMs)"
                 )
             }
         }
         if let ingest = result.ingest, ingest.cpuSecondsPerGigabyte > limits.ingestCPUPerGigabyte {
             found.append(
-                "ingest: \(ingest.cpuSecondsPerGigabyte) CPU s a GB, at most \(limits.ingestCPUPerGigabyte)")
+                "ingest: \(ingest.cpuSecondsPerGigabyte) CPU s per GB, at most \(limits.ingestCPUPerGigabyte)")
         }
         if let memory = result.memory, memory.minutes >= LiveResult.Memory.shortest,
             memory.slopePerMinute > limits.memoryMiBPerMinute
         {
             found.append(
-                "memory: \(memory.slopePerMinute) MiB more each minute, at most \(limits.memoryMiBPerMinute)")
+                "memory: \(memory.slopePerMinute) MiB more per minute, at most \(limits.memoryMiBPerMinute)")
         }
         let isUndisturbed = result.rooms.allSatisfy { $0.othersCores <= LiveResult.Latency.mostOthers }
         if cores >= 2, !result.rooms.isEmpty, isUndisturbed, result.roomsInRealTime < limits.rooms {
@@ -150,7 +151,7 @@ struct Guard {
         return found
     }
 
-    /// A result of too few rounds is passed over; ``BenchTool`` says so.
+    /// Skips a result with too few rounds; ``BenchTool`` reports it.
     func passthroughRegressions(in result: PassthroughResult) -> [String] {
         guard result.rounds >= PassthroughResult.fewestRounds else { return [] }
         return self.thresholds.passthroughCPURatioMedian.sorted { $0.key < $1.key }.compactMap { job, limit in

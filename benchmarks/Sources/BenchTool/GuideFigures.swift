@@ -1,8 +1,8 @@
-/// Figures that the guides quote by hand, held to the newest committed result.
+/// Compares figures in the guides, which are written by hand, with the newest committed result.
 enum GuideFigures {
     private static let guides = "../Sources/tandem/Documentation.docc/"
 
-    /// One sentence for each figure that a guide does not have.
+    /// One message for each figure that is missing in a guide.
     static func mistakes(_ newest: (name: String, result: BenchResult)) throws(BenchError) -> [String] {
         let wanted = [("Watching.md", self.ofWatching(newest)), ("Performance.md", self.ofPerformance(newest))]
         var found: [String] = []
@@ -27,7 +27,7 @@ enum GuideFigures {
         return ["benchmarks/results/\(newest.name)"] + rows
     }
 
-    /// The ratios to the floor and to FFmpeg, and what the presets lose.
+    /// The ratios to the floor and to FFmpeg, and the quality loss of the presets.
     private static func ofPerformance(_ newest: (name: String, result: BenchResult)) -> [String] {
         let ratios = newest.result.r1?.ratios ?? [:]
         let spreads = [

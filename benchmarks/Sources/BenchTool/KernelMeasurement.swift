@@ -4,11 +4,11 @@ struct KernelMeasurement {
     let runner: String
     /// Directory for callgrind's files.
     let work: String
-    /// False when valgrind is missing: then only times are taken.
+    /// False without valgrind: then only times are measured.
     let countsInstructions: Bool
 
-    /// glibc copies large blocks by `rep movsb` on some processors, which callgrind counts byte by byte; without it the
-    /// count is that of the vector loop on all of them. Seeded hashing keeps two starts of the process equal.
+    /// On some processors glibc copies large blocks with `rep movsb`, which callgrind counts once per byte. With this setting all
+    /// processors use the vector loop. Deterministic hashing makes two runs of the process equal.
     static let environment = [
         "GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=2000000000", "SWIFT_DETERMINISTIC_HASHING": "1",
     ]
@@ -19,10 +19,10 @@ struct KernelMeasurement {
         return results
     }
 
-    /// Only what the guard needs of one kernel, replaced by its slow variant when `planted`.
+    /// Measures only what the guard needs of one kernel; with `planted`, of its slow variant.
     func count(_ name: String, planted: Bool) throws(BenchError) -> KernelResult {
         guard let entry = try self.list().first(where: { $0.name == name }) else {
-            throw BenchError("there is no kernel \(name)")
+            throw BenchError("unknown kernel \(name)")
         }
         var result = KernelResult(
             name: name, unit: entry.unit, unitsPerItem: entry.unitsPerItem, gigaUnitsPerSecond: 0)
@@ -36,7 +36,7 @@ struct KernelMeasurement {
         var unitsPerItem: Int
         var itemsToCount: Int
         var hasReference: Bool
-        /// Bytes of media in one item, when it is counted how often they are copied; else 0.
+        /// Media bytes in one item, if their copies are counted; otherwise 0.
         var mediaBytes: Int
     }
 
@@ -72,7 +72,7 @@ struct KernelMeasurement {
         return number
     }
 
-    /// Two runs that differ only in the number of items: the difference holds no start-up.
+    /// Compares two runs with different numbers of items, so that the difference does not contain the startup.
     private func count(
         _ entry: Entry, into result: inout KernelResult, extra: [String: String] = [:]
     ) throws(BenchError) {
@@ -89,7 +89,7 @@ struct KernelMeasurement {
         }
     }
 
-    /// Bytes moved by memcpy and memmove, which `copies.so` counts in front of the C library's.
+    /// Bytes moved by memcpy and memmove, counted by the preloaded `copies.so`.
     private func copies(_ name: String, items: Int, extra: [String: String]) throws(BenchError) -> Int {
         let file = "\(self.work)/copies.txt"
         _ = try ChildProcess.output(

@@ -4,30 +4,30 @@
     import Musl
 #endif
 
-/// What runs beside a measurement, by what the kernel counts in all.
+/// CPU time of other processes during a measurement, from the kernel's total.
 private struct Others {
     private let busy = Machine.busySeconds
     private let start = ChildProcess.now()
 
-    /// - Parameter ours: CPU seconds of what was measured since.
+    /// - Parameter ours: CPU seconds of the measured processes since then.
     func cores(ours: Double) -> Double {
         max(0, (Machine.busySeconds - self.busy - ours) / max(0.1, ChildProcess.now() - self.start)).rounded(digits: 2)
     }
 }
 
-/// Rooms on the wall clock, with publishers that only copy packets.
+/// Measures live rooms whose publishers only copy packets.
 struct LiveMeasurement {
     let tandem: String
     let ffmpeg: String
     /// Path of `r1.sh`.
     let script: String
-    /// Where the sources of R1 lie; rooms get directories beside them.
+    /// Directory of R1's sources; rooms get directories next to them.
     let work: String
-    /// Seconds that each number of rooms runs.
+    /// Duration of the test with each number of rooms, in seconds.
     let seconds: Double
-    /// The largest number of rooms that is tried.
+    /// Maximum number of rooms to try.
     let mostRooms: Int
-    /// Minutes of the memory measurement; 0 leaves it out.
+    /// Duration of the memory measurement in minutes; 0: none.
     let memoryMinutes: Double
     /// False for the short form: start, one room, latency.
     let isFull: Bool
@@ -38,7 +38,7 @@ struct LiveMeasurement {
         var result = LiveResult(
             loadBefore: load, startMs: starts, ffmpegStartMs: peers, rooms: [], roomsInRealTime: 0)
         Terminal.say(
-            "  start to room.ready: \(BenchPercentiles(starts).p50) ms, FFmpeg for one picture:"
+            "  start to room.ready: \(BenchPercentiles(starts).p50) ms, FFmpeg for one frame:"
                 + " \(BenchPercentiles(peers).p50) ms (medians)")
         result.rooms = try self.roomsUntilLate(Self.asR1)
         result.roomsInRealTime = Self.inRealTime(result.rooms)
@@ -59,7 +59,7 @@ struct LiveMeasurement {
 
     // MARK: Parts
 
-    /// A warm start: what the system keeps of the program's pages is there from the first run, which is not counted.
+    /// Measures warm starts: a first run that does not count fills the page cache.
     private func starts() throws(BenchError) -> (rooms: [Double], ffmpeg: [Double]) {
         let onePicture = [
             self.ffmpeg, "-hide_banner", "-loglevel", "quiet", "-nostdin", "-f", "lavfi", "-i", "nullsrc=size=16x16",
@@ -79,7 +79,7 @@ struct LiveMeasurement {
         return (rooms, peers)
     }
 
-    /// One room more at a time, until a frame is late or a room must do with less.
+    /// Adds one room at a time until a frame is late or a room reduces its work because of overload.
     private func roomsUntilLate(_ video: String) throws(BenchError) -> [LiveResult.Rooms] {
         var tried: [LiveResult.Rooms] = []
         for count in 1...max(1, self.mostRooms) {
@@ -94,8 +94,8 @@ struct LiveMeasurement {
         return tried
     }
 
-    /// R1 by the FFmpeg command line from files, so many jobs at once until one takes longer than its 20 s: what this machine, in
-    /// this hour, lets anybody do at R1's settings.
+    /// Runs R1 with the FFmpeg command line from files, with more and more jobs at once until one takes longer than its 20 s.
+    /// This shows what the machine can currently do with R1's settings.
     private func ffmpegJobsUntilLate() throws(BenchError) -> [LiveResult.Jobs] {
         var tried: [LiveResult.Jobs] = []
         for count in 1...max(1, self.mostRooms) {
@@ -134,7 +134,7 @@ struct LiveMeasurement {
             try self.publishBoth(to: room)
             rooms.append(room)
         }
-        // Counted from where all are on air, the starts of processes are over, and steps taken meanwhile are undone.
+        // Start counting when all rooms are on air, all processes have started, and overload steps taken meanwhile are undone.
         for room in rooms { try room.waits(for: "program.started") }
         let settled = ChildProcess.now() + 20
         var steps = 0
@@ -232,11 +232,11 @@ struct LiveMeasurement {
         return LiveResult.Memory(samples: samples, slopePerMinute: slope.rounded(digits: 3))
     }
 
-    /// A source that no scene shows publishes as fast as it is taken; the threads that read from the network are counted.
+    /// A source that is in no scene publishes as fast as the room reads; counts the CPU time of the network threads.
     private func ingest() throws(BenchError) -> LiveResult.Ingest? {
         let file = "\(self.work)/fat.flv"
         if !Files.exists(file) {
-            // Noise that no entropy coder makes small: 300 Mbit/s, so that bytes and not messages are measured.
+            // Incompressible noise at 300 Mbit/s, so that the cost of bytes, not of messages, is measured.
             let made = try ChildProcess.run([
                 self.ffmpeg, "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i",
                 "nullsrc=size=640x360:rate=30,geq=random(1)*255:128:128", "-t", "4", "-c:v", "libx264", "-preset",
@@ -287,14 +287,14 @@ struct LiveMeasurement {
         for key in ["a", "b"] { try room.publish("\(self.work)/\(key).flv", key: key, ffmpeg: self.ffmpeg) }
     }
 
-    /// The encoder settings that R1 gives everybody.
+    /// The encoder settings of R1, equal for all programs.
     private static let asR1 = #""bFrames": 3, "lookaheadFrames": 10"#
 
     /// The PK room of R1, live.
     ///
     /// - Parameters:
-    ///   - output: Words of the output, with a comma behind them.
-    ///   - video: Words of each rendition's encoder.
+    ///   - output: JSON members of the output, followed by a comma.
+    ///   - video: JSON members of each rendition's `video`.
     static func pk(_ output: String, video: String? = nil) -> String {
         let video = video.map { ", " + $0 } ?? ""
         return """

@@ -1,50 +1,50 @@
-/// What rooms cost and how late they are on the room's own clock.
+/// Cost and latency of live rooms.
 struct LiveResult: Codable {
-    /// Load average of the minute before.
+    /// Load average over one minute before the measurement.
     var loadBefore: Double
-    /// From the start of a process to `room.ready`, in milliseconds: one run each, in order.
+    /// Time from the start of a process to `room.ready` in milliseconds, one value per run.
     var startMs: [Double]
-    /// The FFmpeg command line's run for one picture, from its start to its end, in milliseconds, by turns with these: what this
-    /// machine takes to load the same libraries. `nil` in results of before it was measured.
+    /// Duration of an FFmpeg command that outputs one frame, in milliseconds, in turns with the starts above. It shows how long
+    /// this machine takes to load the same libraries. `nil` in older results.
     var ffmpegStartMs: [Double]?
     /// One entry for each number of rooms that was tried.
     var rooms: [Rooms]
-    /// PK rooms side by side without a late frame, with R1's settings.
+    /// Number of concurrent PK rooms without a late frame, with R1's settings.
     var roomsInRealTime: Int
     /// As ``rooms`` and ``roomsInRealTime``, with the preset `tandem-faster`.
     var fastRooms: [Rooms]?
     var fastRoomsInRealTime: Int?
-    /// R1 by the FFmpeg command line, one entry for each number of jobs that was tried at once.
+    /// R1 with the FFmpeg command line, one entry for each number of concurrent jobs.
     var ffmpegJobs: [Jobs]?
     var latency: Latency?
     var switches: Switches?
     var memory: Memory?
     var ingest: Ingest?
 
-    /// So many PK rooms at once: two publishers of 720p30, three renditions each.
+    /// A number of concurrent PK rooms, each with two 720p30 publishers and three renditions.
     struct Rooms: Codable {
         var rooms: Int
         var seconds: Double
-        /// Ticks whose picture came late or was lost, over all rooms.
+        /// Ticks with a late or lost frame, in all rooms.
         var late: Int
         var lost: Int
-        /// Steps the rooms took against overload: with one, a room does less than it was asked.
+        /// Overload steps of the rooms; each means that a room reduced its work.
         var steps: Int?
-        /// Cores the rooms kept busy, and their publishers apart.
+        /// Average number of cores used by the rooms, and by their publishers.
         var roomCores: Double
         var publisherCores: Double
-        /// Cores that others kept busy meanwhile.
+        /// Average number of cores used by other processes meanwhile.
         var othersCores: Double
-        /// From the last picture's entry into the encoder to the part, in the worst room, in milliseconds.
+        /// Time from a part's last frame entering the encoder to the part, in the worst room, in milliseconds.
         var partP99Ms: Double?
 
         var isInRealTime: Bool { self.late + self.lost + (self.steps ?? 0) == 0 }
     }
 
-    /// So many jobs of R1, 20 s each, begun together and done as fast as they go.
+    /// A number of R1 jobs of 20 s each, started together and run at full speed.
     struct Jobs: Codable {
         var jobs: Int
-        /// Until the last was done, and of all.
+        /// Time until the last job ended, and CPU time of all.
         var wallSeconds: Double
         var cpuSeconds: Double
 
@@ -53,43 +53,44 @@ struct LiveResult: Codable {
 
     /// One PK room with the low-latency preset, in milliseconds.
     struct Latency: Codable {
-        /// From a picture's arrival at the socket to its part's publication, each picture of each rendition.
+        /// Time from a frame's arrival at the socket to its part's publication, for each frame of each rendition.
         var sendToPart: BenchPercentiles
-        /// From a part's last picture's entry into the encoder to its publication.
+        /// Time from a part's last frame entering the encoder to the part's publication.
         var encoderToPart: BenchPercentiles
-        /// Duration of a part and the jitter buffer, which are in `sendToPart` by definition.
+        /// Duration of a part plus the jitter buffer, which `sendToPart` always includes.
         var partMs: Double
         var jitterBufferMs: Double
-        /// Cores that others kept busy meanwhile; above ``mostOthers`` the latency is theirs too and not guarded.
+        /// Average number of cores used by other processes meanwhile; above ``mostOthers`` they affect the latency, and its
+        /// threshold does not apply.
         var othersCores: Double
 
         static let mostOthers = 0.25
     }
 
-    /// One PK room that changes between `solo` and `pk` all the time, against one that does not.
+    /// A PK room that switches between `solo` and `pk` all the time, compared with one that does not.
     struct Switches: Codable {
         var count: Int
-        /// Longest time between two ticks that a change took, in milliseconds.
+        /// Longest scene change between two ticks, in milliseconds.
         var longestSwapMs: Double
         var late: Int
         var lost: Int
-        /// Answers to `PUT /v1/program`, in milliseconds.
+        /// Response times of `PUT /v1/program`, in milliseconds.
         var answerMs: BenchPercentiles
     }
 
     /// Resident memory of one PK room.
     struct Memory: Codable {
-        /// Seconds since the program's start and MiB.
+        /// Seconds since the program's start, and memory in MiB.
         var samples: [[Double]]
-        /// Of the second half, by least squares, in MiB a minute.
+        /// Slope of the second half by least squares, in MiB per minute.
         var slopePerMinute: Double
 
-        /// Minutes; in less, what a room keeps for good looks like growth.
+        /// In minutes. In shorter measurements, memory that a room keeps permanently looks like growth.
         static let shortest = 20.0
         var minutes: Double { (self.samples.last?.first ?? 0) / 60 }
     }
 
-    /// One source that is not on air and publishes as fast as it is taken.
+    /// One source that is not on air and publishes as fast as the room reads.
     struct Ingest: Codable {
         var gigabytes: Double
         /// CPU seconds of the network threads for each 10⁹ bytes.
@@ -97,7 +98,7 @@ struct LiveResult: Codable {
     }
 }
 
-/// Values at three places of a distribution.
+/// Percentiles of a distribution.
 struct BenchPercentiles: Codable {
     var p50: Double
     var p95: Double?
@@ -119,7 +120,7 @@ struct BenchPercentiles: Codable {
     }
 }
 
-/// How our cost grows with one thing, everything else as in R1: offline, 5 s of program.
+/// CPU time as a function of one parameter, with everything else as in R1: offline, 5 s of program time.
 struct GrowthSeries: Codable {
     /// `sources`, `renditions`, `canvas`, `fps`, `bitrate`.
     var name: String

@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// One request a connection, to a listener on 127.0.0.1.
+/// An HTTP client for a listener on 127.0.0.1 with one request per connection.
 enum LoopbackHTTP {
     /// - Parameter address: `http://127.0.0.1:port`, as `room.ready` gives it.
     /// - Returns: The status code.
@@ -14,7 +14,7 @@ enum LoopbackHTTP {
         try self.exchange(method, address, path, body: body).status
     }
 
-    /// As ``request(_:_:_:body:)``, with the body of the answer.
+    /// As ``request(_:_:_:body:)``, but also returns the body of the response.
     static func exchange(
         _ method: String, _ address: String, _ path: String, body: String = ""
     ) throws(BenchError) -> (status: Int, body: String) {
@@ -38,7 +38,7 @@ enum LoopbackHTTP {
                 connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard connected == 0 else { throw BenchError("nobody listens at \(address)") }
+        guard connected == 0 else { throw BenchError("connection to \(address) failed") }
         let text =
             "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
             + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body
@@ -48,7 +48,7 @@ enum LoopbackHTTP {
         while case let count = recv(file, &chunk, chunk.count, 0), count > 0 { answer += chunk[..<count] }
         let whole = String(decoding: answer, as: UTF8.self)
         guard let status = whole.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
-            throw BenchError("no answer to \(method) \(path)")
+            throw BenchError("no response to \(method) \(path)")
         }
         return (status, whole.split(separator: "\r\n\r\n", maxSplits: 1).dropFirst().first.map(String.init) ?? "")
     }

@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// Where a result comes from.
+/// The machine that a result was measured on.
 struct Machine: Codable {
     var processor: String
     var cores: Int
@@ -12,7 +12,7 @@ struct Machine: Codable {
     var kernel: String
     var ffmpeg: String
     var swift: String
-    /// Load average of the last minute before the first measurement: above 0.5, times are somebody else's too.
+    /// Load average over one minute before the first measurement: above 0.5, other processes affect the times.
     var loadBefore: Double
 
     /// Instruction counts are compared only between machines of one architecture.
@@ -43,17 +43,17 @@ struct Machine: Codable {
 
     static var cores: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    /// Number of the first core this process may run on.
+    /// Number of the first core that this process may run on.
     static var firstCore: Int? {
         let lines = (try? Files.text(at: "/proc/self/status"))?.split(separator: "\n") ?? []
         let list = lines.first { $0.hasPrefix("Cpus_allowed_list:") }?.split(separator: "\t").last
         return list?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }
     }
 
-    /// CPU seconds that all processes, the kernel and other guests of the host have had since the start: proc(5), `/proc/stat`.
+    /// CPU seconds used since boot by all processes, the kernel and other guests of the host: proc(5), `/proc/stat`.
     static var busySeconds: Double {
         let line = (try? Files.text(at: "/proc/stat"))?.split(separator: "\n").first ?? ""
-        // user nice system idle iowait irq softirq steal; guest time is in user already.
+        // user nice system idle iowait irq softirq steal; user already includes guest time.
         let ticks = line.split(separator: " ").dropFirst().prefix(8).map { Double($0) ?? 0 }
         guard ticks.count == 8 else { return 0 }
         return (ticks.reduce(0, +) - ticks[3] - ticks[4]) / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))

@@ -1,4 +1,4 @@
-/// Measures one part after the other into a result's file, each with the machine's load before it.
+/// Measures the parts one after the other and writes them to a result file, each with the machine's load before it.
 struct Measuring {
     static let parts = [
         "kernels", "r1", "places", "quality", "allocations", "live", "passthrough", "growth", "search",
@@ -39,32 +39,32 @@ struct Measuring {
         case "places":
             let library = "\(BenchTool.work)/where.so"
             guard Files.exists(library) else {
-                return Terminal.say("SKIPPED: where R1's time goes: floor/where.c could not be compiled")
+                return Terminal.say("SKIPPED: places of R1: floor/where.c could not be compiled")
             }
             self.note(part, in: &result)
             result.r1?.places = try PlaceMeasurement(
                 script: "./r1.sh", work: self.sources, library: library, rounds: isFull ? 3 : 1
             ).measure()
             if let places = result.r1?.places {
-                Terminal.say("  R1: \(places.outsideLibav) of \(places.samples) samples outside the codecs' libraries")
+                Terminal.say("  R1: \(places.outsideLibav) of \(places.samples) samples outside the codec libraries")
             }
         case "quality":
             guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else {
-                return Terminal.say("SKIPPED: nothing is judged: it needs an FFmpeg with libvmaf")
+                return Terminal.say("SKIPPED: quality: it needs an FFmpeg with libvmaf")
             }
             self.note(part, in: &result)
             result.quality = try self.quality(result.r1, isFull: isFull, judge: judge)
         case "allocations":
             let library = "\(BenchTool.work)/allocs.so"
             guard Files.exists(library) else {
-                return Terminal.say("SKIPPED: allocations a tick: floor/allocs.c could not be compiled")
+                return Terminal.say("SKIPPED: allocations per tick: floor/allocs.c could not be compiled")
             }
             self.note(part, in: &result)
             result.allocations = try AllocationMeasurement(
                 tandem: self.tandem, ffmpeg: self.ffmpeg, work: self.sources, library: library
             ).measure()
             for (stage, count) in (result.allocations?.perTick ?? [:]).sorted(by: { $0.key < $1.key }) {
-                Terminal.say("  \(stage): \(count) allocations a tick outside the codecs' libraries")
+                Terminal.say("  \(stage): \(count) allocations per tick outside the codec libraries")
             }
         case "live":
             self.note(part, in: &result)
@@ -90,7 +90,7 @@ struct Measuring {
             ).measure()
         case "search":
             guard let judge = Peers.find(work: BenchTool.work).newFFmpeg else {
-                return Terminal.say("SKIPPED: no search: it needs an FFmpeg with libvmaf")
+                return Terminal.say("SKIPPED: search: it needs an FFmpeg with libvmaf")
             }
             self.note(part, EncoderSearch.commands, in: &result)
             result.search = try EncoderSearch(
@@ -119,7 +119,7 @@ struct Measuring {
                 }
             }
         default:
-            throw BenchError("there is no part \(part): \(Self.parts.joined(separator: ", "))")
+            throw BenchError("unknown part \(part); known: \(Self.parts.joined(separator: ", "))")
         }
         try Files.write(result, to: self.path)
         Terminal.say("Wrote benchmarks/\(self.path)")
@@ -159,7 +159,7 @@ struct Measuring {
     private func quality(_ r1: R1Result?, isFull: Bool, judge: String) throws(BenchError) -> [QualityResult] {
         guard let r1 else { throw BenchError("quality needs the outputs of R1: measure r1 first") }
         let judged = self.sides(isFull: isFull).filter {
-            // On one core they make the same pictures.
+            // On one core the output is the same.
             isFull
                 ? $0.output != nil && ![R1Side.oneCore.ours, R1Side.oneCore.ffmpeg].contains($0.name)
                 : ["ours", "ffmpeg"].contains($0.name)
@@ -170,7 +170,7 @@ struct Measuring {
         ).measure()
     }
 
-    /// A side as one would type it.
+    /// The command of a side in readable form.
     private func command(_ side: R1Side) -> String {
         let new = side.environment["FFMPEG"] == nil ? [] : ["FFMPEG=(imageio-ffmpeg's)"]
         let variables =
@@ -184,7 +184,7 @@ struct Measuring {
 
     private func line(_ kernel: KernelResult) -> String {
         var text = "\(kernel.name): \(kernel.gigaUnitsPerSecond) G\(kernel.unit)/s"
-        if let times = kernel.timesReference { text += ", \(times) times the plain loop" }
+        if let times = kernel.timesReference { text += ", \(times) times as fast as the plain loop" }
         if let instructions = kernel.instructionsPerItem {
             text += ", \(instructions) instructions and \(kernel.allocationsPerItem ?? 0) allocations per item"
         }

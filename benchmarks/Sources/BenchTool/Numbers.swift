@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// A ratio measured several times.
+/// Median, minimum and maximum of a ratio that was measured several times.
 struct Spread: Codable, Sendable {
     var min: Double
     var median: Double
@@ -23,7 +23,7 @@ struct Spread: Codable, Sendable {
         self.interval95 = Self.interval(values)
     }
 
-    /// 97.5 % quantiles of Student's t for 2, 3, … degrees of freedom; the last stands for all above.
+    /// 97.5 % quantiles of Student's t for 2, 3, … degrees of freedom; the last is used for all higher ones.
     private static let quantiles = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
 
     private static func interval(_ values: [Double]) -> [Double]? {
@@ -39,7 +39,7 @@ struct Spread: Codable, Sendable {
 }
 
 extension Double {
-    /// The value with so many digits behind the point: results are read by people.
+    /// The value rounded to `digits` decimals.
     func rounded(digits: Int) -> Double {
         let scale = pow(10, Double(digits))
         return (self * scale).rounded() / scale

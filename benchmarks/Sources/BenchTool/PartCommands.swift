@@ -1,6 +1,6 @@
-/// What each part of a result is made by, so that anybody can run it again. Where files lie is not told: `DIR`, `PROGRAM`.
+/// The commands that produce each part of a result, for reproduction. Paths are replaced by `DIR` and `PROGRAM`.
 enum PartCommands {
-    /// Variables that change a part; their values are told.
+    /// Environment variables that affect a part and are recorded with their values.
     private static let told: Set<String> = [
         "PAIRS", "R1_MORE", "LIVE_SECONDS", "LIVE_MINUTES", "SEARCH_SECONDS", "SEARCH_MOST", "SEARCH_PLAN",
     ]
@@ -19,10 +19,10 @@ enum PartCommands {
 
     static var parts: [String] { self.variables.keys.sorted() }
 
-    /// The commands of a part: the measurement itself, and what it runs.
+    /// The commands of a part: the measurement itself and the programs that it runs.
     ///
     /// - Parameters:
-    ///   - jobs: What it runs, as one would type it, beyond what is the same for every result.
+    ///   - jobs: Additional commands that it runs, in readable form.
     ///   - value: A variable of the environment.
     static func of(_ part: String, jobs: [String] = [], value: (String) -> String?) -> [String] {
         let set = (self.variables[part] ?? []).compactMap { name in
@@ -51,7 +51,7 @@ enum PartCommands {
 }
 
 extension BenchResult {
-    /// Adds what was run, each line once.
+    /// Adds commands without duplicates.
     mutating func note(_ commands: [String]) {
         for command in commands where !self.commands.contains(command) { self.commands.append(command) }
     }

@@ -1,4 +1,4 @@
-/// What passthrough saves: one publisher, and a room that is a PK for 30 % of its time, against FFmpeg at veryfast.
+/// Measures what passthrough saves: one publisher, and a room with a PK for 30 % of its time, compared with FFmpeg at veryfast.
 struct PassthroughMeasurement {
     /// Path of `passthrough.sh`.
     let script: String
@@ -6,14 +6,14 @@ struct PassthroughMeasurement {
     let work: String
     let rounds: Int
 
-    /// The jobs of a round, in the order of their turns.
+    /// The jobs of a round, in order.
     private static let jobs: [(name: String, word: String, environment: [String: String])] = [
         ("solo", "solo", ["PRESET": "tandem-faster"]), ("ffmpeg", "ffmpeg", [:]),
         ("soloSame", "solo", ["PRESET": "veryfast"]), ("ffmpegPK", "ffmpegPK", [:]),
         ("room", "room", ["PRESET": "tandem-faster"]), ("ffmpegLive", "ffmpeg", ["PACED": "20"]),
         ("ffmpegPKLive", "ffmpegPK", ["PACED": "20"]),
     ]
-    /// The jobs as one would type them.
+    /// The commands of the jobs in readable form.
     static var commands: [String] {
         self.jobs.map { job in
             let variables = job.environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value) " }.joined()
@@ -21,7 +21,7 @@ struct PassthroughMeasurement {
         }
     }
 
-    /// Part of the room's time in which one publisher has the canvas.
+    /// Fraction of the room's time in which one publisher fills the canvas.
     private static let soloShare = 0.7
 
     func measure() throws(BenchError) -> PassthroughResult {
@@ -33,7 +33,7 @@ struct PassthroughMeasurement {
         for round in 1...max(1, self.rounds) {
             for job in Self.jobs {
                 let run = try self.run(job.name, [self.script, job.word, self.work], job.environment, round)
-                Terminal.say("  passthrough \(round)/\(self.rounds) \(job.name): \(run.cpuPerSecond) CPU s a second")
+                Terminal.say("  passthrough \(round)/\(self.rounds) \(job.name): \(run.cpuPerSecond) CPU s per second")
                 runs.append(run)
             }
         }
@@ -56,7 +56,7 @@ struct PassthroughMeasurement {
         Self.soloShare * solo + (1 - Self.soloShare) * pk
     }
 
-    /// Ours divided by FFmpeg's of the same round.
+    /// Tandem's figures divided by FFmpeg's of the same round.
     static func ratios(_ runs: [PassthroughResult.Run]) -> [String: Spread] {
         func cost(_ job: String, _ round: Int) -> Double? {
             runs.first { $0.job == job && $0.round == round }?.cpuPerSecond
@@ -68,7 +68,8 @@ struct PassthroughMeasurement {
             if let own = cost("soloSame", round) { values["soloSame", default: []].append(own / solo) }
             guard let own = cost("room", round) else { continue }
             values["roomToBatch", default: []].append(own / Self.mixed(solo, pk))
-            // A machine that mostly waits takes more time for the same work than one that never does: live beside live.
+            // A mostly idle machine takes more CPU time for the same work than a busy one, so live jobs are compared with live
+            // jobs.
             guard let liveSolo = cost("ffmpegLive", round), let livePK = cost("ffmpegPKLive", round) else { continue }
             values["room", default: []].append(own / Self.mixed(liveSolo, livePK))
         }
@@ -76,22 +77,22 @@ struct PassthroughMeasurement {
     }
 }
 
-/// What ``PassthroughMeasurement`` found.
+/// The result of ``PassthroughMeasurement``.
 struct PassthroughResult: Codable {
-    /// Fewer rounds are not guarded: the jobs of a round are a minute apart, and on a machine whose speed changes by a tenth
-    /// from minute to minute the median of three rounds tells two results no further apart than that from one another.
+    /// Minimum number of rounds for the thresholds. The jobs of a round are one minute apart. If the machine's speed changes by
+    /// 10 % from minute to minute, then the median of three rounds cannot distinguish results that are closer than that.
     static let fewestRounds = 5
 
     struct Run: Codable {
-        /// `solo` and `room` at the named preset, `soloSame` at veryfast; `ffmpeg` and `ffmpegPK`, whole ladders at veryfast.
+        /// `solo` and `room` at the named preset, `soloSame` at veryfast; `ffmpeg` and `ffmpegPK`, all renditions at veryfast.
         var job: String
         var round: Int
-        /// CPU seconds for a second of media.
+        /// CPU seconds per second of media.
         var cpuPerSecond: Double
     }
 
     var runs: [Run]
-    /// Ours by FFmpeg's, by job; the room's by 70 % of `ffmpeg` and 30 % of `ffmpegPK`.
+    /// Tandem's figures divided by FFmpeg's, by job; the room's divided by 70 % of `ffmpeg` plus 30 % of `ffmpegPK`.
     var ratios: [String: Spread]
 
     var rounds: Int { Set(self.runs.map(\.round)).count }

@@ -1,8 +1,8 @@
-/// The programs that are compared, as far as this machine has them.
+/// The programs to compare with that are installed on this machine.
 struct Peers {
-    /// `work/floor`, which `run.sh` compiles.
+    /// `work/floor`, compiled by `run.sh`.
     var floor: String?
-    /// A current FFmpeg with libvmaf: `NEW_FFMPEG`, or the one of PyPI's `imageio-ffmpeg` that `run.sh` installs.
+    /// A current FFmpeg with libvmaf: `NEW_FFMPEG`, or the one from PyPI's `imageio-ffmpeg`, installed by `run.sh`.
     var newFFmpeg: String?
     var hasGStreamer: Bool
 
@@ -26,12 +26,14 @@ struct Peers {
         (try? ChildProcess.run(command, output: "/dev/null"))?.status == 0
     }
 
-    /// One loud line for each that is missing: a comparison must not become smaller unnoticed.
+    /// Prints a line for each missing program, so that a smaller comparison is noticed.
     func sayMissing(isFull: Bool) {
-        if self.floor == nil { Terminal.say("SKIPPED: no floor: benchmarks/floor could not be compiled") }
+        if self.floor == nil { Terminal.say("SKIPPED: the floor: benchmarks/floor could not be compiled") }
         if self.newFFmpeg == nil {
-            Terminal.say("SKIPPED: no current FFmpeg and no VMAF: imageio-ffmpeg could not be installed from PyPI")
+            Terminal.say("SKIPPED: current FFmpeg and VMAF: imageio-ffmpeg could not be installed from PyPI")
         }
-        if isFull, !self.hasGStreamer { Terminal.say("SKIPPED: no GStreamer with compositor, x264enc and avdec_h264") }
+        if isFull, !self.hasGStreamer {
+            Terminal.say("SKIPPED: GStreamer: compositor, x264enc or avdec_h264 is not installed")
+        }
     }
 }

@@ -1,9 +1,10 @@
-/// How much of R1 is spent outside the codecs: `floor/where.c` notes where the program is, every few milliseconds of its CPU
-/// time. Neither hardware counters nor valgrind are needed, which most rented machines lack, or which cannot run all of it.
+/// Measures the fraction of R1's CPU time outside the codecs: `floor/where.c` records the program counter every few milliseconds
+/// of CPU time. It needs neither hardware counters, which most rented machines lack, nor valgrind, which cannot run the whole
+/// program.
 struct PlaceMeasurement {
     /// Path of `r1.sh`.
     let script: String
-    /// Where R1's sources lie.
+    /// Directory of R1's sources.
     let work: String
     /// Path of `where.so`.
     let library: String
@@ -29,7 +30,7 @@ struct PlaceMeasurement {
             }
         }
         let all = counts.values.reduce(0, +)
-        guard all > 500 else { throw BenchError("only \(all) samples of R1: the signal did not come") }
+        guard all > 500 else { throw BenchError("only \(all) samples of R1: the profiling signal did not arrive") }
         let outside = counts.filter { entry in !Self.codecs.contains { entry.key.hasPrefix($0) } }.values.reduce(0, +)
         return R1Places(
             samples: all, parts: counts.mapValues { (Double($0) / Double(all)).rounded(digits: 5) },

@@ -1,4 +1,4 @@
-/// Inline SVG, piece by piece. Colours are CSS variables of the page, so that it reads in the dark and in the light.
+/// Builds an inline SVG. Colors are CSS variables of the page, for light and dark mode.
 struct PlotCanvas {
     let width: Double
     let height: Double
@@ -9,7 +9,7 @@ struct PlotCanvas {
         self.height = height
     }
 
-    /// The whole picture.
+    /// The complete SVG.
     func svg(title: String) -> String {
         let size = "viewBox=\"0 0 \(Self.number(self.width)) \(Self.number(self.height))\""
         return "<svg \(size) role=\"img\" aria-label=\"\(HTML.escape(title))\">\n" + self.pieces.joined(separator: "\n")
@@ -58,7 +58,7 @@ struct PlotCanvas {
     }
 }
 
-/// Text for a page.
+/// Helpers for HTML.
 enum HTML {
     static func escape(_ text: String) -> String {
         var result = ""
@@ -74,7 +74,7 @@ enum HTML {
         return result
     }
 
-    /// - Parameter rows: Cells as finished HTML, the first row being the head; all but the first column are numbers.
+    /// - Parameter rows: Cells as HTML; the first row is the head, and all columns but the first are numbers.
     static func table(_ rows: [[String]]) -> String {
         guard let head = rows.first else { return "" }
         let top = head.map { "<th>\($0)</th>" }.joined()
@@ -85,7 +85,7 @@ enum HTML {
 }
 
 extension Double {
-    /// So many digits behind the point, zeros too.
+    /// The value with exactly `digits` decimals.
     func text(_ digits: Int) -> String {
         var power = 1
         for _ in 0..<digits { power *= 10 }

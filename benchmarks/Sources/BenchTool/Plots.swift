@@ -1,11 +1,11 @@
-/// The plots of the page.
+/// The plots of the result page.
 enum Plots {
     private static let left = 250.0
     private static let width = 860.0
     private static let row = 30.0
     static let palette = (1...10).map { "var(--c\($0))" }
 
-    /// One horizontal bar a row, with a dot for each single value.
+    /// One horizontal bar per row, with a dot for each value.
     static func bars(_ title: String, _ rows: [(name: String, value: Double, values: [Double])], unit: String) -> String
     {
         var plot = PlotCanvas(width: self.width, height: Double(rows.count) * self.row + 8)
@@ -28,7 +28,7 @@ enum Plots {
         return plot.svg(title: title)
     }
 
-    /// A dot with its interval a row, around the line at one.
+    /// One dot with its interval per row, around the line at 1.
     static func ratios(_ title: String, _ rows: [(name: String, spread: Spread)]) -> String {
         var plot = PlotCanvas(width: self.width, height: Double(rows.count) * self.row + 34)
         var ends: [Double] = [1]
@@ -62,7 +62,7 @@ enum Plots {
         return plot.svg(title: title)
     }
 
-    /// Bars of several parts, with a legend below.
+    /// Stacked bars with a legend below.
     static func stacked(_ title: String, _ rows: [(name: String, parts: [(String, Double)])], unit: String) -> String {
         var names: [String] = []
         for row in rows { for (name, _) in row.parts where !names.contains(name) { names.append(name) } }
@@ -92,7 +92,7 @@ enum Plots {
         return plot.svg(title: title)
     }
 
-    /// What sets of settings cost and give; those nothing beats are joined.
+    /// Cost and quality of sets of settings; the best ones are connected by a line.
     static func pareto(_ title: String, _ points: [SearchResult.Point]) -> String {
         let (width, height, left, bottom) = (860.0, 360.0, 60.0, 320.0)
         var plot = PlotCanvas(width: width, height: height)
@@ -115,11 +115,11 @@ enum Plots {
                 tip: "\(point.preset) \(point.params)")
             plot.text(point.name, x: x(point.cpu) + 8, y: y(point.vmafNeg) - 6)
         }
-        plot.text("CPU over the reference's", x: width - 14, y: bottom + 36, anchor: "end", muted: true)
+        plot.text("CPU time divided by the reference's", x: width - 14, y: bottom + 36, anchor: "end", muted: true)
         return plot.svg(title: title)
     }
 
-    /// Points joined by a line; the axis begins at zero unless `startsAtZero` is false.
+    /// Points connected by a line; the axis begins at zero unless `startsAtZero` is false.
     static func line(
         _ title: String, _ points: [(label: String, value: Double)], unit: String, labels: Bool = true,
         startsAtZero: Bool = true

@@ -1,4 +1,4 @@
-/// What each side's renditions look like: VMAF-NEG and SSIM of every picture, by a libvmaf that an FFmpeg carries.
+/// Measures the quality of each side's renditions: VMAF-NEG and SSIM of every frame, with an FFmpeg that contains libvmaf.
 struct QualityMeasurement {
     let script: String
     let work: String
@@ -6,7 +6,7 @@ struct QualityMeasurement {
     let judge: String
     let sides: [R1Side]
     let renditions: [String]
-    /// Of the run that is judged.
+    /// Media bytes of the measured run.
     let runs: [R1Run]
 
     private struct Log: Decodable {
@@ -40,7 +40,7 @@ struct QualityMeasurement {
     }
 
     private func judge(_ side: R1Side, _ rendition: String, _ file: String) throws(BenchError) -> QualityResult {
-        // FFmpeg writes its first picture twice where a source begins late: the pictures are paired as they fit.
+        // FFmpeg writes its first frame twice if a source begins late, so the frame offset is chosen that fits.
         var skip = 0
         if try self.scores(file, skip: 1, pictures: 60).vmaf > self.scores(file, skip: 0, pictures: 60).vmaf {
             skip = 1
@@ -63,7 +63,7 @@ struct QualityMeasurement {
         guard usage.status == 0 else { throw BenchError("r1.sh vmaf failed with status \(usage.status)") }
         let log = try Files.read(Log.self, from: path)
         guard let vmaf = log.pooledMetrics["vmaf"], let ssim = log.pooledMetrics["float_ssim"] else {
-            throw BenchError("\(path) holds no scores")
+            throw BenchError("\(path) contains no scores")
         }
         return (vmaf.mean, vmaf.min, ssim.mean, log.frames.count)
     }

@@ -1,4 +1,4 @@
-/// R1 by all sides, in turns: A B C A B C, so that what the machine does beside hits all of them.
+/// Runs R1 with all sides in turns (A B C A B C), so that other load on the machine affects all of them.
 struct R1Measurement {
     static let renditions = ["720p", "480p", "360p"]
 
@@ -8,12 +8,12 @@ struct R1Measurement {
     let work: String
     let rounds: Int
     let sides: [R1Side]
-    /// `generated`, or that real clips were used; not where they lay.
+    /// `generated`, or a note that real clips were used, without their path.
     let clips: String
 
     /// - Parameters:
-    ///   - before: Rounds that were measured before and count with the new ones.
-    ///   - keep: Gets the result after every round, so that an end before the last one loses nothing.
+    ///   - before: Earlier rounds to combine with the new ones.
+    ///   - keep: Receives the result after every round, so that nothing is lost if the measurement is interrupted.
     func measure(
         before: R1Result? = nil, keep: (R1Result) throws(BenchError) -> Void
     ) throws(BenchError) -> R1Result {
@@ -52,7 +52,7 @@ struct R1Measurement {
 
     private func run(_ side: R1Side, round: Int) throws(BenchError) -> R1Run {
         if side.output == nil { return try self.floor(side, round: round) }
-        // Everybody's threads are read, so that the reading burdens all alike.
+        // Threads are sampled for all sides, so that the sampling has the same cost for each.
         let usage = try ChildProcess.run(
             side.arguments, environment: side.environment, output: "\(self.work)/\(side.name).txt", samplesThreads: true
         )
@@ -71,7 +71,7 @@ struct R1Measurement {
             bytes: bytes, stages: side.name == "ours" ? StageTimes.ours(usage) : nil)
     }
 
-    /// The floor reads its clocks itself: only what lies between them counts.
+    /// The floor measures its own CPU time, without startup.
     private func floor(_ side: R1Side, round: Int) throws(BenchError) -> R1Run {
         let file = "\(self.work)/\(side.name).txt"
         let text = try ChildProcess.output(of: side.arguments, scratch: file)
@@ -80,13 +80,13 @@ struct R1Measurement {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
             guard words.count == 3, let cpu = Double(words[1]), let seconds = Double(words[2]) else {
-                throw BenchError("the floor said “\(line)”")
+                throw BenchError("unexpected output of the floor: “\(line)”")
             }
             stages[String(words[0])] = cpu
             if words[0] != StageTimes.direct { wall += seconds }
         }
         guard Set(stages.keys) == Set(StageTimes.codecs + [StageTimes.direct]) else {
-            throw BenchError("the floor did \(stages.keys.sorted())")
+            throw BenchError("the floor measured other stages: \(stages.keys.sorted())")
         }
         let cpu = StageTimes.codecs.reduce(0) { $0 + (stages[$1] ?? 0) }
         return R1Run(
@@ -95,28 +95,28 @@ struct R1Measurement {
             stages: stages.mapValues { $0.rounded(digits: 3) })
     }
 
-    /// Half the work would be half the time: every playlist must hold the whole 20 s and be ended.
+    /// Checks that the work is complete: every playlist must have 20 s and be closed.
     private func checkDuration(of playlist: String) throws(BenchError) {
         let lines = try Files.text(at: playlist).split(separator: "\n")
         let seconds = lines.filter { $0.hasPrefix("#EXTINF:") }
             .compactMap { Double($0.dropFirst(8).prefix { $0 != "," }) }.reduce(0, +)
         guard abs(seconds - 20) < 0.2, lines.contains("#EXT-X-ENDLIST") else {
-            throw BenchError("\(playlist) holds \(seconds) s instead of 20 s, or has no end")
+            throw BenchError("\(playlist) has \(seconds) s instead of 20 s, or is not closed")
         }
     }
 
-    /// Tandem at other settings than the peers'.
+    /// Whether the side is Tandem with settings that differ from the other programs'.
     static func isPreset(_ side: String) -> Bool {
         side.hasPrefix("ours") && side != "ours" && side != R1Side.oneCore.ours
     }
 
-    /// Who is compared with whom: those on one core among themselves, and everybody with the floor.
+    /// Which sides are compared: those on one core with each other, and all sides with the floor.
     private static func isPeer(_ other: String, of side: String) -> Bool {
         guard !other.hasPrefix("ours") else { return false }
         return other == "floor" || (other == R1Side.oneCore.ffmpeg) == (side == R1Side.oneCore.ours)
     }
 
-    /// One side's figures divided by each peer's of the same round.
+    /// One side's figures divided by each other side's of the same round.
     static func ratios(_ runs: [R1Run], of side: String = "ours") -> [String: [String: Spread]] {
         let measures: [(String, (R1Run) -> Double?)] = [
             ("cpu", { $0.cpuSeconds }), ("wall", { $0.wallSeconds }), ("peakMemory", { $0.peakMemoryMiB }),
@@ -125,7 +125,7 @@ struct R1Measurement {
         var ratios: [String: [String: Spread]] = [:]
         for other in Set(runs.map(\.side)) where self.isPeer(other, of: side) {
             for (name, value) in measures {
-                // The floor's stages run one after the other: its wall time is no job's.
+                // The floor runs its stages one after the other, so its wall time is not comparable.
                 if other == "floor", name == "wall" { continue }
                 let values = runs.filter { $0.side == side }.compactMap { ours -> Double? in
                     guard let theirs = runs.first(where: { $0.side == other && $0.pair == ours.pair }),
@@ -139,7 +139,7 @@ struct R1Measurement {
         return ratios
     }
 
-    /// Medians of the CPU seconds by stage, ours and the floor's.
+    /// Medians of the CPU seconds by stage, of Tandem and the floor.
     static func stages(_ runs: [R1Run]) -> [String: [String: Double]] {
         var result: [String: [String: Double]] = [:]
         for side in ["ours", "floor"] {
@@ -153,13 +153,14 @@ struct R1Measurement {
     }
 }
 
-/// Where our CPU time goes, by the names of our threads.
+/// Tandem's CPU time by stage, from the names of its threads.
 enum StageTimes {
-    /// The stages the floor has too.
+    /// The stages that the floor also has.
     static let codecs = ["decode", "scale", "encode-720p", "encode-480p", "encode-360p", "aac"]
-    /// What the floor tells besides: scaling each size from the canvas, as the peers do, instead of the cascade of `scale`.
+    /// An additional figure of the floor: scaling each size from the canvas, as the other programs do, instead of the cascade of
+    /// `scale`.
     static let direct = "scale-direct"
-    /// In the order of the flow.
+    /// In processing order.
     static let all = ["read"] + codecs.prefix(1) + ["compose"] + codecs.dropFirst() + ["package", "other"]
 
     static func ours(_ usage: ChildUsage) -> [String: Double] {
@@ -178,7 +179,7 @@ enum StageTimes {
                 }
             stages[stage, default: 0] += seconds
         }
-        // What the last look before a thread's end has not seen.
+        // CPU time after the last sample of a thread.
         stages["other", default: 0] += max(0, usage.cpuSeconds - stages.values.reduce(0, +))
         return stages.mapValues { $0.rounded(digits: 3) }
     }

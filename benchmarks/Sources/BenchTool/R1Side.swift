@@ -1,43 +1,43 @@
-/// One way to do R1.
+/// One side: a program and settings that run R1.
 struct R1Side: Sendable {
-    /// In the order of tables and plots.
+    /// Names in the order of tables and plots.
     static let names = [
         "ours", "oursDefault", "oursFast", "oursFaster", "oursLow", "ffmpeg", "ffmpegOneThread", "ffmpegNew",
         "gstreamer", "floor",
         "oursOneCore", "ffmpegOneCore",
     ]
-    /// Tandem and FFmpeg as users run it, both kept on one core, as the floor is by itself: what the cores of a machine cost one
-    /// another by sharing its units and caches is in none of the three.
+    /// Tandem and FFmpeg as users run it, both pinned to one core. The floor also uses one core, so none of the three is slowed
+    /// down by other cores that share caches and execution units.
     static let oneCore = (ours: "oursOneCore", ffmpeg: "ffmpegOneCore")
 
-    /// A room whose pipeline names no preset: veryfast as with the peers, but no B-frames and hardly any lookahead.
+    /// A room without a preset in its pipeline: veryfast as in the other programs, but no B-frames and little lookahead.
     static let defaultTitle = "Tandem, no preset"
 
-    /// As it stands in results.
+    /// Name in results.
     var name: String
-    /// For people.
+    /// Display name.
     var title: String
     /// The program and its arguments; the first is looked up in PATH.
     var arguments: [String]
     var environment: [String: String] = [:]
-    /// Directory of the output under the work directory; `nil` for the floor, which writes none.
+    /// Output directory below the work directory; `nil` for the floor, which writes no files.
     var output: String?
-    /// Media files of one rendition begin with its name and end with this.
+    /// Suffix of media files; their names begin with the rendition's name.
     var suffix = ".m4s"
 
-    /// What a viewer's player would open.
+    /// The file that a player opens for a rendition.
     func file(of rendition: String) -> String? {
         self.output.map { "\($0)/\(rendition)" + (self.suffix == ".mp4" ? ".mp4" : ".m3u8") }
     }
 
-    /// Who is compared, in the order of their turns.
+    /// The sides, in the order of their turns.
     ///
     /// - Parameters:
     ///   - script: Path of `r1.sh`.
-    ///   - work: Where the sources lie.
-    ///   - isFull: All peers; otherwise FFmpeg and the floor.
+    ///   - work: Directory of the sources.
+    ///   - isFull: Whether all programs are compared; otherwise only FFmpeg and the floor.
     ///   - newFFmpeg: Path of a current FFmpeg, if there is one.
-    ///   - hasGStreamer: With compositor and x264.
+    ///   - hasGStreamer: Whether GStreamer with compositor and x264 is installed.
     ///   - floor: Path of the floor's program, if it was built.
     static func all(
         script: String, work: String, isFull: Bool, newFFmpeg: String?, hasGStreamer: Bool, floor: String?

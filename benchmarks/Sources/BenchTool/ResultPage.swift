@@ -1,4 +1,4 @@
-/// A result as one HTML file that needs nothing else: plots are inline SVG, colours follow the reader's setting.
+/// A result as one self-contained HTML file: plots are inline SVG, colors follow light or dark mode.
 struct ResultPage {
     let result: BenchResult
 
@@ -56,7 +56,7 @@ struct ResultPage {
             \(HTML.escape(self.result.mode))<br>\
             \(HTML.escape(machine.processor)), \(machine.cores) cores, \(machine.memoryMiB / 1024) GiB · \
             \(HTML.escape(machine.kernel)) · \(HTML.escape(machine.swift))<br>\(HTML.escape(machine.ffmpeg))<br>\
-            Load average before: \(machine.loadBefore)\(machine.loadBefore > 0.5 ? " — the machine was not quiet: times hold as ratios only" : "")</p>
+            Load average before: \(machine.loadBefore)\(machine.loadBefore > 0.5 ? " — other processes were active: use the times only as ratios" : "")</p>
             """
     }
 
@@ -76,7 +76,7 @@ struct ResultPage {
                 self.median(side, value).map { (r1.titles[side] ?? side, $0.0.rounded(digits: 2), $0.1) }
             }
         }
-        // The floor's stages run one after the other: its wall time is no job's.
+        // The floor runs its stages one after the other, so its wall time is not comparable.
         let wall = rows { $0.side == "floor" ? nil : $0.wallSeconds }
         let ratios = self.sides.compactMap { side in
             r1.ratios[side]?["cpu"].map { (name: r1.titles[side] ?? side, spread: $0) }
@@ -87,28 +87,28 @@ struct ResultPage {
         let presetPlot =
             presets.isEmpty
             ? ""
-            : "<h3>Tandem's presets: CPU time over FFmpeg's with veryfast</h3>" + Plots.ratios("Presets", presets)
+            : "<h3>Tandem's presets: CPU time divided by FFmpeg's with veryfast</h3>" + Plots.ratios("Presets", presets)
         let oneCore = self.sides.compactMap { side in
             r1.oneCore?[side]?["cpu"].map { (name: r1.titles[side] ?? side, spread: $0) }
         }
         let oneCorePlot =
             oneCore.isEmpty
             ? ""
-            : "<h3>Tandem's CPU time over theirs, each on one core</h3>" + Plots.ratios("On one core", oneCore)
+            : "<h3>Tandem's CPU time divided by theirs, each on one core</h3>" + Plots.ratios("On one core", oneCore)
         return """
-            <h2>R1: a PK of 20 s, two 720p30 sources into 720p, 480p and 360p</h2>
-            <p>The same encoder settings for all (x264 veryfast) but Tandem's presets, in turns in one run; sources: \(HTML.escape(r1.clips)); load \
-            before: \(r1.loadBefore). The floor is decode, scaling, encode and AAC each alone, summed: the least these libraries take. \
+            <h2>R1: a PK of 20 s, two 720p30 sources to 720p, 480p and 360p</h2>
+            <p>All use the same encoder settings (x264 veryfast), except Tandem's presets; the sides take turns in one run. Sources: \(HTML.escape(r1.clips)); load \
+            before: \(r1.loadBefore). The floor is the sum of decoding, scaling, encoding and AAC, each measured alone: the least that these libraries need. \
             \(HTML.escape(r1.scalingNote))</p>
-            <h3>CPU seconds (median; a dot for each run)</h3>
+            <h3>CPU seconds (median; one dot per run)</h3>
             \(Plots.bars("CPU seconds", rows { $0.cpuSeconds }, unit: "s"))
-            <h3>Tandem's CPU time over theirs (median; thick: 95 % interval; thin: all runs)</h3>
+            <h3>Tandem's CPU time divided by theirs (median; thick: 95 % interval; thin: all runs)</h3>
             \(Plots.ratios("CPU ratios", ratios))
             \(presetPlot)
             \(oneCorePlot)
-            <h3>Peak memory (median; a dot for each run)</h3>
+            <h3>Peak memory (median; one dot per run)</h3>
             \(Plots.bars("Peak memory", rows { $0.peakMemoryMiB }, unit: "MiB"))
-            <h3>Wall time (median; a dot for each run)</h3>
+            <h3>Wall time (median; one dot per run)</h3>
             \(Plots.bars("Wall time", wall, unit: "s"))
             """
     }
@@ -123,7 +123,7 @@ struct ResultPage {
         var rows = [(name: "Tandem", parts: parts(ours))]
         if let floor = stages["floor"] { rows.append((name: r1.titles["floor"] ?? "floor", parts: parts(floor))) }
         var text = """
-            <h2>Where the time goes</h2>
+            <h2>CPU time by stage</h2>
             \(Plots.stacked("CPU seconds by stage, medians", rows, unit: "s"))
             """
         if let places = r1.places {
@@ -131,10 +131,10 @@ struct ResultPage {
                 [HTML.escape($0.key), ($0.value * 100).text(2) + " %"]
             }
             text += """
-                <p>Of \(places.samples) samples \((places.outsideLibav * 100).text(2)) % lie outside libav*, libswscale, libswresample and libx264; \
-                the C library counts for whoever calls it.</p>
+                <p>\((places.outsideLibav * 100).text(2)) % of \(places.samples) samples are outside libav*, libswscale, libswresample and libx264; \
+                samples in the C library count for its caller.</p>
                 """
-            text += HTML.table([["file", "of Tandem's CPU time"]] + Array(rows))
+            text += HTML.table([["file", "share of Tandem's CPU time"]] + Array(rows))
         }
         return text
     }
@@ -146,9 +146,9 @@ struct ResultPage {
         }
         return """
             <h2>Allocations</h2>
-            <p>A PK room in real time, \(allocations.seconds.text(0)) s of it from the tenth second on; what the codecs' \
-            libraries take for themselves is left out.</p>
-            \(HTML.table([["stage", "a tick", "bytes a tick"]] + rows))
+            <p>A live PK room, \(allocations.seconds.text(0)) s from the tenth second on, without the allocations of \
+            the codec libraries.</p>
+            \(HTML.table([["stage", "per tick", "bytes per tick"]] + rows))
             """
     }
 
@@ -162,9 +162,9 @@ struct ResultPage {
             ]
         }
         return """
-            <h2>What it looks like</h2>
-            <p>Every picture judged against the canvas, renditions upscaled to it (bicubic).</p>
-            \(HTML.table([["", "rendition", "VMAF-NEG", "worst picture", "SSIM", "kB"]] + rows))
+            <h2>Quality</h2>
+            <p>Every frame compared with the canvas, after upscaling the rendition to it (bicubic).</p>
+            \(HTML.table([["", "rendition", "VMAF-NEG", "worst frame", "SSIM", "kB"]] + rows))
             """
     }
 
@@ -172,9 +172,9 @@ struct ResultPage {
         guard let live = self.result.live else { return nil }
         var text = """
             <h2>Live</h2>
-            <p>Publishers by <code>ffmpeg -c copy</code>, their CPU apart. Load before: \(live.loadBefore). Start to \
+            <p>Publishers are <code>ffmpeg -c copy</code>; their CPU time is reported separately. Load before: \(live.loadBefore). Start to \
             <code>room.ready</code>: \(BenchPercentiles(live.startMs).p50.text(0)) ms (median of \(live.startMs.count))\
-            \(live.ffmpegStartMs.map { ", FFmpeg for one picture \(BenchPercentiles($0).p50.text(0)) ms" } ?? "").</p>
+            \(live.ffmpegStartMs.map { ", FFmpeg for one frame \(BenchPercentiles($0).p50.text(0)) ms" } ?? "").</p>
             """
         for (title, rooms, most) in [
             ("with R1's settings", live.rooms, live.roomsInRealTime),
@@ -184,32 +184,32 @@ struct ResultPage {
         }
         if let jobs = live.ffmpegJobs {
             text +=
-                "<h3>R1 by FFmpeg, in its 20 s: \(jobs.filter(\.isInRealTime).map(\.jobs).max() ?? 0)</h3>"
+                "<h3>Concurrent R1 jobs with FFmpeg in 20 s: \(jobs.filter(\.isInRealTime).map(\.jobs).max() ?? 0)</h3>"
                 + HTML.table(
-                    [["jobs at once", "s", "CPU s"]]
+                    [["concurrent jobs", "s", "CPU s"]]
                         + jobs.map { ["\($0.jobs)", $0.wallSeconds.text(1), $0.cpuSeconds.text(2)] })
         }
         if let latency = live.latency {
             text += """
                 <h3>Latency, low-latency preset</h3>
-                <p>From a picture's arrival to its part: p50 \(latency.sendToPart.p50.text(0)) ms, \
+                <p>From a frame's arrival to its part: p50 \(latency.sendToPart.p50.text(0)) ms, \
                 p95 \((latency.sendToPart.p95 ?? 0).text(0)) ms, p99 \((latency.sendToPart.p99 ?? 0).text(0)) ms; of it \
                 \(latency.jitterBufferMs.text(0)) ms are the jitter buffer and up to \(latency.partMs.text(0)) ms the part itself.</p>
                 """
         }
         if let switches = live.switches {
             text += """
-                <p>\(switches.count) scene changes: \(switches.late) late and \(switches.lost) lost pictures, longest swap \
-                \(switches.longestSwapMs.text(2)) ms, answered in \(switches.answerMs.p50.text(1)) ms (p50).</p>
+                <p>\(switches.count) scene changes: \(switches.late) late and \(switches.lost) lost frames, longest change \
+                \(switches.longestSwapMs.text(2)) ms, response after \(switches.answerMs.p50.text(1)) ms (p50).</p>
                 """
         }
         if let ingest = live.ingest {
             text +=
-                "<p>Ingest: \(ingest.cpuSecondsPerGigabyte.text(2)) CPU seconds a GB over \(ingest.gigabytes.text(2)) GB.</p>"
+                "<p>Ingest: \(ingest.cpuSecondsPerGigabyte.text(2)) CPU seconds per GB, measured over \(ingest.gigabytes.text(2)) GB.</p>"
         }
         if let memory = live.memory {
             text +=
-                "<h3>Memory of one room over time: \(memory.slopePerMinute.text(2)) MiB a minute in the second half</h3>"
+                "<h3>Memory of one room over time: \(memory.slopePerMinute.text(2)) MiB per minute in the second half</h3>"
             text +=
                 "<div class=\"grid\">"
                 + Plots.line(
@@ -228,7 +228,7 @@ struct ResultPage {
         }
         let head = [
             "PK rooms", "s", "late frames", "lost frames", "overload steps", "cores, rooms", "cores, publishers",
-            "cores, others",
+            "cores, other processes",
             "part p99, ms",
         ]
         return HTML.table([head] + rows)
@@ -240,7 +240,7 @@ struct ResultPage {
             "<div><h3>\(HTML.escape(series.name))</h3>"
                 + Plots.line(series.name, series.points.map { ($0.label, $0.cpuPerSecond) }, unit: "CPU s/s") + "</div>"
         }
-        return "<h2>How the cost grows</h2><p>CPU seconds for a second of program, offline.</p><div class=\"grid\">"
+        return "<h2>How the cost grows</h2><p>CPU seconds per second of program time, offline.</p><div class=\"grid\">"
             + plots.joined(separator: "\n") + "</div>"
     }
 
@@ -256,7 +256,7 @@ struct ResultPage {
                 "<code>\(HTML.escape(point.preset)) \(HTML.escape(point.params))</code>",
             ]
         }
-        let head = ["", "CPU", "VMAF-NEG", "worst clip", "SSIM", "BD-rate", "size at worst", "settings"]
+        let head = ["", "CPU", "VMAF-NEG", "worst clip", "SSIM", "BD-rate", "largest size deviation", "settings"]
         let parts = search.points.flatMap { point in
             (point.renditions ?? [:]).sorted { $0.key > $1.key }.map { name, scores in
                 [
@@ -268,8 +268,8 @@ struct ResultPage {
         let partHead = ["", "rendition", "CPU", "VMAF-NEG", "worst clip", "SSIM", "BD-rate"]
         return """
             <h2>Encoder settings</h2>
-            <p>Against \(HTML.escape(search.reference)) at equal size (streams of another size than ±1 % are refused and not \
-            counted), every picture judged, each rendition upscaled to the canvas of 720p30, one thread, \
+            <p>Relative to \(HTML.escape(search.reference)) at equal size (streams that differ by more than 1 % are refused and do \
+            not count). Every frame is compared, after upscaling to the canvas of 720p30; one thread, \
             \(search.seconds.text(0)) s each of: \(search.clips.map(HTML.escape).joined(separator: ", ")).</p>
             \(Plots.pareto("Quality over CPU time", search.points))
             \(HTML.table([head] + rows))
@@ -286,7 +286,10 @@ struct ResultPage {
                 kernel.allocationsPerItem?.text(2) ?? "", kernel.copiedPerByte?.text(2) ?? "",
             ]
         }
-        let head = ["", "throughput", "the plain loop", "instructions an item", "allocations an item", "copies a byte"]
+        let head = [
+            "", "throughput", "relative to the plain loop", "instructions per item", "allocations per item",
+            "bytes copied per byte",
+        ]
         return "<h2>Hot loops</h2>" + HTML.table([head] + rows)
     }
 }

@@ -4,30 +4,30 @@
     import Musl
 #endif
 
-/// How sets of x264 settings stand against one of them.
+/// Comparison of sets of x264 settings with a reference set.
 struct SearchResult: Codable {
-    /// Name of the set all others are compared with.
+    /// Name of the reference set.
     var reference: String
     var clips: [String]
     var seconds: Double
     var points: [Point]
 
-    /// What a set costs and gives over some clips and rates, streams whose size is the reference's within 1 %.
+    /// Cost and quality of a set over clips and rates, for streams whose size is within 1 % of the reference's.
     struct Scores: Codable {
-        /// CPU time of the encoder alone over the reference's: mean over clips and rates.
+        /// CPU time of the encoder divided by the reference's: mean over clips and rates.
         var cpu: Double
-        /// VMAF-NEG less the reference's, upscaled to the canvas: mean, and the mean over the rates of the worst clip.
+        /// VMAF-NEG minus the reference's, after upscaling to the canvas: mean, and the worst clip's mean over the rates.
         var vmafNeg: Double
         var vmafNegWorst: Double
         var ssim: Double
-        /// Rate for the same VMAF-NEG in per cent (Bjøntegaard), mean over clips; absent for fewer than four rates.
+        /// Bjøntegaard rate difference for the same VMAF-NEG in percent, mean over clips; absent for fewer than four rates.
         var bdRate: Double?
     }
 
-    /// One set over all clips, renditions and rates; its figures as in ``Scores``, the worst clip's in its worst rendition.
+    /// One set over all clips, renditions and rates. Figures as in ``Scores``; the worst clip is that of its worst rendition.
     struct Point: Codable {
         var name: String
-        /// As libx264 would be told.
+        /// Parameters in libx264's syntax.
         var preset: String
         var params: String
         var cpu: Double
@@ -35,21 +35,21 @@ struct SearchResult: Codable {
         var vmafNegWorst: Double
         var ssim: Double
         var bdRate: Double?
-        /// Bytes over the reference's where they are furthest from it.
+        /// Size divided by the reference's, for the stream that differs most.
         var sizeWorst: Double?
-        /// Streams whose size could not be brought within 1 % of the reference's: they count in no figure but the BD-rate.
+        /// Number of streams whose size could not be brought within 1 % of the reference's; they count only in the BD-rate.
         var refused: Int?
-        /// By rendition.
+        /// Scores by rendition.
         var renditions: [String: Scores]?
-        /// Nothing that was tried is cheaper and at least as good, and no stream of it was refused.
+        /// Whether no other set is cheaper and at least as good, and none of its streams was refused.
         var isBest = false
     }
 }
 
-/// Bjøntegaard's difference of rates: both curves as polynomials through their points, log rate over quality.
+/// Bjøntegaard rate difference: both curves are polynomials through their points, logarithm of the rate as a function of quality.
 enum BDRate {
     /// - Parameters: Rates in bit/s with their qualities, rising; four of each.
-    /// - Returns: Per cent more rate for the same quality; `nil` when the curves share no quality.
+    /// - Returns: Difference in rate for the same quality, in percent; `nil` if the quality ranges do not overlap.
     static func percent(_ tested: [(rate: Double, quality: Double)], over reference: [(rate: Double, quality: Double)])
         -> Double?
     {

@@ -1,18 +1,18 @@
-/// Streams of one set of settings beside the reference's, and what follows from them for the set.
+/// Collects the streams of one set of settings with the reference's, and computes the set's scores.
 struct SearchTally {
-    /// One stream beside the reference's of the same clip, rendition and rate.
+    /// One stream compared with the reference's of the same clip, rendition and rate.
     struct Pair {
         var clip: String
         var rendition: String
-        /// CPU time over the reference's.
+        /// CPU time divided by the reference's.
         var cpu: Double
-        /// VMAF-NEG and SSIM less the reference's.
+        /// VMAF-NEG and SSIM minus the reference's.
         var vmaf: Double
         var ssim: Double
-        /// Bytes over the reference's.
+        /// Size divided by the reference's.
         var size: Double
 
-        /// A larger stream looks better for nothing: beyond this no pair is compared.
+        /// Maximum difference in size for a comparison, since a larger stream has better quality in any case.
         static let tolerance = 0.01
         var isEqual: Bool { abs(self.size - 1) <= Self.tolerance }
     }
@@ -25,7 +25,7 @@ struct SearchTally {
     var pairs: [Pair] = []
     var bdRates: [Bjontegaard] = []
 
-    /// What the set is, over all renditions and by rendition.
+    /// The set's scores, over all renditions and by rendition.
     ///
     /// - Parameter renditions: Their names.
     func point(_ set: EncoderSearch.CapacityPlan.Set, renditions: [String]) -> SearchResult.Point {
@@ -49,7 +49,7 @@ struct SearchTally {
     private func scores(of pairs: [Pair], _ bdRates: [Bjontegaard]) -> SearchResult.Scores {
         func mean(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count) }
         let equal = pairs.filter(\.isEqual)
-        // Of one clip in one rendition, over its rates.
+        // Means of one clip in one rendition, over its rates.
         let worst = Set(equal.map { [$0.clip, $0.rendition] }).map { place in
             mean(equal.filter { [$0.clip, $0.rendition] == place }.map(\.vmaf))
         }
@@ -59,7 +59,7 @@ struct SearchTally {
             bdRate: bdRates.isEmpty ? nil : mean(bdRates.map(\.percent)).rounded(digits: 2))
     }
 
-    /// The points in the order of their cost, those marked that nothing beats and whose every size was equal.
+    /// The points sorted by cost. Marks those that no other point beats and whose streams all have equal size.
     static func ranked(_ points: [SearchResult.Point]) -> [SearchResult.Point] {
         let fair = points.filter { ($0.refused ?? 0) == 0 }
         return points.map { point in

@@ -1,4 +1,4 @@
-/// A guard that cannot fail guards nothing: regressions are planted, and each must be found by the same code.
+/// Tests the guard: regressions are introduced on purpose, and the guard must find each of them.
 enum SelfCheck {
     static func run() throws(BenchError) {
         let thresholds = try Files.read(Thresholds.self, from: BenchTool.thresholdsPath)
@@ -10,7 +10,7 @@ enum SelfCheck {
         try self.checkTally()
         let measurement = Measuring.kernels()
         guard measurement.countsInstructions, let known = thresholds.kernels[Machine.architecture] else {
-            // That valgrind is missing is for the check to hold against the run.
+            // A missing valgrind is reported by the guard itself.
             Terminal.say("SKIPPED: the planted slowdown needs valgrind and thresholds for this architecture")
             return
         }
@@ -23,7 +23,7 @@ enum SelfCheck {
         }
     }
 
-    /// What the figures are made with, on values that are known: Student's t by the tables, a curve that needs a tenth more.
+    /// Tests the statistics with known values: Student's t from tables, and a curve that needs 10 % more rate.
     private static func checkArithmetic() throws(BenchError) {
         let curve = [(1e6, 80.0), (2e6, 88.0), (3e6, 92.0), (4e6, 94.0)].map { (rate: $0.0, quality: $0.1) }
         let same = BDRate.percent(curve, over: curve)
@@ -37,7 +37,7 @@ enum SelfCheck {
         }
     }
 
-    /// A stream that is larger than the reference's counts for nothing, and its set is no best one.
+    /// A stream that is larger than the reference's is ignored, and its set is not marked as best.
     private static func checkTally() throws(BenchError) {
         func pair(_ clip: String, _ rendition: String, vmaf: Double, size: Double) -> SearchTally.Pair {
             SearchTally.Pair(clip: clip, rendition: rendition, cpu: 0.5, vmaf: vmaf, ssim: 0, size: size)
@@ -58,7 +58,7 @@ enum SelfCheck {
         else { throw BenchError("streams of unequal size are compared: \(fair), \(unfair)") }
     }
 
-    /// A result says of every part how it was made, with all that was chosen, and nothing of where files lie.
+    /// A result contains the commands and settings of every part, but no paths of files.
     private static func checkCommands() throws(BenchError) {
         var result = BenchResult(
             date: "", commit: "", mode: "full",
@@ -81,10 +81,10 @@ enum SelfCheck {
         guard missing.isEmpty, unnamed.isEmpty, Set(result.commands).count == result.commands.count,
             !text.contains("FFMPEG=/home"), !text.contains("CLIPS=/home"),
             PartCommands.parts == Measuring.parts.sorted()
-        else { throw BenchError("a result's commands leave out \(missing + unnamed), or tell paths: \(text)") }
+        else { throw BenchError("a result's commands lack \(missing + unnamed), or contain paths: \(text)") }
     }
 
-    /// Ratios and latencies are of the machine and the moment; that a worse one is found needs no run.
+    /// Tests the guard of ratios and latencies with made-up values, without a run.
     private static func plantInResult(_ thresholds: Thresholds) throws(BenchError) {
         let (held, limits) = (Guard(thresholds: thresholds), thresholds.r1)
         let bad = Spread([9, 9, 9])
@@ -130,12 +130,14 @@ enum SelfCheck {
             ),
         ]
         for entry in planted where entry.found.count != entry.wanted || entry.wanted == 0 {
-            throw BenchError("the guard found \(entry.found) of what was planted in \(entry.what), not \(entry.wanted)")
+            throw BenchError("the guard found \(entry.found) of the regressions in \(entry.what), not \(entry.wanted)")
         }
-        Terminal.say("The guard finds \(planted.reduce(0) { $0 + $1.wanted }) planted ratios, losses and latencies.")
+        Terminal.say(
+            "The guard finds \(planted.reduce(0) { $0 + $1.wanted }) introduced regressions of ratios, quality and latencies."
+        )
     }
 
-    /// A committed result of passthrough with too few rounds is a failure beside one that has enough, and only then.
+    /// A committed passthrough result with too few rounds is a failure only if another one has enough.
     private static func checkFewRounds() throws(BenchError) {
         let machine = Machine(
             processor: "", cores: 2, memoryMiB: 1, kernel: "", ffmpeg: "", swift: "", loadBefore: 0)
@@ -149,10 +151,10 @@ enum SelfCheck {
         guard CommittedResults.fewRounds(of: results[0].result, in: [results[0]])?.isFailure == false,
             CommittedResults.fewRounds(of: results[0].result, in: results)?.isFailure == true,
             CommittedResults.fewRounds(of: results[1].result, in: results) == nil
-        else { throw BenchError("committed results of passthrough with too few rounds are not told apart") }
+        else { throw BenchError("committed passthrough results with too few rounds are not detected") }
     }
 
-    /// A result of a machine without valgrind, a compiler and PyPI is no result without regressions.
+    /// A result from a machine without valgrind, compiler and PyPI must not pass.
     private static func checkMissing(_ thresholds: Thresholds) throws(BenchError) {
         let machine = Machine(
             processor: "", cores: 2, memoryMiB: 1, kernel: "", ffmpeg: "", swift: "", loadBefore: 0)
@@ -160,9 +162,9 @@ enum SelfCheck {
             var result = BenchResult(date: "", commit: "", mode: mode, machine: machine, commands: [])
             for part in ["r1", "places", "quality", "allocations", "live", "passthrough"] {
                 let found = Guard(thresholds: thresholds).regressions(in: result, parts: [part])
-                guard !found.isEmpty else { throw BenchError("nobody misses \(part)") }
+                guard !found.isEmpty else { throw BenchError("a missing part is not detected: \(part)") }
             }
-            // With every peer but the floor.
+            // With all sides except the floor.
             let sides = (thresholds.r1.cpuRatioMedian[mode] ?? [:]).keys.filter { $0 != "floor" }
             result.r1 = R1Result(
                 clips: "", loadBefore: 0, titles: [:], runs: [],
@@ -171,12 +173,12 @@ enum SelfCheck {
                 peakMemoryMiB: 0)
             let found = Guard(thresholds: thresholds).regressions(in: result, parts: ["r1"])
             guard found.count == 1, found[0].contains("floor") else {
-                throw BenchError("nobody misses the floor: \(found)")
+                throw BenchError("a missing floor is not detected: \(found)")
             }
             guard thresholds.kernels[Machine.architecture] != nil else { continue }
             result.kernels = [KernelResult(name: "peak", unit: "float", unitsPerItem: 1, gigaUnitsPerSecond: 1)]
             guard Guard(thresholds: thresholds).missing(in: result, parts: ["kernels"]).count == 1 else {
-                throw BenchError("nobody misses valgrind")
+                throw BenchError("missing instruction counts are not detected")
             }
         }
     }

@@ -4,9 +4,9 @@
     import Musl
 #endif
 
-/// Lines for the person who waits.
+/// Prints lines to the terminal.
 enum Terminal {
-    /// Prints at once, even into a pipe.
+    /// Prints a line and flushes it, even into a pipe.
     static func say(_ line: String) {
         let text = line + "\n"
         _ = text.utf8.withContiguousStorageIfAvailable { write(STDOUT_FILENO, $0.baseAddress, $0.count) }

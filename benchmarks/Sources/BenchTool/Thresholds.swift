@@ -1,48 +1,49 @@
-/// What must hold on any machine: `benchmarks/thresholds.json`.
+/// The thresholds for all machines: `benchmarks/thresholds.json`.
 struct Thresholds: Codable {
     struct Kernel: Codable {
         var instructionsPerItem: Double
         var allocationsPerItem: Double
-        /// Bytes moved for each byte of media, where it is counted.
+        /// Bytes moved per byte of media, if counted.
         var copiedPerByte: Double?
     }
 
     struct R1: Codable {
-        /// Largest median of our CPU time over another side's, by mode, then by side. `quick` has room for the noise of a few
-        /// runs on a shared machine.
+        /// Maximum of the median of Tandem's CPU time divided by another side's, by mode, then by side. `quick` is more tolerant,
+        /// since a few runs on a shared machine are noisy.
         var cpuRatioMedian: [String: [String: Double]]
-        /// The same of Tandem's presets over FFmpeg as users run it, in full mode.
+        /// The same for Tandem's presets divided by FFmpeg as users run it, in full mode.
         var presetCPURatioMedian: [String: Double]
-        /// Of our processes' peaks, by side: the median of the rounds, in MiB.
+        /// Maximum of the median peak memory of Tandem's processes in MiB, by side.
         var peakMemoryMedianMiB: [String: Double]
-        /// Largest part of R1's CPU time that is spent outside the codecs' libraries.
+        /// Maximum fraction of R1's CPU time outside the codec libraries.
         var outsideLibav: Double
-        /// Media bytes over FFmpeg's may differ from one by this.
+        /// Allowed deviation from 1 of the media bytes divided by FFmpeg's.
         var sizeTolerance: Double
     }
 
-    /// The most that a side may lose against FFmpeg with x264's veryfast at the same rates, in any rendition: below zero.
+    /// Maximum loss of quality in any rendition compared with FFmpeg with x264's veryfast at the same rates; negative.
     struct Quality: Codable {
         var vmafNeg: Double
         var ssim: Double
     }
 
     struct Live: Codable {
-        /// From a process's start to `room.ready`, the quickest of the runs: what others do on a machine only adds to it.
+        /// Maximum time from a process's start to `room.ready` in the quickest run, which other load affects least.
         var startMs: Double
-        /// On a machine that is slower than that, so many times what FFmpeg takes for one picture there, each the quickest.
+        /// Alternative limit on a slow machine: multiple of the time that FFmpeg takes for one frame there, both in the quickest
+        /// run.
         var startOverFFmpeg: Double
-        /// Longest p95 from a picture's arrival to its part, beyond the part and the jitter buffer.
+        /// Maximum p95 of the time from a frame's arrival to its part, without the part's duration and the jitter buffer.
         var sendToPartP95BeyondMs: Double
-        /// CPU seconds of the network threads for each 10⁹ bytes.
+        /// Maximum CPU time of the network threads per 10⁹ bytes, in seconds.
         var ingestCPUPerGigabyte: Double
-        /// Largest slope of resident memory, from measurements of at least ``LiveResult/Memory/shortest`` minutes.
+        /// Maximum slope of resident memory, in measurements of at least ``LiveResult/Memory/shortest`` minutes.
         var memoryMiBPerMinute: Double
-        /// Fewest PK rooms in real time on a machine of two cores or more.
+        /// Minimum number of PK rooms in real time on a machine with at least two cores.
         var rooms: Int
     }
 
-    /// How much more instructions a kernel may take, as a part of one: a different compiler moves them a little.
+    /// Allowed increase in instructions of a kernel, as a fraction: another compiler changes them slightly.
     var kernelTolerance: Double
     /// By architecture, then by kernel.
     var kernels: [String: [String: Kernel]]
@@ -50,8 +51,8 @@ struct Thresholds: Codable {
     /// By side.
     var quality: [String: Quality]
     var live: Live
-    /// Largest number of allocations a tick, by the stages of ``AllocationResult``.
+    /// Maximum number of allocations per tick, by the stages of ``AllocationResult``.
     var allocationsPerTick: [String: Double]
-    /// Largest median of our CPU time over FFmpeg's, by the jobs of ``PassthroughResult``.
+    /// Maximum of the median of Tandem's CPU time divided by FFmpeg's, by the jobs of ``PassthroughResult``.
     var passthroughCPURatioMedian: [String: Double]
 }

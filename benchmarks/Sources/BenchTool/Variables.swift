@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// Variables of the environment.
+/// Environment variables.
 enum Variables {
     static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

@@ -1,12 +1,12 @@
-// Runs the kernels one by one. A small program without Foundation: under callgrind every page that loads costs time.
+// Runs single kernels. A small program without Foundation, so that it starts fast under callgrind.
 //
-//   KernelRunner list                        a line each: name, unit, units per item, items to count, whether there is a
-//                                            reference, bytes of media whose copies are counted
-//   KernelRunner run NAME ITEMS [reference]  does ITEMS items, for callgrind to count
-//   KernelRunner time NAME [reference]       nanoseconds per item, the best of several batches
+//   KernelRunner list                        prints one line each: name, unit, units per item, items to count, whether there is a
+//                                            reference, media bytes whose copies are counted
+//   KernelRunner run NAME ITEMS [reference]  processes ITEMS items, for callgrind
+//   KernelRunner time NAME [reference]       prints nanoseconds per item, the best of several batches
 //
 // With TANDEM_BENCH_PLANT set, `annexb-walk` is replaced by its plain reference loop and `ingest-path` copies once more:
-// slowdowns on purpose, by which the guard shows that it can fail.
+// deliberate slowdowns that test the guard.
 import BenchCases
 import KernelSuite
 
@@ -16,21 +16,21 @@ import KernelSuite
     import Musl
 #endif
 
-/// Prints a line on standard error and leaves: 64 for wrong arguments, 1 for a wrong result.
+/// Prints a line to standard error and exits: 64 for wrong arguments, 1 for a wrong result.
 func fail(_ line: String, status: Int32 = 64) -> Never {
     let text = line + "\n"
     _ = text.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     exit(status)
 }
 
-/// CPU time of this process, so that a busy machine disturbs little.
+/// CPU time of this process, which depends less on other load than wall time.
 func cpuNanoseconds() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
 }
 
-/// The best of nine batches of at least 20 ms: what the kernel takes when nothing else is in its way.
+/// The best of nine batches of at least 20 ms, which other load affects least.
 func bestNanosecondsPerItem(_ body: (Int) -> UInt64) -> Double {
     var items = 1
     var sink: UInt64 = 0
@@ -47,7 +47,7 @@ func bestNanosecondsPerItem(_ body: (Int) -> UInt64) -> Double {
         sink &+= body(items)
         best = min(best, Double(cpuNanoseconds() - start) / Double(items))
     }
-    // A use that the optimizer cannot see through.
+    // A use that the optimizer cannot remove.
     if sink == 0x5EED { print("") }
     return best
 }

@@ -6,7 +6,7 @@ extension KernelSuite {
         dechunk(chunkSize: 128), dechunk(chunkSize: 4096), annexBWalk, annexBToLengths, lengthsWalk, sanitize, part,
     ]
 
-    /// The payload of one message out of its chunks, copied once.
+    /// Assembles the payload of one message from its chunks with one copy.
     private static func dechunk(chunkSize: Int) -> KernelCase {
         KernelCase(name: "dechunk-\(chunkSize)", unit: "byte", unitsPerItem: Fixture.pictureSize) {
             let message = Fixture.codedBytes(Fixture.pictureSize, seed: 1)
@@ -73,7 +73,7 @@ extension KernelSuite {
             })
     }
 
-    /// NAL units of an Annex B stream, a byte at a time.
+    /// Finds the NAL units of an Annex B stream byte by byte.
     private static func plainUnits(_ bytes: [UInt8]) -> [Range<Int>] {
         var units: [Range<Int>] = []
         var first: Int?
@@ -113,7 +113,8 @@ extension KernelSuite {
             })
     }
 
-    /// A walk touches the lengths only, so one item is a picture in 1,200-byte slices: more units than bytes matter.
+    /// The walk reads only the lengths, so one item is a frame in 1,200-byte slices: the number of units matters more than the
+    /// bytes.
     private static let lengthsWalk = KernelCase(
         name: "lengths-walk", unit: "unit", unitsPerItem: 32, itemsToCount: 400
     ) {
@@ -147,7 +148,7 @@ extension KernelSuite {
             })
     }
 
-    /// The common case: a payload that is in form already and must not be copied.
+    /// The common case: a payload that is already well-formed and must not be copied.
     private static let sanitize = KernelCase(
         name: "sanitize-in-form", unit: "unit", unitsPerItem: 4, itemsToCount: 4000
     ) {
@@ -178,7 +179,7 @@ extension KernelSuite {
             })
     }
 
-    /// One part of 16 pictures at 2.5 Mbit/s.
+    /// One part of 16 frames at 2.5 Mbit/s.
     private static let part = KernelCase(name: "part-assembly", unit: "byte", unitsPerItem: 16 * 10_400) {
         let samples = (0..<16).map { index in
             let memory = PacketMemory(Fixture.codedBytes(10_400, seed: UInt64(index)))
@@ -212,7 +213,7 @@ extension KernelSuite {
         return prefix + rows + Fixture.bigEndian(UInt32(payload.count + 8)) + Array("mdat".utf8) + payload
     }
 
-    /// A number out of the length and some bytes spread over the whole, cheap beside the work that is measured.
+    /// A checksum of the length and some bytes of the data, cheap compared with the measured work.
     private static func mark(_ memory: PacketMemory) -> UInt64 { memory.withBytes { self.mark($0) } }
     private static func mark(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { self.mark($0) } }
     private static func mark(_ bytes: UnsafeRawBufferPointer) -> UInt64 {

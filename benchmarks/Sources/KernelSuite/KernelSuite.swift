@@ -1,6 +1,6 @@
 public import BenchCases
 
-/// All kernels that are measured.
+/// All measured kernels.
 public enum KernelSuite {
     public static let all: [KernelCase] =
         byteKernels + ProtocolCores.all + soundKernels + roomKernels + pictureKernels

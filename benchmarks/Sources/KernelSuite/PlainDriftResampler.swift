@@ -1,12 +1,12 @@
 import MediaKernels
 
-/// ``DriftResampler`` without any of its tricks: every pair by a windowed sinc reckoned on the spot, in double precision.
+/// ``DriftResampler`` without optimizations: computes a windowed sinc for every pair, in double precision.
 struct PlainDriftResampler {
     private static let taps = DriftResampler.latencyPairs * 2
     private static let beta = 9.5
 
     private var heard: [Float] = Array(repeating: 0, count: (taps - 1) * 2)
-    /// Where the next pair lies behind the beginning of `heard`.
+    /// Position of the next pair after the beginning of `heard`.
     private var place = 0.0
 
     mutating func processed(_ samples: [Float], partsPerBillion: Int) -> [Float] {

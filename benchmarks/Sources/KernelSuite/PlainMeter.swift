@@ -1,4 +1,4 @@
-/// The K-weighted mean square of ITU-R BS.1770-4, one filter behind the other, in double precision.
+/// The K-weighted mean square of ITU-R BS.1770-4, one filter after the other, in double precision.
 struct PlainMeter {
     private var memory = [[Double]](repeating: [0, 0, 0, 0], count: 2)
 

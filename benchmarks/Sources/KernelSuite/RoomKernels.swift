@@ -2,8 +2,8 @@ import BenchCases
 import MediaKernels
 
 extension KernelSuite {
-    /// A block of a room's sound as the mixer makes it: 21.3 ms of eight sources. × real time is 21.3 ms over the time an
-    /// item takes.
+    /// A block of a room's audio as the mixer produces it: 21.3 ms of eight sources. The real-time factor is 21.3 ms divided by
+    /// the time per item.
     static let roomKernels: [KernelCase] = [
         KernelCase(name: "eight-sources", unit: "float", unitsPerItem: 8 * 2048) { Self.room(drifting: false) },
         KernelCase(name: "eight-sources-drift", unit: "float", unitsPerItem: 8 * 2048) { Self.room(drifting: true) },
@@ -12,7 +12,7 @@ extension KernelSuite {
     private static let sources = 8
 
     private static func room(drifting: Bool) -> KernelWork {
-        // Full scale together: the limiter has to look between the samples of every block.
+        // Full scale together, so that the limiter must check inter-sample peaks in every block.
         let sounds = (0..<Self.sources).map { Fixture.sound(pairs: 1024, level: 0.5, seed: UInt64(20 + $0)) }
         return KernelWork(
             kernel: { items in
@@ -32,20 +32,20 @@ extension KernelSuite {
                     fast.mix(sounds, item)
                     plain.mix(sounds, item)
                 }
-                // Eight stretched sounds differ eight times as much as one.
+                // Eight stretched sources differ eight times as much as one.
                 return zip(fast.block, plain.block).allSatisfy { abs($0 - $1) < 2e-3 }
-                    // The bank's second filter works a sample later.
+                    // The second filter of the bank is one sample late.
                     && abs(fast.meters.power(0, blocks: 1) - plain.power) < 5e-3 * plain.power
             })
     }
 
-    /// Where a volume is on its way in item `item`.
+    /// The position of a volume ramp in item `item`.
     fileprivate static func ramp(_ item: Int) -> (from: Float, to: Float) {
         item & 1 == 0 ? (0.25, 0.75) : (0.75, 0.25)
     }
 }
 
-/// The room by the kernels.
+/// The room with the kernels.
 private struct FastRoom {
     var drift: [DriftResampler]
     var stretched: [[Float]]
@@ -64,7 +64,7 @@ private struct FastRoom {
     mutating func mix(_ sounds: [[Float]], _ item: Int) {
         if self.isDrifting {
             for index in sounds.indices {
-                // Alternately more and less; not to the same place, where rounding would decide how many pairs there are.
+                // Alternately more and less; never to the same position, where rounding would decide the number of pairs.
                 let ratio = item & 1 == 0 ? 200_000 : -170_000
                 self.drift[index].process(sounds[index], into: &self.stretched[index], partsPerBillion: ratio)
             }
@@ -73,7 +73,7 @@ private struct FastRoom {
         let (from, to) = KernelSuite.ramp(item)
         for index in sounds.indices {
             let sound = self.isDrifting ? self.stretched[index] : sounds[index]
-            // Two lines, as when a ramp ends within the block.
+            // Two gain lines, as if a ramp ends within the block.
             AudioMix.add(sound, onto: &self.block, pairs: 0..<700, from: from, to: to)
             AudioMix.add(sound, onto: &self.block, pairs: 700..<1024, from: to, to: to)
         }
@@ -87,7 +87,7 @@ private struct FastRoom {
     }
 }
 
-/// The same by plain loops.
+/// The same with plain loops.
 private struct PlainRoom {
     var drift: [PlainDriftResampler]
     var meters: [PlainMeter]

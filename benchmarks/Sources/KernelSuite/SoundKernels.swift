@@ -4,7 +4,7 @@ import MediaKernels
 extension KernelSuite {
     static let soundKernels: [KernelCase] = [mixAdd, peak, limiter, meters, drift]
 
-    /// Pairs in one item: an AAC packet.
+    /// Sample pairs in one item: those of an AAC packet.
     private static let pairs = 1024
 
     private static let mixAdd = KernelCase(name: "mix-add", unit: "float", unitsPerItem: pairs * 2) {
@@ -31,7 +31,7 @@ extension KernelSuite {
         }
         return KernelWork(
             kernel: { Self.mark(kernel($0)) }, reference: { Self.mark(reference($0)) },
-            // The kernel may order the sums of the gain otherwise: one rounding step of difference.
+            // The kernel may add the gain's terms in another order, which allows a difference of one rounding step.
             agrees: { zip(kernel(1), reference(1)).allSatisfy { abs($0 - $1) < 1e-6 } })
     }
 
@@ -40,7 +40,7 @@ extension KernelSuite {
         return KernelWork(
             kernel: { items in
                 var sum: UInt64 = 0
-                // Written each time, or the compiler finds the peak once for all items.
+                // Written each time; otherwise the compiler would compute the peak only once for all items.
                 var samples = samples
                 for item in 0..<items {
                     samples[0] = item & 1 == 0 ? 0 : 0.5
@@ -59,14 +59,14 @@ extension KernelSuite {
             })
     }
 
-    /// Sound above the ceiling, so that the gain moves all the time.
+    /// Audio above the ceiling, so that the gain changes all the time.
     private static let limiter = KernelCase(name: "limiter", unit: "float", unitsPerItem: pairs * 2) {
         let samples = Fixture.sound(pairs: Self.pairs, level: 2, seed: 4)
         func kernel(_ items: Int) -> [Float] {
             var limiter = Limiter()
             var block = samples
             for _ in 0..<items {
-                // Over the old samples, not by assignment, which would allocate.
+                // Overwrite the old samples; an assignment would allocate.
                 block.withUnsafeMutableBufferPointer { _ = $0.update(fromContentsOf: samples) }
                 limiter.process(&block)
             }
@@ -83,7 +83,7 @@ extension KernelSuite {
             agrees: { zip(kernel(3), reference(3)).allSatisfy { abs($0 - $1) < 1e-5 } })
     }
 
-    /// Two sounds at once, as the mixer measures them.
+    /// Two signals at once, as the mixer measures them.
     private static let meters = KernelCase(name: "meters", unit: "float", unitsPerItem: pairs * 4) {
         let sounds = [6, 7].map { Fixture.sound(pairs: Self.pairs, level: 0.5, seed: $0) }
         return KernelWork(
@@ -110,7 +110,7 @@ extension KernelSuite {
             })
     }
 
-    /// A publisher 100 ppm slow. The reference weighs with weights of its own making for every single pair.
+    /// A publisher whose clock is 100 ppm slow. The reference computes its weights for every pair.
     private static let drift = KernelCase(name: "drift-resampler", unit: "float", unitsPerItem: pairs * 2) {
         let samples = Fixture.sound(pairs: Self.pairs, level: 0.5, seed: 5)
         func kernel(_ items: Int) -> [Float] {

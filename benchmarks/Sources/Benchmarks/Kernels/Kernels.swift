@@ -2,10 +2,10 @@ import Benchmark
 import BenchCases
 import KernelSuite
 
-/// The kernels under ordo-one/benchmark: distributions of time and throughput, for people who tune one.
+/// The kernels in ordo-one/benchmark: distributions of time and throughput, for tuning.
 ///
-/// What CI holds, instructions and allocations per item, comes from callgrind (`BenchTool kernels`): hardware counters
-/// are missing on most virtual machines.
+/// CI's thresholds (instructions and allocations per item) use callgrind (`BenchTool kernels`), since most virtual machines have
+/// no hardware counters.
 let benchmarks: @Sendable () -> Void = {
     for kernel in KernelSuite.all {
         let work = kernel.prepare()
