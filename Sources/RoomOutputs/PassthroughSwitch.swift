@@ -5,7 +5,6 @@ package import MediaTypes
 package import Packager
 package import PipelineSpec
 package import Program
-import RoomSources
 import Synchronization
 
 /// Hands what the sources send to a ``PassthroughGate`` at every tick, and does what it says; on the program's thread, but

@@ -1,5 +1,4 @@
 import MediaTypes
-import RoomSources
 
 /// When media of the current publication came to our socket, in the machine's nanoseconds.
 struct SourceArrivals: Sendable {
