@@ -5,7 +5,6 @@ package import MediaTypes
 import Packager
 package import PipelineSpec
 package import Program
-import RoomSources
 package import Threading
 import Synchronization
 

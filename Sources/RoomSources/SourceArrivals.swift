@@ -1,5 +1,4 @@
 import MediaTypes
-import RoomSources
 
 /// When media of the current publication arrived at the worker's socket, in nanoseconds of the machine's clock.
 struct SourceArrivals: Sendable {

@@ -1,5 +1,4 @@
 import MediaTypes
-package import RoomSources
 
 /// How well a source arrives: one of four levels, with its causes. Pure; times are nanoseconds.
 ///
