@@ -45,7 +45,7 @@ struct HTTPListenerTests {
         let port = UInt16(try #require(listener.boundPort))
         let error = await #expect(throws: MediaError.self) { try await Self.start(.tcp(host: "127.0.0.1", port: port)) }
         #expect(error?.code == .bindFailed)
-        #expect(error?.what.contains("127.0.0.1:\(port) is taken") == true)
+        #expect(error?.what.contains("127.0.0.1:\(port) is in use") == true)
         await listener.stop()
     }
 

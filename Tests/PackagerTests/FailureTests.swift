@@ -268,8 +268,8 @@ struct FailureTests {
         let cases: [([TrackDescription], String)] = [
             ([], "no track"), ([Output.audio, Output.audio], "taken"),
             ([Output.video("a"), Output.video("a")], "taken"), ([Output.video("index")], "taken"),
-            ([Output.video("../x")], "cannot begin"), ([Output.video("")], "cannot begin"),
-            ([Output.video(".x")], "cannot begin"), ([Output.video("v", [1, 2])], "configuration"),
+            ([Output.video("../x")], "cannot be a track name"), ([Output.video("")], "cannot be a track name"),
+            ([Output.video(".x")], "cannot be a track name"), ([Output.video("v", [1, 2])], "configuration"),
         ]
         for (tracks, word) in cases {
             let error = #expect(throws: MediaError.self) { try Output(MemoryStore(), tracks: tracks) }

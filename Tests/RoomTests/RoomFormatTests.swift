@@ -100,7 +100,7 @@ extension InProcess {
             let (plain, turned) = ("\(directory.path)/a.mp4", "\(directory.path)/turned.mp4")
             try await Self.make(plain, size: degrees == 180 ? "640x360" : "360x640")
             try await FFmpegFile.make(["-i", plain, "-c", "copy", "-metadata:s:v", "rotate=\(degrees)", turned])
-            let ours = try await Self.run("turned.mp4", directory)
+            let ours = try await Self.run("turned.mp4", directory, seconds: 0.2)
             try await FFmpegFile.make(["-i", turned, "-frames:v", "6", "\(directory.path)/theirs.y4m"])
             let theirs = try Self.frames("theirs.y4m", directory)
             #expect(ours.count == 6 && theirs.count == 6)

@@ -85,8 +85,10 @@ extension InProcess {
             try await room.command(.delete, "/v1/scenes/mine", "")
             let left = try #require(
                 try await room.command(.patch, "/v1/room", alone).member("tick")?.integer)
+            // The connection is closed and the events are sent after the reply.
+            let removed = try await room.told("source.removed") { $0.member("uid")?.string == "3003" }
+            try await room.told("ingest.lost") { $0.member("uid")?.string == "3003" }
             #expect(room.events.all("ingest.lost", uid: third).count == 1)
-            let removed = try #require(room.events.all("source.removed", uid: third).first)
             #expect(removed.member("wasPublishing")?.content == .boolean(true))
             await #expect(throws: ScriptedPublisher.Refused.self) { try await room.connect(third) }
             // As a label value: another number may contain these digits.

@@ -143,7 +143,9 @@ extension InProcess {
                 told["scene \(scene[key: "sceneId"]?.string ?? "")"] =
                     "\(scene[key: "revision"]?.text() ?? "") \(scene[key: "uids"]?.text() ?? "")"
             }
-            told["document"] = try await room.command(.get, "/v1/document", settles: settles).body
+            // A successor may write the members in another order.
+            let document = try await room.command(.get, "/v1/document", settles: settles).body
+            told["document"] = JSONParser.parse(Array(document.utf8)).root?.canonical.text()
             return told
         }
 

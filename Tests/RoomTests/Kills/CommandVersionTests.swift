@@ -76,7 +76,7 @@ extension InProcess {
             // A successor shows slate only if viewers saw something before.
             try await first.told("segment.published")
             let before = try await Facts(first, directory, pipeline)
-            #expect(before.told["pk.endScene"] == "guest")
+            #expect(before.told["pk.endScene"] == "\"guest\"")
             first.kill()
 
             var later = try CommandedFile(path)
@@ -104,7 +104,7 @@ extension InProcess {
             let third = try await Self.successor(of: second, pipeline)
             try await third.goLive(HarnessRooms.first)
             let old = try await Facts(third, directory, pipeline)
-            #expect(old.differences(from: changed) == ["pk.endScene: guest became solo"])
+            #expect(old.differences(from: changed) == ["pk.endScene: \"guest\" became \"solo\""])
             #expect(old.revision >= changed.revision)
             // Back and forth once more: members written by the later version are still there.
             try await Self.drain(third)
