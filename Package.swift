@@ -302,6 +302,10 @@ let package = Package(
             ],
             swiftSettings: judged),
         .testTarget(
+            name: "ReferenceTests",
+            dependencies: ["TestSupport", "Admission", "Events", "LibAV", "MediaTypes", "Origin", "PipelineSpec", "RTMP"],
+            swiftSettings: judged),
+        .testTarget(
             name: "EndToEndTests",
             dependencies: ["TestSupport", "Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             exclude: ["Scripts"],
