@@ -1,13 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Code that touches raw memory says so at every step: `grep -rn "unsafe " Sources` is the audit list.
+/// Every expression that uses raw memory is marked: `grep -rn "unsafe " Sources` lists them for an audit.
 let auditedMemory: [SwiftSetting] = [.strictMemorySafety(), .enableUpcomingFeature("InternalImportsByDefault")]
 let house: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
 
-/// Most tests are compiled without the optimizer, which takes longer over them than they run; what they test is
-/// optimized, and so are those that work on every sample or byte themselves, or on the clock.
-/// Without batch mode each file gets a compiler of its own, which loads every module anew: twice the time.
+/// Most tests are compiled without optimization, since optimizing them takes longer than running them. The code under test is
+/// optimized, and so are tests that process every sample or byte themselves or measure time.
+/// Without batch mode, each file is compiled by a separate process that loads all modules again, which takes twice as long.
 let judged: [SwiftSetting] =
     house
     + [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-num-threads", "0"])]
@@ -28,81 +28,83 @@ let package = Package(
     name: "tandem",
     products: [
         .executable(name: "tandem", targets: ["tandem"]),
-        // What benchmarks/ measures: kernels and protocol cores alone, which start fast; that counts under callgrind.
+        // Used by benchmarks/. It contains only kernels and protocol cores, so that it starts fast under callgrind.
         .library(name: "TandemCores", targets: ["MediaKernels", "BenchCases"]),
-        // What Tests/Fuzz/ throws bytes at.
+        // Used by Tests/Fuzz/.
         .library(name: "TandemFuzz", targets: ["FuzzCases"]),
     ],
-    // Within the minor version that the tests passed with (.ci/dependencies.txt; `make resolved` compares), for the reasons named.
+    // Limited to the minor version that was tested (.ci/dependencies.txt; `make resolved` compares), for the stated reasons.
     dependencies: [
-        // The servers rely on details of its back-pressure and of its HTTP parser, which minor versions have changed.
+        // The servers depend on details of its back-pressure and of its HTTP parser, which have changed in minor versions.
         .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.0")),
-        // Brings BoringSSL: its defaults (ciphers, versions) are part of what the guides promise.
+        // Includes BoringSSL, whose defaults (ciphers, versions) are documented in the guides.
         .package(url: "https://github.com/apple/swift-nio-ssl", .upToNextMinor(from: "2.37.2")),
-        // Its HTTP/2 server is configured by API that is younger than its minor version.
+        // The HTTP/2 server's configuration API is newer than this minor version.
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", .upToNextMinor(from: "2.28.0"), traits: []),
-        // Its connection pool decides how webhooks and uploads repeat themselves.
+        // The behavior of its connection pool affects retries of webhooks and uploads.
         .package(url: "https://github.com/swift-server/async-http-client", .upToNextMinor(from: "1.37.0")),
-        // Prints `--help` and the completions, which tests compare.
+        // Generates `--help` texts and completions, which tests compare.
         .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.0")),
-        // `RigidDeque` and `UniqueDeque` came with 1.6.
+        // `RigidDeque` and `UniqueDeque` need 1.6.
         .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
-        // Small and stable API: any later minor version will do.
+        // Small, stable APIs: any later minor version works.
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
     ],
-    // Ground floor first. A target may import only targets above it in this list (Tests/ArchitectureTests holds it so).
+    // Lowest layer first: a target may import only targets above it in this list (checked by Tests/ArchitectureTests).
     targets: [
         .systemLibrary(
             name: "CLibAV", pkgConfig: "libavfilter",
             providers: [
                 .apt(["libavcodec-dev", "libavformat-dev", "libavfilter-dev", "libswresample-dev", "zlib1g-dev"])
             ]),
-        // The pages' files as C data: see its header.
+        // The files of the web pages as C data; see its header.
         .target(name: "CPages"),
-        // The commit of the build, for `tandem --version`: a target of its own, so that a new commit compiles one C file.
+        // The commit for `tandem --version`. As a separate target, a new commit recompiles only one C file.
         .target(name: "CVersion"),
         .target(name: "MediaKernels", swiftSettings: auditedMemory),
         .target(name: "MediaTypes", dependencies: ["MediaKernels"], swiftSettings: house),
         .target(
-            name: "Stages", dependencies: ["MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
+            name: "Threading",
+            dependencies: ["MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
         .target(name: "RTMP", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLS", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "HLSLint", dependencies: ["MediaTypes", "MediaKernels"], swiftSettings: house),
         .target(name: "PipelineSpec", dependencies: ["MediaTypes"], swiftSettings: house),
         .target(
-            name: "Plan",
+            name: "CapacityPlan",
             dependencies: ["PipelineSpec", "MediaTypes", .product(name: "DequeModule", package: "swift-collections")],
             swiftSettings: house),
-        .target(name: "Manifest", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
-        .target(name: "TLSFiles", dependencies: ["Stages", "MediaTypes", nioSSL] + nio, swiftSettings: house),
+        .target(name: "Secrets", dependencies: ["PipelineSpec", "Threading", "MediaTypes"], swiftSettings: house),
+        .target(name: "Manifest", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"], swiftSettings: house),
+        .target(name: "TLSFiles", dependencies: ["Threading", "MediaTypes", nioSSL] + nio, swiftSettings: house),
         .target(
             name: "Egress",
             dependencies: ["PipelineSpec", "MediaTypes"] + nio,
             swiftSettings: house),
         .target(name: "LibAV", dependencies: ["CLibAV", "MediaTypes", "MediaKernels"], swiftSettings: auditedMemory),
         .target(
-            name: "Admission", dependencies: ["LibAV", "RTMP", "HLS", "PipelineSpec", "MediaTypes"],
+            name: "PublishAuth", dependencies: ["LibAV", "RTMP", "HLS", "PipelineSpec", "MediaTypes"],
             swiftSettings: house),
         .target(
             name: "Ingest",
             dependencies: [
-                "Admission", "TLSFiles", "Egress", "RTMP", "LibAV", "Stages", "PipelineSpec", "MediaTypes",
+                "PublishAuth", "TLSFiles", "Egress", "RTMP", "LibAV", "Threading", "PipelineSpec", "MediaTypes",
                 "MediaKernels", nioSSL,
                 logging, .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ] + nio, swiftSettings: house),
         .target(
             name: "Program",
             dependencies: [
-                "LibAV", "Stages", "MediaTypes", "MediaKernels", logging,
+                "LibAV", "Threading", "MediaTypes", "MediaKernels", logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
         .target(
-            name: "Ladder", dependencies: ["LibAV", "Stages", "MediaTypes", "MediaKernels", logging],
+            name: "Encoding", dependencies: ["LibAV", "Threading", "MediaTypes", "MediaKernels", logging],
             swiftSettings: house),
         .target(
             name: "Packager", dependencies: ["HLS", "LibAV", "MediaTypes", "MediaKernels"], swiftSettings: house),
@@ -112,7 +114,7 @@ let package = Package(
         .target(
             name: "Upload",
             dependencies: [
-                "Egress", "Packager", "HLS", "LibAV", "Stages", "MediaTypes",
+                "Egress", "Packager", "HLS", "LibAV", "Threading", "MediaTypes",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 nioSSL,
@@ -120,14 +122,14 @@ let package = Package(
         .target(
             name: "Push",
             dependencies: [
-                "Egress", "PipelineSpec", "RTMP", "LibAV", "Stages", "MediaTypes", "MediaKernels", nioSSL, logging,
+                "Egress", "PipelineSpec", "RTMP", "LibAV", "Threading", "MediaTypes", "MediaKernels", nioSSL, logging,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ] + nio,
             swiftSettings: house),
         .target(
             name: "Events",
             dependencies: [
-                "Egress", "PipelineSpec", "LibAV", "Stages", "MediaTypes", nioSSL,
+                "Egress", "PipelineSpec", "LibAV", "Threading", "MediaTypes", nioSSL,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -135,7 +137,7 @@ let package = Package(
         .target(
             name: "HTTPListener",
             dependencies: [
-                "TLSFiles", "Stages", "MediaTypes", nioSSL, httpTypes, logging,
+                "TLSFiles", "Threading", "MediaTypes", nioSSL, httpTypes, logging,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ] + hummingbird + nio,
@@ -149,27 +151,48 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "CPages", "Events", "HTTPListener", "Stages", "MediaTypes", httpTypes, logging,
+                "CPages", "Events", "HTTPListener", "PipelineSpec", "Threading", "MediaTypes", httpTypes, logging,
                 .product(name: "DequeModule", package: "swift-collections"),
             ] + nio,
             exclude: ["Page", "openapi.json"], swiftSettings: house),
         .target(
+            name: "RoomSources",
+            dependencies: [
+                "Ingest", "Program", "Packager", "Events", "Control", "Egress", "PipelineSpec", "Secrets", "LibAV",
+                "HLS", "RTMP", "TLSFiles", "PublishAuth", "Threading", "MediaTypes", "MediaKernels", logging,
+            ], swiftSettings: house),
+        .target(
+            name: "RoomScenes",
+            dependencies: [
+                "RoomSources", "Program", "Control", "PipelineSpec", "LibAV", "HLS", "Threading", "MediaTypes", logging,
+            ], swiftSettings: house),
+        .target(
+            name: "RoomOutputs",
+            dependencies: [
+                "Control", "Push", "Upload", "Recording", "Packager", "Encoding", "Program", "LibAV", "Secrets",
+                "Egress",
+                "PipelineSpec", "HLS", "RTMP", "Threading", "MediaTypes", "MediaKernels", logging,
+            ], swiftSettings: house),
+        .target(
             name: "Room",
             dependencies: [
-                "Ingest", "Program", "Ladder", "Packager", "Recording", "Upload", "Push", "Events", "Origin", "Control",
+                "RoomSources", "RoomScenes", "RoomOutputs",
+                "Ingest", "Program", "Encoding", "Packager", "Recording", "Upload", "Push", "Events", "Origin",
+                "Control",
                 "Egress",
-                "PipelineSpec",
+                "PipelineSpec", "Secrets",
                 "LibAV", "HLS",
-                "RTMP", "TLSFiles", "Admission",
-                "Stages", "MediaTypes", "MediaKernels", logging,
+                "RTMP", "TLSFiles", "PublishAuth",
+                "Threading", "MediaTypes", "MediaKernels", logging,
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: house),
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "CVersion", "Room", "Control", "Events", "Recording", "Origin", "PipelineSpec", "Plan", "Manifest", "Push",
-                "RTMP", "Egress", "HLS", "HLSLint", "LibAV", "Stages", "MediaTypes",
+                "CVersion", "Room", "RoomOutputs", "Control", "Events", "Recording", "Origin", "PipelineSpec",
+                "CapacityPlan",
+                "Manifest", "Push", "RTMP", "Egress", "HLS", "HLSLint", "LibAV", "Threading", "MediaTypes",
                 logging,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -180,33 +203,35 @@ let package = Package(
         .testTarget(name: "MediaKernelsTests", dependencies: ["TestSupport", "MediaKernels"], swiftSettings: house),
         .testTarget(
             name: "MediaTypesTests", dependencies: ["TestSupport", "MediaTypes", "MediaKernels"], swiftSettings: judged),
-        .testTarget(name: "StagesTests", dependencies: ["Stages"], swiftSettings: judged),
+        .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: judged),
         .testTarget(name: "LibAVTests", dependencies: ["LibAV", "MediaTypes"], swiftSettings: judged),
         .testTarget(
             name: "ProgramTests",
-            dependencies: ["TestSupport", "Program", "LibAV", "RTMP", "Stages", "MediaTypes", "MediaKernels"],
+            dependencies: ["TestSupport", "Program", "LibAV", "RTMP", "Threading", "MediaTypes", "MediaKernels"],
             swiftSettings: judged
         ),
         .testTarget(
-            name: "LadderTests", dependencies: ["Ladder", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
+            name: "EncodingTests", dependencies: ["Encoding", "LibAV", "HLS", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
         .testTarget(
             name: "PipelineSpecTests", dependencies: ["TestSupport", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
-        .testTarget(name: "PlanTests", dependencies: ["Plan", "PipelineSpec", "MediaTypes"], swiftSettings: judged),
         .testTarget(
-            name: "ManifestTests", dependencies: ["Manifest", "Plan", "PipelineSpec", "MediaTypes"],
+            name: "CapacityPlanTests", dependencies: ["CapacityPlan", "PipelineSpec", "MediaTypes"],
+            swiftSettings: judged),
+        .testTarget(
+            name: "ManifestTests", dependencies: ["Manifest", "CapacityPlan", "PipelineSpec", "MediaTypes"],
             exclude: ["Golden"],
             swiftSettings: judged),
-        // Here for its access to `package` code; only benchmarks/ uses it.
+        // In this package for access to `package` declarations; used only by benchmarks/.
         .target(
             name: "BenchCases", dependencies: ["RTMP", "HLS", "MediaTypes", "MediaKernels"],
             path: "benchmarks/Sources/BenchCases", swiftSettings: house),
-        // Here for its access to `package` code; Tests/Fuzz and FuzzTests use it.
+        // In this package for access to `package` declarations; used by Tests/Fuzz and FuzzTests.
         .target(
             name: "FuzzCases",
             dependencies: [
-                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "Admission", "Ingest", "Events", "HTTPListener",
+                "RTMP", "HLS", "HLSLint", "LibAV", "PipelineSpec", "PublishAuth", "Ingest", "Events", "HTTPListener",
                 "Control",
                 "MediaTypes", "MediaKernels", httpTypes,
             ],
@@ -240,12 +265,12 @@ let package = Package(
             name: "HTTPProbe", dependencies: ["TestSupport", nioSSL] + nio, path: "Tests/HTTPProbe",
             swiftSettings: house),
         .testTarget(
-            name: "AdmissionTests", dependencies: ["Admission", "RTMP", "PipelineSpec", "MediaTypes"],
+            name: "PublishAuthTests", dependencies: ["PublishAuth", "RTMP", "PipelineSpec", "MediaTypes"],
             swiftSettings: judged),
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "TestSupport", "Ingest", "Admission", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec",
+                "TestSupport", "Ingest", "PublishAuth", "TLSFiles", "Egress", "HTTPProbe", "RTMP", "PipelineSpec",
                 "MediaTypes", "MediaKernels", nioSSL, logging, .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             swiftSettings: judged),
@@ -296,8 +321,9 @@ let package = Package(
         .testTarget(
             name: "RoomTests",
             dependencies: [
-                "TestSupport", "Room", "Control", "Recording", "Packager", "Events", "PipelineSpec",
-                "HLSLint", "HLS", "Ladder", "LibAV", "Stages", "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
+                "TestSupport", "Room", "RoomSources", "RoomScenes", "RoomOutputs", "Secrets", "Control", "Recording",
+                "Packager", "Events", "PipelineSpec", "HLSLint", "HLS", "Encoding", "LibAV", "Threading", "MediaTypes",
+                "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
             swiftSettings: judged),

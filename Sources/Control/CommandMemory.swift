@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// What earlier workers of the room have stored about answered commands.
 package struct CommandMemory: Sendable {
-    /// See ``ControlLedger``.
+    /// See ``CommandRevisions``.
     package var revision: Int64
     /// Oldest first.
     package var replies: [KeptReply]

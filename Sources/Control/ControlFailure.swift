@@ -84,6 +84,11 @@ package struct ControlFailure: Error, Sendable, Hashable {
         ControlFailure(code: "requestFailed", number: 1417, status: 502, what: what, fix: fix)
     }
 
+    /// The state of the room does not allow what the request asks for.
+    package static func conflict(_ what: String, fix: String) -> ControlFailure {
+        ControlFailure(code: "requestFailed", number: 1417, status: 409, what: what, fix: fix)
+    }
+
     /// The scene's layout is invalid.
     package static func invalidLayout(_ what: String, fix: String) -> ControlFailure {
         ControlFailure(code: "invalidLayout", number: 1501, status: 422, what: what, fix: fix)

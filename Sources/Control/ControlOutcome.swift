@@ -4,7 +4,7 @@ import HTTPTypes
 /// The HTTP reply to a request of the control API, and whether the request changed the room.
 package struct ControlOutcome: Sendable {
     package var reply: ListenerReply
-    /// Whether it changed something; ``ControlLedger`` counts such commands. Not used for reading requests.
+    /// Whether it changed something; ``CommandRevisions`` counts such commands. Not used for reading requests.
     package var changed: Bool
 
     /// - Parameter changed: True by default, because the replies of most commands do not tell.

@@ -19,7 +19,7 @@ package struct ControlPage: Sendable {
 
     /// - Parameters:
     ///   - player: Source text of the player scripts.
-    ///   - keyOrigin: See ``ControlDoors/keyOrigin``.
+    ///   - keyOrigin: See ``ControlListenerOptions/keyOrigin``.
     init(player: String, keyOrigin: String? = nil) {
         self.player = player
         // Only the keys may come from other origins, and nothing is inline. `blob:` is for the page's media source and

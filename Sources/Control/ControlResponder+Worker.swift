@@ -20,9 +20,9 @@ extension ControlResponder {
         try Self.refuseUnknown(query, known: ["tail"])
         var count = Self.usualTail
         if let text = query.last?.value {
-            guard let number = Int(text), (1...LogBook.capacity).contains(number) else {
+            guard let number = Int(text), (1...LogRing.capacity).contains(number) else {
                 throw .invalidFormat(
-                    "\"\(text.prefix(32))\" is not a valid number of lines", fix: "use 1 to \(LogBook.capacity)")
+                    "\"\(text.prefix(32))\" is not a valid number of lines", fix: "use 1 to \(LogRing.capacity)")
             }
             count = number
         }
@@ -47,7 +47,7 @@ extension ControlResponder {
         return LogLevelReply(level: level.rawValue, changed: isChange)
     }
 
-    private func logBook() throws(ControlFailure) -> LogBook {
+    private func logBook() throws(ControlFailure) -> LogRing {
         guard let book = self.doors.logs else {
             throw .notFound("this process does not keep log lines", fix: "read its standard error")
         }

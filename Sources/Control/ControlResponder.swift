@@ -14,17 +14,19 @@ package struct ControlResponder: Sendable {
 
     let room: any RoomControlling
     private let guardian: AccessGuard
-    let doors: ControlDoors
+    let doors: ControlListenerOptions
     private let page: ControlPage
-    private let ledger: ControlLedger
-    private let followers = FollowerPlaces()
+    private let ledger: CommandRevisions
+    private let followers = FollowerSlots()
 
-    package init(room: any RoomControlling, guardian: AccessGuard, doors: ControlDoors = ControlDoors()) {
+    package init(
+        room: any RoomControlling, guardian: AccessGuard, doors: ControlListenerOptions = ControlListenerOptions()
+    ) {
         self.room = room
         self.guardian = guardian
         self.doors = doors
         self.page = ControlPage(player: doors.player, keyOrigin: doors.keyOrigin)
-        self.ledger = ControlLedger(incarnation: room.incarnation, memory: room.commandMemory)
+        self.ledger = CommandRevisions(incarnation: room.incarnation, memory: room.commandMemory)
     }
 
     func carryOut(_ body: () throws(ControlFailure) -> Bool) throws(ControlFailure) {
@@ -58,7 +60,7 @@ package struct ControlResponder: Sendable {
         }
         let isCommander = self.guardian.refusal(of: request.head, isOpen: false) == nil
         guard let place = self.followers.take(isCommander: isCommander) else {
-            return answer(.problem(FollowerPlaces.refusal))
+            return answer(.problem(FollowerSlots.refusal))
         }
         if let numbers { return answer(numbers.reply(from: self.room, request, place)) }
         waiting?.answer(from: self.room.eventLog, request, place, answer)

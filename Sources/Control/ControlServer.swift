@@ -56,7 +56,8 @@ package final class ControlServer: Sendable {
     /// - Throws: ``MediaError/Code/bindFailed``; ``MediaError/Code/rejected`` if other machines can connect and there
     ///   is no token.
     package static func start(
-        listen: ListenAddress, token: String?, room: any RoomControlling, doors: ControlDoors = ControlDoors(),
+        listen: ListenAddress, token: String?, room: any RoomControlling,
+        doors: ControlListenerOptions = ControlListenerOptions(),
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> ControlServer {
         try Self.checkAccess(listen: listen, hasToken: token != nil)

@@ -3,7 +3,7 @@
 #elseif canImport(Musl)
     import Musl
 #endif
-import Stages
+import Threading
 
 /// The threads that answer operators. A command that blocks (on a remote file, a lock, or the encoding of a JPEG)
 /// delays no reading request, no probe and nothing on the media path, and never the end of the room.

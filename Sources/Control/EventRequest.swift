@@ -38,7 +38,7 @@ struct EventRequest {
     }
 
     func answer(
-        from log: EventLog, _ request: ListenerRequest, _ place: FollowerPlaces.Place,
+        from log: EventLog, _ request: ListenerRequest, _ place: FollowerSlots.Place,
         _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) {
         switch self.kind {
@@ -110,10 +110,10 @@ private final class WaitingPage: Sendable {
     private let log: EventLog
     private let query: EventRequest.EventQuery
     private let answer: @Sendable (ListenerReply) -> Void
-    private let state: Mutex<(observer: Int?, place: FollowerPlaces.Place?)>
+    private let state: Mutex<(observer: Int?, place: FollowerSlots.Place?)>
 
     init(
-        _ log: EventLog, _ query: EventRequest.EventQuery, _ place: FollowerPlaces.Place,
+        _ log: EventLog, _ query: EventRequest.EventQuery, _ place: FollowerSlots.Place,
         _ answer: @escaping @Sendable (ListenerReply) -> Void
     ) {
         (self.log, self.query, self.answer) = (log, query, answer)

@@ -10,12 +10,12 @@ final class EventStream: ReplyStream {
     private static let eventsAtOnce = 64
 
     private let log: EventLog
-    private let place: FollowerPlaces.Place
+    private let place: FollowerSlots.Place
     private let waker: StreamWaker
     /// Number of the last event sent.
     private let known: Mutex<Int64>
 
-    init(_ log: EventLog, after known: Int64, on loop: (any EventLoop)?, _ place: FollowerPlaces.Place) {
+    init(_ log: EventLog, after known: Int64, on loop: (any EventLoop)?, _ place: FollowerSlots.Place) {
         self.log = log
         self.place = place
         self.waker = StreamWaker(log, on: loop, each: Self.beat)

@@ -5,11 +5,11 @@ import HTTPTypes
 struct MediaRequest {
     private static let prefix = "/media/"
 
-    private let media: ControlDoors.Media
+    private let media: ControlListenerOptions.Media
     private let request: ListenerRequest
 
     /// Returns `nil` for other requests, or if the room has no HLS output.
-    init?(_ request: ListenerRequest, _ doors: ControlDoors) {
+    init?(_ request: ListenerRequest, _ doors: ControlListenerOptions) {
         guard let media = doors.media, request.head.method == .get || request.head.method == .head,
             let path = request.head.path, path.hasPrefix(Self.prefix)
         else { return nil }

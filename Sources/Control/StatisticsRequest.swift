@@ -18,7 +18,7 @@ struct StatisticsRequest {
 
     static let fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
 
-    func reply(from room: any RoomControlling, _ request: ListenerRequest, _ place: FollowerPlaces.Place)
+    func reply(from room: any RoomControlling, _ request: ListenerRequest, _ place: FollowerSlots.Place)
         -> ListenerReply
     {
         let stream = StatisticsStream(room, isDebug: self.isDebug, on: request.client.eventLoop, place)
@@ -30,10 +30,10 @@ struct StatisticsRequest {
 private final class StatisticsStream: ReplyStream {
     private let room: any RoomControlling
     private let isDebug: Bool
-    private let place: FollowerPlaces.Place
+    private let place: FollowerSlots.Place
     private let waker: StreamWaker
 
-    init(_ room: any RoomControlling, isDebug: Bool, on loop: (any EventLoop)?, _ place: FollowerPlaces.Place) {
+    init(_ room: any RoomControlling, isDebug: Bool, on loop: (any EventLoop)?, _ place: FollowerSlots.Place) {
         (self.room, self.isDebug, self.place) = (room, isDebug, place)
         self.waker = StreamWaker(room.eventLog, on: loop, each: .seconds(1), isDue: true)
     }

@@ -4,7 +4,7 @@ import MediaTypes
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-import Stages
+import Threading
 import Synchronization
 
 /// Sends the room's events to its webhooks, each in its own task, so that a slow, faulty or unreachable webhook delays
@@ -32,7 +32,7 @@ package final class EventDelivery: Sendable {
     private let initial: [Webhook]
     private let roomID: String
     private let log: EventLog
-    private let book: DeliveryBook
+    private let book: DeliveryLog
     private let client: HTTPClient
     private let egress: EgressGate?
     private let notify: Notify
@@ -54,7 +54,7 @@ package final class EventDelivery: Sendable {
         self.initial = webhooks
         self.roomID = roomID
         self.log = log
-        self.book = DeliveryBook(directory: directory)
+        self.book = DeliveryLog(directory: directory)
         self.notify = notify
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4
@@ -115,7 +115,7 @@ package final class EventDelivery: Sendable {
     }
 
     /// Number of attempts by result, for each current webhook, with the public part of its URL.
-    package var tallies: [(url: String, tally: WebhookTally)] {
+    package var tallies: [(url: String, tally: WebhookCounters)] {
         self.state.withLock { $0.services.map { ($0.receiver.webhook.shownURL, $0.receiver.tally) } }
     }
 
@@ -229,7 +229,7 @@ package final class EventDelivery: Sendable {
         }
         if let gate = self.egress, !gate.policy.webhooks.contains(webhook.url) {
             do {
-                let answer = try await JudgedPost.send(
+                let answer = try await CheckedPost.send(
                     to: webhook.url, fields: fields, body: sent.body, gate: gate, timeout: webhook.timeout)
                 return Self.outcome(answer.status.code, answer.headers, now: timestamp)
             } catch {

@@ -4,7 +4,7 @@
     import Musl
 #endif
 import Dispatch
-import Stages
+import Threading
 import Synchronization
 
 /// Stores the room's events in a file, so that a successor continues the numbering, can answer late requests, and
@@ -36,7 +36,8 @@ package final class EventJournal: Sendable {
     /// Reads the events of earlier workers, the oldest first; incomplete lines are skipped.
     package static func read(directory: String) -> [EventRecord] {
         [Self.earlierName, Self.name].flatMap { name -> [EventRecord] in
-            WholeRead.tail(of: "\(directory)/\(name)", limit: EventLog.byteCapacity).split(separator: 0x0A).compactMap {
+            FileReading.tail(of: "\(directory)/\(name)", limit: EventLog.byteCapacity).split(separator: 0x0A).compactMap
+            {
                 EventLine.event(Array($0))
             }
         }
@@ -76,8 +77,9 @@ package final class EventJournal: Sendable {
         let file = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         // A worker killed while writing, or a full disk, may have left an incomplete line.
-        let isCut = WholeRead.tail(of: path, limit: 1).last.map { $0 != 0x0A } ?? false
-        WholeWrite.write(Array((isCut ? "\n" : "").utf8) + Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
+        let isCut = FileReading.tail(of: path, limit: 1).last.map { $0 != 0x0A } ?? false
+        FileWriting.write(
+            Array((isCut ? "\n" : "").utf8) + Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
         let size = lseek(file, 0, SEEK_END)
         Glibc.close(file)
         if size > Self.fileBytes { rename(path, "\(self.directory)/\(Self.earlierName)") }

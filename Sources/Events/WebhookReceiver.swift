@@ -9,7 +9,7 @@ final class WebhookReceiver: Sendable {
         var webhook: Webhook
         var isRefusing = false
         var lastEvent: Int64?
-        var tally = WebhookTally()
+        var tally = WebhookCounters()
     }
 
     /// Derived from its URL, which does not change.
@@ -27,7 +27,7 @@ final class WebhookReceiver: Sendable {
     /// The last event at the time of its removal; `nil` if it is not removed.
     var lastEvent: Int64? { self.state.withLock { $0.lastEvent } }
 
-    var tally: WebhookTally { self.state.withLock { $0.tally } }
+    var tally: WebhookCounters { self.state.withLock { $0.tally } }
 
     /// Counts the result of an attempt.
     func count(_ outcome: WebhookQueue.Outcome) { self.state.withLock { $0.tally.count(outcome) } }

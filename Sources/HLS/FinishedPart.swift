@@ -22,7 +22,7 @@ package struct FinishedPart: Sendable {
     package let sampleCount: Int
     /// The samples of an audio part, so that its end can still be cut; empty for video, and if another worker wrote the
     /// part.
-    let samples: [GridSample]
+    let samples: [PlacedSample]
     /// Timed metadata of an audio part; empty under the same conditions as ``samples``.
     let messages: [EventMessage]
 
@@ -54,7 +54,7 @@ package struct FinishedPart: Sendable {
     ///   - messages: Timed metadata of the part.
     ///   - isolatesKey: A key frame at the start of the part gets a fragment of its own.
     init(
-        number: Int64, kind: TrackKind, samples: [GridSample], end: Int64?, startsSegment: Bool,
+        number: Int64, kind: TrackKind, samples: [PlacedSample], end: Int64?, startsSegment: Bool,
         messages: [EventMessage] = [], isolatesKey: Bool = false
     ) {
         let start = samples.first?.time ?? 0

@@ -6,7 +6,7 @@ package import MediaTypes
 /// such as `fps`, `fps × 1000` or the sample rate. Video is moved to the nearest frame.
 ///
 /// Invariants:
-/// (1) A sample belongs to the part that contains its ``GridSample/time``: audio by its start, video by its decoding
+/// (1) A sample belongs to the part that contains its ``PlacedSample/time``: audio by its start, video by its decoding
 ///     time, which for an IDR frame is its presentation time. With closed GOPs every rendition is therefore cut at the
 ///     same frames, however many frames its encoder reorders.
 /// (2) Video parts are contiguous: a part starts and ends on the grid. If a frame is missing, the previous one is shown
@@ -44,12 +44,12 @@ package struct TrackSegmenter: Sendable {
     /// Key frames at the start of a part get their own fragment.
     private let isolatesKeys: Bool
     /// Where the slots begin.
-    private var slots: SlotTable
+    private var slots: SegmentBoundaries
     /// Metadata for the frames that are still to come.
-    package var cues = TrackCues()
+    package var cues = PendingFrameMetadata()
     private let firstTime: Int64
     private var currentPart: Int64
-    private var samples: [GridSample] = []
+    private var samples: [PlacedSample] = []
     private var openBytes = 0
     private var parts: [FinishedPart] = []
     private var lastTime: Int64?
@@ -68,13 +68,13 @@ package struct TrackSegmenter: Sendable {
     ///     track's frames.
     ///   - isolatesKeys: For an I-frame playlist: a key frame at the start of a part gets a fragment of its own.
     package init(
-        kind: TrackKind, grid: OutputGrid, firstTick: Int64, slots: SlotTable? = nil, frameStep: Int = 1,
+        kind: TrackKind, grid: OutputGrid, firstTick: Int64, slots: SegmentBoundaries? = nil, frameStep: Int = 1,
         isolatesKeys: Bool = false
     ) {
         self.isolatesKeys = isolatesKeys
         self.kind = kind
         self.grid = grid
-        let slots = slots ?? SlotTable(grid: grid)
+        let slots = slots ?? SegmentBoundaries(grid: grid)
         self.slots = slots
         self.ticksPerPicture = OutputGrid.ticksPerFrame * Int64(max(1, frameStep))
         let slot = slots.slot(ofFrame: min(max(0, firstTick), OutputGrid.lastTick / OutputGrid.ticksPerFrame))
@@ -144,7 +144,7 @@ package struct TrackSegmenter: Sendable {
         return output
     }
 
-    /// Plans cuts at these frames; only before the first packet. See ``SlotTable/plan(cuts:)``.
+    /// Plans cuts at these frames; only before the first packet. See ``SegmentBoundaries/plan(cuts:)``.
     package mutating func plan(cuts frames: [Int64]) { self.slots.plan(cuts: frames) }
 
     /// Begins a new slot at a frame. No packet of this frame or a later one may have been added.
@@ -175,7 +175,7 @@ package struct TrackSegmenter: Sendable {
     // MARK: Placing
 
     /// Places the packet on the track's timeline; `nil` if it cannot be used.
-    private mutating func place(_ packet: CodedPacket) -> GridSample? {
+    private mutating func place(_ packet: CodedPacket) -> PlacedSample? {
         guard packet.kind == self.kind, packet.timescale > 0, packet.count > 0,
             self.openBytes + packet.count <= Self.largestPart
         else { return nil }
@@ -204,7 +204,7 @@ package struct TrackSegmenter: Sendable {
         guard slot - self.grid.slot(ofPart: self.currentPart) <= Self.longestJump else { return nil }
         self.lastTime = time
         self.lastDTS = dts
-        return GridSample(
+        return PlacedSample(
             memory: packet.memory, range: packet.range, time: time, pts: pts, nominal: nominal, isKey: packet.isKey)
     }
 
@@ -273,7 +273,7 @@ package struct TrackSegmenter: Sendable {
     }
 
     /// Keeps (2): the first sample starts with the part and the last one ends with it.
-    private static func fit(_ samples: inout [GridSample], start: Int64, end: Int64) {
+    private static func fit(_ samples: inout [PlacedSample], start: Int64, end: Int64) {
         if samples[0].time > start {
             // Shown from the part's start instead of leaving a hole, if it is the first frame shown.
             if samples[0].pts == samples[0].time { samples[0].pts = start }

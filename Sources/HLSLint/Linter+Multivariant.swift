@@ -87,7 +87,9 @@ extension Linter {
             )
         }
         // Parametric stereo makes two channels of one, and may be unsignaled.
-        if declared == 2, most == 1, !history.isPlainAAC, history.codecs.contains(where: CodecCover.isAAC) { return }
+        if declared == 2, most == 1, !history.isPlainAAC, history.codecs.contains(where: CodecCompatibility.isAAC) {
+            return
+        }
         if declared != most {
             self.addOnce(
                 .channelsWrong, "\(uri): CHANNELS is \"\(text)\", the media has \(most)", in: self.url, at: now)
@@ -109,7 +111,7 @@ extension Linter {
             }
             for codec in declared.sorted() where !found.isEmpty && sound.allSatisfy({ !$0.codecs.isEmpty }) {
                 // HE-AAC must not be declared for audio that is certainly AAC-LC.
-                let isHighEfficiency = CodecCover.isHighEfficiency(codec)
+                let isHighEfficiency = CodecCompatibility.isHighEfficiency(codec)
                 let candidates = ([history] + sound).filter { !isHighEfficiency || !$0.isPlainAAC }.flatMap(\.codecs)
                 if !candidates.contains(where: { Self.stands(codec, for: $0.lowercased()) }) {
                     fault(.codecsWrong, "CODECS names \(codec), which no media has")
@@ -142,7 +144,7 @@ extension Linter {
 
     /// Whether a declared codec is the found one, or covers it.
     static func stands(_ declared: String, for found: String) -> Bool {
-        self.matches(declared, found) || CodecCover.covers(declared, found)
+        self.matches(declared, found) || CodecCompatibility.covers(declared, found)
     }
 
     /// Sample entries whose parameters are not read here are compared by their first four characters.

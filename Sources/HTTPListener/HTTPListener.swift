@@ -4,7 +4,7 @@ package import Logging
 package import MediaTypes
 package import NIOCore
 import NIOPosix
-import Stages
+import Threading
 import Synchronization
 package import TLSFiles
 

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOPosix
-import Stages
+import Threading
 
 /// Serves the requests of one HTTP/1.1 connection, or the one request of an HTTP/2 stream, on the connection's event
 /// loop.

@@ -1,5 +1,5 @@
 import NIOCore
-import Stages
+import Threading
 
 /// State shared by all connections of one listener.
 final class RequestService: Sendable {
@@ -8,13 +8,13 @@ final class RequestService: Sendable {
     let date = DateField()
     /// Access to the event loops for answers from other threads; an answer after the end of the loop is dropped.
     let gate = Gate()
-    let pieces = FilePieces()
-    let files: OpenFiles
+    let pieces = FilePieceCache()
+    let files: FileSlots
     private let connections: OpenConnections
 
     init(limits: HTTPListenerLimits, connections: OpenConnections, respond: @escaping HTTPListener.Responder) {
         self.limits = limits
-        self.files = OpenFiles(most: limits.files)
+        self.files = FileSlots(most: limits.files)
         self.connections = connections
         self.respond = respond
     }

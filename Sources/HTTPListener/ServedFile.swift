@@ -11,13 +11,13 @@ package final class ServedFile: Sendable {
     let number: UInt64
     /// Size in bytes when it was opened.
     let size: Int
-    private let counted: OpenFiles?
+    private let counted: FileSlots?
 
     /// Returns `nil` if there is no such regular file. A symbolic link as the last component is not followed.
     package convenience init?(path: String) { self.init(path: path, counted: nil) }
 
     /// - Parameter counted: Its slot is freed when the file is closed.
-    init?(path: String, counted: OpenFiles?) {
+    init?(path: String, counted: FileSlots?) {
         // O_NONBLOCK: opening a FIFO must not wait for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

@@ -3,7 +3,7 @@
 #elseif canImport(Musl)
     import Musl
 #endif
-package import Admission
+package import PublishAuth
 package import MediaTypes
 package import PipelineSpec
 package import RTMP
@@ -48,13 +48,13 @@ package struct IngestConfiguration: Sendable {
     /// Settings of one source, apart from its stream keys.
     package struct Source: Sendable {
         /// How long received bytes may wait in the socket before they are read.
-        package var readPatience: ReadPatience
+        package var readPatience: ReadDelayLimits
         /// Codecs that its publishers may send; nil: those of the server.
         package var codecs: Set<CodecName>?
         /// A refusal that is in force from the start; nil: none.
         package var refused: Refused?
 
-        package init(readPatience: ReadPatience, codecs: Set<CodecName>? = nil, refused: Refused? = nil) {
+        package init(readPatience: ReadDelayLimits, codecs: Set<CodecName>? = nil, refused: Refused? = nil) {
             self.readPatience = readPatience
             self.codecs = codecs
             self.refused = refused
@@ -70,9 +70,9 @@ package struct IngestConfiguration: Sendable {
     /// Connections from these addresses must begin with a PROXY header; others must not.
     package var proxies: [AddressRange] = []
     /// Decides which publisher may publish which source.
-    package var admission: Admission
+    package var admission: PublishAuth
     /// Webhook that is asked about each publisher with a valid key; nil: none.
-    package var hook: HookClient?
+    package var hook: PublishWebhookClient?
     /// Unix time in seconds, for keys that expire.
     package var wallClock: @Sendable () -> Int64 = { Int64(time(nil)) }
     package var onDuplicate = DuplicatePolicy.takeover
@@ -85,8 +85,8 @@ package struct IngestConfiguration: Sendable {
     /// Nanoseconds from the accepted publish until a publisher that sends only unsupported codecs is refused.
     package var unsupportedCodecTimeout: Int64 = 5_000_000_000
     /// How long received bytes may wait in the socket, for sources with a jitter buffer of their own; see
-    /// ``ReadPacer``.
-    package var readPatience: [SourceID: ReadPatience] = [:]
+    /// ``ReadScheduler``.
+    package var readPatience: [SourceID: ReadDelayLimits] = [:]
     /// Sources that refuse publishers from the start.
     package var refused: [SourceID: Refused] = [:]
     /// Nanoseconds between a wrong key and its refusal, to slow down guessing.
@@ -94,21 +94,21 @@ package struct IngestConfiguration: Sendable {
     /// Maximum number of connections. If another one arrives, the server closes one that does not publish.
     package var maximumConnections = 256
     /// Maximum number of connections from one client network that do not publish. If there are more, the server closes
-    /// those that have made no progress for ``ConnectionLedger/patience``.
+    /// those that have made no progress for ``ConnectionLimiter/patience``.
     package var maximumWaitingPerAddress = 8
 
     package init(listen: String = "127.0.0.1:1935", bindings: [IngestBinding]) {
         self.listen = listen
-        self.admission = Admission(bindings: bindings)
+        self.admission = PublishAuth(bindings: bindings)
     }
 
-    package init(listen: String?, admission: Admission) {
+    package init(listen: String?, admission: PublishAuth) {
         self.listen = listen
         self.admission = admission
     }
 
     /// How long received bytes of `source` may wait in the socket.
-    package func readPatience(of source: SourceID) -> ReadPatience { self.readPatience[source] ?? .usual }
+    package func readPatience(of source: SourceID) -> ReadDelayLimits { self.readPatience[source] ?? .usual }
 
     /// Codecs that publishers of `source` may send.
     package func codecs(of source: SourceID) -> Set<CodecName> { self.sourceCodecs[source] ?? self.codecs }

@@ -1,11 +1,11 @@
-package import Admission
+package import PublishAuth
 import AsyncHTTPClient
 import Logging
 package import MediaTypes
 import NIOCore
 import PipelineSpec
 package import RTMP
-import Stages
+import Threading
 
 /// State shared by all connections of one ingest server. Used only on the server's single event loop, so it needs no
 /// lock; see ``IngestServer/perform(_:)``.
@@ -16,27 +16,27 @@ package final class IngestCore {
     private var hubs: [SourceID: SourceHub]
     package let emit: @Sendable (IngestEvent) -> Void
     /// Timer that checks publishers whose received bytes may wait in the socket.
-    let grid = ReadGrid()
-    private var ledger: ConnectionLedger
+    let grid = ReadTimer()
+    private var ledger: ConnectionLimiter
     private var isSweepDue = false
     private var handlers: [Int: any PublishingConnection] = [:]
     /// Number of connections that are closing and stay open for a moment so that their peers can read the refusal.
     private var lingering = 0
     private static let maximumLingering = 256
-    var admission: Admission
+    var admission: PublishAuth
     private var refusals = RefusalTable()
     /// Rate limit of publications per source. It allows an encoder that reconnects in a loop once per second, but not a
     /// client that connects, publishes and closes as fast as it can.
-    private var publications: [SourceID: RateBudget] = [:]
+    private var publications: [SourceID: TokenBucket] = [:]
     private static let publicationRate = (perSecond: Int64(1), burst: Int64(32))
-    private var failures = FailureBook()
+    private var failures = AuthFailureLimiter()
     /// Rate limit of webhook requests per client network. Ten publishers behind one address reconnect at once after a
     /// network outage; a client that exceeds the limit would delay everyone else on the webhook's connections.
-    private var questions = PlaceBudget((perSecond: 4, burst: 32))
+    private var questions = ClientRateLimiter((perSecond: 4, burst: 32))
     /// Rate limit of log lines about refused connections, per client network.
-    private var lines = PlaceBudget((perSecond: 1, burst: 20))
+    private var lines = ClientRateLimiter((perSecond: 1, burst: 20))
     /// Webhook that is asked about each publisher with a valid key; nil: none.
-    var hook: HookClient?
+    var hook: PublishWebhookClient?
     /// Access to the event loop for callers that may outlive it.
     let gate: Gate
     /// HTTP client of the webhook; nil: no webhook is configured.
@@ -46,12 +46,12 @@ package final class IngestCore {
     /// `HOST:PORT` of the SRT listener.
     var srtAddress = ""
     /// Threads that read from SRT; the server waits for them when it stops.
-    private(set) var feeds: [TransportFeed] = []
+    private(set) var feeds: [MPEGTSFeed] = []
     private var connections = 0
     private var publishers: [SourceID: any PublishingConnection] = [:]
     /// When each of them was accepted.
     private var claimedAt: [SourceID: Int64] = [:]
-    private var flapGuards: [SourceID: FlapGuard] = [:]
+    private var flapGuards: [SourceID: TakeoverLimiter] = [:]
 
     init(
         configuration: IngestConfiguration, clock: any MonotonicClock, logger: Logger, hubs: [SourceID: SourceHub],
@@ -65,10 +65,10 @@ package final class IngestCore {
         self.gate = gate
         self.emit = emit
         self.admission = configuration.admission
-        self.ledger = ConnectionLedger(
+        self.ledger = ConnectionLimiter(
             maximum: configuration.maximumConnections, maximumPerPlace: configuration.maximumWaitingPerAddress)
         self.hook = configuration.hook
-        self.client = configuration.hook.map { _ in HookClient.client() }
+        self.client = configuration.hook.map { _ in PublishWebhookClient.client() }
         for (source, refused) in configuration.refused {
             self.refusals.refuse(source, refused.refusal, until: refused.until)
         }
@@ -101,7 +101,7 @@ package final class IngestCore {
         guard !self.isSweepDue, self.ledger.isCrowded else { return }
         self.isSweepDue = true
         let core = NIOLoopBound(self, eventLoop: loop)
-        loop.scheduleTask(in: .nanoseconds(ConnectionLedger.patience)) {
+        loop.scheduleTask(in: .nanoseconds(ConnectionLimiter.patience)) {
             let core = core.value
             core.isSweepDue = false
             for number in core.ledger.sweep(now: core.clock.now()) { core.handlers[number]?.crowdedOut() }
@@ -141,13 +141,13 @@ package final class IngestCore {
     }
 
     /// Adds an SRT reading thread.
-    func note(_ feed: TransportFeed) {
+    func note(_ feed: MPEGTSFeed) {
         self.feeds.removeAll(where: \.hasFinished)
         self.feeds.append(feed)
     }
 
     /// Finds the source that the key of a request belongs to.
-    package func identify(_ request: PublishRequest) -> Admission.Answer {
+    package func identify(_ request: PublishRequest) -> PublishAuth.Answer {
         let answer = self.admission.answer(to: request.address, now: self.configuration.wallClock())
         if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }
         return answer
@@ -167,7 +167,7 @@ package final class IngestCore {
     /// Takes one publication from the rate limit of `source`; returns false if it is exceeded.
     package func mayPublish(_ source: SourceID) -> Bool {
         let now = self.clock.now()
-        return self.publications[source, default: RateBudget(Self.publicationRate, now: now)].take(now: now)
+        return self.publications[source, default: TokenBucket(Self.publicationRate, now: now)].take(now: now)
     }
 
     /// Disconnects the publisher of `source` and refuses all publishers until `deadline`.
@@ -177,7 +177,7 @@ package final class IngestCore {
     }
 
     /// Counts a wrong key from `address` and returns how to answer it.
-    func failed(at address: IPAddress?) -> FailureBook.Answer {
+    func failed(at address: IPAddress?) -> AuthFailureLimiter.Answer {
         self.failures.failed(at: address, now: self.clock.now())
     }
 
@@ -201,7 +201,7 @@ package final class IngestCore {
             return .accept(hub, isTakeover: false)
         }
         guard self.configuration.onDuplicate == .takeover else { return .deny(.busy, reason: nil) }
-        let isAllowed = self.flapGuards[source, default: FlapGuard()].allowsTakeover(
+        let isAllowed = self.flapGuards[source, default: TakeoverLimiter()].allowsTakeover(
             since: self.claimedAt[source] ?? 0, lastPacket: hub.statistics.lastPacket, now: now)
         if !isAllowed {
             self.emit(.flapping(source, remote: handler.remote))

@@ -1,4 +1,4 @@
-package import Admission
+package import PublishAuth
 package import Logging
 package import MediaTypes
 import NIOCore
@@ -6,7 +6,7 @@ import NIOPosix
 import NIOSSL
 import PipelineSpec
 package import RTMP
-import Stages
+import Threading
 import Synchronization
 
 /// The ingest server of a room: RTMP, RTMPS and SRT listeners for many publishers, each bound to its source by its
@@ -28,7 +28,7 @@ package final class IngestServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
     private let core: NIOLoopBoundBox<IngestCore>
-    private let doors: NIOLoopBoundBox<[SRTDoor]>
+    private let doors: NIOLoopBoundBox<[SRTListener]>
     /// Access to the event loop for callers that may outlive the server.
     private let gate = Gate()
     private let running = Mutex(Running())
@@ -132,7 +132,7 @@ package final class IngestServer: Sendable {
                 .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16 * 2048))
                 .channelInitializer { [core, loop, doors] channel in
                     channel.eventLoop.makeCompletedFuture {
-                        let door = SRTDoor(core: core.value, settings: settings, loop: loop)
+                        let door = SRTListener(core: core.value, settings: settings, loop: loop)
                         doors.value.append(door)
                         try channel.pipeline.syncOperations.addHandler(door)
                     }
@@ -210,7 +210,7 @@ package final class IngestServer: Sendable {
     }
 
     /// Replaces the keys, secrets and sources that publishers are admitted by. Current publishers continue.
-    package func renew(_ admission: Admission) {
+    package func renew(_ admission: PublishAuth) {
         self.tell { $0.admission.renew(from: admission) }
     }
 
@@ -252,7 +252,7 @@ package final class IngestServer: Sendable {
     /// Waits for the threads that read from SRT. They use the event loop to close their connections and to report.
     private func joinFeeds() async {
         let feeds = (try? await self.loop.submit { [core] in core.value.feeds }.get()) ?? []
-        await TransportFeed.join(feeds)
+        await MPEGTSFeed.join(feeds)
         // The SRT shutdown packets still pass through the loopback channels.
         if !feeds.isEmpty { try? await self.loop.scheduleTask(in: .milliseconds(50)) {}.futureResult.get() }
         // Lets the tasks that they queued on the loop run first.

@@ -7,19 +7,19 @@ package import NIOCore
     import Musl
 #endif
 
-/// Reads the socket of one publisher in larger pieces instead of packet by packet; see ``ReadPacer``.
+/// Reads the socket of one publisher in larger pieces instead of packet by packet; see ``ReadScheduler``.
 ///
 /// Bound to the channel's event loop. Life cycle: created when the connection publishes; ``arrival(of:newest:read:)``
 /// and ``received(_:missing:isAway:at:)`` with every read, whether this type or the channel made it; then ``end()``.
 package final class PacedReading {
     private let channel: any Channel
-    private let grid: ReadGrid
+    private let grid: ReadTimer
     private let clock: any MonotonicClock
     private let number: Int
     private let socket: NIOBSDSocket.Handle?
     /// Hub of the publisher's source; nil: none.
     private let hub: SourceHub?
-    private var pacer: ReadPacer?
+    private var pacer: ReadScheduler?
     private var estimate: ArrivalEstimate
     /// The subscribers have been told that some of the source's data may wait in the socket.
     private var isBehind = false
@@ -32,7 +32,7 @@ package final class PacedReading {
     ///   - number: Identifies the connection on the grid.
     ///   - clock: Gives arrival times in nanoseconds; the grid's timer runs on the event loop's time.
     package init(
-        _ channel: any Channel, number: Int, patience: ReadPatience, grid: ReadGrid, clock: any MonotonicClock,
+        _ channel: any Channel, number: Int, patience: ReadDelayLimits, grid: ReadTimer, clock: any MonotonicClock,
         hub: SourceHub? = nil
     ) {
         self.channel = channel
@@ -43,10 +43,10 @@ package final class PacedReading {
         self.estimate = ArrivalEstimate(now: clock.now())
         self.socket = SocketReader.socket(of: channel)
         // Large reads: the cost of ingest is system calls, not bytes.
-        self.set(.recvAllocator, FixedSizeRecvByteBufferAllocator(capacity: ReadPacer.readBytes))
+        self.set(.recvAllocator, FixedSizeRecvByteBufferAllocator(capacity: ReadScheduler.readBytes))
         guard patience.usual > 0 else { return }
-        self.pacer = ReadPacer(
-            patience: patience, number: number, interval: ReadGrid.interval.nanoseconds, now: clock.now())
+        self.pacer = ReadScheduler(
+            patience: patience, number: number, interval: ReadTimer.interval.nanoseconds, now: clock.now())
         // Active until ``end()``, or until the socket option fails because the socket is closed.
         grid.join(number, on: channel.eventLoop) { turn in self.look(turn) }
     }
@@ -64,7 +64,7 @@ package final class PacedReading {
     /// that the message in progress still lacks.
     package func received(_ bytes: Int, missing: Int, isAway: Bool, at now: Int64) {
         if let mark = self.pacer?.received(bytes, missing: missing, isAway: isAway, now: now) { self.set(mark: mark) }
-        if bytes < ReadPacer.readBytes {
+        if bytes < ReadScheduler.readBytes {
             self.noteRead(until: now)
         } else if !self.isAway {
             // A full read may have left data in the socket whose arrival time is unknown.

@@ -1,7 +1,7 @@
 import MediaTypes
 import NIOCore
 import RTMP
-import Stages
+import Threading
 
 /// Plays one source from another server over RTMP and reconnects after every failure. Bound to the event loop.
 ///

@@ -2,7 +2,7 @@ import Logging
 package import MediaTypes
 import NIOCore
 import NIOPosix
-import Stages
+import Threading
 import Synchronization
 
 /// The sources of a room that are pulled from other servers: each one connects, plays, and reconnects forever.
@@ -83,7 +83,7 @@ package final class PullService: Sendable {
             defer { drivers.value = [] }
             return drivers.value.compactMap { ($0 as? SRTPullDriver)?.lastFeed }
         }.get()
-        await TransportFeed.join(feeds ?? [])
+        await MPEGTSFeed.join(feeds ?? [])
         self.gate.close()
         try? await self.group.shutdownGracefully()
     }

@@ -1,11 +1,11 @@
-import Admission
+import PublishAuth
 import AsyncHTTPClient
 import Logging
 import MediaTypes
 import NIOCore
 import PipelineSpec
 import RTMP
-import Stages
+import Threading
 
 /// Performs the actions of one connection's ``RTMPServerSession``.
 ///
@@ -256,7 +256,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
 
     /// Asks the webhook. Meanwhile the session queues input, and denies if the answer takes too long.
     private func ask(
-        _ hook: HookClient, _ client: HTTPClient, _ source: SourceID, _ request: PublishRequest,
+        _ hook: PublishWebhookClient, _ client: HTTPClient, _ source: SourceID, _ request: PublishRequest,
         on loop: any EventLoop
     ) {
         let facts = PublishFacts(
@@ -272,7 +272,7 @@ final class RTMPConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    private func answered(_ verdict: HookClient.Verdict, _ source: SourceID, _ request: PublishRequest) {
+    private func answered(_ verdict: PublishWebhookClient.Verdict, _ source: SourceID, _ request: PublishRequest) {
         // A connection that has closed must not take over the source. A newer request of this connection keeps its own
         // webhook request.
         guard self.context != nil, !self.isClosing, self.session.isDeciding(request.id) else {

@@ -1,9 +1,9 @@
 import MediaTypes
 import NIOCore
 import RTMP
-import Stages
+import Threading
 
-/// Performs the actions of ``RelayLife``: connects a relay to its remote server and writes the queued packets. Bound to
+/// Performs the actions of ``RelayStateMachine``: connects a relay to its remote server and writes the queued packets. Bound to
 /// the event loop.
 final class RelayDriver: RTMPClientOwner {
     /// A remote server that takes no data for this long counts as failed.
@@ -15,7 +15,7 @@ final class RelayDriver: RTMPClientOwner {
     private let loop: any EventLoop
     private let emit: @Sendable (RelayEvent) -> Void
 
-    private var life = RelayLife()
+    private var life = RelayStateMachine()
     private var connection: RTMPClientHandler?
     private var token: SubscriptionToken?
     private struct Track: Hashable {
@@ -59,7 +59,7 @@ final class RelayDriver: RTMPClientOwner {
         self.perform(self.life.receive(hasSource ? .sourceBegan : .sourceEnded, now: self.clock.now()))
     }
 
-    private func perform(_ actions: [RelayLife.Action]) {
+    private func perform(_ actions: [RelayStateMachine.Action]) {
         self.showState()
         for action in actions {
             switch action {

@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import LibAV
 import Logging
 import MediaTypes
@@ -18,7 +18,7 @@ final class SRTPublisher: PublishingConnection {
     /// Loopback channel to its libsrt listener; nil until that is created.
     var relay: (any Channel)?
     var listener: SocketAddress?
-    var feed: TransportFeed?
+    var feed: MPEGTSFeed?
     /// The webhook request, while it waits for the answer.
     var question: Task<Void, Never>?
     var source: SourceID?
@@ -29,9 +29,9 @@ final class SRTPublisher: PublishingConnection {
     var hasEnded = false
     /// It has sent a shutdown.
     var hasLeft = false
-    private let door: SRTDoor
+    private let door: SRTListener
 
-    init(_ door: SRTDoor, peer: SocketAddress, caller: SRTCaller, number: Int) {
+    init(_ door: SRTListener, peer: SocketAddress, caller: SRTCaller, number: Int) {
         self.door = door
         self.peer = peer
         self.number = number

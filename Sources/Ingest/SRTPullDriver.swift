@@ -1,6 +1,6 @@
 package import MediaTypes
 import NIOCore
-import Stages
+import Threading
 
 /// Pulls one source and reconnects after every failure. Bound to the service's event loop.
 protocol SourcePuller: AnyObject {
@@ -35,7 +35,7 @@ package struct SRTPullSettings: Sendable {
 /// Pulls one source from an SRT listener.
 ///
 /// States: idle → connecting → live (the listener has accepted) → waiting (a timer runs) → connecting …; any → stopped.
-/// Each connection is a ``TransportFeed`` of its own; reports of earlier ones are ignored.
+/// Each connection is a ``MPEGTSFeed`` of its own; reports of earlier ones are ignored.
 final class SRTPullDriver: SourcePuller {
     private enum State: Hashable { case idle, connecting, live, waiting, stopped }
 
@@ -46,9 +46,9 @@ final class SRTPullDriver: SourcePuller {
     private let emit: @Sendable (IngestEvent) -> Void
 
     private var state = State.idle
-    private var feed: TransportFeed?
+    private var feed: MPEGTSFeed?
     /// The last feed, also after it was stopped: ``PullService/stop()`` waits for its thread.
-    private(set) var lastFeed: TransportFeed?
+    private(set) var lastFeed: MPEGTSFeed?
     private var backoff = Backoff()
     private var retryTimer: Scheduled<Void>?
     /// No connection attempt before this time; 0: no limit.
@@ -77,7 +77,7 @@ final class SRTPullDriver: SourcePuller {
         }
         self.state = .connecting
         self.emit(.pulling(self.source, url: self.settings.url.redacted))
-        var settings = TransportFeed.Settings(
+        var settings = MPEGTSFeed.Settings(
             address: self.settings.url.caller, codecs: self.settings.codecs, place: "source[\(self.source)]")
         settings.maximumBytes = self.settings.maximumBytes
         settings.openTimeout = self.settings.openTimeout
@@ -85,7 +85,7 @@ final class SRTPullDriver: SourcePuller {
         let box = NIOLoopBound(self, eventLoop: self.loop)
         let (loop, number) = (self.loop, self.clock.now())
         self.connection = number
-        let feed = TransportFeed(settings, clock: self.clock) { event in
+        let feed = MPEGTSFeed(settings, clock: self.clock) { event in
             loop.execute { box.value.told(event, by: number) }
         }
         self.feed = feed
@@ -119,7 +119,7 @@ final class SRTPullDriver: SourcePuller {
 
     func setPaused(_ isPaused: Bool) { self.feed?.setPaused(isPaused) }
 
-    private func told(_ event: TransportFeed.Event, by number: Int64) {
+    private func told(_ event: MPEGTSFeed.Event, by number: Int64) {
         guard number == self.connection, self.state == .connecting || self.state == .live else { return }
         switch event {
         case .opened:

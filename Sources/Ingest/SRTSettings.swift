@@ -18,22 +18,22 @@ package struct SRTSettings: Sendable {
     /// The address on which libavformat listens for one publisher.
     ///
     /// - Parameter port: UDP port of 127.0.0.1.
-    func listener(port: Int) -> TransportReader.Address {
+    func listener(port: Int) -> MPEGTSReader.Address {
         var options = [("latency", "\(self.latencyMs * 1000)"), ("tlpktdrop", "1")]
         if let passphrase = self.passphrase {
             options += [("passphrase", passphrase), ("pbkeylen", "\(self.keyLength)")]
         }
-        return TransportReader.Address(url: "srt://127.0.0.1:\(port)?mode=listener", options: options)
+        return MPEGTSReader.Address(url: "srt://127.0.0.1:\(port)?mode=listener", options: options)
     }
 }
 
 extension SRTURL {
     /// The address to which libavformat connects.
-    var caller: TransportReader.Address {
+    var caller: MPEGTSReader.Address {
         var options = [("latency", "\(self.latencyMs * 1000)"), ("tlpktdrop", "1"), ("connect_timeout", "3000")]
         if !self.streamID.isEmpty { options.append(("streamid", self.streamID)) }
         if !self.passphrase.isEmpty { options.append(("passphrase", self.passphrase)) }
         if self.keyLength > 0 { options.append(("pbkeylen", "\(self.keyLength)")) }
-        return TransportReader.Address(url: "\(self.redacted)?mode=caller", options: options)
+        return MPEGTSReader.Address(url: "\(self.redacted)?mode=caller", options: options)
     }
 }

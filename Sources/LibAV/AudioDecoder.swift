@@ -29,7 +29,7 @@ package final class AudioDecoder {
     private let place: String
     private let sampleRate: Int32
     /// Channel layout given by the container.
-    private let layout: SoundLayout?
+    private let layout: ChannelLayout?
     private var resampler: Resampler?
     /// Buffer that is reused for every block.
     private var samples: [Float] = []
@@ -78,7 +78,7 @@ package final class AudioDecoder {
 
     private init(
         owning context: UnsafeMutablePointer<AVCodecContext>, frame: UnsafeMutablePointer<AVFrame>,
-        slot: consuming PacketSlot, sampleRate: Int32, layout: SoundLayout?, place: String
+        slot: consuming PacketSlot, sampleRate: Int32, layout: ChannelLayout?, place: String
     ) {
         unsafe self.context = context
         unsafe self.frame = frame
@@ -132,7 +132,7 @@ package final class AudioDecoder {
         }
         let count = self.samples.count
         guard count >= 2 else { return true }
-        if self.isJoining, let last = self.last { SoundMix.join(&self.samples, after: last, pairs: Self.joinPairs) }
+        if self.isJoining, let last = self.last { AudioMix.join(&self.samples, after: last, pairs: Self.joinPairs) }
         self.isJoining = false
         self.last = SIMD2(self.samples[count - 2], self.samples[count - 1])
         return true

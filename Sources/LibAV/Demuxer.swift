@@ -90,10 +90,10 @@ package final class Demuxer {
         }
     }
 
-    private static func orientation(of stream: UnsafeMutablePointer<AVStream>) -> PictureOrientation {
+    private static func orientation(of stream: UnsafeMutablePointer<AVStream>) -> VideoOrientation {
         var size = 0
         let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size)
-        return PictureOrientation(displayMatrix: unsafe PictureTraits.numbers(data, size))
+        return VideoOrientation(displayMatrix: unsafe PictureTraits.numbers(data, size))
     }
 
     /// Detects a new configuration record attached to a packet, for example a second sequence header in an FLV file.

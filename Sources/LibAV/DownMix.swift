@@ -9,7 +9,7 @@ package enum DownMix {
     private static let half = 0.5.squareRoot()
 
     /// Returns two rows, left and right, with one coefficient per channel.
-    package static func stereo(_ layout: SoundLayout) -> [Double] {
+    package static func stereo(_ layout: ChannelLayout) -> [Double] {
         let speakers = layout.speakers
         // Without known positions, the first two channels are a stereo pair, and a single channel goes to both sides.
         if layout.isUnspecified {
@@ -19,7 +19,7 @@ package enum DownMix {
         return speakers.map { self.shares($0).left } + speakers.map { self.shares($0).right }
     }
 
-    private static func shares(_ speaker: SoundLayout.Speaker?) -> (left: Double, right: Double) {
+    private static func shares(_ speaker: ChannelLayout.Speaker?) -> (left: Double, right: Double) {
         switch speaker {
         case .frontLeft, .frontLeftCenter: (1, 0)
         case .frontRight, .frontRightCenter: (0, 1)
@@ -32,7 +32,7 @@ package enum DownMix {
     }
 }
 
-extension SoundLayout {
+extension ChannelLayout {
     /// The loudspeakers of an `AV_CH_…` mask, in its order; unknown bits become unspecified speakers.
     ///
     /// - Returns: `nil` for 0 and for too many channels.

@@ -19,9 +19,9 @@ extension Picture {
             let target = unsafe UnsafeMutableBufferPointer(start: base, count: stride * height)
             _ = unsafe self.withPlane(plane) { first, firstStride in
                 unsafe other.withPlane(plane) { second, secondStride in
-                    unsafe PictureBlend.mix(
-                        PictureBlend.Plane(first, stride: firstStride),
-                        PictureBlend.Plane(second, stride: secondStride),
+                    unsafe FrameBlend.mix(
+                        FrameBlend.Plane(first, stride: firstStride),
+                        FrameBlend.Plane(second, stride: secondStride),
                         weight: weight, into: target, stride: stride, width: width, height: height)
                 }
             }

@@ -19,7 +19,7 @@ package struct PictureConversion: Sendable, Hashable {
     /// - Returns: `nil` if no conversion is needed.
     /// - Throws: ``MediaError/Code/unsupportedColor``.
     package static func make(
-        _ format: PictureFormat, _ traits: PictureTraits, orientation: PictureOrientation, deinterlaces: Bool,
+        _ format: PictureFormat, _ traits: PictureTraits, orientation: VideoOrientation, deinterlaces: Bool,
         canToneMap: Bool, place: String
     ) throws(MediaError) -> PictureConversion? {
         var filters: [String] = []
@@ -33,7 +33,7 @@ package struct PictureConversion: Sendable, Hashable {
         return filters.isEmpty ? nil : PictureConversion(filters: filters.joined(separator: ","))
     }
 
-    private static func turns(_ orientation: PictureOrientation) -> [String] {
+    private static func turns(_ orientation: VideoOrientation) -> [String] {
         let mirror = orientation.isMirrored ? ["hflip"] : []
         switch orientation.quarterTurns {
         case 1: return mirror + ["transpose=clock"]

@@ -19,7 +19,7 @@ package final class PictureNormalizer {
         var format: PictureFormat
         var transfer: UInt32
         var primaries: UInt32
-        var orientation: PictureOrientation
+        var orientation: VideoOrientation
         var deinterlaces: Bool
     }
 
@@ -33,7 +33,7 @@ package final class PictureNormalizer {
     private var deinterlaces = false
     /// Number of frames dropped because the format changed too often.
     package private(set) var dropped = 0
-    private var memoryLook = PoolLook(every: VideoDecoder.lookInterval)
+    private var memoryLook = PoolCheckTimer(every: VideoDecoder.lookInterval)
     /// Number of times a graph was rebuilt because it kept unused memory.
     package private(set) var renewals = 0
 
@@ -56,7 +56,7 @@ package final class PictureNormalizer {
     /// - Throws: ``MediaError/Code/unsupportedColor``, or ``MediaError/Code/rejected`` from libavfilter. A later frame
     ///   may be converted again.
     package func normalize(
-        _ picture: Picture, orientation: PictureOrientation, at time: Int64 = 0, _ body: (Picture) -> Void
+        _ picture: Picture, orientation: VideoOrientation, at time: Int64 = 0, _ body: (Picture) -> Void
     ) throws(MediaError) {
         self.refill()
         if picture.traits.isInterlaced { self.deinterlaces = true }

@@ -14,7 +14,7 @@ package struct PictureTraits: Sendable, Hashable {
     package var isDamaged = false
     /// Rotation requested by the stream itself (a display orientation SEI message, H.264 §D.1.26); `nil` if there is
     /// none.
-    package var orientation: PictureOrientation?
+    package var orientation: VideoOrientation?
 
     package init() {}
 
@@ -32,7 +32,7 @@ package struct PictureTraits: Sendable, Hashable {
             frame.pointee.flags & Int32(CLIBAV_FRAME_FLAG_CORRUPT) != 0 || frame.pointee.decode_error_flags != 0
         if let data = unsafe av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX) {
             let matrix = unsafe Self.numbers(data.pointee.data, data.pointee.size)
-            self.orientation = PictureOrientation(displayMatrix: matrix)
+            self.orientation = VideoOrientation(displayMatrix: matrix)
         }
     }
 

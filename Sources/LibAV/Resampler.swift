@@ -29,7 +29,7 @@ final class Resampler {
     /// - Parameter layout: Channel positions, used if the codec does not contain them and the number of channels is
     ///   equal.
     static func open(
-        from shape: Shape, to rate: Int32, layout: SoundLayout? = nil, place: String
+        from shape: Shape, to rate: Int32, layout: ChannelLayout? = nil, place: String
     ) throws(MediaError) -> Resampler {
         guard shape.rate >= 8_000, shape.rate <= 192_000, (1...8).contains(shape.channels) else {
             throw MediaError(
@@ -41,7 +41,7 @@ final class Resampler {
             return try self.open(shape, rate, shares: shape.channels == 1 ? [1, 1] : said.map(DownMix.stereo), place)
         } catch {
             // The library can downmix layouts with a front pair or a center channel; others need explicit coefficients.
-            guard said == nil, let layout = SoundLayout(mask: shape.mask) else { throw error }
+            guard said == nil, let layout = ChannelLayout(mask: shape.mask) else { throw error }
             return try self.open(shape, rate, shares: DownMix.stereo(layout), place)
         }
     }
@@ -109,7 +109,7 @@ final class Resampler {
         }
         samples.removeLast(samples.count - max(0, min(samples.count, Int(got) * 2)))
         guard got >= 0 else { return false }
-        SoundMix.sanitize(&samples)
+        AudioMix.sanitize(&samples)
         return true
     }
 }

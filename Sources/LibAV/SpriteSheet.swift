@@ -2,7 +2,7 @@ package import MediaTypes
 
 /// Small images side by side in one: a sheet from which players cut the previews of their seek bar.
 package enum SpriteSheet {
-    /// Maximum width and height of a sheet in pixels, as ``StillEncoder`` accepts.
+    /// Maximum width and height of a sheet in pixels, as ``JPEGEncoder`` accepts.
     package static let longestSide = 4_096
 
     /// Scales a frame to the size of a cell.

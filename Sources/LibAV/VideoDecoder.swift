@@ -10,7 +10,7 @@ package final class VideoDecoder {
     private let place: String
     /// Number of packets between two memory checks if packets have no arrival time: a minute of most files.
     package static let lookInterval = 1_800
-    private var memoryLook = PoolLook(every: VideoDecoder.lookInterval)
+    private var memoryLook = PoolCheckTimer(every: VideoDecoder.lookInterval)
     /// Number of times that unused frame memory was released.
     package private(set) var renewals = 0
     /// Number of frames that were output although libavcodec had to conceal errors in them.

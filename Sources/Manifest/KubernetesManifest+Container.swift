@@ -1,5 +1,5 @@
 extension KubernetesManifest {
-    static func volumes(_ needs: RoomNeeds, _ request: ManifestRequest) -> [YAMLNode] {
+    static func volumes(_ needs: RoomDeployment, _ request: ManifestRequest) -> [YAMLNode] {
         let label = needs.name.label
         var volumes: [YAMLNode] = [
             .flow([YAMLEntry("name", "pipeline"), YAMLEntry("configMap", .flow([YAMLEntry("name", .text(label))]))])
@@ -47,11 +47,11 @@ extension KubernetesManifest {
         return volumes
     }
 
-    static func container(_ needs: RoomNeeds, _ request: ManifestRequest) -> YAMLNode {
+    static func container(_ needs: RoomDeployment, _ request: ManifestRequest) -> YAMLNode {
         var entries = [
             YAMLEntry("name", "tandem"), YAMLEntry("image", .text(request.image)),
-            YAMLEntry("args", .words(["run", "--ended-ok", RoomNeeds.pipelinePath])),
-            YAMLEntry("workingDir", .text(RoomNeeds.workingDirectory)),
+            YAMLEntry("args", .words(["run", "--ended-ok", RoomDeployment.pipelinePath])),
+            YAMLEntry("workingDir", .text(RoomDeployment.workingDirectory)),
         ]
         // The name under which the worker's log lines are found.
         let podName = YAMLNode.flow([
@@ -102,7 +102,7 @@ extension KubernetesManifest {
         return .map(entries)
     }
 
-    private static func ports(_ needs: RoomNeeds) -> [YAMLNode] {
+    private static func ports(_ needs: RoomDeployment) -> [YAMLNode] {
         let doors = needs.doors.map { port -> YAMLNode in
             // A host port: publishers reach it directly, and the scheduler never places two rooms with the same port on
             // one node.
@@ -123,7 +123,7 @@ extension KubernetesManifest {
 
     /// An HTTP probe if the kubelet can reach the control port; otherwise the healthcheck command.
     private static func probe(
-        _ needs: RoomNeeds, _ flag: String?, _ path: String, period: Int64, failures: Int64
+        _ needs: RoomDeployment, _ flag: String?, _ path: String, period: Int64, failures: Int64
     ) -> YAMLNode {
         let times = [
             YAMLEntry("periodSeconds", .number(period)), YAMLEntry("failureThreshold", .number(failures)),
@@ -137,7 +137,7 @@ extension KubernetesManifest {
         return .map([YAMLEntry("httpGet", request)] + times)
     }
 
-    private static func mounts(_ needs: RoomNeeds) -> [YAMLNode] {
+    private static func mounts(_ needs: RoomDeployment) -> [YAMLNode] {
         func mount(_ name: String, _ path: String, readOnly: Bool = false, part: String? = nil) -> YAMLNode {
             var entries = [YAMLEntry("name", .text(name)), YAMLEntry("mountPath", .text(path))]
             if let part { entries.append(YAMLEntry("subPath", .text(part))) }
@@ -146,8 +146,8 @@ extension KubernetesManifest {
         }
         var mounts = [mount("pipeline", "/etc/tandem", readOnly: true)]
         if !needs.secretFiles.isEmpty { mounts.append(mount("secrets", "/run/secrets/tandem", readOnly: true)) }
-        if !needs.plainFiles.isEmpty { mounts.append(mount("files", RoomNeeds.filesDirectory, readOnly: true)) }
-        mounts.append(mount("rooms", RoomNeeds.workingDirectory))
+        if !needs.plainFiles.isEmpty { mounts.append(mount("files", RoomDeployment.filesDirectory, readOnly: true)) }
+        mounts.append(mount("rooms", RoomDeployment.workingDirectory))
         for directory in needs.absoluteDirectories {
             mounts.append(mount("rooms", directory.path, part: "\(needs.name.label)/\(directory.outputID)"))
         }

@@ -13,10 +13,10 @@ package enum KubernetesManifest {
 
     /// One file with all objects, for `kubectl apply -f FILE` once the secrets have been inserted.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
-        let needs = RoomNeeds(
+        let needs = RoomDeployment(
             request,
             places: PortablePipeline.Places(
-                secrets: self.secrets, files: RoomNeeds.filesDirectory, control: "127.0.0.1:8081",
+                secrets: self.secrets, files: RoomDeployment.filesDirectory, control: "127.0.0.1:8081",
                 diskBytes: self.ownMebibytes(request).map { $0 << 20 }))
         var objects: [YAMLNode] = []
         if needs.portable.files.contains(where: \.isSecret) { objects.append(self.secret(needs)) }
@@ -55,18 +55,18 @@ package enum KubernetesManifest {
         return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
-    private static func metadata(_ needs: RoomNeeds, name: String? = nil) -> YAMLNode {
+    private static func metadata(_ needs: RoomDeployment, name: String? = nil) -> YAMLNode {
         .map([YAMLEntry("name", .text(name ?? needs.name.label)), YAMLEntry("labels", self.labels(needs))])
     }
 
-    private static func labels(_ needs: RoomNeeds) -> YAMLNode {
+    private static func labels(_ needs: RoomDeployment) -> YAMLNode {
         .map([
             YAMLEntry("app.kubernetes.io/name", "tandem"),
             YAMLEntry("app.kubernetes.io/instance", .text(needs.name.value)),
         ])
     }
 
-    private static func secret(_ needs: RoomNeeds) -> YAMLNode {
+    private static func secret(_ needs: RoomDeployment) -> YAMLNode {
         let entries = needs.portable.files.filter(\.isSecret).map {
             YAMLEntry($0.name, .text(ManifestRequest.placeholder), $0.hint)
         }
@@ -80,14 +80,14 @@ package enum KubernetesManifest {
         ])
     }
 
-    private static func configuration(_ needs: RoomNeeds) -> YAMLNode {
+    private static func configuration(_ needs: RoomDeployment) -> YAMLNode {
         .map([
             YAMLEntry("apiVersion", "v1"), YAMLEntry("kind", "ConfigMap"), YAMLEntry("metadata", self.metadata(needs)),
             YAMLEntry("data", .map([YAMLEntry("pipeline.json", .block(needs.pipelineText))])),
         ])
     }
 
-    private static func service(_ needs: RoomNeeds) -> YAMLNode? {
+    private static func service(_ needs: RoomDeployment) -> YAMLNode? {
         let ports = [needs.viewers, needs.control].compactMap(\.self).map { port in
             YAMLNode.flow([
                 YAMLEntry("name", .text(port.name)), YAMLEntry("port", .number(Int64(port.number))),
@@ -101,7 +101,7 @@ package enum KubernetesManifest {
         ])
     }
 
-    private static func job(_ needs: RoomNeeds, _ request: ManifestRequest) -> YAMLNode {
+    private static func job(_ needs: RoomDeployment, _ request: ManifestRequest) -> YAMLNode {
         var spec = [
             YAMLEntry(
                 "backoffLimit", .number(self.mostFailures),
@@ -156,7 +156,7 @@ package enum KubernetesManifest {
             ]))
     ])
 
-    private static func template(_ needs: RoomNeeds, _ request: ManifestRequest) -> YAMLNode {
+    private static func template(_ needs: RoomDeployment, _ request: ManifestRequest) -> YAMLNode {
         var metadata = [YAMLEntry("labels", self.labels(needs))]
         var annotations = [YAMLEntry("cluster-autoscaler.kubernetes.io/safe-to-evict", .text("false"))]
         if let control = needs.control {
@@ -180,8 +180,9 @@ package enum KubernetesManifest {
             YAMLEntry(
                 "securityContext",
                 .map([
-                    YAMLEntry("runAsNonRoot", true), YAMLEntry("runAsUser", .number(RoomNeeds.user)),
-                    YAMLEntry("runAsGroup", .number(RoomNeeds.user)), YAMLEntry("fsGroup", .number(RoomNeeds.user)),
+                    YAMLEntry("runAsNonRoot", true), YAMLEntry("runAsUser", .number(RoomDeployment.user)),
+                    YAMLEntry("runAsGroup", .number(RoomDeployment.user)),
+                    YAMLEntry("fsGroup", .number(RoomDeployment.user)),
                     YAMLEntry("seccompProfile", .flow([YAMLEntry("type", "RuntimeDefault")])),
                 ])),
             YAMLEntry("volumes", .list(self.volumes(needs, request))),

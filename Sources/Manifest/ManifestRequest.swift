@@ -1,6 +1,6 @@
 package import MediaTypes
 package import PipelineSpec
-package import Plan
+package import CapacityPlan
 
 /// The input of a manifest.
 package struct ManifestRequest: Sendable {
@@ -47,7 +47,7 @@ package struct ManifestFile: Sendable, Hashable {
 }
 
 /// Properties of a room that all manifests need: the portable pipeline and values derived from it.
-struct RoomNeeds: Sendable {
+struct RoomDeployment: Sendable {
     /// A port that others connect to.
     struct Port: Sendable, Hashable {
         var name: String

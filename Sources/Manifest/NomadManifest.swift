@@ -3,13 +3,13 @@
 /// It follows Nomad's job specification, but has not been tested with a Nomad server.
 package enum NomadManifest {
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
-        let needs = RoomNeeds(
+        let needs = RoomDeployment(
             request,
             places: PortablePipeline.Places(
                 // /tmp in the container is read-only, like the rest of the image.
                 secrets: "/secrets", files: "/local/files", control: "127.0.0.1:8081",
                 socket: "unix:/alloc/tmp/control.sock"))
-        let directory = request.storage == nil ? "/alloc/data" : RoomNeeds.workingDirectory
+        let directory = request.storage == nil ? "/alloc/data" : RoomDeployment.workingDirectory
         var lines = needs.head("Nomad").map { "# \($0)" }
         for file in needs.portable.files where file.isSecret {
             lines.append("# nomad var put nomad/jobs/\(needs.name.label) \(self.key(file))=…   # \(file.hint)")
@@ -43,7 +43,7 @@ package enum NomadManifest {
         lines += [
             "    }", "    task \"tandem\" {", "      driver       = \"docker\"", "      kill_signal  = \"SIGTERM\"",
             "      kill_timeout = \"\(needs.graceSeconds)s\"",
-            "      user         = \"\(RoomNeeds.user):\(RoomNeeds.user)\"",
+            "      user         = \"\(RoomDeployment.user):\(RoomDeployment.user)\"",
             "      config {", "        image           = \(self.quoted(request.image))",
             "        args            = [\"run\", \"--ended-ok\", \"/local/pipeline.json\"]",
             "        work_dir        = \"\(directory)\"",
@@ -51,7 +51,7 @@ package enum NomadManifest {
             "        cap_drop        = [\"all\"]",
         ]
         if let storage = request.storage {
-            lines.append("        volumes         = [\(self.quoted("\(storage):\(RoomNeeds.workingDirectory)"))]")
+            lines.append("        volumes         = [\(self.quoted("\(storage):\(RoomDeployment.workingDirectory)"))]")
         }
         lines += [
             "      }", "      resources {", "        # In MHz, assuming cores of 2.5 GHz.",
@@ -75,7 +75,7 @@ package enum NomadManifest {
     private static let usualKillTimeout = 30
 
     /// A template reference to a Nomad variable.
-    private static func value(_ needs: RoomNeeds, _ file: PortableFile) -> String {
+    private static func value(_ needs: RoomDeployment, _ file: PortableFile) -> String {
         "[[ with nomadVar \"nomad/jobs/\(needs.name.label)\" ]][[ .\(self.key(file)) ]][[ end ]]"
     }
 

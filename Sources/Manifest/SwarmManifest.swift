@@ -4,10 +4,10 @@
 package enum SwarmManifest {
     /// `stack.yml` for `docker stack deploy -c`, and the pipeline file next to it.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
-        let needs = RoomNeeds(
+        let needs = RoomDeployment(
             request,
             places: PortablePipeline.Places(
-                secrets: "/run/secrets", files: RoomNeeds.filesDirectory, control: "127.0.0.1:8081"))
+                secrets: "/run/secrets", files: RoomDeployment.filesDirectory, control: "127.0.0.1:8081"))
         let stack = YAMLNode.map(
             [
                 YAMLEntry("version", .text("3.8")),
@@ -40,12 +40,13 @@ package enum SwarmManifest {
         ]
     }
 
-    private static func service(_ needs: RoomNeeds, _ request: ManifestRequest) -> YAMLNode {
-        let user = "\(RoomNeeds.user):\(RoomNeeds.user)"
+    private static func service(_ needs: RoomDeployment, _ request: ManifestRequest) -> YAMLNode {
+        let user = "\(RoomDeployment.user):\(RoomDeployment.user)"
         var entries = [
             YAMLEntry("image", .text(request.image)),
-            YAMLEntry("command", .words(["run", "--ended-ok", RoomNeeds.pipelinePath])), YAMLEntry("user", .text(user)),
-            YAMLEntry("read_only", true), YAMLEntry("working_dir", .text(RoomNeeds.workingDirectory)),
+            YAMLEntry("command", .words(["run", "--ended-ok", RoomDeployment.pipelinePath])),
+            YAMLEntry("user", .text(user)),
+            YAMLEntry("read_only", true), YAMLEntry("working_dir", .text(RoomDeployment.workingDirectory)),
             YAMLEntry("cap_drop", .words(["ALL"])), YAMLEntry("networks", .words(["machine"])),
             YAMLEntry("stop_grace_period", .text("\(needs.graceSeconds)s")),
         ]
@@ -68,7 +69,7 @@ package enum SwarmManifest {
                         needs.secretFiles.map { file in
                             .flow([
                                 YAMLEntry("source", .text(file.name)), YAMLEntry("target", .text(file.name)),
-                                YAMLEntry("uid", .text("\(RoomNeeds.user)")), YAMLEntry("mode", 256),
+                                YAMLEntry("uid", .text("\(RoomDeployment.user)")), YAMLEntry("mode", 256),
                             ])
                         })))
         }
@@ -85,17 +86,17 @@ package enum SwarmManifest {
         return .map(entries)
     }
 
-    private static func mounted(_ needs: RoomNeeds) -> [YAMLNode] {
-        [.flow([YAMLEntry("source", "pipeline"), YAMLEntry("target", .text(RoomNeeds.pipelinePath))])]
+    private static func mounted(_ needs: RoomDeployment) -> [YAMLNode] {
+        [.flow([YAMLEntry("source", "pipeline"), YAMLEntry("target", .text(RoomDeployment.pipelinePath))])]
             + needs.plainFiles.map { file in
                 .flow([
                     YAMLEntry("source", .text(PortablePipeline.slug(file.name))),
-                    YAMLEntry("target", .text("\(RoomNeeds.filesDirectory)/\(file.name)")),
+                    YAMLEntry("target", .text("\(RoomDeployment.filesDirectory)/\(file.name)")),
                 ])
             }
     }
 
-    private static func configurations(_ needs: RoomNeeds) -> YAMLNode {
+    private static func configurations(_ needs: RoomDeployment) -> YAMLNode {
         let plain = needs.plainFiles.map { file in
             YAMLEntry(
                 PortablePipeline.slug(file.name), .map([YAMLEntry("file", .text("./\(file.name)"))]),
@@ -104,7 +105,7 @@ package enum SwarmManifest {
         return .map([YAMLEntry("pipeline", .flow([YAMLEntry("file", .text("./pipeline.json"))]))] + plain)
     }
 
-    private static func secrets(_ needs: RoomNeeds) -> YAMLNode {
+    private static func secrets(_ needs: RoomDeployment) -> YAMLNode {
         .map(
             needs.secretFiles.map { file in
                 YAMLEntry(
@@ -115,7 +116,7 @@ package enum SwarmManifest {
             })
     }
 
-    private static func volumes(_ needs: RoomNeeds, _ request: ManifestRequest) -> [YAMLNode] {
+    private static func volumes(_ needs: RoomDeployment, _ request: ManifestRequest) -> [YAMLNode] {
         func directory(_ source: String?, _ target: String) -> YAMLNode {
             guard let source else {
                 return .flow([YAMLEntry("type", "tmpfs"), YAMLEntry("target", .text(target))])
@@ -129,15 +130,15 @@ package enum SwarmManifest {
         // user if the image has the directory.
         let own =
             request.storage == nil
-            ? YAMLNode.flow([YAMLEntry("type", "volume"), YAMLEntry("target", .text(RoomNeeds.workingDirectory))])
-            : directory(request.storage, RoomNeeds.workingDirectory)
+            ? YAMLNode.flow([YAMLEntry("type", "volume"), YAMLEntry("target", .text(RoomDeployment.workingDirectory))])
+            : directory(request.storage, RoomDeployment.workingDirectory)
         return [own]
             + needs.absoluteDirectories.map { place in
                 directory(request.storage.map { "\($0)/\(needs.name.label)/\(place.outputID)" }, place.path)
             } + [directory(nil, "/tmp")]
     }
 
-    private static func deployment(_ needs: RoomNeeds) -> YAMLNode {
+    private static func deployment(_ needs: RoomDeployment) -> YAMLNode {
         let milli = needs.cost.peakMillicores
         let hundredths = (milli + 9) / 10
         let cores = "\(hundredths / 100).\(String(String(hundredths % 100 + 100).dropFirst()))"

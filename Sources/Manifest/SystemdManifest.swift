@@ -76,7 +76,7 @@ package enum SystemdManifest {
     /// The drop-in, the pipeline and the template, with paths below `/etc`.
     package static func files(_ request: ManifestRequest) -> [ManifestFile] {
         let roomID = request.pipeline.room.roomID
-        let needs = RoomNeeds(
+        let needs = RoomDeployment(
             request,
             places: PortablePipeline.Places(
                 secrets: "/run/credentials/tandem@\(roomID).service", files: "/etc/tandem/\(roomID).files",

@@ -57,7 +57,7 @@ public struct Limiter: Sendable {
     /// Replaces `samples` by the samples that were input ``latencyPairs`` pairs earlier, limited. Does not allocate.
     ///
     /// - Parameter samples: Interleaved stereo of finite numbers
-    ///   (``SoundMix/sanitize(_:)-(UnsafeMutableBufferPointer<Float>)``); a whole number of blocks (2 × ``blockPairs``
+    ///   (``AudioMix/sanitize(_:)-(UnsafeMutableBufferPointer<Float>)``); a whole number of blocks (2 × ``blockPairs``
     ///   floats each). A remainder that does not fill a block is left unchanged.
     public mutating func process(_ samples: UnsafeMutableBufferPointer<Float>) {
         guard let base = samples.baseAddress else { return }
@@ -77,7 +77,7 @@ public struct Limiter: Sendable {
 
     /// The maximum gain for the block and the end of the previous one.
     private mutating func limit(of block: UnsafePointer<Float>) -> Float {
-        var peak = unsafe SoundMix.peak(UnsafeBufferPointer(start: block, count: Self.blockFloats))
+        var peak = unsafe AudioMix.peak(UnsafeBufferPointer(start: block, count: Self.blockFloats))
         let (ceiling, lastPeak) = (self.ceiling, self.lastPeak)
         self.lastPeak = peak
         unsafe self.window.withUnsafeMutableBufferPointer { window in

@@ -71,8 +71,8 @@ public struct MeterBank: Sendable {
                 guard let first = sound.baseAddress, let second = otherSound.baseAddress else { return }
                 // `pairs` is limited to both lengths.
                 squares = unsafe Self.weigh(first, second, pairs: pairs, &a, &b)
-                a.peak = max(a.peak, unsafe SoundMix.peak(UnsafeBufferPointer(start: first, count: pairs * 2)))
-                b.peak = max(b.peak, unsafe SoundMix.peak(UnsafeBufferPointer(start: second, count: pairs * 2)))
+                a.peak = max(a.peak, unsafe AudioMix.peak(UnsafeBufferPointer(start: first, count: pairs * 2)))
+                b.peak = max(b.peak, unsafe AudioMix.peak(UnsafeBufferPointer(start: second, count: pairs * 2)))
             }
         }
         self.keep(a, squares.0, at: index)

@@ -26,7 +26,7 @@ public final class PacketMemory: @unchecked Sendable {
     /// Size of the memory block in bytes, including payload and padding.
     public var blockSize: Int { self.size }
 
-    /// Takes ownership of `base`, a block of ``PacketBlocks`` of `size` bytes, at least `count` + ``padding``, whose
+    /// Takes ownership of `base`, a block of ``PacketAllocator`` of `size` bytes, at least `count` + ``padding``, whose
     /// padding is already zero.
     init(owning base: UnsafeMutableRawPointer, size: Int, count: Int) {
         unsafe self.base = base
@@ -38,7 +38,7 @@ public final class PacketMemory: @unchecked Sendable {
 
     /// Releases the block. There must be no other reference to the object.
     func empty() {
-        if let base = unsafe self.base.take() { unsafe PacketBlocks.free(base, size: self.size) }
+        if let base = unsafe self.base.take() { unsafe PacketAllocator.free(base, size: self.size) }
         (self.size, self.payload) = (0, 0)
     }
 
@@ -95,7 +95,7 @@ public final class PacketMemory: @unchecked Sendable {
     static func allocate(capacity: Int) -> (base: UnsafeMutableRawPointer, size: Int) {
         // Running out of memory for one packet cannot be handled without losing the room: glibc overcommits, so `nil`
         // here means an address space limit, and the supervisor's restart is the remedy.
-        guard let block = unsafe PacketBlocks.allocate(size: capacity + PacketMemory.padding) else {
+        guard let block = unsafe PacketAllocator.allocate(size: capacity + PacketMemory.padding) else {
             fatalError("out of memory for a packet")
         }
         return unsafe block
@@ -127,7 +127,7 @@ public struct PacketAssembler: ~Copyable {
         self.count = 0
     }
 
-    deinit { unsafe PacketBlocks.free(self.base, size: self.size) }
+    deinit { unsafe PacketAllocator.free(self.base, size: self.size) }
 
     /// Appends a copy of `bytes`. Amortized O(*n*); the block doubles when it is full.
     @inline(__always)
@@ -157,7 +157,7 @@ public struct PacketAssembler: ~Copyable {
         let wanted = max(needed, self.capacity &* 2, min(self.expected, self.capacity &* 8))
         let (base, size) = unsafe PacketMemory.allocate(capacity: wanted)
         unsafe base.copyMemory(from: self.base, byteCount: self.count)
-        unsafe PacketBlocks.free(self.base, size: self.size)
+        unsafe PacketAllocator.free(self.base, size: self.size)
         unsafe self.base = base
         self.size = size
     }

@@ -1,6 +1,6 @@
 /// The packets of one producer, whose objects are reused, so that in the long run nothing is allocated.
 ///
-/// When a packet is not referenced any more, its block returns to ``PacketBlocks`` when the next packet is made, and
+/// When a packet is not referenced any more, its block returns to ``PacketAllocator`` when the next packet is made, and
 /// the object is kept. A packet that is in use is as immutable as any other.
 ///
 /// Invariant: an object is written only while the pool has the only reference to it, so no other reference can appear.

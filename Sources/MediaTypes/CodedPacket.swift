@@ -41,19 +41,19 @@ public struct CodecParameters: Sendable, Hashable {
     /// `AudioSpecificConfig` (ISO/IEC 14496-3 §1.6.2.1) for AAC; empty if the codec has none.
     public let configuration: [UInt8]
     /// Orientation of the video according to the container; RTMP cannot express it.
-    public let orientation: PictureOrientation
+    public let orientation: VideoOrientation
     /// Sample rate in hertz and number of channels, for a codec whose stream does not contain them; otherwise 0.
     public let sampleRate: Int
     public let channels: Int
     /// Track number within its kind; 0 is the main track. Publishers number further audio tracks as they like.
     public var track: UInt8 = 0
     /// Channel layout, for a codec whose stream does not contain it.
-    public var layout: SoundLayout?
+    public var layout: ChannelLayout?
     /// Colors according to the container; values in the stream itself take precedence.
     public var color: ColorSignal?
 
     public init(
-        codec: CodecName, configuration: [UInt8], orientation: PictureOrientation = .upright, sampleRate: Int = 0,
+        codec: CodecName, configuration: [UInt8], orientation: VideoOrientation = .upright, sampleRate: Int = 0,
         channels: Int = 0
     ) {
         self.codec = codec

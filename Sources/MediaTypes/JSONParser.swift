@@ -14,7 +14,7 @@ package struct JSONParser {
         /// The tree; `nil` if the text is not JSON. Of duplicate keys the first is kept.
         package var root: JSONNode?
         /// Every duplicate key, and the first syntax error after them.
-        package var mistakes: [SpecMistake]
+        package var mistakes: [SpecDiagnostic]
 
         /// The tree if the text has no mistakes; `nil` also if a key occurs twice.
         package var faultless: JSONNode? { self.mistakes.isEmpty ? self.root : nil }
@@ -33,7 +33,7 @@ package struct JSONParser {
     private var line = 1
     private var column = 1
     private var path = SpecPath()
-    private var mistakes: [SpecMistake] = []
+    private var mistakes: [SpecDiagnostic] = []
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -42,7 +42,7 @@ package struct JSONParser {
     /// Parses a text of at most `limit` bytes.
     package static func parse(_ bytes: [UInt8], limit: Int = Self.maxBytes) -> Document {
         guard bytes.count <= limit else {
-            let mistake = SpecMistake(
+            let mistake = SpecDiagnostic(
                 path: "", at: .text(line: 1, column: 1), what: "the text is longer than \(limit >> 20) MiB",
                 fix: "split it, or check that it is the right file")
             return Document(root: nil, mistakes: [mistake])
@@ -53,7 +53,7 @@ package struct JSONParser {
             return Document(root: root, mistakes: parser.mistakes)
         } catch {
             let position = SpecPosition.text(line: error.line, column: error.column)
-            let mistake = SpecMistake(path: parser.path.description, at: position, what: error.what, fix: error.fix)
+            let mistake = SpecDiagnostic(path: parser.path.description, at: position, what: error.what, fix: error.fix)
             return Document(root: nil, mistakes: parser.mistakes + [mistake])
         }
     }
@@ -120,7 +120,7 @@ package struct JSONParser {
             let value = try self.value(depth: depth + 1)
             if let first = seen[key], case .text(let line, let column) = first {
                 self.mistakes.append(
-                    SpecMistake(
+                    SpecDiagnostic(
                         path: self.path.description, at: position,
                         what: "duplicate key, first on line \(line), column \(column)", fix: "keep one of the two")
                 )

@@ -71,7 +71,7 @@ package struct PictureTimingRules: Sendable, Hashable {
     ///
     /// - Parameter payload: The message without its header.
     /// - Returns: `nil` if there is no complete time code.
-    package func time(of payload: PayloadBytes) -> WallClockTime? {
+    package func time(of payload: NALPayloadReader) -> WallClockTime? {
         guard self.hasPictureStructure else { return nil }
         var reader = payload
         if let lengths = self.delayLengths {
@@ -91,7 +91,7 @@ package struct PictureTimingRules: Sendable, Hashable {
     }
 
     private static func clock(
-        _ reader: inout PayloadBytes, _ isFull: Bool
+        _ reader: inout NALPayloadReader, _ isFull: Bool
     ) -> (hours: UInt32, minutes: UInt32, seconds: UInt32)? {
         func field(_ bits: Int) -> UInt32? { isFull || reader.flag() == true ? reader.bits(bits) : nil }
         guard let seconds = field(6), let minutes = field(6), let hours = field(5), seconds < 60, minutes < 60,

@@ -16,7 +16,7 @@ package enum RecoveryPoint {
     /// - Parameter range: NAL units with four-byte lengths that end exactly at the end of the range.
     package static func isAtOnce(_ memory: PacketMemory, in range: Range<Int>) -> Bool {
         // Messages about a frame precede it.
-        for message in SupplementalMessages(memory, in: range, endsAtPicture: true)
+        for message in SEIMessages(memory, in: range, endsAtPicture: true)
         where message.type == self.payloadType {
             var payload = message.payload
             // recovery_frame_cnt, the first field, is 0 if its first bit is 1.

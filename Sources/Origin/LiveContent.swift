@@ -98,7 +98,7 @@ package final class LiveContent: OriginContent {
     // MARK: Publishing
 
     /// Publishes an update. Calls must not overlap. Returns without waiting for the requests it wakes.
-    package func publish(_ update: LiveUpdate) {
+    package func publish(_ update: LiveEdgeUpdate) {
         // Outside the lock: this is the only copy of the bytes, however many viewers there are.
         let whole = update.added.compactMap { object -> (name: String, object: OriginObject)? in
             guard case .whole(let memory) = object.content else { return nil }
@@ -187,7 +187,7 @@ package final class LiveContent: OriginContent {
     private static func answer(from source: Source, to request: OriginRequest) -> OriginAnswer {
         switch source {
         case .version(let version):
-            version.object(for: request).map(OriginAnswer.object) ?? .refused(QueryPassing.tooLong)
+            version.object(for: request).map(OriginAnswer.object) ?? .refused(QueryPropagation.tooLong)
         case .answer(let answer): answer
         }
     }
@@ -272,7 +272,7 @@ package final class LiveContent: OriginContent {
         return buffer
     }
 
-    private static func object(_ buffers: [ByteBuffer], _ object: LiveUpdate.Object) -> OriginObject {
+    private static func object(_ buffers: [ByteBuffer], _ object: LiveEdgeUpdate.Object) -> OriginObject {
         OriginObject(
             body: .buffers(buffers), contentType: object.kind == .video ? "video/mp4" : "audio/mp4",
             // A name never gets other bytes.

@@ -9,13 +9,13 @@ package struct OriginResponder: Sendable {
     private let content: any OriginContent
     private let policy: CORSPolicy
     /// `nil`: anyone may watch.
-    private let gate: PlaybackGate?
+    private let gate: SignedURLVerifier?
     /// Renditions over HTTP-FLV and WebSocket-FLV; `nil` for none.
     private let live: LiveOutputs?
     private let page: [UInt8]
     /// Content security policy of the page.
     private let pagePolicy: String
-    private let forms = PlaylistForms()
+    private let forms = PlaylistVariants()
 
     /// - Parameters:
     ///   - gate: Checks every object request; `nil`: anyone may watch. The page is always public, because it contains
@@ -24,7 +24,7 @@ package struct OriginResponder: Sendable {
     ///   - playlist: File name of the multivariant playlist, for the page.
     ///   - keyURI: URI of an external key server; `nil`: keys are served here.
     package init(
-        content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: PlaybackGate? = nil,
+        content: any OriginContent, policy: CORSPolicy, roomTitle: String, gate: SignedURLVerifier? = nil,
         live: LiveOutputs? = nil, playlist: String = "index.m3u8", keyURI: String? = nil
     ) {
         self.gate = gate
@@ -80,9 +80,9 @@ package struct OriginResponder: Sendable {
             return answer(self.reply(with: feed, to: request.head))
         }
         let fields = request.head.headerFields
-        let query = QueryPassing.query(of: target)
-        guard query.utf8.count <= QueryPassing.longest || !name.hasSuffix(".m3u8") else {
-            return answer(.plain(.uriTooLong, QueryPassing.tooLong, fields: [.cacheControl: "no-store"]))
+        let query = QueryPropagation.query(of: target)
+        guard query.utf8.count <= QueryPropagation.longest || !name.hasSuffix(".m3u8") else {
+            return answer(.plain(.uriTooLong, QueryPropagation.tooLong, fields: [.cacheControl: "no-store"]))
         }
         let asked = OriginRequest(
             path: name, directives: ReloadDirectives(query: target.query),
@@ -94,7 +94,7 @@ package struct OriginResponder: Sendable {
                 let form = self.forms.object(
                     object, query: asked.query, acceptsGzip: asked.acceptsGzip && fields[.range] == nil)
                 guard let form else {
-                    return answer(.plain(.badRequest, QueryPassing.tooLong, fields: [.cacheControl: "no-store"]))
+                    return answer(.plain(.badRequest, QueryPropagation.tooLong, fields: [.cacheControl: "no-store"]))
                 }
                 answer(self.reply(with: form, to: request))
             case .missing: answer(self.missing)

@@ -10,11 +10,11 @@ package import TLSFiles
 /// The playback listener: public and read-only. Serves the published objects, and at `/` a page that plays them.
 package final class OriginServer: Sendable {
     private let listener: HTTPListener
-    private let content: Audience
+    private let content: ViewerActivity
     private let expiry: RepeatedTask
     private let isStopped = Mutex(false)
 
-    private init(listener: HTTPListener, content: Audience) {
+    private init(listener: HTTPListener, content: ViewerActivity) {
         self.listener = listener
         self.content = content
         self.expiry = listener.eventLoop.scheduleRepeatedTask(initialDelay: Self.expiryPace, delay: Self.expiryPace) {
@@ -58,11 +58,12 @@ package final class OriginServer: Sendable {
     /// - Throws: ``MediaError/Code/bindFailed``.
     package static func start(
         listen: ListenAddress, content: any OriginContent, allowOrigins: [String], roomTitle: String,
-        gate: PlaybackGate? = nil, live: LiveOutputs? = nil, playlist: String = "index.m3u8", keyURI: String? = nil,
+        gate: SignedURLVerifier? = nil, live: LiveOutputs? = nil, playlist: String = "index.m3u8",
+        keyURI: String? = nil,
         certificates: CertificateStore? = nil, connections: Int = 8_192, connectionsPerAddress: Int? = nil,
         group: (any EventLoopGroup)? = nil, logger: Logger
     ) async throws(MediaError) -> OriginServer {
-        let content = Audience(content)
+        let content = ViewerActivity(content)
         let responder = OriginResponder(
             content: content, policy: CORSPolicy(allowOrigins: allowOrigins), roomTitle: roomTitle, gate: gate,
             live: live, playlist: playlist, keyURI: keyURI)

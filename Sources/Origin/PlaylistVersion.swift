@@ -43,7 +43,7 @@ final class PlaylistVersion: Sendable {
     let position: PlaylistPosition
     private let reports: [RenditionReport]
     private let made = Mutex(
-        SharedForms<Form, Rendered>(most: PlaylistVersion.mostForms, mostBytes: PlaylistVersion.mostBytes))
+        SharedVariants<Form, Rendered>(most: PlaylistVersion.mostForms, mostBytes: PlaylistVersion.mostBytes))
     private let texts = Mutex<[Scope: Text]>([:])
 
     init(_ playlist: MediaPlaylist, reports: [RenditionReport]) {
@@ -85,7 +85,7 @@ final class PlaylistVersion: Sendable {
     /// Renders a form. A viewer with an individual token costs a copy of the text, not another rendering.
     private func render(_ form: Form) -> Rendered? {
         let (plain, places) = self.text(of: form)
-        guard let text = QueryPassing.pass(form.query, into: plain, at: places) else { return nil }
+        guard let text = QueryPropagation.pass(form.query, into: plain, at: places) else { return nil }
         return Rendered(
             buffer: ByteBuffer(bytes: form.isGzip ? Gzip.encode(text) : text),
             entityTag: Self.entityTag(of: text, isGzip: form.isGzip))
@@ -95,7 +95,7 @@ final class PlaylistVersion: Sendable {
         let scope = Scope(skips: form.skips, skipsDateRanges: form.skipsDateRanges)
         return self.texts.withLock { texts -> (plain: [UInt8], places: [Int]) in
             var text = texts[scope] ?? Text(plain: self.plain(scope))
-            if !form.query.isEmpty, text.places == nil { text.places = QueryPassing.places(in: text.plain) }
+            if !form.query.isEmpty, text.places == nil { text.places = QueryPropagation.places(in: text.plain) }
             texts[scope] = text
             return (plain: text.plain, places: text.places ?? [])
         }

@@ -186,7 +186,7 @@ package struct DirectoryStore: SegmentStore {
 
     package func path(of name: String) -> String? { self.full(name) }
 
-    package func hold() -> (any HeldPlace)? { DirectoryPlace(self.directory) }
+    package func hold() -> (any HeldDirectory)? { OpenDirectory(self.directory) }
 
     package func exclusively<R>(_ body: () throws(MediaError) -> R) throws(MediaError) -> R {
         // The lock is on the directory itself: no lock file is left behind, and the kernel releases the lock when the

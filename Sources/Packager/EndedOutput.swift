@@ -23,7 +23,7 @@ package struct EndedOutput: OutputDirectory {
     private let store: any SegmentStore
     private let state: StateFile
     private let settings: HLSOutputSettings
-    private let keys: RoomKeys?
+    private let keys: SegmentKeys?
 
     /// Opens a directory for reading; changes nothing in it.
     ///

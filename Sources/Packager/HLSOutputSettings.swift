@@ -34,10 +34,10 @@ package struct HLSOutputSettings: Sendable, Hashable {
     package var storePatience: Int64 = 50_000_000
     /// Every video rendition has an I-frame playlist too.
     package var iFramePlaylists = false
-    /// The short segments at the start of a room. Playlists are first shown when they list ``OpeningSegments/listed``
+    /// The short segments at the start of a room. Playlists are first shown when they list ``StartupSegments/listed``
     /// segments, or when the room ends. Later workers of the room do not use them. `nil`: playlists are shown with the
     /// first segment, which has the full length.
-    package var opening: OpeningSegments?
+    package var opening: StartupSegments?
     /// `nil`: segments are not encrypted.
     package var encryption: EncryptionSettings?
 

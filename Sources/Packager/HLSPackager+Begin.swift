@@ -3,7 +3,7 @@ package import MediaTypes
 
 extension HLSPackager {
     /// The start of a run on the timeline.
-    struct Plan {
+    struct CapacityPlan {
         /// First slot of the segmenters.
         var firstSlot: Int64
         var firstTick: Int64
@@ -11,7 +11,7 @@ extension HLSPackager {
         var fill: Range<Int64>?
         /// Slot boundaries. The first slot of a later worker is shorter if the previous worker ended between two
         /// segments of the grid.
-        var slots: SlotTable
+        var slots: SegmentBoundaries
         /// Starts of slots that are not on the grid.
         var cuts: [Int64] = []
 
@@ -80,7 +80,7 @@ extension HLSPackager {
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store,
             keepsMaps: self.settings.waitsForStore || self.canContinue(at: now), keys: self.keys)
         publication.limit(to: self.intake.withLock(\.mostSegments))
-        let leavings = self.claimed.origin == nil ? EdgeLeavings() : EdgeLeavings(self.store)
+        let leavings = self.claimed.origin == nil ? PreviousLiveEdge() : PreviousLiveEdge(self.store)
         let record = leavings.record
         var plan = self.plan(now, origin, slate, publication)
         var shown = publication.tracks.map {
@@ -103,7 +103,7 @@ extension HLSPackager {
                 shown = shown.map { _ in ShownTrack() }
             }
         }
-        var kept: [KeptEdge] = publication.tracks.map { _ in KeptEdge() }
+        var kept: [ResumedLiveEdge] = publication.tracks.map { _ in ResumedLiveEdge() }
         if plan.fill != nil, let slate {
             for (index, track) in publication.tracks.enumerated() {
                 guard !isCleared else {
@@ -198,7 +198,7 @@ extension HLSPackager {
             intake.marks.begin(
                 origin: origin, fps: grid.fps, incarnation: self.claimed.incarnation, firstTick: plan.firstTick,
                 kept: publication.dateRanges.ranges.filter { $0.rangeClass.hasPrefix(ProgramMark.lastingClass) })
-            intake.collector = SlotCollector(
+            intake.collector = SegmentCollector(
                 kinds: self.tracks.map(\.kind), firstSlot: plan.firstSlot + Int64(slots.count),
                 waits: self.settings.waitsForStore)
             if !planned.isEmpty {
@@ -212,13 +212,13 @@ extension HLSPackager {
                 for change in changes { intake.collector?.change(change, from: slot) }
             }
             guard intake.viewers != nil, result == .done else { return }
-            var edge = EdgePublication(publication, firstListed: self.firstListed) { [weak self] name in
+            var edge = LiveEdgePublication(publication, firstListed: self.firstListed) { [weak self] name in
                 self?.objects.withLock { $0[name] != nil } ?? false
             }
             if !planned.isEmpty { edge.setSlots(intake.slots) }
             for track in kept.indices { edge.resume(kept[track], track: track, from: plan.firstSlot) }
             edge.noteRecorded(recorded)
-            intake.keeper = EdgeKeeper(
+            intake.keeper = LiveEdgeStore(
                 store: self.store, clock: self.clock, patience: self.settings.storePatience,
                 names: plan.fill == nil ? [] : record.names, incarnation: self.claimed.incarnation)
             intake.incarnation = self.claimed.incarnation
@@ -260,7 +260,7 @@ extension HLSPackager {
 
     /// Publishes unchanged what viewers of the previous worker know; this run continues after a discontinuity.
     private func close(
-        _ shown: [ShownTrack], in publication: inout Publication, besides record: EdgeRecord
+        _ shown: [ShownTrack], in publication: inout Publication, besides record: LiveEdgeRecord
     ) throws(MediaError) {
         let (tracks, slot) = (publication.tracks, publication.nextFrame / Int64(self.settings.grid.segmentFrames))
         var changes: [Int64: [ConfigurationChange]] = [:]
@@ -285,11 +285,11 @@ extension HLSPackager {
         publication.beginRun(tracks)
     }
 
-    private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?, _ publication: Publication) -> Plan {
+    private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?, _ publication: Publication) -> CapacityPlan {
         let grid = self.settings.grid
         let frames = Int64(grid.segmentFrames)
         // A later worker numbers its slots as if it had made the opening cuts itself, so that no number decreases.
-        var slots = SlotTable(grid: grid)
+        var slots = SegmentBoundaries(grid: grid)
         var cuts = self.settings.opening?.cuts ?? []
         slots.plan(cuts: cuts)
         // Never a slot that is already published, even if the clock was set back.
@@ -299,7 +299,7 @@ extension HLSPackager {
         else {
             let slot = grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue)
             let first = max(grid.firstFrame(ofSlot: slot), next)
-            return Plan(firstSlot: slots.slot(ofFrame: first), firstTick: first, slots: slots, cuts: cuts)
+            return CapacityPlan(firstSlot: slots.slot(ofFrame: first), firstTick: first, slots: slots, cuts: cuts)
         }
         let end = max(next, self.frame(at: now, origin) / unit * unit)
         var first = publication.nextFrame
@@ -311,19 +311,21 @@ extension HLSPackager {
             cuts += [first, next]
             slots.plan(cuts: [first, next])
         }
-        return Plan(
+        return CapacityPlan(
             firstSlot: slots.slot(ofFrame: first), firstTick: end, fill: first..<end, slots: slots, cuts: cuts)
     }
 
     /// The slots that all tracks have filled; published together.
-    private func slots(_ output: [[TrackSegmenter.Output]], _ plan: Plan, slateFrom frame: Int64) -> [CompleteSlot] {
+    private func slots(_ output: [[TrackSegmenter.Output]], _ plan: CapacityPlan, slateFrom frame: Int64)
+        -> [AlignedSegment]
+    {
         let segments = output.map { items in
             items.compactMap { item -> FinishedSegment? in if case .segment(let segment) = item { segment } else { nil }
             }
         }
         let count = segments.map(\.count).min() ?? 0
         return (0..<count).map { index in
-            var slot = CompleteSlot(slot: plan.firstSlot + Int64(index), segments: segments.map { $0[index] })
+            var slot = AlignedSegment(slot: plan.firstSlot + Int64(index), segments: segments.map { $0[index] })
             let frames = plan.slots.frames(ofSlot: slot.slot)
             slot.frames = frames
             slot.isSlate = frames.upperBound > frame
@@ -333,7 +335,7 @@ extension HLSPackager {
     }
 
     /// Removes files that previous workers wrote and were killed before listing.
-    private func removeOrphans(besides record: EdgeRecord) {
+    private func removeOrphans(besides record: LiveEdgeRecord) {
         let before = self.claimed.incarnation - 1
         guard before >= 1 else { return }
         let next = self.claimed.nextMediaSequence

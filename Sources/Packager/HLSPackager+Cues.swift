@@ -23,7 +23,7 @@ extension HLSPackager {
 
     /// Adds metadata to a frame that no encoder has had yet. It is written once into the fragment and into the coded
     /// frame of every rendition. Callable from any thread, after ``begin(now:slate:)``.
-    package func cue(_ cue: ProgramCue) {
+    package func cue(_ cue: FrameMetadata) {
         for (index, segmenter) in self.segmenters.enumerated() {
             let hasMessages = self.hasMessages(index)
             segmenter.state.withLock { $0?.cues.add(cue, hasMessages: hasMessages) }

@@ -5,8 +5,8 @@ extension HLSPackager {
     /// Media and changes on their way from the encoders to the writer.
     struct Intake {
         /// Slot boundaries.
-        var slots: SlotTable
-        var collector: SlotCollector?
+        var slots: SegmentBoundaries
+        var collector: SegmentCollector?
         /// Set by ``finish(endlist:)``.
         var endlist: Bool?
         /// Frame after the last video frame, until the date ranges have been ended there.
@@ -18,11 +18,11 @@ extension HLSPackager {
         /// Threads blocked in ``receive(track:_:)``.
         var waiting = 0
         /// Receives the changes at the live edge; `nil` without listeners.
-        var viewers: (@Sendable (LiveUpdate) -> Void)?
-        var edge: EdgePublication?
+        var viewers: (@Sendable (LiveEdgeUpdate) -> Void)?
+        var edge: LiveEdgePublication?
         /// Stores the parts at the live edge for the next worker.
-        var keeper: EdgeKeeper?
-        private var kept: EdgeRecord?
+        var keeper: LiveEdgeStore?
+        private var kept: LiveEdgeRecord?
         /// Incarnation of this worker; set with the keeper.
         var incarnation: Int64 = 0
         /// Called for every part that viewers can request.
@@ -36,7 +36,7 @@ extension HLSPackager {
         var mostSegments: Int?
         var isLimitNew = false
 
-        init(grid: OutputGrid) { self.slots = SlotTable(grid: grid) }
+        init(grid: OutputGrid) { self.slots = SegmentBoundaries(grid: grid) }
 
         /// Lists ranges at the live edge, and with the next segment in the directory.
         mutating func list(_ changes: [DateRange.Change]) {

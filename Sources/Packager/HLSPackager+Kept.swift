@@ -3,18 +3,18 @@ import MediaKernels
 import MediaTypes
 
 /// The parts of a complete segment that a previous worker has shown.
-struct KeptSegment: Sendable {
+struct ResumedSegment: Sendable {
     let mediaSequence: Int64
     let name: String
-    let rows: [EdgeRecord.Row]
+    let rows: [LiveEdgeRecord.Row]
     /// One for each row.
     let memories: [PacketMemory]
 }
 
 /// The media of a track that a previous worker has shown at the live edge.
-struct KeptEdge: Sendable {
+struct ResumedLiveEdge: Sendable {
     /// Segments that the state file lists, in order.
-    var segments: [KeptSegment] = []
+    var segments: [ResumedSegment] = []
     /// The parts after them, in order, beginning with the first part of a slot.
     var parts: [FinishedPart] = []
     /// Parts that the previous worker listed after ``parts`` and that this worker has to replace.
@@ -38,11 +38,11 @@ extension HLSPackager {
     ///   - shown: The segments before them, from the first slot of the plan on.
     ///   - next: Media sequence number of that first slot.
     func kept(
-        of track: TrackPublication, in leavings: EdgeLeavings, behind shown: ShownTrack, _ plan: Plan,
+        of track: TrackPublication, in leavings: PreviousLiveEdge, behind shown: ShownTrack, _ plan: CapacityPlan,
         number next: Int64, _ slate: Slate
-    ) -> KeptEdge {
+    ) -> ResumedLiveEdge {
         let slot = plan.firstSlot
-        var kept = KeptEdge()
+        var kept = ResumedLiveEdge()
         guard let old = leavings.track(track.names.track) else { return kept }
         kept.segments = self.segments(of: track, old.rows)
         let count = Int64(shown.segments.count)
@@ -60,9 +60,10 @@ extension HLSPackager {
 
     /// Adds the parts of the segments that are not complete.
     private func continued(
-        _ before: KeptEdge, _ rows: [EdgeRecord.Row], _ hint: String, _ track: TrackPublication, _ slots: SlotTable,
+        _ before: ResumedLiveEdge, _ rows: [LiveEdgeRecord.Row], _ hint: String, _ track: TrackPublication,
+        _ slots: SegmentBoundaries,
         number next: Int64, _ slate: Slate
-    ) -> KeptEdge {
+    ) -> ResumedLiveEdge {
         var kept = before
         let grid = self.settings.grid
         let (first, perSlot) = (kept.slot * Int64(grid.partsPerSegment), Int64(grid.partsPerSegment))
@@ -121,8 +122,8 @@ extension HLSPackager {
     }
 
     /// The parts of listed segments as ranges of their files, if the files consist of exactly those parts.
-    func segments(of track: TrackPublication, _ rows: [EdgeRecord.Row]) -> [KeptSegment] {
-        var kept: [KeptSegment] = []
+    func segments(of track: TrackPublication, _ rows: [LiveEdgeRecord.Row]) -> [ResumedSegment] {
+        var kept: [ResumedSegment] = []
         for segment in track.window.segments where !segment.gap {
             let rows = rows.filter { $0.mediaSequence == segment.mediaSequence }
             guard !rows.isEmpty, rows.map(\.index) == Array(0..<rows.count),
@@ -137,14 +138,14 @@ extension HLSPackager {
                 start += row.byteCount
             }
             kept.append(
-                KeptSegment(mediaSequence: segment.mediaSequence, name: segment.uri, rows: rows, memories: memories))
+                ResumedSegment(mediaSequence: segment.mediaSequence, name: segment.uri, rows: rows, memories: memories))
         }
         return kept
     }
 
     /// Removes the parts that the previous worker has stored: this run does not continue them.
-    func forget(_ record: EdgeRecord) {
-        for name in [EdgeRecord.name, EdgeMark.name] + record.names.sorted() { try? self.store.remove(name) }
+    func forget(_ record: LiveEdgeRecord) {
+        for name in [LiveEdgeRecord.name, LiveEdgeMark.name] + record.names.sorted() { try? self.store.remove(name) }
     }
 
     /// Names of parts that previous workers may have written without listing or removing them.
@@ -166,7 +167,7 @@ extension HLSPackager {
     }
 }
 
-extension SlotTable {
+extension SegmentBoundaries {
     /// Time range of a part without holes: video from its first frame to that of the next part, audio the AAC frames
     /// that start in it.
     fileprivate func ticks(ofPart number: Int64, _ kind: TrackKind) -> Range<Int64> {

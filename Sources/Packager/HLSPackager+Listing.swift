@@ -3,18 +3,18 @@ import HLS
 extension HLSPackager {
     /// The segments that the playlists in the directory list now, oldest first. Callable from any thread; does not wait
     /// for the store.
-    package func listedSlots() -> [KeptSlot] {
+    package func listedSlots() -> [ListedSegmentSet] {
         guard let publication = self.listing.withLock({ $0 }) else { return [] }
-        var slots: [Int64: [KeptSlot.Track]] = [:]
+        var slots: [Int64: [ListedSegmentSet.Track]] = [:]
         for track in publication.tracks {
             for segment in track.window.segments {
                 slots[segment.mediaSequence, default: []].append(
-                    KeptSlot.Track(name: track.names.track, kind: track.kind, segment: segment))
+                    ListedSegmentSet.Track(name: track.names.track, kind: track.kind, segment: segment))
             }
         }
         return slots.sorted { $0.key < $1.key }.map { number, tracks in
             // Frames and incarnation are only used in recording journals.
-            KeptSlot(mediaSequence: number, incarnation: publication.incarnation, frames: 0..<0, tracks: tracks)
+            ListedSegmentSet(mediaSequence: number, incarnation: publication.incarnation, frames: 0..<0, tracks: tracks)
         }
     }
 }

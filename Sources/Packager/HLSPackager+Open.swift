@@ -4,7 +4,7 @@ extension HLSPackager {
     /// Opens an output in a directory; see ``open(_:tracks:store:clock:report:)``.
     package static func open(
         _ settings: HLSOutputSettings, tracks: [TrackDescription], clock: any MonotonicClock,
-        keeper: (any SlotKeeping)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void
+        keeper: (any ListingObserver)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void
     ) throws(MediaError) -> HLSPackager {
         try self.open(
             settings, tracks: tracks, store: DirectoryStore(directory: settings.directory), clock: clock,
@@ -24,11 +24,11 @@ extension HLSPackager {
     ///   `newSession`); ``MediaError/Code/invalidData`` for a damaged state file or an unreadable codec configuration.
     package static func open(
         _ settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,
-        keeper: (any SlotKeeping)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void
+        keeper: (any ListingObserver)? = nil, report: @escaping @Sendable (PackagerEvent) -> Void
     ) throws(MediaError) -> HLSPackager {
         try self.check(settings, tracks)
         try store.prepare()
-        let (claimed, keys) = try store.exclusively { () throws(MediaError) -> (StateFile, RoomKeys?) in
+        let (claimed, keys) = try store.exclusively { () throws(MediaError) -> (StateFile, SegmentKeys?) in
             try self.claim(settings, tracks, store)
         }
         return HLSPackager(
@@ -101,7 +101,7 @@ extension HLSPackager {
 
     private static func claim(
         _ settings: HLSOutputSettings, _ tracks: [TrackDescription], _ store: any SegmentStore
-    ) throws(MediaError) -> (StateFile, RoomKeys?) {
+    ) throws(MediaError) -> (StateFile, SegmentKeys?) {
         let grid = StateFile.Grid(settings.grid)
         var state = StateFile(incarnation: 0, multivariantName: settings.multivariantName, grid: grid)
         if let bytes = store.read(StateFile.name) {

@@ -36,21 +36,21 @@ struct ShownTrack: Sendable {
 }
 
 /// The files that the previous worker has left beside the state file.
-struct EdgeLeavings: Sendable {
-    var record = EdgeRecord(tracks: [], recorded: 0)
-    var mark: EdgeMark?
+struct PreviousLiveEdge: Sendable {
+    var record = LiveEdgeRecord(tracks: [], recorded: 0)
+    var mark: LiveEdgeMark?
     /// A mark that is further ahead than this many segments is damaged: it would mean hours without a single write.
     private static let mostLost: Int64 = 4_096
 
     init(_ store: any SegmentStore) {
-        self.record = store.read(EdgeRecord.name).flatMap { EdgeRecord(json: $0) } ?? self.record
-        self.mark = store.read(EdgeMark.name).flatMap { EdgeMark($0) }
+        self.record = store.read(LiveEdgeRecord.name).flatMap { LiveEdgeRecord(json: $0) } ?? self.record
+        self.mark = store.read(LiveEdgeMark.name).flatMap { LiveEdgeMark($0) }
     }
 
     /// Empty: a new room has no leftovers.
     init() {}
 
-    func track(_ name: String) -> EdgeRecord.Track? { self.record.tracks.first { $0.name == name } }
+    func track(_ name: String) -> LiveEdgeRecord.Track? { self.record.tracks.first { $0.name == name } }
 
     /// Whether viewers saw more of the segment than the record contains.
     ///
@@ -73,7 +73,7 @@ extension HLSPackager {
     ///
     /// - Parameter closes: Also returns the incomplete segment, with the parts it has.
     func shown(
-        of track: TrackPublication, in leavings: EdgeLeavings, from next: Int64, closes: Bool
+        of track: TrackPublication, in leavings: PreviousLiveEdge, from next: Int64, closes: Bool
     ) -> ShownTrack {
         var shown = ShownTrack()
         let (name, old) = (track.names.track, leavings.track(track.names.track))
@@ -83,7 +83,7 @@ extension HLSPackager {
             maps[name] = bytes
             return (name, bytes)
         }
-        func gap(_ incarnation: Int64?, _ whole: EdgeRecord.Whole? = nil) -> ShownSegment {
+        func gap(_ incarnation: Int64?, _ whole: LiveEdgeRecord.Whole? = nil) -> ShownSegment {
             ShownSegment(
                 incarnation: incarnation, start: whole?.start ?? 0, duration: whole?.duration ?? 0,
                 discontinuity: whole?.discontinuity ?? false, parts: [], names: [], map: nil)
@@ -121,7 +121,7 @@ extension HLSPackager {
     }
 
     /// The contiguous parts of a segment; `nil` if one of them is missing.
-    private func parts(_ rows: [EdgeRecord.Row], of track: TrackPublication) -> [FinishedPart]? {
+    private func parts(_ rows: [LiveEdgeRecord.Row], of track: TrackPublication) -> [FinishedPart]? {
         guard !rows.isEmpty, rows.map(\.index) == Array(rows.indices) else { return nil }
         var parts: [FinishedPart] = []
         for row in rows {
@@ -138,7 +138,7 @@ extension HLSPackager {
     }
 
     /// Whether each segment lies within its slot.
-    func fits(_ shown: ShownTrack, _ kind: TrackKind, _ plan: Plan) -> Bool {
+    func fits(_ shown: ShownTrack, _ kind: TrackKind, _ plan: CapacityPlan) -> Bool {
         let grid = self.settings.grid
         return shown.segments.enumerated().allSatisfy { index, segment in
             guard segment.duration > 0 else { return true }
@@ -152,7 +152,7 @@ extension HLSPackager {
     }
 
     /// Converts a shown segment to what the segmenter would have completed.
-    func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64, _ slots: SlotTable)
+    func finished(_ segment: ShownSegment, _ track: TrackPublication, slot: Int64, _ slots: SegmentBoundaries)
         -> FinishedSegment
     {
         let grid = self.settings.grid
@@ -172,7 +172,7 @@ extension HLSPackager {
     }
 
     /// Slots for the shown segments, which contain no media of this run.
-    func slots(_ shown: [ShownTrack], _ publication: Publication, from slot: Int64) -> [CompleteSlot] {
+    func slots(_ shown: [ShownTrack], _ publication: Publication, from slot: Int64) -> [AlignedSegment] {
         let grid = self.settings.grid
         var frame = publication.nextFrame
         let count = shown.map(\.segments.count).max() ?? 0
@@ -181,9 +181,9 @@ extension HLSPackager {
             let row = zip(shown, publication.tracks).map { shown, track in
                 // A segment of unknown duration takes the length of the slot.
                 shown.segments.indices.contains(index) && shown.segments[index].duration > 0
-                    ? self.finished(shown.segments[index], track, slot: at, SlotTable(grid: grid)) : nil
+                    ? self.finished(shown.segments[index], track, slot: at, SegmentBoundaries(grid: grid)) : nil
             }
-            var complete = CompleteSlot(slot: at, segments: row)
+            var complete = AlignedSegment(slot: at, segments: row)
             let ends = row.compactMap { segment -> Int64? in
                 segment.map {
                     TimeMath.rescale(

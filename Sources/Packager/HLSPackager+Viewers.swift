@@ -6,7 +6,7 @@ import Synchronization
 extension HLSPackager {
     /// Calls `viewers` with every change at the live edge, including parts as soon as they are cut; call it before
     /// ``begin(now:)``. Calls come from the encoders' threads, one at a time: they must not block.
-    package func attach(_ viewers: @escaping @Sendable (LiveUpdate) -> Void) {
+    package func attach(_ viewers: @escaping @Sendable (LiveEdgeUpdate) -> Void) {
         self.intake.withLock { intake in
             intake.viewers = { [weak self] update in
                 self?.noteShown(update)
@@ -16,10 +16,10 @@ extension HLSPackager {
     }
 
     /// The short segments at the start of this run; `nil` for a later worker, and if the room has none.
-    package var opening: OpeningSegments? { self.claimed.origin == nil ? self.settings.opening : nil }
+    package var opening: StartupSegments? { self.claimed.origin == nil ? self.settings.opening : nil }
 
     /// Number of segments that playlists list when they are first shown.
-    var firstListed: Int { self.opening == nil ? 1 : OpeningSegments.listed }
+    var firstListed: Int { self.opening == nil ? 1 : StartupSegments.listed }
 
     /// Calls `body` once, when viewers can first request all playlists including the multivariant one; immediately if
     /// they already can. It must not block.
@@ -41,7 +41,7 @@ extension HLSPackager {
     }
 
     /// Runs before viewers are notified: the live edge does not wait for the store, but its segments need their keys.
-    private func noteShown(_ update: LiveUpdate) {
+    private func noteShown(_ update: LiveEdgeUpdate) {
         guard self.keys != nil else { return }
         let numbers = update.playlists.filter { !$0.playlist.isIFramesOnly }.map {
             $0.playlist.position.nextMediaSequence

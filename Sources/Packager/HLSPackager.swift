@@ -48,10 +48,10 @@ package final class HLSPackager: Sendable {
     let report: @Sendable (PackagerEvent) -> Void
     let claimed: StateFile
     /// Keys of an encrypted room.
-    let keys: RoomKeys?
+    let keys: SegmentKeys?
     /// Keeps listed media longer than the playlists do, for recordings.
-    let keeper: (any SlotKeeping)?
-    let segmenters: [TrackIntake]
+    let keeper: (any ListingObserver)?
+    let segmenters: [LockedSegmenter]
     let intake: Mutex<Intake>
     let writer = Mutex<PublicationWriter?>(nil)
     let objects = Mutex<[String: PublishedObject]>([:])
@@ -77,7 +77,7 @@ package final class HLSPackager: Sendable {
 
     init(
         settings: HLSOutputSettings, tracks: [TrackDescription], store: any SegmentStore, clock: any MonotonicClock,
-        claimed: StateFile, keys: RoomKeys? = nil, keeper: (any SlotKeeping)? = nil,
+        claimed: StateFile, keys: SegmentKeys? = nil, keeper: (any ListingObserver)? = nil,
         report: @escaping @Sendable (PackagerEvent) -> Void
     ) {
         self.settings = settings
@@ -89,7 +89,7 @@ package final class HLSPackager: Sendable {
         self.recordedNumber = Atomic(claimed.nextMediaSequence)
         self.keeper = keeper
         self.report = report
-        self.segmenters = tracks.map { _ in TrackIntake() }
+        self.segmenters = tracks.map { _ in LockedSegmenter() }
         self.intake = Mutex(Intake(grid: settings.grid))
     }
 
@@ -191,7 +191,7 @@ package final class HLSPackager: Sendable {
     }
 
     /// The frame up to which the output contains media.
-    private static func reach(of output: [TrackSegmenter.Output], _ slots: SlotTable) -> Int64 {
+    private static func reach(of output: [TrackSegmenter.Output], _ slots: SegmentBoundaries) -> Int64 {
         output.reduce(0) { reach, item in
             switch item {
             case .part(let part): max(reach, slots.firstFrame(ofPart: part.number + 1))

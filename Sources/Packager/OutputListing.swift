@@ -190,7 +190,7 @@ extension HLSPackager {
         let frames = frame(start)..<max(frame(start), frame(end))
         guard self.tracks[index].kind == .audio || frames.count.isMultiple(of: slate.frames) else { return nil }
         // Its fragments get the numbers of the segment they replace.
-        var slots = SlotTable(grid: grid)
+        var slots = SegmentBoundaries(grid: grid)
         slots.plan(cuts: self.settings.opening?.cuts ?? [])
         var segmenter = TrackSegmenter(
             kind: self.tracks[index].kind, grid: grid, firstTick: frames.lowerBound, slots: slots,

@@ -14,7 +14,7 @@ extension Publication {
     ///   read.
     static func restore(
         settings: HLSOutputSettings, tracks: [TrackDescription], state: StateFile, origin: Int64,
-        store: any SegmentStore, keepsMaps: Bool, keys: RoomKeys? = nil
+        store: any SegmentStore, keepsMaps: Bool, keys: SegmentKeys? = nil
     ) throws(MediaError) -> Publication {
         let latestDiscontinuity =
             state.tracks.map { track in
@@ -42,7 +42,7 @@ extension Publication {
     private static func track(
         _ description: TrackDescription, settings: HLSOutputSettings, state: StateFile, origin: Int64,
         newDiscontinuities: Int64, leftBehind: [RetiredSegment], store: any SegmentStore, keepsMaps: Bool,
-        keys: RoomKeys?
+        keys: SegmentKeys?
     ) throws(MediaError) -> TrackPublication {
         let place = "hls[\(description.name)]"
         let grid = settings.grid
@@ -103,7 +103,7 @@ extension Publication {
     ) -> Bool {
         guard description.parameters.codec == .h264,
             let own = AVCConfiguration(extradata: description.parameters.configuration),
-            let before = TransportReading.configuration(bytes).video, before.sequence == own.sequence,
+            let before = MPEGTSReading.configuration(bytes).video, before.sequence == own.sequence,
             Set(before.sequenceParameterSets).isSuperset(of: own.sequenceParameterSets),
             Set(before.pictureParameterSets).isSuperset(of: own.pictureParameterSets)
         else { return false }

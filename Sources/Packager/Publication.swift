@@ -22,7 +22,7 @@ struct Publication: Sendable {
     /// Variants declare the measured bit rate if it is higher.
     var declaresMeasured = false
     /// Bit rate histories of tracks whose rates have changed.
-    private var rates: [Int: RateHistory] = [:]
+    private var rates: [Int: DeclaredRateHistory] = [:]
     private var changeCount: Int64 = 0
     /// Every configuration a track has had in this run, once it has had a second one.
     private var initializations: [Int: [(bytes: [UInt8], map: InitializationSegment)]] = [:]
@@ -65,7 +65,7 @@ struct Publication: Sendable {
     /// - Parameter missing: Tracks whose segment could not be written.
     /// - Returns: The listed slot.
     /// - Throws: ``MediaError/Code/internal`` if a segment breaks the playlist's rules; nothing is changed then.
-    mutating func append(_ slot: CompleteSlot, missing: Set<Int>) throws(MediaError) -> ListedSlot {
+    mutating func append(_ slot: AlignedSegment, missing: Set<Int>) throws(MediaError) -> ListedSlot {
         let number = self.nextMediaSequence
         let frames = slot.frames ?? self.grid.frames(ofSlot: slot.slot)
         var tracks = self.tracks
@@ -148,7 +148,7 @@ struct Publication: Sendable {
     /// Changes the declared bit rates of tracks from about the next segment on.
     mutating func declare(_ rates: [Int: BitRates]) {
         for (index, rates) in rates where self.tracks.indices.contains(index) {
-            var history = self.rates[index] ?? RateHistory(self.tracks[index].description.rates)
+            var history = self.rates[index] ?? DeclaredRateHistory(self.tracks[index].description.rates)
             history.change(to: rates, at: self.nextMediaSequence)
             self.rates[index] = history
             self.tracks[index].description.rates = history.bound
@@ -160,7 +160,7 @@ struct Publication: Sendable {
     mutating func resumeRates(_ highest: BitRates, of index: Int) {
         let now = self.tracks[index].description.rates
         guard highest.bounding(now) != now else { return }
-        var history = RateHistory(highest)
+        var history = DeclaredRateHistory(highest)
         history.change(to: now, at: self.nextMediaSequence)
         self.rates[index] = history
         self.tracks[index].description.rates = history.bound

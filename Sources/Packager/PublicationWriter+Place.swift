@@ -24,8 +24,8 @@ extension PublicationWriter {
         let lost: Int
         do {
             try self.store.prepare()
-            if let keys = self.publication.tracks.first?.keys, !self.store.contains(RoomKeys.fileName) {
-                try self.store.keep(secret: RoomKeys.fileName, Array(keys.json.utf8))
+            if let keys = self.publication.tracks.first?.keys, !self.store.contains(SegmentKeys.fileName) {
+                try self.store.keep(secret: SegmentKeys.fileName, Array(keys.json.utf8))
             }
             try self.restoreMaps()
             lost = self.restoreObjects()
@@ -71,7 +71,7 @@ extension PublicationWriter {
         let longest = numbers.map(\.count).max() ?? 0
         let listed = (0..<longest).flatMap { index in numbers.compactMap { $0.count > index ? $0[index] : nil } }
         let names = self.place?.names ?? []
-        let others = names.filter { !$0.hasSuffix(".tmp") && !$0.hasSuffix(".m3u8") && $0 != EdgeMark.name }
+        let others = names.filter { !$0.hasSuffix(".tmp") && !$0.hasSuffix(".m3u8") && $0 != LiveEdgeMark.name }
         for name in listed + others where !self.store.contains(name) {
             rest -= self.place?.restore(name, limit: rest) ?? 0
         }

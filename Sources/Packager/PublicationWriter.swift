@@ -15,7 +15,7 @@ struct PublicationWriter: Sendable {
     enum Result: Sendable, Equatable { case done, superseded, unwritten }
 
     private struct HeldSlot {
-        let slot: CompleteSlot
+        let slot: AlignedSegment
         var unwritten: Set<Int>
         /// Why the last attempt failed.
         var failure: MediaError?
@@ -36,7 +36,7 @@ struct PublicationWriter: Sendable {
     /// Whether viewers of the live edge know the name of a track's segment with that number.
     private let isPromised: @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool
     /// Keeps listed media longer than the playlists do, for recordings.
-    private let keeper: (any SlotKeeping)?
+    private let keeper: (any ListingObserver)?
     var publication: Publication
     private var held: HeldSlot?
     private var unannounced: [ListedSlot] = []
@@ -59,13 +59,13 @@ struct PublicationWriter: Sendable {
     /// Most names to remember: hours in which the store accepts nothing.
     private static let mostUndeleted = 16_384
     /// The directory that everything was written to.
-    var place: (any HeldPlace)?
+    var place: (any HeldDirectory)?
     /// When this worker last checked that it owns the room, on ``clock``.
     private var assuredAt: Int64 = 0
 
     init(
         publication: Publication, store: any SegmentStore, clock: any MonotonicClock, firstListed: Int = 1,
-        keeper: (any SlotKeeping)? = nil, show: @escaping @Sendable ([String: PublishedObject]) -> Void,
+        keeper: (any ListingObserver)? = nil, show: @escaping @Sendable ([String: PublishedObject]) -> Void,
         note: @escaping @Sendable (Publication) -> Void = { _ in },
         recorded: @escaping @Sendable (Int64) -> Void = { _ in },
         isPromised: @escaping @Sendable (_ track: Int, _ mediaSequence: Int64) -> Bool = { _, _ in false }
@@ -120,7 +120,7 @@ struct PublicationWriter: Sendable {
     }
 
     /// Publishes a slot, after the held one if there is one.
-    mutating func commit(_ slot: CompleteSlot) -> Result {
+    mutating func commit(_ slot: AlignedSegment) -> Result {
         guard !self.isSuperseded() else { return self.giveWay() }
         if self.restorePlace() == .superseded || self.settleHeld() == .superseded { return .superseded }
         let store = self.store
@@ -283,10 +283,12 @@ struct PublicationWriter: Sendable {
     private func keep(_ listed: ListedSlot) {
         guard let keeper = self.keeper else { return }
         let tracks = self.publication.tracks.compactMap { track in
-            track.window.segments.last.map { KeptSlot.Track(name: track.names.track, kind: track.kind, segment: $0) }
+            track.window.segments.last.map {
+                ListedSegmentSet.Track(name: track.names.track, kind: track.kind, segment: $0)
+            }
         }
         keeper.keep(
-            KeptSlot(
+            ListedSegmentSet(
                 mediaSequence: listed.mediaSequence, incarnation: self.publication.incarnation, frames: listed.frames,
                 tracks: tracks))
     }

@@ -50,7 +50,7 @@ package protocol SegmentStore: Sendable {
     func synchronize(_ names: [String]) throws(MediaError)
 
     /// Opens the current directory, to detect later whether it was replaced; `nil` if the store cannot detect that.
-    func hold() -> (any HeldPlace)?
+    func hold() -> (any HeldDirectory)?
 
     /// Runs `body` under the store's lock, so that no other worker runs its own `body` on the same store, if the store
     /// can lock.
@@ -59,7 +59,7 @@ package protocol SegmentStore: Sendable {
 
 /// A store's directory, kept open. It can be read even after it has been moved away or another directory is mounted
 /// over it.
-package protocol HeldPlace: Sendable {
+package protocol HeldDirectory: Sendable {
     /// Whether the store's path still leads to it.
     var isCurrent: Bool { get }
     /// Names of the files in it.
@@ -73,7 +73,7 @@ package protocol HeldPlace: Sendable {
 }
 
 extension SegmentStore {
-    package func hold() -> (any HeldPlace)? { nil }
+    package func hold() -> (any HeldDirectory)? { nil }
 
     /// For stores in which every object is durable.
     package func synchronize(_ names: [String]) throws(MediaError) {}

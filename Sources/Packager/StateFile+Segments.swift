@@ -8,7 +8,7 @@ extension StateFile.Track {
     /// - Parameters:
     ///   - origin: Time zero of the room: nanoseconds since the Unix epoch.
     ///   - keys: Keys of an encrypted room.
-    func segments(timescale: Int32, origin: Int64, store: any SegmentStore, keys: RoomKeys?) -> [Segment] {
+    func segments(timescale: Int32, origin: Int64, store: any SegmentStore, keys: SegmentKeys?) -> [Segment] {
         let names = TrackNames(track: self.name)
         return self.entries.map { entry in
             let uri = names.segment(entry.mediaSequence, incarnation: entry.incarnation)

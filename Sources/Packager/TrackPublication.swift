@@ -5,7 +5,7 @@ import MediaTypes
 
 /// One listed track: its window, its initialization segment and its measured bit rate.
 struct TrackPublication: Sendable {
-    /// Its bit rates are the declared ones: see ``RateHistory``.
+    /// Its bit rates are the declared ones: see ``DeclaredRateHistory``.
     var description: TrackDescription
     let names: TrackNames
     let timescale: Int32
@@ -26,7 +26,7 @@ struct TrackPublication: Sendable {
     /// have.
     var given: [Int64: Int64] = [:]
     /// Keys of an encrypted room.
-    var keys: RoomKeys?
+    var keys: SegmentKeys?
 
     var kind: TrackKind { self.description.kind }
 

@@ -16,8 +16,11 @@ extension StillImage {
                     required: "path", \.path, .imagePath,
                     "path of a PNG or JPEG file of at most 2 MB, relative to the working directory; not a URL")
             ] + Area.fields(\.area.x, \.area.y, \.area.width, \.area.height, isRequired: isRequired) + [
-                Field("zOrder", \.zOrder, .integer(0...100), "stacking order; a higher value is drawn on top, and among equal values the later element"),
-                Field("alpha", \.alpha, .fraction, "opacity from 0 to 1, multiplied with the image's own alpha channel"),
+                Field(
+                    "zOrder", \.zOrder, .integer(0...100),
+                    "stacking order; a higher value is drawn on top, and among equal values the later element"),
+                Field(
+                    "alpha", \.alpha, .fraction, "opacity from 0 to 1, multiplied with the image's own alpha channel"),
             ])
     }
 }
@@ -37,10 +40,13 @@ extension TextLabel {
             Field(optional: "background", \.background, .color, "color of a box behind the text; default none"),
             Field("backgroundAlpha", \.backgroundAlpha, .fraction, "opacity of the box from 0 to 1"),
             Field("align", \.align, .choice, "whether x is the position of its left end, its middle or its right end"),
-            Field("zOrder", \.zOrder, .integer(0...100), "stacking order; a higher value is drawn on top, and among equal values the later element"),
+            Field(
+                "zOrder", \.zOrder, .integer(0...100),
+                "stacking order; a higher value is drawn on top, and among equal values the later element"),
             Field(
                 optional: "maxWidth", \.maxWidth, .length(16...1920),
-                "maximum width; a longer text is cut and ends in an ellipsis; default the space that is left on the canvas"),
+                "maximum width; a longer text is cut and ends in an ellipsis; default the space that is left on the canvas"
+            ),
         ])
 }
 
@@ -52,11 +58,15 @@ extension ScoreBar {
                 required: "scoreId", \.scoreID, .name(64, marks: "_.-"),
                 "its id in the control API: 1 to 64 letters, digits, _ . or -")
         ] + Area.fields(\.area.x, \.area.y, \.area.width, \.area.height, isRequired: true) + [
-            Field("left", \.left, .integer(0...1_000_000_000), "score of the left side; if both are 0, each gets half of the bar"),
+            Field(
+                "left", \.left, .integer(0...1_000_000_000),
+                "score of the left side; if both are 0, each gets half of the bar"),
             Field("right", \.right, .integer(0...1_000_000_000), "score of the right side"),
             Field("leftColor", \.leftColor, .color, "color of the left side"),
             Field("rightColor", \.rightColor, .color, "color of the right side"),
-            Field("zOrder", \.zOrder, .integer(0...100), "stacking order; a higher value is drawn on top, and among equal values the later element"),
+            Field(
+                "zOrder", \.zOrder, .integer(0...100),
+                "stacking order; a higher value is drawn on top, and among equal values the later element"),
         ])
 }
 
@@ -78,7 +88,9 @@ extension Countdown {
             Field("size", \.size, .integer(8...400), "font size in pixels"),
             Field("color", \.color, .color, "color of the digits"),
             Field("align", \.align, .choice, "whether x is the position of its left end, its middle or its right end"),
-            Field("zOrder", \.zOrder, .integer(0...100), "stacking order; a higher value is drawn on top, and among equal values the later element"),
+            Field(
+                "zOrder", \.zOrder, .integer(0...100),
+                "stacking order; a higher value is drawn on top, and among equal values the later element"),
         ])
 }
 
@@ -86,7 +98,10 @@ extension Transition {
     static let rule = ObjectRule(
         "the transition with which a scene goes on air", Transition(),
         [
-            Field("type", \.kind, .choice, "cut: at once; crossfade: one picture blends into the other; slide: the new picture pushes the old one out"),
+            Field(
+                "type", \.kind, .choice,
+                "cut: at once; crossfade: one picture blends into the other; slide: the new picture pushes the old one out"
+            ),
             Field("durationMs", \.durationMs, .integer(100...5000), "duration of a crossfade or slide in milliseconds"),
             Field("direction", \.direction, .choice, "direction in which a slide moves"),
         ])

@@ -4,9 +4,9 @@ import MediaTypes
 extension DocumentChange {
     /// Reports sources that cannot be added, removed or changed while the room runs. Sources are matched by id, since adding one
     /// to the list shifts the indexes of the others.
-    static func sourceMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecMistake] {
+    static func sourceMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecDiagnostic] {
         let (before, after) = (current.pipeline.sources, next.pipeline.sources)
-        var mistakes: [SpecMistake] = []
+        var mistakes: [SpecDiagnostic] = []
         for (index, source) in after.enumerated() {
             let path = "sources[\(index)]"
             guard let place = before.firstIndex(where: { $0.id == source.id }) else {
@@ -25,19 +25,24 @@ extension DocumentChange {
         for source in before where next.pipeline.source(source.id) == nil {
             guard let kind = source.fixedKind else { continue }
             mistakes.append(
-                SpecMistake(
+                SpecDiagnostic(
                     path: "sources", at: .none,
-                    what: "\(SpecText.quoted(source.id.description)) is \(kind) and cannot be removed while the room runs",
-                    fix: "keep it and put a scene without it on air, or drain this worker and start a new one with the new file"))
+                    what:
+                        "\(SpecText.quoted(source.id.description)) is \(kind) and cannot be removed while the room runs",
+                    fix:
+                        "keep it and put a scene without it on air, or drain this worker and start a new one with the new file"
+                ))
         }
         return mistakes
     }
 
-    private static func cannotJoin(_ source: SourceID, _ kind: String, _ path: String) -> SpecMistake {
-        SpecMistake(
+    private static func cannotJoin(_ source: SourceID, _ kind: String, _ path: String) -> SpecDiagnostic {
+        SpecDiagnostic(
             path: path, at: .none,
             what: "\(SpecText.quoted(source.description)) is \(kind) and cannot be added while the room runs",
-            fix: "add a source of type rtmp and publish to its key, or drain this worker and start a new one with the new file")
+            fix:
+                "add a source of type rtmp and publish to its key, or drain this worker and start a new one with the new file"
+        )
     }
 }
 

@@ -7,9 +7,9 @@ package struct DocumentChange: Sendable {
         /// The room already has this version or a later one.
         case superseded(by: Int)
         /// The new version repeats a URL as ``RoomDocument/shown`` prints it, without its secret part; never empty.
-        case hidden([SpecMistake])
+        case hidden([SpecDiagnostic])
         /// Changes that need a restart; never empty.
-        case needsRestart([SpecMistake])
+        case needsRestart([SpecDiagnostic])
     }
 
     /// The new version, with its revision.
@@ -50,38 +50,40 @@ package struct DocumentChange: Sendable {
 
     static func remedy(
         _ path: String, _ what: String = "cannot change while the room runs"
-    ) -> SpecMistake {
+    ) -> SpecDiagnostic {
         let fix =
             path.hasPrefix("room.roomId")
             ? "start a separate room for it"
             : "keep it as it is, or drain this worker and start a new one with the new file, which continues the same playlists"
-        return SpecMistake(path: path, at: .none, what: what, fix: fix)
+        return SpecDiagnostic(path: path, at: .none, what: what, fix: fix)
     }
 
     /// Finds webhook URLs that were copied from a document that the API returned, without the secret part. A client that sends
     /// such a document back does not mean to change the receiver, so the change is refused.
-    private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecMistake] {
+    private static func hiddenURLs(from current: Pipeline, to next: Pipeline) -> [SpecDiagnostic] {
         let known = Set(current.control.events.compactMap(\.urlText))
         let cut = Set(known.map { JSONNode.origin($0) }).subtracting(known)
         let isCut = next.control.events.map { $0.urlText.map { cut.contains($0) } ?? false }
         return isCut.indices.filter { isCut[$0] }.map { index in
-            SpecMistake(
-                path: "control.events[\(index)].url", at: .none, what: "is the shortened form in which the API shows the URL of a webhook",
+            SpecDiagnostic(
+                path: "control.events[\(index)].url", at: .none,
+                what: "is the shortened form in which the API shows the URL of a webhook",
                 fix: "write the complete URL; if the short URL is really meant, first remove this webhook, then add it")
         }
     }
 
     /// Reports outputs that cannot be added, removed or changed while the room runs. Outputs are matched by id, since adding one
     /// to the list shifts the indexes of the others.
-    private static func outputMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecMistake] {
+    private static func outputMistakes(from current: RoomDocument, to next: RoomDocument) -> [SpecDiagnostic] {
         let (before, after) = (current.pipeline.fixedOutputs, next.pipeline.fixedOutputs)
-        var mistakes: [SpecMistake] = []
+        var mistakes: [SpecDiagnostic] = []
         for (index, output) in after {
             let path = "outputs[\(index)]"
             guard let (place, old) = before.first(where: { $0.output.outputID == output.outputID }) else {
                 mistakes.append(
                     Self.remedy(
-                        path, "\(SpecText.quoted(output.outputID)) cannot be added while the room runs\(Self.onlyPushes)"))
+                        path,
+                        "\(SpecText.quoted(output.outputID)) cannot be added while the room runs\(Self.onlyPushes)"))
                 continue
             }
             guard old != output else { continue }
@@ -93,7 +95,8 @@ package struct DocumentChange: Sendable {
         for (_, old) in before where !after.contains(where: { $0.output.outputID == old.outputID }) {
             mistakes.append(
                 Self.remedy(
-                    "outputs", "\(SpecText.quoted(old.outputID)) cannot be removed while the room runs\(Self.onlyPushes)"))
+                    "outputs",
+                    "\(SpecText.quoted(old.outputID)) cannot be removed while the room runs\(Self.onlyPushes)"))
         }
         return mistakes
     }

@@ -26,7 +26,8 @@ package struct EventSink: Sendable, Hashable {
             Field(required: "type", \.type, .choice, "how events are delivered; webhook: one POST request per event"),
             Field(
                 optional: "url", \.urlText,
-                .webhookURL, "URL that receives the events in order; each is retried until the response has a 2xx status"),
+                .webhookURL,
+                "URL that receives the events in order; each is retried until the response has a 2xx status"),
             Field(optional: "urlEnv", \.url.variable, .variable, "environment variable that holds the URL instead"),
             Field(
                 "types", \.types,
@@ -62,7 +63,7 @@ package struct EventSink: Sendable, Hashable {
     static func checked(_ sink: EventSink, _ path: String, _ log: inout SpecLog) -> EventSink {
         log.checkSecret("secret", at: path)
         switch (log.isWritten("\(path).url"), log.isWritten("\(path).urlEnv")) {
-        case (true, true): log.mistake("\(path).urlEnv", "stands beside url", fix: "keep one of the two")
+        case (true, true): log.mistake("\(path).urlEnv", "cannot be combined with url", fix: "remove one of the two")
         case (false, false):
             log.mistake("\(path).url", "is missing", fix: "add \"url\" or \"urlEnv\": the URL that receives the events")
         default: break

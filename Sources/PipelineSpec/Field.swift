@@ -69,9 +69,10 @@ struct Field<Root: Sendable>: Sendable {
         }
         self.read = { node, path, _, log in
             if node.string == word { return }
-            let what = node.string.map { "\(SpecText.quoted($0)) is not allowed here" } ?? "is \(node.kind), not a string"
+            let what =
+                node.string.map { "\(SpecText.quoted($0)) is not allowed here" } ?? "is \(node.kind), not a string"
             log.mistake(
-                path, what, fix: "write \(SpecText.quoted(word))\(isRequired ? "" : ", or leave the key out")",
+                path, what, fix: "write \(SpecText.quoted(word))\(isRequired ? "" : ", or remove the key")",
                 at: node.position)
         }
     }
@@ -90,7 +91,7 @@ struct Field<Root: Sendable>: Sendable {
             case .boolean(true): log.mistake(path, reason, fix: fix, at: node.position)
             default:
                 log.mistake(
-                    path, "is \(node.kind), not a boolean", fix: "write false, or leave the key out",
+                    path, "is \(node.kind), not a boolean", fix: "write false, or remove the key",
                     at: node.position)
             }
         }

@@ -23,16 +23,20 @@ package struct HLSEncryption: Sendable, Hashable {
         "encryption of segments and parts, each as a whole", HLSEncryption(),
         [
             Field("method", \.method, .choice, "AES-128: CBC mode with one IV for each key and rendition"),
-            Field("rotateEverySegments", \.rotateEverySegments, .integer(1...10_000), "number of segments that share one key"),
+            Field(
+                "rotateEverySegments", \.rotateEverySegments, .integer(1...10_000),
+                "number of segments that share one key"),
             Field(
                 optional: "keyUri", \.keyURI,
                 .text(
                     "an http or https URL with {track} and {period} in it", pattern: "^https?://[^\\s\"]+$",
                     accepts: isKeyURI),
-                "URL of your own key server: {track} is the rendition, {period} the number of its key, from 0; needs secretEnv or secretFile, from which that server derives the same keys; without keyUri the viewers' listener serves the keys"),
+                "URL of your own key server: {track} is the rendition, {period} the number of its key, from 0; needs secretEnv or secretFile, from which that server derives the same keys; without keyUri the viewers' listener serves the keys"
+            ),
             Field(
                 optional: "secretEnv", \.secret.variable, .variable,
-                "environment variable that holds the secret that keys are derived from: the first 16 bytes of HMAC-SHA256 over five lines: tandem-aes-128, roomId, key, the track's name and the period's number"),
+                "environment variable that holds the secret that keys are derived from: the first 16 bytes of HMAC-SHA256 over five lines: tandem-aes-128, roomId, key, the track's name and the period's number"
+            ),
             Field(optional: "secretFile", \.secret.file, .path, "file that holds the secret instead"),
         ])
 
@@ -65,7 +69,9 @@ extension PipelineRules {
                 path, "FLV cannot be encrypted, but http.flv is true", fix: "remove one of the two")
         }
         if encryption.keyURI == nil, output.http.signedURLs == nil {
-            log.warning(path, "everyone who can reach the viewers' listener can get the keys", fix: "add \"http\": { \"signedUrls\": … }")
+            log.warning(
+                path, "everyone who can reach the viewers' listener can get the keys",
+                fix: "add \"http\": { \"signedUrls\": … }")
         }
     }
 }

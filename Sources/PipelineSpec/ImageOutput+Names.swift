@@ -1,7 +1,15 @@
 package import MediaTypes
 
-/// File names of the stills of sources.
+/// File names of stills.
 extension ImageOutput {
+    /// Name of the program's still in its directory.
+    package var fileName: String { self.path.split(separator: "/").last.map(String.init) ?? self.path }
+
+    /// Directory of the stills, with a slash at its end; `.` for the working directory.
+    package var directory: String {
+        self.path.contains("/") ? String(self.path.dropLast(self.fileName.count)) : "."
+    }
+
     /// Maximum length of a uid in a file name, in bytes; together with the rest of the name and the suffix of the temporary file,
     /// it stays below the limit of 255.
     private static let longestWord = 160

@@ -41,7 +41,8 @@ package struct ImageOutput: Sendable, Hashable {
                 Field("columns", \.columns, .integer(1...10), "thumbnails per row of a sheet"),
                 Field("rows", \.rows, .integer(1...10), "rows of thumbnails in a sheet"),
                 Field("intervalSeconds", \.intervalSeconds, .integer(1...600), "seconds between two thumbnails"),
-                Field("width", \.width, .integer(32...400), "width of a thumbnail in pixels; its height is in proportion"),
+                Field(
+                    "width", \.width, .integer(32...400), "width of a thumbnail in pixels; its height is in proportion"),
             ])
     }
 
@@ -86,18 +87,23 @@ package struct ImageOutput: Sendable, Hashable {
                         && name.hasSuffix(".jpg") && name.first != "."
                         && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_.-".contains($0)) }
                 },
-                "path of a .jpg file, relative to the working directory; viewers and stores find it under its file name"),
+                "path of a .jpg file, relative to the working directory; viewers and stores find it under its file name"
+            ),
             Field("intervalSeconds", \.intervalSeconds, .integer(1...3_600), "seconds between two stills"),
             Field(
                 optional: "width", \.width, .integer(16...1_920),
                 "width in pixels; default in proportion to the height; without both, the longer side is at most 640"),
-            Field(optional: "height", \.height, .integer(16...1_920), "height in pixels; default in proportion to the width"),
+            Field(
+                optional: "height", \.height, .integer(16...1_920),
+                "height in pixels; default in proportion to the width"),
             Field(
                 "sources", \.sources, .boolean,
-                "whether each source's latest frame is also written, in the same directory as name-uid.jpg; not served to viewers"),
+                "whether each source's latest frame is also written, in the same directory as name-uid.jpg; not served to viewers"
+            ),
             Field(
                 optional: "sprites", \.sprites, .object(Sprites.rule),
-                "thumbnails of the whole program for players' seek bars: sprite sheets and name.vtt in the same directory"),
+                "thumbnails of the whole program for players' seek bars: sprite sheets and name.vtt in the same directory"
+            ),
         ])
 }
 
@@ -122,6 +128,7 @@ extension PipelineRules {
         }
         guard self.pipeline.clock == .offline else { return }
         log.mistake(
-            "\(path).type", "an offline room does not run in real time and cannot write stills", fix: "remove this output")
+            "\(path).type", "an offline room does not run in real time and cannot write stills",
+            fix: "remove this output")
     }
 }

@@ -37,7 +37,8 @@ package struct MetadataRequest: Sendable, Equatable {
                 .text("a program date-time such as 2026-01-31T20:00:00.000Z", accepts: { _ in true }),
                 "program date-time of its frame; default the next frame"),
             Field(
-                "state", \.state, .boolean, "whether it stays in effect until the next one of its type, so that viewers who join later receive it too"
+                "state", \.state, .boolean,
+                "whether it stays in effect until the next one of its type, so that viewers who join later receive it too"
             ),
         ])
 
@@ -50,9 +51,11 @@ package struct MetadataRequest: Sendable, Equatable {
             log.note("", at: root.position)
             if let request = Self.rule.read(root, "", &log) {
                 if request.text != nil, request.data != nil {
-                    log.mistake("data", "stands beside text", fix: "keep one of the two")
+                    log.mistake("data", "cannot be combined with text", fix: "remove one of the two")
                 } else if request.text == nil, request.data == nil, !request.state, log.mistakes.isEmpty {
-                    log.mistake("text", "is missing", fix: "add \"text\" or \"data\"; a state without either ends the current one")
+                    log.mistake(
+                        "text", "is missing",
+                        fix: "add \"text\" or \"data\"; a state without either ends the current one")
                 }
                 if log.mistakes.isEmpty { return .success(request) }
             }

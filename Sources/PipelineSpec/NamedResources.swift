@@ -91,19 +91,19 @@ package struct ResourceGrants: Sendable {
     package func allows(_ resource: NamedResource) -> Bool { self.named.contains(resource) || self.mayUse(resource) }
 
     /// A mistake for each resource that a request names without permission. The message does not reveal whether the file exists.
-    package func mistakes(in document: JSONNode) -> [SpecMistake] {
+    package func mistakes(in document: JSONNode) -> [SpecDiagnostic] {
         NamedResource.all(in: document).filter { !self.allows($0.resource) }.map { path, resource in
             switch resource.use {
             case .variable:
-                SpecMistake(
+                SpecDiagnostic(
                     path: path, at: .none, what: "names an environment variable that requests are not allowed to use",
                     fix: "name it in the same member of the pipeline file, or use a file in control.secretsDirectory")
             case .file:
-                SpecMistake(
+                SpecDiagnostic(
                     path: path, at: .none, what: "names a file that requests are not allowed to use",
                     fix: "name it in the same member of the pipeline file, or put it into control.secretsDirectory")
             case .image:
-                SpecMistake(
+                SpecDiagnostic(
                     path: path, at: .none, what: "names a file that requests are not allowed to use",
                     fix: "name the image in the pipeline file, or put it into control.imagesDirectory")
             }

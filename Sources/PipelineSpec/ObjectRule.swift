@@ -49,7 +49,7 @@ struct ObjectRule<Root: Sendable>: Sendable {
         let known = self.fields.map(\.key)
         let fix =
             SpecText.nearest(to: member.key, among: known).map { "did you mean \"\($0)\"?" }
-            ?? "remove it; known keys: \(known.joined(separator: ", "))"
+            ?? "remove it; known here: \(known.joined(separator: ", "))"
         log.mistake(place, "unknown key \(SpecText.quoted(member.key))", fix: fix, at: member.position)
     }
 

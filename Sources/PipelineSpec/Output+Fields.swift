@@ -34,7 +34,8 @@ extension Output {
             if let type = node[key: "type"], type.string != "hls" {
                 log.note("\(path).type", at: type.position)
                 let what =
-                    type.string.map { "\(SpecText.quoted($0)) is not an output type" } ?? "is \(type.kind), not a string"
+                    type.string.map { "\(SpecText.quoted($0)) is not an output type" }
+                    ?? "is \(type.kind), not a string"
                 log.mistake(
                     "\(path).type", what,
                     fix: "write \"hls\", \"raw\", \"record\", \"rtmp\", \"http\", \"s3\" or \"image\"")
@@ -94,7 +95,8 @@ extension HLSOutput {
             Field(
                 "windowSeconds", \.windowSeconds,
                 .integer(3...86_400, beyond: "use a record output to keep older segments"),
-                "length of a live playlist in seconds, at least three target durations and at most one day, since every playlist and the state file are rewritten for each segment"),
+                "length of a live playlist in seconds, at least three target durations and at most one day, since every playlist and the state file are rewritten for each segment"
+            ),
             Field(
                 "playlistType", \.playlistType, .choice,
                 "live: a sliding window; event: all segments since the start; default live, event if the clock is offline",
@@ -109,7 +111,8 @@ extension HLSOutput {
             Field("http", \.http, .object(HTTP.rule), "the viewers' listener"),
             Field(
                 optional: "clipPath", \.clipPath, .path,
-                "directory of clips, relative to the working directory; default the directory clips in path; for an encrypted output, whose clips are not encrypted, clips in the record output's path"),
+                "directory of clips, relative to the working directory; default the directory clips in path; for an encrypted output, whose clips are not encrypted, clips in the record output's path"
+            ),
             Field(
                 optional: "encryption", \.encryption, .object(HLSEncryption.rule),
                 "encryption of segments and parts; default none"),
@@ -136,7 +139,8 @@ extension HLSOutput.HTTP {
         [
             Field(
                 "listen", \.listen, .nullable(.address(unix: false)),
-                "host:port, port 0: any free port; null: no listener; default 127.0.0.1:0, null if the clock is offline", derived: true
+                "host:port, port 0: any free port; null: no listener; default 127.0.0.1:0, null if the clock is offline",
+                derived: true
             ),
             Field(
                 "allowOrigins", \.allowOrigins,
@@ -155,7 +159,8 @@ extension HLSOutput.HTTP {
                 "whether each rendition is also served as HTTP-FLV and WebSocket-FLV at live/NAME.flv"),
             Field(
                 "maxConnections", \.maxConnections, .integer(1...65_535),
-                "maximum number of concurrent connections, limited by the number of files that the process can open; further connections wait"),
+                "maximum number of concurrent connections, limited by the number of files that the process can open; further connections wait"
+            ),
             Field(
                 optional: "maxConnectionsPerAddress", \.maxConnectionsPerAddress, .integer(1...65_535),
                 "maximum number of concurrent connections from one address; further ones are closed; default no limit"),

@@ -7,7 +7,9 @@ extension Pane {
             Field(required: "uid", \.source.uid, .uid, "the user whose video and audio it carries"),
             Field("streamType", \.source.streamType, .choice, "which of the user's streams"),
         ] + Area.fields(\.area.x, \.area.y, \.area.width, \.area.height, isRequired: true) + [
-            Field("zOrder", \.zOrder, .integer(0...100), "stacking order; a higher value is drawn on top, and among equal values the later element"),
+            Field(
+                "zOrder", \.zOrder, .integer(0...100),
+                "stacking order; a higher value is drawn on top, and among equal values the later element"),
             Field(
                 "adaption", \.adaption, .choice,
                 "how video with another aspect ratio is scaled: fitted in, cropped to fill, or stretched"),
@@ -17,7 +19,8 @@ extension Pane {
             Field("videoPush", \.videoPush, .boolean, "whether its video is shown"),
             Field("audioPush", \.audioPush, .boolean, "whether its audio is heard"),
             Field(
-                optional: "volume", \.volume, .integer(0...200), "gain of its audio in percent; default the source's volume"),
+                optional: "volume", \.volume, .integer(0...200),
+                "gain of its audio in percent; default the source's volume"),
         ])
 }
 

@@ -1,16 +1,18 @@
 extension Pipeline {
-    /// When it is told that a source comes in badly.
+    /// Thresholds of alarms about the quality of a source's input.
     package struct Alarms: Sendable, Equatable {
-        /// What is looked at, in milliseconds (2,000…60,000). Default 5,000.
+        /// Length of the measurement window in milliseconds (2,000…60,000). Default 5,000.
         package var windowMs = 5000
-        /// How long nothing as bad must have been seen until a level falls, in milliseconds (0…600,000). Default 10,000.
+        /// How long the condition of a level must be absent before the level falls, in milliseconds (0…600,000). Default 10,000.
         package var clearAfterMs = 10_000
-        /// Milliseconds without media, beyond what the jitter buffer in force absorbs, for the three alerts (0…60,000, rising). Default
-        /// 50, 300, 800.
+        /// Milliseconds without media, beyond what the jitter buffer in force absorbs, for the three alerts (0…60,000, rising).
+        /// Default 50, 300, 800.
         package var gapMs = [50, 300, 800]
-        /// Percent of the expected frames per second below which the three alerts are raised (0…100, falling). Default 90, 75, 50.
+        /// Percent of the expected frames per second below which the three alerts are raised (0…100, falling). Default 90, 75,
+        /// 50.
         package var fpsPercent = [90, 75, 50]
-        /// Percent of real time at which media arrives, below which the three alerts are raised (0…100, falling). Default 90, 75, 50.
+        /// Percent of real time at which media arrives, below which the three alerts are raised (0…100, falling). Default 90, 75,
+        /// 50.
         package var networkPercent = [90, 75, 50]
         /// Percent of the expected video bit rate below which alert 1 is raised (0…100). Default 60.
         package var bitratePercent = 60
@@ -25,12 +27,12 @@ extension Pipeline {
 
 extension Pipeline.Alarms {
     static let rule = ObjectRule(
-        "alarms about sources", Pipeline.Alarms(),
+        "thresholds of alarms about the quality of sources", Pipeline.Alarms(),
         [
-            Field("windowMs", \.windowMs, .integer(2000...60_000), "milliseconds that are looked at"),
+            Field("windowMs", \.windowMs, .integer(2000...60_000), "length of the measurement window in milliseconds"),
             Field(
                 "clearAfterMs", \.clearAfterMs, .integer(0...600_000),
-                "milliseconds without anything as bad until a level falls"),
+                "milliseconds that the condition of a level must be absent before the level falls"),
             Field(
                 "gapMs", \.gapMs, .alerts(0...60_000, isRising: true),
                 "milliseconds without media, beyond what the jitter buffer in force absorbs, for alert 1, 2 and 3"),
@@ -53,7 +55,7 @@ extension Pipeline.Alarms {
 }
 
 extension ValueRule where Value == [Int] {
-    /// The bounds of alert 1, 2 and 3, in this order.
+    /// The thresholds of alerts 1, 2 and 3, in this order.
     fileprivate static func alerts(_ range: ClosedRange<Int>, isRising: Bool) -> ValueRule {
         let list = self.list(of: .integer(range), 3...3, standIn: range.lowerBound)
         return ValueRule(

@@ -1,9 +1,9 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// The tree of a pipeline file as it is written, after the overrides: for those who hand it on.
+    /// The JSON tree of a pipeline file with the overrides applied and without defaults.
     ///
-    /// - Returns: `nil` when it is not JSON or an override does not fit; ``parse(_:overrides:checks:)`` says why.
+    /// - Returns: `nil` if it is not JSON or an override cannot be applied; ``parse(_:overrides:checks:)`` reports the reason.
     package static func document(_ bytes: [UInt8], overrides: [SpecOverride] = []) -> JSONNode? {
         let document = JSONParser.parse(bytes)
         guard var root = document.root, document.mistakes.isEmpty else { return nil }

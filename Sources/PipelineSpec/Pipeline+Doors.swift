@@ -1,9 +1,9 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// The RTMPS listener: RTMP over TLS 1.2 or later, with the app, the keys and the limits of the plain one.
+    /// The RTMPS listener: RTMP over TLS 1.2 or later, with the app, keys and limits of the RTMP listener.
     package struct RTMPS: Sendable, Equatable {
-        /// A TCP address. Default `0.0.0.0:1936`; encoders that are given no port use 443.
+        /// A TCP address. Default `0.0.0.0:1936`. Encoders use port 443 if the URL has no port.
         package var listen = ListenAddress.tcp(host: "0.0.0.0", port: 1936)
         package var tls = TLSSettings()
 
@@ -15,15 +15,15 @@ extension Pipeline.RTMPS {
     static let rule = ObjectRule(
         "the RTMPS listener", Pipeline.RTMPS(),
         [
-            Field("listen", \.listen, .address(unix: false), "host:port; port 0: any"),
+            Field("listen", \.listen, .address(unix: false), "host:port; port 0: any free port"),
             Field(
                 required: "tls", \.tls, .object(TLSSettings.rule),
-                "its certificate; new files are taken without a restart"),
+                "its certificate; changed files are loaded without a restart"),
         ])
 }
 
 extension PipelineRules {
-    /// There is a door for publishers, and its certificate can be used.
+    /// Checks that publishers have a listener, that its certificate can be used and that no two listeners have one port.
     func checkDoors(_ log: inout SpecLog) {
         let ingest = self.pipeline.ingest
         ingest.rtmps?.tls.check(self.checks, at: "ingest.rtmps.tls", &log)
@@ -32,13 +32,13 @@ extension PipelineRules {
             log.isSound("ingest.rtmps", "ingest.srt", "sources")
         {
             log.mistake(
-                "ingest.rtmp.listen", "is null, and there is neither rtmps nor srt: nobody could publish",
+                "ingest.rtmp.listen", "is null, and there is neither rtmps nor srt, so publishers could not connect",
                 fix: "write host:port, or add \"rtmps\" or \"srt\"")
         }
         self.checkPorts(hasPublishers: hasPublishers, &log)
     }
 
-    /// No two listeners ask for one port: the second could never be opened.
+    /// Checks that no two listeners use the same port: the second could not be opened.
     private func checkPorts(hasPublishers: Bool, _ log: inout SpecLog) {
         guard self.pipeline.clock == .live else { return }
         let ingest = self.pipeline.ingest
@@ -58,20 +58,20 @@ extension PipelineRules {
             }
             guard let first else { continue }
             log.mistake(
-                listener.place, "\(first.place), \(first.address), has that port already", fix: "use another port")
+                listener.place, "\(first.place), \(first.address), already uses this port", fix: "use another port")
         }
     }
 }
 
 extension ListenAddress {
-    /// Whether both ask for one TCP port of one address, as far as their texts tell. 0 is whichever is free.
+    /// Whether both use the same TCP port of the same address, judged by their texts. Port 0 is any free port and never collides.
     fileprivate func collides(with other: ListenAddress) -> Bool {
         guard case .tcp(let host, let port) = self, case .tcp(let otherHost, let otherPort) = other,
             port == otherPort, port != 0
         else { return false }
         func isIPv4(_ host: String) -> Bool { host.utf8.allSatisfy { $0 == 0x2e || (0x30...0x39).contains($0) } }
         func isIPv6(_ host: String) -> Bool { host.utf8.contains(0x3a) }
-        // A wildcard of one family may stand beside an address of the other.
+        // A wildcard of one address family does not collide with an address of the other.
         return host == otherHost
             || (host == "0.0.0.0" || otherHost == "0.0.0.0") && isIPv4(host) && isIPv4(otherHost)
             || (host == "::" || otherHost == "::") && isIPv6(host) && isIPv6(otherHost)

@@ -1,22 +1,22 @@
 extension Pipeline {
-    /// When a live room that nobody publishes to is over by itself.
+    /// When a live room without publishers ends on its own.
     package struct Idle: Sendable, Equatable {
-        /// How long a new room waits for its first publisher, in seconds (0…604,800); 0: for ever. Default 0.
+        /// How long a new room waits for its first publisher, in seconds (0…604,800); 0: without limit. Default 0.
         package var waitForFirstSourceSeconds = 0
-        /// How long a room that has had one goes on without any, in seconds (0…604,800); 0: for ever. Default 0.
+        /// How long a room that has had a publisher continues without any, in seconds (0…604,800); 0: without limit. Default 0.
         package var maxIdleSeconds = 0
 
         package init() {}
 
         static let rule = ObjectRule(
-            "when a live room that nobody publishes to is over by itself", Idle(),
+            "when a live room without publishers ends on its own", Idle(),
             [
                 Field(
                     "waitForFirstSourceSeconds", \.waitForFirstSourceSeconds, .integer(0...604_800),
-                    "seconds a new room waits for its first publisher; 0: for ever"),
+                    "seconds that a new room waits for its first publisher; 0: without limit"),
                 Field(
                     "maxIdleSeconds", \.maxIdleSeconds, .integer(0...604_800),
-                    "seconds a room that has had a publisher goes on without any; 0: for ever"),
+                    "seconds that a room that has had a publisher continues without any; 0: without limit"),
             ])
     }
 }

@@ -1,24 +1,24 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// How media comes in from publishers.
+    /// The listeners for publishers and the rules for them.
     package struct Ingest: Sendable, Equatable {
-        /// What publishers may send; anything else is refused with its name.
+        /// Codecs that publishers may send; for any other, the publisher is rejected with the codec's name.
         package enum Codec: String, Sendable, CaseIterable {
             case h264, hevc, av1, vp9, vp8
             case aac, mp3, opus, ac3, eac3, flac, g711a, g711u, pcm, adpcm, nellymoser, speex
         }
 
         package var rtmp = RTMP()
-        /// Keys that somebody else signs; `nil`: none are accepted.
+        /// Stream keys that an external service signs; `nil`: not accepted.
         package var auth: Auth?
-        /// Asked about each publisher whose key is right; `nil`: nobody is asked.
+        /// Webhook that decides about each publisher with a valid key; `nil`: no webhook.
         package var onPublish: OnPublish?
-        /// Where publishers may be; empty: anywhere.
+        /// Addresses that publishers may connect from; empty: any.
         package var allowedAddresses: [AddressRange] = []
-        /// RTMP over TLS as well; `nil`: none.
+        /// Listener for RTMP over TLS; `nil`: none.
         package var rtmps: RTMPS?
-        /// MPEG-TS over SRT as well; `nil`: none.
+        /// Listener for MPEG-TS over SRT; `nil`: none.
         package var srt: SRT?
         /// Proxies whose connections begin with a PROXY header; empty: none.
         package var proxies: [AddressRange] = []
@@ -39,11 +39,11 @@ extension Pipeline {
             case reject
         }
 
-        /// A TCP address; `nil`: none, where there is RTMPS. Default `0.0.0.0:1935`.
+        /// A TCP address. `nil`: no listener; publishers then need RTMPS or SRT. Default `0.0.0.0:1935`.
         package var listen: ListenAddress? = .tcp(host: "0.0.0.0", port: 1935)
         /// The application name in the publish URL. Default `live`.
         package var app = "live"
-        /// Chunk size we announce, in bytes (128…65,536). Default 4096.
+        /// Chunk size that the worker announces, in bytes (128…65,536). Default 4096.
         package var chunkSize = 4096
         /// Default ``OnDuplicate/takeover``.
         package var onDuplicate = OnDuplicate.takeover
@@ -55,25 +55,26 @@ extension Pipeline {
         /// Time from publish to the first media packet, in milliseconds (1,000…600,000). Default 20,000.
         package var firstPacketTimeoutMs = 20_000
         /// Time without any packet after which a connection is closed, in milliseconds (1,000…3,600,000). Default
-        /// 90,000, because a screen broadcast may pause for long.
+        /// 90,000, because a screen broadcast may pause for a long time.
         package var idleTimeoutMs = 90_000
-        /// Time a lost publisher has to come back before its source counts as gone, in milliseconds (0…600,000).
+        /// Time a lost publisher has to reconnect before its source counts as gone, in milliseconds (0…600,000).
         /// Default 15,000.
         package var reconnectGraceMs = 15_000
-        /// Most connections at once (1…1,024). Default 256. One more closes one that does not publish.
+        /// Maximum number of concurrent connections (1…1,024). Default 256. A further one closes a connection that does not
+        /// publish.
         package var maxConnections = 256
-        /// Most connections at once from one address, or from one /64 of IPv6, that do not publish and stand still (1…1,024).
-        /// Default 8. One more closes the one that has stood still longest.
+        /// Maximum number of concurrent connections from one address, or from one /64 of IPv6, that do not publish and make no
+        /// progress (1…1,024). Default 8. A further one closes the one that has been inactive longest.
         package var maxConnectionsPerAddress = 8
         /// Largest audio or video message, in bytes (65,536…16,777,215). Default 8 MiB.
         package var maxMessageBytes = 8 << 20
-        /// Most bytes of a connection's incomplete messages (65,536…67,108,864). Default 16 MiB.
+        /// Maximum size of a connection's incomplete messages together, in bytes (65,536…67,108,864). Default 16 MiB.
         package var maxPartialBytes = 16 << 20
-        /// Most incomplete messages of a connection (2…8). Default 8.
+        /// Maximum number of incomplete messages of a connection (2…8). Default 8.
         package var maxPartialMessages = 8
-        /// Most chunk streams of a connection (4…1,024). Default 64.
+        /// Maximum number of chunk streams of a connection (4…1,024). Default 64.
         package var maxChunkStreams = 64
-        /// Deepest nesting of objects in commands and metadata (4…64). Default 16.
+        /// Maximum nesting depth of objects in commands and metadata (4…64). Default 16.
         package var maxAmfDepth = 16
 
         package init() {}

@@ -1,17 +1,17 @@
 extension Pipeline {
-    /// When a live room begins to leave things out because its machine cannot keep up.
+    /// When a live room starts to reduce its work because its machine is overloaded.
     package struct Overload: Sendable, Equatable {
-        /// How far the pictures may be behind before anything is left out, in milliseconds (100…2,000). Default 400.
+        /// How far the video may lag behind real time before the room reduces its work, in milliseconds (100…2,000). Default 400.
         package var maxLagMs = 400
 
         package init() {}
 
         static let rule = ObjectRule(
-            "when a live room begins to leave things out because its machine cannot keep up", Overload(),
+            "when a live room starts to reduce its work because its machine is overloaded", Overload(),
             [
                 Field(
                     "maxLagMs", \.maxLagMs, .integer(100...2_000),
-                    "milliseconds the pictures may be behind before anything is left out")
+                    "milliseconds that the video may lag behind real time before the room reduces its work")
             ])
     }
 }

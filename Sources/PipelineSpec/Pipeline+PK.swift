@@ -1,11 +1,11 @@
 extension Pipeline {
-    /// The phases of a PK: countdown → pk → punish → end, each with a scene of its own and a timer.
+    /// The phases of a PK: countdown → pk → punish → end, each with its own scene and timer.
     package struct PK: Sendable, Equatable {
         /// What starts the first phase.
         package enum Start: String, Sendable, CaseIterable {
             /// A command.
             case manual
-            /// Every source of ``PK/scene`` is live; once in the life of the worker.
+            /// All sources of ``PK/scene`` are live; this starts it only once in the worker's life.
             case whenReady
         }
 
@@ -13,17 +13,17 @@ extension Pipeline {
         package var scene: String
         /// Default ``Start/manual``.
         package var start = Start.manual
-        /// Milliseconds of countdown before it (0…600,000). Default 0: none.
+        /// Duration of the countdown phase in milliseconds (0…600,000). Default 0: no countdown.
         package var countdownMs = 0
-        /// Id of the scene of the countdown. `nil`: what is on air stays.
+        /// Id of the scene of the countdown. `nil`: the scene on air does not change.
         package var countdownScene: String?
-        /// Milliseconds it lasts (0…86,400,000); 0: until a command. Default 300,000.
+        /// Duration of the pk phase in milliseconds (0…86,400,000); 0: until a command. Default 300,000.
         package var durationMs = 300_000
-        /// Milliseconds of punishment after it (0…86,400,000). Default 0: none, but by command.
+        /// Duration of the punish phase in milliseconds (0…86,400,000). Default 0: only if a command starts it.
         package var punishMs = 0
         /// Id of the scene of the punishment. `nil`: ``scene``.
         package var punishScene: String?
-        /// Id of the scene after all. Default: the one that is on air first.
+        /// Id of the scene after the last phase. Default: the first scene on air.
         package var endScene = ""
 
         package init(scene: String) { self.scene = scene }
@@ -38,18 +38,23 @@ extension Pipeline.PK {
         [
             Field(required: "scene", \.scene, Self.id, "sceneId of the PK; its sources are those of the PK"),
             Field(
-                "start", \.start, .choice, "what starts it: a command, or the sources of its scene being live (once)"),
+                "start", \.start, .choice,
+                "manual: a command starts it; whenReady: it starts once, when all sources of its scene are live"),
             Field(
-                "countdownMs", \.countdownMs, .integer(0...600_000), "milliseconds of countdown before it; 0: none"),
-            Field(optional: "countdownScene", \.countdownScene, Self.id, "sceneId; default: what is on air stays"),
+                "countdownMs", \.countdownMs, .integer(0...600_000),
+                "duration of the countdown phase in milliseconds; 0: no countdown"),
             Field(
-                "durationMs", \.durationMs, .integer(0...86_400_000), "milliseconds it lasts; 0: until a command"),
+                optional: "countdownScene", \.countdownScene, Self.id,
+                "sceneId of the countdown phase; without it the scene on air does not change"),
+            Field(
+                "durationMs", \.durationMs, .integer(0...86_400_000),
+                "duration of the pk phase in milliseconds; 0: until a command"),
             Field(
                 "punishMs", \.punishMs, .integer(0...86_400_000),
-                "milliseconds of punishment after it; 0: none, but by command"),
-            Field(optional: "punishScene", \.punishScene, Self.id, "sceneId of the punishment; default scene"),
+                "duration of the punish phase in milliseconds; 0: only if a command starts it"),
+            Field(optional: "punishScene", \.punishScene, Self.id, "sceneId of the punish phase; default scene"),
             Field(
-                "endScene", \.endScene, Self.id, "sceneId after all; default the scene that is on air first",
+                "endScene", \.endScene, Self.id, "sceneId after the last phase; default the first scene on air",
                 derived: true),
         ])
 }

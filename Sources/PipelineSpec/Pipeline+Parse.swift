@@ -3,13 +3,12 @@ import MediaTypes
 extension Pipeline {
     /// Reads a pipeline file, applies the overrides to it, fills in the defaults and checks every rule.
     ///
-    /// All mistakes are found in one pass, except that text that is not JSON stops at the first place where it is not.
-    /// Never traps, whatever the bytes.
+    /// Reports all mistakes in one pass; only a JSON syntax error ends the parsing at its location. Never traps on any input.
     ///
     /// - Parameters:
     ///   - bytes: The file, at most 4 MiB of UTF-8.
     ///   - overrides: In the order given; a later one wins.
-    ///   - checks: What this machine has to say.
+    ///   - checks: Checks that depend on this machine.
     package static func parse(
         _ bytes: [UInt8], overrides: [SpecOverride] = [], checks: SpecChecks = .none
     ) -> SpecReport {
@@ -27,7 +26,7 @@ extension Pipeline {
         return self.report(pipeline, log)
     }
 
-    /// The same for text.
+    /// Parses a pipeline file given as text.
     package static func parse(
         _ text: String, overrides: [SpecOverride] = [], checks: SpecChecks = .none
     ) -> SpecReport {
@@ -41,8 +40,8 @@ extension Pipeline {
         return SpecReport(result: .failure(SpecReport.Refusal(mistakes: mistakes)), warnings: warnings)
     }
 
-    /// File order, flags last; of the same place in the order they were found.
-    static func inOrder(_ mistakes: [SpecMistake]) -> [SpecMistake] {
+    /// Sorts mistakes by their location in the file, flags last; mistakes at the same location keep their order.
+    static func inOrder(_ mistakes: [SpecDiagnostic]) -> [SpecDiagnostic] {
         mistakes.enumerated().sorted { first, second in
             let keys = [first, second].map {
                 ($0.element.flag == nil ? 0 : 1, $0.element.line, $0.element.column, $0.offset)

@@ -1,29 +1,29 @@
 extension Pipeline.Source {
-    /// What a scene shows of a source that sends sound but no pictures.
+    /// What a scene shows for a source that sends audio but no video.
     package enum OnNoVideo: String, Sendable, CaseIterable {
-        /// Its placeholder image, or the card with its name.
+        /// The source's placeholder image, or the card with its name.
         case placeholder
-        /// Nothing: what lies below its pane shows.
+        /// Nothing: whatever is below its pane is visible.
         case leavePane
     }
 }
 
 extension Pipeline.Source {
-    /// What becomes of the times of day in a source's stream.
+    /// How wall-clock timestamps in a source's stream are used.
     package enum WallClock: String, Sendable, CaseIterable {
-        /// Sources that have them are shown together by them.
+        /// Sources with such timestamps are synchronized by them.
         case use
-        /// The source is shown by its arrival: its clock is wrong, or it shall not wait.
+        /// The source is timed by the arrival of its packets, for example because its clock is wrong or to avoid the extra delay.
         case ignore
     }
 }
 
 extension Pipeline.Decode {
-    /// What is shown of pictures that arrived damaged.
+    /// What is shown for damaged frames.
     package enum Damaged: String, Sendable, CaseIterable {
-        /// As the decoder mended them.
+        /// The frame as the decoder concealed the damage.
         case show
-        /// The last good one, until the next key picture.
+        /// The last good frame, until the next key frame.
         case hold
     }
 }

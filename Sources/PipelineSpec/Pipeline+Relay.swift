@@ -1,9 +1,9 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// Servers that `rtmp-pull` and `srt-pull` sources may be fetched from.
+    /// Servers that `rtmp-pull` and `srt-pull` sources may be pulled from.
     package struct Pull: Sendable, Equatable {
-        /// None by default: a pipeline from outside must not make the worker open connections where it likes.
+        /// Empty by default: a pipeline file from an untrusted origin must not make the worker connect to arbitrary servers.
         package var allowedHosts: [HostPattern] = []
 
         package init() {}
@@ -13,7 +13,7 @@ extension Pipeline {
         }
     }
 
-    /// Another room a source's packets go to, from the begin.
+    /// Another room that receives a source's packets, from the start of the source's publication.
     package struct Relay: Sendable, Equatable {
         /// `[A-Za-z0-9_.-]{1,64}`, unique in its source.
         package var relayID: String
@@ -29,23 +29,23 @@ extension Pipeline {
 
 extension Pipeline.Pull {
     static let rule = ObjectRule(
-        "fetching sources from other servers", Pipeline.Pull(),
+        "rules for sources that this worker pulls from other servers", Pipeline.Pull(),
         [
             Field(
                 "allowedHosts", \.allowedHosts, .list(of: .hostPattern, 0...64, standIn: .standIn),
-                "servers that rtmp-pull and srt-pull sources may name: HOST, HOST:PORT, HOST:*, *.DOMAIN; without a port only 1935"
+                "servers that rtmp-pull and srt-pull sources may name: HOST, HOST:PORT, HOST:*, *.DOMAIN; without a port, only port 1935"
             )
         ])
 }
 
-/// A relay as its object is read.
+/// A relay while its JSON object is being parsed.
 struct RelayDraft: Sendable {
     var relayID = ""
     var url: String?
     var urlEnv: String?
 
     static let rule = ObjectRule(
-        "another room the source's packets go to", RelayDraft(),
+        "another room that receives the source's packets", RelayDraft(),
         [
             Field(
                 required: "relayId", \.relayID, .name(64, marks: "_.-"), "a name for the relay, unique in its source"),
@@ -66,19 +66,19 @@ extension SourceDraft {
     static let needsURL = JSONMember(
         "oneOf", .array(urlWords.map { .object([JSONMember("required", .array([.string($0)]))]) }))
 
-    /// One of the two, and not both.
+    /// Checks that exactly one of `url` and `urlEnv` is given.
     static func checkURL(_ path: String, _ log: inout SpecLog) {
         let written = self.urlWords.filter { log.isWritten("\(path).\($0)") }
         if written.isEmpty {
             log.mistake("\(path).url", "is missing", fix: "add \"url\" or \"urlEnv\": rtmp://host[:port]/app/key")
         } else if written.count == 2 {
-            log.mistake("\(path).urlEnv", "stands beside url", fix: "keep one of them")
+            log.mistake("\(path).urlEnv", "cannot be combined with url", fix: "remove one of them")
         }
     }
 }
 
 extension ValueRule where Value == String {
-    /// Where to publish or to play. Its last part is a secret.
+    /// An RTMP URL to publish to or to play from. Its last part is a secret.
     static var rtmpURL: ValueRule {
         self.text("rtmp://host[:port]/app/key", pattern: "^[rR][tT][mM][pP]://[^/]+/.+$", isSecret: true) { text in
             text.utf8.count <= 1024 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) } && RTMPURL(text) != nil
@@ -87,7 +87,7 @@ extension ValueRule where Value == String {
 }
 
 extension PipelineRules {
-    /// Fetched sources come from servers that are listed; relays have names of their own.
+    /// Checks that RTMP pull sources use allowed servers, and that the relay ids of each source are unique.
     func checkRelays(_ log: inout SpecLog) {
         for (index, source) in self.pipeline.sources.enumerated() {
             let path = "sources[\(index)]"
@@ -97,7 +97,7 @@ extension PipelineRules {
                 let server = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.port)"
                 log.mistake(
                     "\(path).url", "\(server) is not in ingest.pull.allowedHosts",
-                    fix: "add \(SpecText.quoted(server)) to ingest.pull.allowedHosts if it is yours")
+                    fix: "add \(SpecText.quoted(server)) to ingest.pull.allowedHosts if you trust this server")
             }
             var names: [String: Int] = [:]
             for (position, relay) in source.relays.enumerated() where log.isSound("\(path).relays[\(position)].relayId")

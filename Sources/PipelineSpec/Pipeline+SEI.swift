@@ -1,18 +1,18 @@
 extension Pipeline {
-    /// What the coded pictures of every rendition say of the program, in `user_data_unregistered` messages.
+    /// Data about the program in the video of every rendition, as `user_data_unregistered` SEI messages.
     package struct SEI: Sendable, Equatable {
-        /// Most bytes of ``extraInfo``.
+        /// Maximum length of ``extraInfo`` in bytes.
         package static let longestText = 4096
 
-        /// Who lies where in the picture is part of it. Default true.
+        /// Whether messages contain the layout: canvas and regions. Default true.
         package var layout = true
-        /// 32 hexadecimal digits.
+        /// UUID of the messages: 32 hexadecimal digits.
         package var payloadUUID = "3f1b7c02a4de4d6c9e5b0a7788c2f901"
-        /// Milliseconds from one message to the next (0…60,000); 0: only with IDR pictures and events. Default 1,000.
+        /// Milliseconds between messages (0…60,000); 0: only with key frames (IDR) and events. Default 1,000.
         package var intervalMs = 1_000
-        /// Every IDR picture has one. Default true.
+        /// Whether every key frame (IDR) has a message. Default true.
         package var followIDR = true
-        /// `app_data` of those that carry no event; up to ``longestText`` bytes.
+        /// `app_data` of messages without an event; up to ``longestText`` bytes.
         package var extraInfo = ""
 
         package init() {}
@@ -24,24 +24,26 @@ extension Pipeline {
         }
 
         static let rule = ObjectRule(
-            "what the coded pictures of every rendition say of the program", SEI(),
+            "SEI messages in the video of every rendition", SEI(),
             [
-                Field("layout", \.layout, .boolean, "canvas and regions (uid, place, order, volume) are part of it"),
+                Field(
+                    "layout", \.layout, .boolean,
+                    "whether messages contain the canvas and its regions (uid, position, stacking order, volume)"),
                 Field(
                     "payloadUuid", \.payloadUUID,
                     .text("32 hexadecimal digits", pattern: "^[0-9A-Fa-f]{32}$") { text in
                         text.utf8.count == 32
                             && text.utf8.allSatisfy { Character(Unicode.Scalar($0)).hexDigitValue != nil }
-                    }, "the UUID that players know it by"),
+                    }, "UUID by which players recognize the messages"),
                 Field(
                     "intervalMs", \.intervalMs, .integer(0...60_000),
-                    "milliseconds from one to the next; 0: only with IDR pictures and events"),
-                Field("followIdr", \.followIDR, .boolean, "every IDR picture has one"),
+                    "milliseconds between messages; 0: only with key frames (IDR) and events"),
+                Field("followIdr", \.followIDR, .boolean, "whether every key frame (IDR) has a message"),
                 Field(
                     "extraInfo", \.extraInfo,
                     .text("up to \(Self.longestText) bytes of text", pattern: "^.{0,\(Self.longestText)}$") { text in
                         text.utf8.count <= Self.longestText
-                    }, "app_data of those that carry no event"),
+                    }, "app_data of messages without an event"),
             ])
     }
 }

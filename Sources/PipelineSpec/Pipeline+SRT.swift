@@ -1,16 +1,16 @@
 package import MediaTypes
 
 extension Pipeline {
-    /// The SRT listener: MPEG-TS over SRT, with the keys, the admission and the time-outs of RTMP. The stream id is the key.
+    /// The SRT listener: MPEG-TS over SRT, with the keys, admission and timeouts of RTMP. The stream id is the stream key.
     package struct SRT: Sendable, Equatable {
         /// A UDP address. Default `0.0.0.0:9000`.
         package var listen = ListenAddress.tcp(host: "0.0.0.0", port: 9000)
-        /// Time in which lost packets can be sent again, in milliseconds (20…8,000); the greater wish of the two sides holds.
-        /// Default 120.
+        /// SRT latency: the time in which lost packets can be sent again, in milliseconds (20…8,000). The larger value of the two
+        /// sides applies. Default 120.
         package var latencyMs = 120
-        /// Whoever publishes must encrypt with it; `nil`: nobody may. Never ``Secret/inline(_:)``.
+        /// Passphrase that publishers must encrypt with; `nil`: encryption is not accepted. Never ``Secret/inline(_:)``.
         package var passphrase: Secret?
-        /// Bytes of the key that is made of it (16, 24, 32). Default 16.
+        /// Length in bytes of the AES key derived from the passphrase (16, 24, 32). Default 16.
         package var keyLength = 16
 
         package init() {}
@@ -21,23 +21,25 @@ extension Pipeline.SRT {
     static let rule = ObjectRule(
         "the SRT listener", Pipeline.SRT(),
         [
-            Field("listen", \.listen, .address(unix: false), "host:port of UDP; port 0: any"),
+            Field("listen", \.listen, .address(unix: false), "host:port of UDP; port 0: any free port"),
             Field(
                 "latencyMs", \.latencyMs, .integer(20...8000),
-                "milliseconds in which lost packets can be sent again; the greater wish of the two sides holds"),
+                "SRT latency: milliseconds in which lost packets can be sent again; the larger value of the two sides applies"
+            ),
             Field(
                 optional: "passphraseEnv", \.passphrase.variable, .variable,
-                "environment variable that holds the passphrase everybody must encrypt with, 10 to 79 bytes"),
+                "environment variable that holds the passphrase that publishers must encrypt with, 10 to 79 bytes"),
             Field(optional: "passphraseFile", \.passphrase.file, .path, "file that holds the passphrase instead"),
             Field(
-                "pbkeylen", \.keyLength, .srtKeyLength, "bytes of the key that is made of the passphrase: 16, 24 or 32"),
+                "pbkeylen", \.keyLength, .srtKeyLength,
+                "length in bytes of the AES key derived from the passphrase: 16, 24 or 32"),
         ])
 
     static func checked(_ srt: Pipeline.SRT, _ path: String, _ log: inout SpecLog) -> Pipeline.SRT {
         log.checkSecret("passphrase", at: path)
         if srt.passphrase == nil, log.isWritten("\(path).pbkeylen"), log.isSound("\(path).pbkeylen") {
             log.mistake(
-                "\(path).pbkeylen", "is the length of a key, and there is no passphrase",
+                "\(path).pbkeylen", "is the length of the encryption key, but there is no passphrase",
                 fix: "add \"passphraseEnv\" or \"passphraseFile\", or remove pbkeylen")
         }
         return srt
@@ -45,7 +47,7 @@ extension Pipeline.SRT {
 }
 
 extension ValueRule where Value == Int {
-    /// Bytes of an AES key: 16, 24 or 32.
+    /// Length of an AES key in bytes: 16, 24 or 32.
     static var srtKeyLength: ValueRule {
         let allowed: [Int64] = [16, 24, 32]
         return ValueRule(
@@ -53,7 +55,7 @@ extension ValueRule where Value == Int {
             read: { node, path, log in
                 if case .integer(let number) = node.content, allowed.contains(number) { return Int(number) }
                 let what =
-                    if case .integer(let number) = node.content { "\(number) is no length of an AES key" } else {
+                    if case .integer(let number) = node.content { "\(number) is not the length of an AES key" } else {
                         "is \(node.kind), not a number"
                     }
                 log.mistake(path, what, fix: "write 16, 24 or 32", at: node.position)
@@ -64,10 +66,10 @@ extension ValueRule where Value == Int {
 }
 
 extension ValueRule where Value == String {
-    /// Where a stream is fetched. Holds secrets.
+    /// A URL that a stream is pulled from. It contains secrets.
     static var pullURL: ValueRule {
         self.text(
-            "rtmp://host[:port]/app/name, or srt://host:port?streamid=… (words: streamid, latency, passphrase, pbkeylen)",
+            "rtmp://host[:port]/app/name, or srt://host:port?streamid=… (parameters: streamid, latency, passphrase, pbkeylen)",
             pattern: "^([rR][tT][mM][pP]://[^/]+/.+|[sS][rR][tT]://[^/]+:[0-9]+.*)$", isSecret: true
         ) { text in
             text.utf8.count <= 1024 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
@@ -77,14 +79,14 @@ extension ValueRule where Value == String {
 }
 
 extension SourceDraft {
-    /// The scheme is that of the type.
+    /// Checks that the URL's scheme belongs to the source's type.
     static func checkScheme(_ draft: SourceDraft, _ path: String, _ log: inout SpecLog) {
         guard let url = draft.url, log.isSound("\(path).url") else { return }
         let isSRT = SRTURL(url) != nil
         guard isSRT != (draft.kind == .srtPull) else { return }
         log.mistake(
-            "\(path).url", "is no \(isSRT ? "rtmp" : "srt") address",
-            fix: "write \"type\": \"\(isSRT ? "srt-pull" : "rtmp-pull")\", or the other address")
+            "\(path).url", "is not an \(isSRT ? "rtmp" : "srt") URL",
+            fix: "write \"type\": \"\(isSRT ? "srt-pull" : "rtmp-pull")\", or change the URL")
     }
 }
 
@@ -95,7 +97,7 @@ extension Pipeline.Pull {
 }
 
 extension PipelineRules {
-    /// SRT sources that are fetched come from servers that are listed.
+    /// Checks that SRT pull sources use allowed servers.
     func checkSRTPulls(_ log: inout SpecLog) {
         for (index, source) in self.pipeline.sources.enumerated() {
             let path = "sources[\(index)]"
@@ -105,7 +107,7 @@ extension PipelineRules {
             let server = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.port)"
             log.mistake(
                 "\(path).url", "\(server) is not in ingest.pull.allowedHosts",
-                fix: "add \(SpecText.quoted(server)) to ingest.pull.allowedHosts if it is yours")
+                fix: "add \(SpecText.quoted(server)) to ingest.pull.allowedHosts if you trust this server")
         }
     }
 }

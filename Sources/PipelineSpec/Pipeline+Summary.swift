@@ -1,9 +1,10 @@
 import MediaTypes
 
 extension Pipeline {
-    /// The room in a few lines for an operator: canvas, sources, scenes, ladder, and the grid with its durations.
+    /// A summary of the room in a few lines for an operator: canvas, sources, scenes, renditions, and the lengths of parts, GOPs
+    /// and segments.
     ///
-    /// Holds no secret. Ends in a line break.
+    /// Contains no secrets. Ends with a line break.
     package func summary() -> String {
         var lines: [(title: String, text: String)] = []
         func add(_ title: String, _ rows: [String]) {
@@ -44,7 +45,7 @@ extension Pipeline {
             case .transport(let ts): add("output", ["\(ts.outputID): the same as transport streams in \(ts.path)"])
             case .image(let image):
                 add("output", ["\(image.outputID): a JPEG in \(image.path) every \(image.intervalSeconds) s"])
-            case .raw(let raw): add("output", ["\(raw.outputID): raw pictures in \(raw.path)"])
+            case .raw(let raw): add("output", ["\(raw.outputID): raw video in \(raw.path)"])
             case .record(let record):
                 let names = self.recordedRenditions.map { "\($0.name).mp4" }.joined(separator: ", ")
                 add(
@@ -83,7 +84,7 @@ extension Pipeline {
         switch source.input {
         case .rtmp(let keys):
             switch keys.first {
-            case nil: return "\(source.id)\(name): rtmp, no key of its own\(volume)"
+            case nil: return "\(source.id)\(name): rtmp, no own stream key\(volume)"
             case .inline: return "\(source.id)\(name): rtmp\(volume)"
             case let key?: return "\(source.id)\(name): rtmp, stream key from \(key)\(volume)"
             }
@@ -102,11 +103,11 @@ extension Pipeline {
             "\(pane.pane.source) \(pane.rect.width)x\(pane.rect.height)+\(pane.rect.x)+\(pane.rect.y)"
         }
         let onAir = scene.sceneID == self.program.scene ? " (first on air)" : ""
-        let shown = panes.isEmpty ? "whoever is live" : panes.joined(separator: ", ")
+        let shown = panes.isEmpty ? "all live users" : panes.joined(separator: ", ")
         return "\(scene.sceneID)\(onAir): \(scene.isAutomatic ? "auto, " : "")\(shown)\(Self.decorations(scene))"
     }
 
-    /// What lies on the panes, counted.
+    /// The number of decorations on the scene, by kind.
     private static func decorations(_ scene: Scene) -> String {
         let counts = [
             ((scene.bgImages?.count ?? 0) + scene.images.count, "image"), (scene.texts.count, "text"),
@@ -119,7 +120,7 @@ extension Pipeline {
 
     private func line(_ rendition: Rendition) -> String {
         let video = rendition.video
-        if rendition.isAudioOnly { return "\(rendition.name): sound alone, \(rendition.audio.joined(separator: ", "))" }
+        if rendition.isAudioOnly { return "\(rendition.name): audio only, \(rendition.audio.joined(separator: ", "))" }
         let rate = rendition.fps == self.canvas.fps ? "" : " at \(rendition.fps) fps"
         return
             "\(rendition.name): \(rendition.width)x\(rendition.height)\(rate), \(SpecText.grouped(video.bitrate)) bit/s, "

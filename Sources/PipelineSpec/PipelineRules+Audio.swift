@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Which sounds there are, and who plays them.
+/// Rules about audio renditions, and about the rates and latency of renditions.
 extension PipelineRules {
     func checkAudioRenditions(_ log: inout SpecLog) {
         var names: [String: Int] = [:]
@@ -31,18 +31,18 @@ extension PipelineRules {
                         fix: Self.advice(name, among: names.keys.sorted()))
                 } else if rendition.audio.firstIndex(of: name) != place {
                     log.mistake(
-                        "\(path).audio", "\(SpecText.quoted(name)) is there twice", fix: "remove one of the two")
+                        "\(path).audio", "\(SpecText.quoted(name)) is listed twice", fix: "remove one of the two")
                 }
             }
         }
         if log.isWritten("renditions"), log.isSound("renditions"), self.pipeline.renditions.allSatisfy(\.isAudioOnly) {
             log.mistake(
-                "renditions", "no rendition has pictures",
-                fix: "add one with a width and a height, or leave the key out")
+                "renditions", "no rendition has video",
+                fix: "add one with a width and a height, or remove the key")
         }
     }
 
-    /// `fps` of a rendition: the canvas's, or half of it where parts and GOPs have a whole number of its pictures.
+    /// Checks `fps` of a rendition: the canvas's rate, or half of it if parts and GOPs then have a whole number of frames.
     func checkRate(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
         let canvas = self.pipeline.canvas
         guard !rendition.isAudioOnly, log.isWritten("\(path).fps"), log.isSound("\(path).fps", "canvas.fps"),
@@ -52,7 +52,7 @@ extension PipelineRules {
             let half = canvas.fps.isMultiple(of: 2) ? " or \(canvas.fps / 2)" : ""
             log.mistake(
                 "\(path).fps", "\(rendition.fps) is neither the canvas's \(canvas.fps) nor half of it",
-                fix: "write \(canvas.fps)\(half), or leave the key out")
+                fix: "write \(canvas.fps)\(half), or remove the key")
             return
         }
         guard let hls = self.pipeline.hls, !hls.partFrames.isMultiple(of: 2) || !hls.gopFrames.isMultiple(of: 2) else {
@@ -61,12 +61,11 @@ extension PipelineRules {
         let isPart = !hls.partFrames.isMultiple(of: 2)
         log.mistake(
             "\(path).fps",
-            "at half the canvas's rate, \(isPart ? "a part of \(hls.partFrames)" : "a GOP of \(hls.gopFrames)") frames is "
-                + "no whole number of pictures",
+            "at half the canvas's rate, \(isPart ? "a part of \(hls.partFrames)" : "a GOP of \(hls.gopFrames)") frames is not a whole number of frames of the rendition",
             fix: "make \(isPart ? "partFrames" : "gopFrames") of the hls output even, or write \(canvas.fps)")
     }
 
-    /// A publisher's packets can stand for a rendition of the canvas's rate alone.
+    /// Checks that passthrough is only used for renditions with the canvas's frame rate.
     func checkPassthrough(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
         let canvas = self.pipeline.canvas
         guard !rendition.isAudioOnly, rendition.video.passthrough == .auto,
@@ -79,7 +78,7 @@ extension PipelineRules {
         }
     }
 
-    /// What the low-latency preset promises.
+    /// Checks the lookahead limit of low-latency presets.
     func checkLatency(of rendition: Rendition, _ path: String, _ log: inout SpecLog) {
         let most = VideoEncoding.lowLatencyLimit
         guard !rendition.isAudioOnly, rendition.video.preset.isLowLatency,
@@ -88,14 +87,15 @@ extension PipelineRules {
         if rendition.video.lookaheadFrames > most {
             log.mistake(
                 "\(path).video.lookaheadFrames",
-                "the preset \(rendition.video.preset.rawValue) holds at most \(most) pictures, not \(rendition.video.lookaheadFrames)",
+                "the preset \(rendition.video.preset.rawValue) allows a lookahead of at most \(most) frames, not \(rendition.video.lookaheadFrames)",
                 fix:
-                    "write at most \(most), leave it out for \(rendition.video.preset.defaultLookahead), or use another preset"
+                    "write at most \(most), remove it for the default of \(rendition.video.preset.defaultLookahead), or use another preset"
             )
         }
     }
 
-    /// Parts too short for the sound: AAC frames are whole, so of two parts one may have a frame more than the other.
+    /// Checks that parts are long enough for the audio: a part has a whole number of AAC frames, so one part can have a frame
+    /// more than another.
     ///
     /// Spec: RFC 8216bis §4.4.4.9: a part is at least 85 % of the part target.
     func checkParts(_ output: HLSOutput, _ path: String, _ log: inout SpecLog) {
@@ -105,7 +105,7 @@ extension PipelineRules {
             let samples = frames * rate
             let longest = (samples + fps * 1024 - 1) / (fps * 1024)
             let shortest = max(1, samples / (fps * 1024))
-            // In samples times fps: the target is the longer of the pictures and the sound.
+            // In units of samples times fps. The part target is the longer of video and audio.
             let target = max(samples, longest * 1024 * fps)
             return shortest * 1024 * fps * 100 >= target * 85 && samples * 100 >= target * 85
         }
@@ -113,7 +113,7 @@ extension PipelineRules {
         let better = (output.partFrames...600).first { fits($0) && (fps > 1 || $0 > 0) } ?? output.partFrames
         log.mistake(
             "\(path).partFrames",
-            "\(output.partFrames) frames are so short that parts of sound differ by more than 15 %",
+            "\(output.partFrames) frames per part are so few that the lengths of audio parts differ by more than 15 %",
             fix: "write at least \(better), or \"lowLatency\": false")
     }
 }

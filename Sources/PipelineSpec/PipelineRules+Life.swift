@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Rules on what happens while the room lives: loss and PK.
+/// Rules about lost sources, PK phases and ducking.
 extension PipelineRules {
     func checkLosses(_ log: inout SpecLog) {
         for (index, source) in self.pipeline.sources.enumerated() {
@@ -9,12 +9,12 @@ extension PipelineRules {
             switch (source.onLost.then, source.onLost.fallbackScene) {
             case (.fallbackScene, nil):
                 log.mistake(
-                    "\(path).fallbackScene", "is missing, and then is fallbackScene",
-                    fix: "add \"fallbackScene\": the sceneId that is on air while the source is lost")
+                    "\(path).fallbackScene", "is missing, although then is fallbackScene",
+                    fix: "add \"fallbackScene\": the sceneId to put on air while the source is lost")
             case (.placeholder, .some), (.leavePane, .some):
                 log.mistake(
-                    "\(path).fallbackScene", "is never on air, because then is \(source.onLost.then.rawValue)",
-                    fix: "add \"then\": \"fallbackScene\", or remove it")
+                    "\(path).fallbackScene", "is never used, because then is \(source.onLost.then.rawValue)",
+                    fix: "add \"then\": \"fallbackScene\", or remove fallbackScene")
             case (.fallbackScene, let scene?): self.checkSceneID(scene, "\(path).fallbackScene", &log)
             case (.placeholder, nil), (.leavePane, nil): break
             }
@@ -29,8 +29,8 @@ extension PipelineRules {
         if log.isWritten("pk.endScene") { self.checkSceneID(pk.endScene, "pk.endScene", &log) }
         if log.isWritten("pk.countdownScene"), pk.countdownMs == 0, log.isSound("pk.countdownMs") {
             log.mistake(
-                "pk.countdownScene", "is never on air, because there is no countdown",
-                fix: "add \"countdownMs\", or remove it")
+                "pk.countdownScene", "is never used, because there is no countdown",
+                fix: "add \"countdownMs\", or remove countdownScene")
         }
     }
 
@@ -46,12 +46,12 @@ extension PipelineRules {
     }
 
     private func checkSceneID(_ id: String, _ path: String, _ log: inout SpecLog) {
-        // A scene that could not be read may be the very one that is looked for.
+        // The missing scene may be one that could not be parsed.
         guard log.isSound(path, "scenes"), self.pipeline.scene(id) == nil,
             self.pipeline.scenes.indices.allSatisfy({ log.isSound("scenes[\($0)].sceneId") })
         else { return }
         log.mistake(
-            path, "there is no scene \(SpecText.quoted(id))",
+            path, "unknown scene \(SpecText.quoted(id))",
             fix: Self.advice(id, among: self.pipeline.scenes.map(\.sceneID)))
     }
 }

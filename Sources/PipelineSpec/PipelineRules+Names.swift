@@ -1,9 +1,9 @@
 import MediaTypes
 
-/// What would have one name where it is written, or where viewers ask for it.
+/// Rules against two outputs with the same file name or the same name for viewers.
 extension PipelineRules {
-    /// Every playlist has a name of its own: `NAME.m3u8` of each rendition with pictures and of each sound, `NAME-iframes.m3u8` of
-    /// the former where there are such, and the multivariant playlist.
+    /// Checks that all playlists have different names: `NAME.m3u8` of each video and audio rendition, `NAME-iframes.m3u8` of each
+    /// video rendition if I-frame playlists are on, and the multivariant playlist.
     func checkPlaylistNames(_ log: inout SpecLog) {
         let pictures = self.pipeline.pictureRenditions.map(\.name)
         let media = Set((pictures + self.pipeline.audioRenditions.map(\.name)).map { "\($0).m3u8" })
@@ -27,13 +27,14 @@ extension PipelineRules {
             {
                 log.mistake(
                     "outputs[\(index)].iFramePlaylists",
-                    "\(SpecText.quoted(both)) would be an I-frame playlist and that of a rendition",
+                    "\(SpecText.quoted(both)) would be both an I-frame playlist and the playlist of a rendition",
                     fix: "give that rendition another name, or write false")
             }
         }
     }
 
-    /// Viewers and stores know a still by the last part of its path; the files are two all the same.
+    /// Warns about two stills with the same file name: viewers and stores find a still by its file name, although the paths
+    /// differ.
     func checkImageNames(_ log: inout SpecLog) {
         var names: [Substring: Int] = [:]
         for (index, output) in self.pipeline.outputs.enumerated() {
@@ -41,12 +42,12 @@ extension PipelineRules {
                 let name = image.path.split(separator: "/").last
             else { continue }
             if let first = names[name] {
-                // The same path is said elsewhere.
+                // Equal paths are reported elsewhere.
                 let other = self.pipeline.outputs[first].path.map { Self.components(of: $0) }
                 guard other != Self.components(of: image.path) else { continue }
                 log.warning(
                     "outputs[\(index)].path",
-                    "viewers and stores know the still of outputs[\(first)] by that file name, and get now the one, now the other",
+                    "outputs[\(first)] has a still with the same file name, so viewers and stores get sometimes one and sometimes the other",
                     fix: "use another file name")
             } else {
                 names[name] = index
@@ -54,7 +55,7 @@ extension PipelineRules {
         }
     }
 
-    /// A source's still would be written over that of an output.
+    /// Warns if the still of a source would overwrite that of another output.
     func checkSourceStills(_ log: inout SpecLog) {
         for (index, output) in self.pipeline.outputs.enumerated() {
             guard case .image(let image) = output, log.isSound("outputs[\(index)].path") else { continue }
@@ -67,7 +68,7 @@ extension PipelineRules {
                 else { continue }
                 log.warning(
                     "outputs[\(index)].path",
-                    "outputs[\(other)] writes the still of \(SpecText.quoted(source.id.uid)) there",
+                    "outputs[\(other)] writes the still of source \(SpecText.quoted(source.id.uid)) to the same path",
                     fix: "use another file name")
             }
         }

@@ -35,13 +35,13 @@ extension PipelineRules {
                 fix: "use at most the canvas's size, or enlarge the canvas")
             return
         }
-        // A pixel either way: the exact other side may be a fraction, and must then become even.
+        // One pixel of tolerance: the exact size of the other side may be a fraction, and it must be even.
         let difference = abs(rendition.width * canvas.height - rendition.height * canvas.width)
         guard difference > max(canvas.width, canvas.height) else { return }
         let height = max(16, (rendition.width * canvas.height + canvas.width) / (2 * canvas.width) * 2)
         let width = max(16, (rendition.height * canvas.width + canvas.height) / (2 * canvas.height) * 2)
         log.mistake(
-            "\(path).height", "\(shown) has another shape than the canvas, \(canvas.width)x\(canvas.height)",
+            "\(path).height", "\(shown) has another aspect ratio than the canvas, \(canvas.width)x\(canvas.height)",
             fix: "use \(rendition.width)x\(height) or \(width)x\(rendition.height)")
     }
 
@@ -55,7 +55,8 @@ extension PipelineRules {
             if case .hls(let settings) = output {
                 if let hls {
                     log.mistake(
-                        path, "a room has one hls output, and outputs[\(hls)] is it", fix: "remove one of the two")
+                        path, "a room can have only one hls output, and outputs[\(hls)] is one",
+                        fix: "remove one of the two")
                     continue
                 }
                 hls = index
@@ -68,7 +69,7 @@ extension PipelineRules {
             } else if case .record(let settings) = output {
                 if let record {
                     log.mistake(
-                        path, "a room has one record output, and outputs[\(record)] is it",
+                        path, "a room can have only one record output, and outputs[\(record)] is one",
                         fix: "remove one of the two")
                     continue
                 }
@@ -84,8 +85,8 @@ extension PipelineRules {
                 self.check(settings, path, &log)
             } else if self.pipeline.canvas.policy == .perScene {
                 log.mistake(
-                    "\(path).type", "a raw output has one size for all pictures, and canvas.policy is \"perScene\"",
-                    fix: "write \"fixed\" there, or remove this output")
+                    "\(path).type", "a raw output needs one frame size, but canvas.policy is \"perScene\"",
+                    fix: "set canvas.policy to \"fixed\", or remove this output")
             }
             if log.isSound("\(path).outputId") {
                 if let first = ids[output.outputID] {
@@ -96,10 +97,11 @@ extension PipelineRules {
                     ids[output.outputID] = index
                 }
             }
-            // As they are meant: "out" and "./out/" are one directory.
+            // Normalized, since "out" and "./out/" are the same directory.
             if let place = output.path.map({ Self.components(of: $0) }), log.isSound("\(path).path") {
                 if let first = paths[place] {
-                    log.mistake("\(path).path", "outputs[\(first)] writes there already", fix: "use another path")
+                    log.mistake(
+                        "\(path).path", "outputs[\(first)] already writes to this path", fix: "use another path")
                 } else {
                     paths[place] = index
                 }
@@ -109,7 +111,7 @@ extension PipelineRules {
             log.isSound("outputs[\(hls)].clipPath")
         {
             log.mistake(
-                "outputs[\(hls)].clipPath", "outputs[\(other)] writes there already", fix: "use another path")
+                "outputs[\(hls)].clipPath", "outputs[\(other)] already writes to this path", fix: "use another path")
         }
         self.checkClearPlaces(&log)
         self.checkPlaylistNames(&log)
@@ -117,8 +119,8 @@ extension PipelineRules {
         self.checkSourceStills(&log)
     }
 
-    /// Recordings and clips of an encrypted room are clear, so they lie where no viewer of the room finds them. Paths are
-    /// compared as they are written; the room compares the directories when it opens.
+    /// Checks that recordings and clips of an encrypted room, which are not encrypted, are outside the directories that viewers
+    /// can read. This compares the paths as written; the room compares the real directories when it starts.
     private func checkClearPlaces(_ log: inout SpecLog) {
         guard let hls = self.pipeline.hls, hls.encryption != nil else { return }
         let served = [hls.path] + self.pipeline.transports.map(\.path)
@@ -129,7 +131,7 @@ extension PipelineRules {
             else { return }
             log.mistake(
                 place,
-                "\(what) in the clear would lie in \(SpecText.quoted(directory)), whose segments are encrypted",
+                "\(what) without encryption would be inside \(SpecText.quoted(directory)), whose segments are encrypted",
                 fix: "choose a directory outside of it that no viewer can reach")
         }
         for (index, output) in self.pipeline.outputs.enumerated() {
@@ -140,7 +142,7 @@ extension PipelineRules {
         }
     }
 
-    /// The directories of a path, without `.` and with `..` resolved as far as its text tells.
+    /// The components of a path, without `.` and with `..` resolved as far as the text allows.
     static func components(of path: String) -> [Substring] {
         let root: Substring = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
         var components = [root]
@@ -165,7 +167,8 @@ extension PipelineRules {
             let multiples = [below, below + output.partFrames].filter { $0 > 0 && $0 <= 600 }.map(String.init)
             let part = HLSOutput.defaultPartFrames(fps: self.pipeline.canvas.fps, gopFrames: output.gopFrames)
             log.mistake(
-                "\(path).gopFrames", "\(output.gopFrames) frames are no whole number of parts of \(output.partFrames)",
+                "\(path).gopFrames",
+                "\(output.gopFrames) frames are not a whole number of parts of \(output.partFrames) frames",
                 fix: "write \(SpecText.choice(multiples, quoted: false)), or \"partFrames\": \(part)")
             return
         }

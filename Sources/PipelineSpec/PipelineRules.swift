@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// The rules that look at more than one part of a pipeline.
+/// Rules that involve more than one part of a pipeline.
 ///
-/// A rule is silent where a value it looks at is a mistake already.
+/// A rule reports nothing if one of its values already has a mistake.
 struct PipelineRules {
     let pipeline: Pipeline
     let checks: SpecChecks
@@ -70,7 +70,7 @@ struct PipelineRules {
             if let first = keys[secret] {
                 log.mistake(
                     place,
-                    first == index ? "stands here twice" : "is the same as that of sources[\(first)]",
+                    first == index ? "is listed twice" : "is the same as that of sources[\(first)]",
                     fix: "give each source a stream key of its own")
             } else {
                 keys[secret] = index
@@ -93,11 +93,11 @@ struct PipelineRules {
             switch source.input {
             case .rtmp, .pull, .srtPull:
                 log.mistake(
-                    "sources[\(index)]", "is an rtmp source, and the clock is offline",
+                    "sources[\(index)]", "is a live source, but the clock is offline",
                     fix: "use \"type\": \"file\" with a path, or \"clock\": \"live\"")
             case .file(_, true) where self.pipeline.durationMs == nil && !log.isWritten("durationSeconds"):
                 log.mistake(
-                    "sources[\(index)].loop", "the room would never end: its file loops, and no duration is set",
+                    "sources[\(index)].loop", "the room would never end, because its file loops and no duration is set",
                     fix: "add \"durationSeconds\", or remove loop")
             case .file: break
             }
@@ -126,14 +126,14 @@ struct PipelineRules {
         let first = self.pipeline.program.scene
         if log.isWritten("program.scene"), log.isSound("program.scene", "scenes"), ids[first] == nil {
             log.mistake(
-                "program.scene", "there is no scene \(SpecText.quoted(first))",
+                "program.scene", "unknown scene \(SpecText.quoted(first))",
                 fix: Self.advice(first, among: ids.keys.sorted()))
         }
     }
 
-    /// What lies on every scene.
+    /// Checks the images, fonts and names that can appear in every scene.
     private func checkCanvas(_ rules: SceneRules, _ log: inout SpecLog) {
-        // The smallest canvas decides.
+        // The images must fit on the smallest canvas.
         let smallest = self.pipeline.scenes.min { first, second in
             let (one, other) = (first.size(on: self.pipeline.canvas), second.size(on: self.pipeline.canvas))
             return one.width * one.height < other.width * other.height

@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// The JSON Schema of the pipeline file, written from the same table that reads it.
+/// The JSON Schema of the pipeline file, generated from the same table that the parser uses.
 package enum PipelineSchema {
-    /// The schema as pretty-printed JSON that ends in a line break; the bytes of `pipelines/schema.json`.
+    /// The schema as pretty-printed JSON that ends with a line break: the content of `pipelines/schema.json`.
     ///
     /// Spec: JSON Schema draft 2020-12.
     package static func json() -> String {

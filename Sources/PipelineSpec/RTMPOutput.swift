@@ -1,22 +1,22 @@
 import MediaTypes
 
-/// One rendition, its packets as they are coded, published to an RTMP server such as a CDN's.
+/// Publishes one rendition, without further transcoding, to an RTMP server such as a CDN.
 package struct RTMPOutput: Sendable, Hashable {
-    /// How an RTMPS server is known to be the right one.
+    /// How the certificate of an RTMPS server is verified.
     package struct TLS: Sendable, Hashable {
-        /// PEM file of the authorities that may have signed its certificate; `nil`: the system's.
+        /// PEM file of the certificate authorities to trust; `nil`: the system's.
         package var authorities: String?
-        /// Whether its certificate must be in order and name its host.
+        /// Whether the server's certificate must be valid and contain its host name.
         package var verify = true
 
         package init() {}
     }
 
-    /// Milliseconds between attempts: each wait doubles, with chance in it.
+    /// Delays between connection attempts in milliseconds: exponential backoff with jitter.
     package struct Retry: Sendable, Hashable {
-        /// Longest first wait.
+        /// Maximum of the first delay; it doubles with each attempt.
         package var initialDelayMs = 1_000
-        /// Longest wait of all.
+        /// Maximum of all delays.
         package var maxDelayMs = 30_000
 
         package init() {}
@@ -24,50 +24,51 @@ package struct RTMPOutput: Sendable, Hashable {
 
     /// `[A-Za-z0-9_.-]{1,64}`. Default `rtmp`.
     package var outputID = "rtmp"
-    /// `rtmp[s]://host[:port]/app/key`, without the key where ``key`` holds it.
+    /// `rtmp[s]://host[:port]/app/key`, without the stream key if ``key`` contains it.
     package var url = Secret.inline("")
-    /// The stream name, with its query if it has one; `nil`: it stands in ``url``.
+    /// The stream key, with its query if it has one; `nil` if ``url`` contains it.
     package var key: Secret?
-    /// Name of a rendition; `nil`: the first.
+    /// Name of a rendition; `nil`: the first rendition.
     package var rendition: String?
     package var retry = Retry()
-    /// Milliseconds without progress after which a connection is given up.
+    /// Milliseconds without progress after which a connection is closed.
     package var stallTimeoutMs = 4_000
     package var tls = TLS()
 
     package init() {}
 
     static let rule = ObjectRule(
-        "one rendition, published to an RTMP server", RTMPOutput(),
+        "publishes one rendition to an RTMP server", RTMPOutput(),
         [
             Field("type", always: "rtmp", isRequired: true, "the kind of output"),
             Field(
                 "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
             Field(
                 optional: "url", \.urlText, .pushURL,
-                "rtmp://host[:port]/app/key or rtmps://…, without the key where one of the key words holds it"),
+                "rtmp://host[:port]/app/key or rtmps://…; without the stream key if key, keyEnv or keyFile is given"),
             Field(optional: "urlEnv", \.url.variable, .variable, "environment variable that holds the URL instead"),
             Field(
-                optional: "key", \.keyText, .pushKey, "the stream key, with its query if it has one; never shown"),
+                optional: "key", \.keyText, .pushKey,
+                "the stream key, with its query if it has one; never shown by the API"),
             Field(optional: "keyEnv", \.key.variable, .variable, "environment variable that holds the key instead"),
             Field(optional: "keyFile", \.key.file, .path, "file that holds the key instead"),
             Field(
                 optional: "rendition", \.rendition, .name(32, marks: "_.-"),
-                "name of the rendition that is sent, with its first sound; default the first"),
+                "name of the rendition to send, with its first audio rendition; default the first rendition"),
             Field(
-                "retry", \.retry, .object(Retry.rule), "how long it waits before it connects again; it never gives up"),
+                "retry", \.retry, .object(Retry.rule), "delays before it reconnects; it never gives up"),
             Field(
                 "stallTimeoutMs", \.stallTimeoutMs, .integer(1_000...60_000),
-                "milliseconds in which a server must take or acknowledge something"),
-            Field("tls", \.tls, .object(TLS.rule), "how an rtmps:// server is known to be the right one"),
+                "milliseconds without progress (bytes sent or acknowledged) after which the connection is closed"),
+            Field("tls", \.tls, .object(TLS.rule), "how the certificate of an rtmps:// server is verified"),
         ])
 
-    /// Whether a text can be a stream key, wherever it is from: one line of 1 to 256 printable ASCII characters without space.
+    /// Whether a text is valid as a stream key, from any origin: 1 to 256 printable ASCII characters without space.
     package static func isKey(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 
-    /// The URL's text, where the pipeline holds it.
+    /// The URL if the document contains it; `nil` if it comes from an environment variable.
     package var urlText: String? {
         get { if case .inline(let text) = self.url, !text.isEmpty { text } else { nil } }
         set { if let newValue { self.url = .inline(newValue) } }
@@ -78,7 +79,7 @@ package struct RTMPOutput: Sendable, Hashable {
         set { if let newValue { self.key = .inline(newValue) } }
     }
 
-    /// Where it goes, without what must not be seen.
+    /// The target URL without its secrets, for display.
     package var shownTarget: String {
         guard let text = self.urlText else { return "\(self.url)" }
         return RTMPURL(text, allowsTLS: true, key: self.key == nil ? nil : "")?.redacted ?? "?"
@@ -87,30 +88,32 @@ package struct RTMPOutput: Sendable, Hashable {
 
 extension RTMPOutput.TLS {
     static let rule = ObjectRule(
-        "how an RTMPS server is known to be the right one", RTMPOutput.TLS(),
+        "how the certificate of an RTMPS server is verified", RTMPOutput.TLS(),
         [
             Field(
                 optional: "authorities", \.authorities, .path,
-                "PEM file of the authorities that may have signed its certificate, relative to the working directory; "
-                    + "default the system's"),
-            Field("verify", \.verify, .boolean, "whether its certificate must be in order and name its host"),
+                "PEM file of the certificate authorities to trust, relative to the working directory; default the system's"
+            ),
+            Field(
+                "verify", \.verify, .boolean, "whether the server's certificate must be valid and contain its host name"
+            ),
         ])
 }
 
 extension RTMPOutput.Retry {
     static let rule = ObjectRule(
-        "waits between attempts", RTMPOutput.Retry(),
+        "delays between connection attempts", RTMPOutput.Retry(),
         [
             Field(
                 "initialDelayMs", \.initialDelayMs, .integer(100...60_000),
-                "milliseconds of the longest first wait; each wait doubles, with chance in it"),
+                "maximum of the first delay in milliseconds; it doubles with each attempt and is randomized"),
             Field(
-                "maxDelayMs", \.maxDelayMs, .integer(100...600_000), "milliseconds of the longest wait of all"),
+                "maxDelayMs", \.maxDelayMs, .integer(100...600_000), "maximum of all delays in milliseconds"),
         ])
 }
 
 extension ValueRule where Value == String {
-    /// Where to publish. Its last part may be a secret.
+    /// A URL to publish to. Its last part may be a secret.
     fileprivate static var pushURL: ValueRule {
         self.text(
             "rtmp://host[:port]/app/key", pattern: "^[rR][tT][mM][pP][sS]?://[^/]+/.+$", isSecret: true
@@ -142,7 +145,8 @@ extension PipelineRules {
     func check(_ output: RTMPOutput, _ path: String, _ log: inout SpecLog) {
         if self.pipeline.clock == .offline {
             log.mistake(
-                path, "an rtmp output is live, and clock is \"offline\"", fix: "remove it, or the clock")
+                path, "an rtmp output needs a live room, but clock is \"offline\"",
+                fix: "remove this output, or remove clock")
         }
         self.checkWhere(output, path, &log)
         guard log.isSound("\(path).rendition"), let name = output.rendition else { return }
@@ -157,13 +161,13 @@ extension PipelineRules {
         SourceDraft.checkURL(path, &log)
         let keys = ["key", "keyEnv", "keyFile"].filter { log.isWritten("\(path).\($0)") }
         for key in keys.dropFirst() {
-            log.mistake("\(path).\(key)", "stands beside \(keys[0])", fix: "keep one of them")
+            log.mistake("\(path).\(key)", "cannot be combined with \(keys[0])", fix: "remove one of them")
         }
         if keys.isEmpty, let text = output.urlText, log.isSound("\(path).url"),
             RTMPURL(text, allowsTLS: true)?.streamName.prefix(while: { $0 != "?" }).isEmpty != false
         {
             log.mistake(
-                "\(path).url", "holds no stream key", fix: "write rtmp://host[:port]/app/key, or add \"key\"")
+                "\(path).url", "contains no stream key", fix: "write rtmp://host[:port]/app/key, or add \"key\"")
         }
         if log.isSound("\(path).retry.initialDelayMs", "\(path).retry.maxDelayMs"),
             output.retry.maxDelayMs < output.retry.initialDelayMs

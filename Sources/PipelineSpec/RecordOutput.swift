@@ -1,50 +1,51 @@
 import MediaTypes
 
-/// What the room leaves behind: everything its HLS output has listed, kept beyond the live playlists, and made into files when
-/// the room is over.
+/// The recording: keeps all segments that the HLS output has listed, and writes them as files when the room ends.
 package struct RecordOutput: Sendable, Hashable {
     /// `[A-Za-z0-9_.-]{1,64}`. Default `record`.
     package var outputID = "record"
-    /// Directory, relative to the working directory; not the HLS output's.
+    /// Directory, relative to the working directory; must differ from the HLS output's.
     package var path: String
-    /// Names of renditions that become an MP4 file each; empty: the first one.
+    /// Names of renditions to write as MP4 files; empty: only the first rendition.
     package var renditions: [String] = []
-    /// Whether the segments of all renditions stay, with playlists of type VOD.
+    /// Whether the segments of all renditions are kept, with VOD playlists.
     package var vodPlaylist = true
-    /// Whether it records from the room's beginning on, or waits for a command. What has been commanded holds for later workers too.
+    /// Whether it records from the start of the room; otherwise it waits for a command. Successor workers keep the commanded
+    /// state.
     package var active = true
 
     package init(path: String) { self.path = path }
 
     static let rule = ObjectRule(
-        "what the room leaves behind: MP4 files, playlists and a manifest, made when it is over",
+        "the recording: MP4 files, playlists and a manifest, written when the room ends",
         RecordOutput(path: ""),
         [
             Field("type", always: "record", isRequired: true, "the kind of output"),
             Field(
                 "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
             Field(
-                required: "path", \.path, .path, "directory, relative to the working directory; not the hls output's"),
+                required: "path", \.path, .path,
+                "directory, relative to the working directory; must differ from the hls output's"),
             Field(
                 "renditions", \.renditions, .list(of: .name(32, marks: "_.-"), 0...16, standIn: ""),
-                "names of renditions that become an MP4 file each; none: the first one"),
+                "names of renditions to write as MP4 files; default the first rendition"),
             Field(
                 "vodPlaylist", \.vodPlaylist, .boolean,
-                "whether the segments of all renditions stay, with playlists that list them from the first to the last"),
+                "whether the segments of all renditions are kept, with VOD playlists that list all of them"),
             Field(
                 "active", \.active, .boolean,
-                "whether it records from the room's beginning on; false: from POST /v1/outputs/ID:start on"),
+                "whether it records from the start of the room; false: recording starts with POST /v1/outputs/ID:start"),
         ])
 }
 
 extension Pipeline {
-    /// The record output, if there is one.
+    /// The record output; `nil` if there is none.
     package var record: RecordOutput? {
         for case .record(let output) in self.outputs { return output }
         return nil
     }
 
-    /// What becomes a file, as pairs of a rendition and its first sound.
+    /// The renditions that are written as MP4 files, each with its first audio rendition.
     package var recordedRenditions: [Rendition] {
         guard let names = self.record?.renditions, !names.isEmpty else { return Array(self.renditions.prefix(1)) }
         return names.compactMap { name in self.renditions.first { $0.name == name } }
@@ -54,7 +55,7 @@ extension Pipeline {
 extension PipelineRules {
     func check(_ output: RecordOutput, _ path: String, _ log: inout SpecLog) {
         if self.pipeline.hls == nil {
-            log.mistake(path, "there is no hls output to be recorded", fix: "add one: { \"path\": \"out\" }")
+            log.mistake(path, "there is no hls output to record", fix: "add one: { \"path\": \"out\" }")
         }
         guard log.isSound("\(path).renditions") else { return }
         for (index, name) in output.renditions.enumerated() {
@@ -64,7 +65,7 @@ extension PipelineRules {
                     place, "there is no rendition \(SpecText.quoted(name))",
                     fix: "write \(SpecText.choice(self.pipeline.renditions.map(\.name), quoted: true))")
             } else if output.renditions.prefix(index).contains(name) {
-                log.mistake(place, "\(SpecText.quoted(name)) is there already", fix: "remove one of the two")
+                log.mistake(place, "\(SpecText.quoted(name)) is listed twice", fix: "remove one of the two")
             }
         }
     }

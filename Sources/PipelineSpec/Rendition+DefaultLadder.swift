@@ -1,21 +1,22 @@
 extension Rendition {
-    /// The steps of the default ladder: short side, and bit/s for the pixels of a 16:9 picture of that height.
+    /// The renditions of the default ladder: short side, and bit rate for the pixel count of a 16:9 frame of that height.
     private static let steps = [
         (shortSide: 720, pixels: 1280 * 720, bitrate: 2_500_000),
         (shortSide: 480, pixels: 854 * 480, bitrate: 1_200_000),
         (shortSide: 360, pixels: 640 * 360, bitrate: 700_000),
     ]
 
-    /// For viewers whose network carries less than the last step: with its container and 128 kbit/s of audio it stays below
-    /// 350 kbit/s. Rated by itself, since at this size a step's price per pixel would be above that.
+    /// For viewers on slow networks: with container overhead and 128 kbit/s of audio, it stays below 350 kbit/s. It has its own
+    /// bit rate, since the rate per pixel of the larger renditions would exceed that limit.
     private static let smallest = (shortSide: 240, bitrate: 150_000)
-    /// The name of the rendition without pictures.
+    /// The name of the rendition without video.
     private static let audioOnlyName = "audioOnly"
 
-    /// 720p, 480p, 360p and 240p in the shape of the canvas, none larger than the canvas; then the audio alone.
+    /// The default renditions: 720p, 480p, 360p and 240p in the canvas's aspect ratio, none larger than the canvas; then audio
+    /// only.
     ///
-    /// A canvas whose short side lies between two steps (or below all) gets a first step of its own size; a step within
-    /// a tenth of that is left out.
+    /// If the canvas's short side is between two of these sizes (or below all of them), then the first rendition has the size of
+    /// the canvas. Sizes above 90 % of it are omitted.
     package static func defaultLadder(for canvas: Pipeline.Canvas) -> [Rendition] {
         var ladder = self.firstLadder(for: canvas)
         guard let top = ladder.first else { return [] }
@@ -28,7 +29,8 @@ extension Rendition {
         return ladder + [audio]
     }
 
-    /// The default ladder of rooms that began before there was a smallest step: such a room keeps it for as long as it runs.
+    /// The default ladder of earlier versions, without the 240p and audio-only renditions. A room that was started with it keeps
+    /// it.
     static func firstLadder(for canvas: Pipeline.Canvas) -> [Rendition] {
         let short = min(canvas.width, canvas.height)
         guard short > 0 else { return [] }
@@ -37,10 +39,10 @@ extension Rendition {
         return ([top] + below).map { self.step($0, of: canvas) }
     }
 
-    /// - Parameter bitrate: Bits per second; `nil`: what the ladder spends on as many pixels.
+    /// - Parameter bitrate: Bit rate in bit/s; `nil`: the default ladder's rate for this number of pixels.
     private static func step(_ side: Int, of canvas: Pipeline.Canvas, bitrate: Int? = nil) -> Rendition {
         let short = max(1, min(canvas.width, canvas.height))
-        // Even, rounded to the nearer one, and never above the canvas.
+        // Rounded to the nearest even number, but never larger than the canvas.
         let width = min(canvas.width, max(16, (canvas.width * side + short) / (2 * short) * 2))
         let height = min(canvas.height, max(16, (canvas.height * side + short) / (2 * short) * 2))
         return Rendition(
@@ -48,9 +50,9 @@ extension Rendition {
             video: VideoEncoding(bitrate: bitrate ?? self.defaultBitrate(width: width, height: height)))
     }
 
-    /// What the default ladder spends on a picture of that size, in bit/s, to the nearest 50,000.
+    /// The default ladder's bit rate for frames of this size, in bit/s, rounded to 50,000.
     ///
-    /// The nearest step above sets the price of a pixel, since smaller pictures need more bits for each.
+    /// It uses the rate per pixel of the next larger rendition, since smaller frames need more bits per pixel.
     package static func defaultBitrate(width: Int, height: Int) -> Int {
         let pixels = width * height
         let step = self.steps.last { $0.pixels >= pixels } ?? self.steps[0]
@@ -59,12 +61,12 @@ extension Rendition {
 }
 
 extension Pipeline {
-    /// Keeps the default ladder that a running room began with, if an earlier version of the program began it: players hold its
-    /// multivariant playlist, and a rendition that joins later has no segments for them.
+    /// Keeps the default ladder of an earlier version of the program if it started the room. Players already have the
+    /// multivariant playlist, and a rendition that is added later has no earlier segments.
     ///
     /// - Parameters:
     ///   - tracks: Names of the tracks that the room has.
-    ///   - hasAudioOnly: Its multivariant playlist offers the audio alone.
+    ///   - hasAudioOnly: Whether its multivariant playlist has an audio-only variant.
     mutating func keepLadder(tracks: Set<String>, hasAudioOnly: Bool) {
         let first = Rendition.firstLadder(for: self.canvas).map(\.name)
         guard !hasAudioOnly, tracks.subtracting(self.audioRenditions.map(\.name)) == Set(first) else { return }

@@ -1,17 +1,17 @@
-/// One step of the ladder: the composed canvas at one size and bit rate.
+/// One rendition: the composed video at one size and bit rate.
 package struct Rendition: Sendable, Hashable {
-    /// `[A-Za-z0-9_-]{1,32}`; names its media playlist.
+    /// `[A-Za-z0-9_-]{1,32}`; the name of its media playlist.
     package var name: String
-    /// Pixels, even (16…1920), not above the canvas.
+    /// In pixels, even (16…1920), not larger than the canvas.
     package var width: Int
-    /// Pixels, even (16…1920), not above the canvas.
+    /// In pixels, even (16…1920), not larger than the canvas.
     package var height: Int
-    /// Pictures per second: the canvas's, or half of it.
+    /// Frames per second: the canvas's rate, or half of it.
     package var fps: Int
     package var video: VideoEncoding
-    /// It is sound alone: a variant for who has no bandwidth for pictures, without any of the above.
+    /// Whether it has only audio, for viewers without bandwidth for video. The size, rate and video settings are then unused.
     package var isAudioOnly = false
-    /// Names of the audio renditions it is offered with, one variant each. Default: all.
+    /// Names of the audio renditions it is combined with, one variant each. Default: all.
     package var audio = [AudioRendition().name]
 
     package init(name: String, width: Int, height: Int, fps: Int, video: VideoEncoding) {
@@ -30,10 +30,10 @@ package struct VideoEncoding: Sendable, Hashable {
     /// H.264 profiles, Annex A.2.
     package enum Profile: String, Sendable, CaseIterable { case baseline, main, high }
 
-    /// Whether a publisher's own packets may stand for the rendition.
+    /// Whether a publisher's own video may be passed through as the rendition, without transcoding.
     package enum Passthrough: String, Sendable, CaseIterable {
         case off
-        /// While one source fills the canvas and its stream is what the rendition asks for.
+        /// Passes through while one source fills the canvas and its stream meets the rendition's settings.
         case auto
     }
 
@@ -43,21 +43,21 @@ package struct VideoEncoding: Sendable, Hashable {
     package var preset = Preset.veryfast
     /// Default ``Profile/high``.
     package var profile = Profile.high
-    /// Target in bit/s (50,000…50,000,000). Default: what the ladder spends on as many pixels.
+    /// Target in bit/s (50,000…50,000,000). Default: the default ladder's rate for this number of pixels.
     package var bitrate: Int
     /// Peak in bit/s (50,000…100,000,000), at least ``bitrate``. Default: 1.1 times ``bitrate``.
     package var maxBitrate: Int
     /// Decoder buffer in bits (50,000…200,000,000). Default: ``maxBitrate``.
     package var bufferSize: Int
-    /// B-frames between two other pictures (0…3). Default 0: players built on FFmpeg show a fragmented MP4 with B-frames
-    /// late by as many pictures, so that lips and sound part; and without them the encoder is faster by a quarter. The
-    /// presets of the `tandem` family have 1.
+    /// Maximum number of consecutive B-frames (0…3). Default 0: players based on FFmpeg show the video of a fragmented MP4 late
+    /// by the number of B-frames, which breaks lip sync; and the encoder is a quarter faster without them. The `tandem` presets
+    /// use 1.
     package var bFrames = 0
-    /// Pictures the rate control looks ahead, which is also its delay (0…60). Default: ``Preset/defaultLookahead``.
+    /// Lookahead of the rate control in frames (0…60), which is also its delay. Default: ``Preset/defaultLookahead``.
     package var lookaheadFrames = 5
     /// Encoder threads (1…16). Default 1.
     package var threads = 1
-    /// Default ``Passthrough/off``: every change costs players a discontinuity.
+    /// Default ``Passthrough/off``: each switch is a discontinuity for players.
     package var passthrough = Passthrough.off
 
     package init(bitrate: Int) {

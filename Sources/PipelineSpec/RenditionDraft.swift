@@ -1,47 +1,52 @@
 import MediaTypes
 
-/// A rendition as its object is read: rates follow from its size once that is known.
+/// A rendition while its JSON object is being parsed; default bit rates are set after its size is known.
 struct RenditionDraft: Sendable {
     var rendition = Rendition(name: "", width: 16, height: 16, fps: 0, video: VideoEncoding(bitrate: 0))
-    /// `nil`: written as null.
+    /// `nil`: the document has `"video": null`.
     var video: VideoEncoding? = VideoEncoding(bitrate: 0)
 
     static let rule = ObjectRule(
-        "one step of the ladder", RenditionDraft(),
+        "one rendition: the composed video at one size and bit rate", RenditionDraft(),
         [
             Field(
                 required: "name", \.rendition.name, .name(32, marks: "_-"),
                 "the rendition's name: 1 to 32 letters, digits, _ or -"),
             Field(
                 "width", \.rendition.width, .even(16...1920),
-                "width in pixels, even, not above the canvas; required unless video is null", derived: true),
+                "width in pixels, even, not larger than the canvas; required unless video is null", derived: true),
             Field(
                 "height", \.rendition.height, .even(16...1920),
-                "height in pixels, even, not above the canvas; required unless video is null", derived: true),
+                "height in pixels, even, not larger than the canvas; required unless video is null", derived: true),
             Field(
-                "fps", \.rendition.fps, .integer(1...60), "pictures per second: the canvas's, or half of it",
+                "fps", \.rendition.fps, .integer(1...60), "frames per second: the canvas's rate, or half of it",
                 derived: true),
             Field(
-                "video", \.video, .nullable(.object(VideoEncoding.rule)), "how it is encoded; null: sound alone",
+                "video", \.video, .nullable(.object(VideoEncoding.rule)), "how its video is encoded; null: audio only",
                 derived: true),
             Field(
                 "audio", \.rendition.audio, .names(32, marks: "_-", upTo: 8),
-                "name or names of audioRenditions it is offered with, one variant each; default all", derived: true),
+                "name or names of the audioRenditions it is combined with, one variant each; default all", derived: true
+            ),
         ])
 
-    /// A rendition of sound alone has neither size nor rate; any other must have a size.
+    /// Checks that an audio-only rendition has neither size nor frame rate, and that any other has a size.
     private static func checkKind(_ draft: RenditionDraft, _ path: String, _ log: inout SpecLog) {
         for key in ["width", "height"] where draft.video != nil && !log.isWritten("\(path).\(key)") {
             log.mistake(
                 "\(path).\(key)", "is missing",
-                fix: "add \"\(key)\": \(key) in pixels, even, not above the canvas; or \"video\": null for sound alone")
+                fix:
+                    "add \"\(key)\": \(key) in pixels, even, not larger than the canvas; or \"video\": null for audio only"
+            )
         }
         for key in ["width", "height", "fps"] where draft.video == nil && log.isWritten("\(path).\(key)") {
-            log.mistake("\(path).\(key)", "stands in a rendition without video", fix: "remove it, or \"video\": null")
+            log.mistake(
+                "\(path).\(key)", "does not apply to a rendition without video",
+                fix: "remove it, or remove \"video\": null")
         }
     }
 
-    /// Fills in the rates that were not written; `fps` stays 0 until the canvas is known.
+    /// Sets default bit rates; `fps` stays 0 until the canvas is known.
     static func finished(_ draft: RenditionDraft, _ path: String, _ log: inout SpecLog) -> Rendition {
         var rendition = draft.rendition
         self.checkKind(draft, path, &log)
@@ -61,7 +66,7 @@ struct RenditionDraft: Sendable {
                 "\(path).video.maxBitrate",
                 "\(SpecText.grouped(video.maxBitrate)) is below the bitrate, \(SpecText.grouped(video.bitrate))",
                 fix:
-                    "write at least \(video.bitrate), or leave it out for "
+                    "write at least \(video.bitrate), or remove it for the default of "
                     + "\(VideoEncoding.defaultMaxBitrate(for: video.bitrate))"
             )
         }
@@ -86,18 +91,15 @@ extension VideoEncoding {
         "how a rendition is encoded", VideoEncoding(bitrate: 0),
         [
             Field("codec", \.codec, .choice, "video codec"),
-            Field("encoder", \.encoder, .choice, "its implementation"),
+            Field("encoder", \.encoder, .choice, "encoder implementation"),
             Field(
                 "preset", \.preset, .choice,
-                "x264 preset, fastest first; lowLatency: veryfast with at most \(Self.lowLatencyLimit) pictures of "
-                    + "lookahead; tandem-fast: nearly as good as veryfast with B-frames for three fifths of its CPU time; "
-                    + "tandem-faster: a little worse for half of it; tandem-lowLatency: tandem-fast with at most "
-                    + "\(Self.lowLatencyLimit) pictures of lookahead; "
-                    + "default the hls output's", derived: true),
+                "x264 preset, fastest first; lowLatency: veryfast with at most \(Self.lowLatencyLimit) frames of lookahead; tandem-fast: nearly the quality of veryfast with B-frames at three fifths of its CPU time; tandem-faster: slightly worse quality at half of that CPU time; tandem-lowLatency: tandem-fast with at most \(Self.lowLatencyLimit) frames of lookahead; default the hls output's preset",
+                derived: true),
             Field("profile", \.profile, .choice, "H.264 profile; baseline sets bFrames to 0"),
             Field(
                 "bitrate", \.bitrate, .integer(50_000...50_000_000),
-                "target in bit/s; default what the default ladder spends on as many pixels", derived: true),
+                "target in bit/s; default the default ladder's rate for this number of pixels", derived: true),
             Field(
                 "maxBitrate", \.maxBitrate, .integer(50_000...100_000_000), "peak in bit/s; default 1.1 times bitrate",
                 derived: true),
@@ -107,19 +109,18 @@ extension VideoEncoding {
                 derived: true),
             Field(
                 "bFrames", \.bFrames, .integer(0...3),
-                "B-frames between two other pictures; players built on FFmpeg show the picture later by as many; default 0, "
-                    + "1 with the tandem presets", derived: true),
+                "maximum number of consecutive B-frames; players based on FFmpeg show the video later by this number of frames; default 0, 1 with the tandem presets",
+                derived: true),
             Field(
                 "lookaheadFrames", \.lookaheadFrames, .integer(0...60),
-                "pictures the rate control looks ahead, and its delay; default \(Preset.veryfast.defaultLookahead), with "
+                "lookahead of the rate control in frames, which is also its delay; default \(Preset.veryfast.defaultLookahead), with "
                     + "lowLatency \(Preset.lowLatency.defaultLookahead), with tandem-fast and tandem-faster "
                     + "\(Preset.tandemFast.defaultLookahead), with tandem-lowLatency "
                     + "\(Preset.tandemLowLatency.defaultLookahead)", derived: true),
-            Field("threads", \.threads, .integer(1...16), "encoder threads; each beyond the first adds delay"),
+            Field("threads", \.threads, .integer(1...16), "encoder threads; each additional thread adds delay"),
             Field(
                 "passthrough", \.passthrough, .choice,
-                "auto: while one source fills the canvas with nothing over it, and its H.264 has the rendition's size, "
-                    + "rate and profile, keeps its bit rates and has key pictures a segment apart at most, its packets "
-                    + "are the rendition, and nothing is encoded for it; players meet a discontinuity at each change"),
+                "auto: the source's video packets are passed through without transcoding while one source fills the canvas with nothing on top, and its H.264 video has the rendition's size, frame rate and profile, stays within its bit rates, and has a key frame at least once per segment; each switch is a discontinuity for players"
+            ),
         ])
 }

@@ -1,24 +1,26 @@
 package import MediaTypes
 
-/// What commands have made of a pipeline file, as edits that a later worker can apply to its own version of the file.
+/// Differences between the room's current document and its pipeline file, as edits that a successor worker can apply to its
+/// version of the file.
 extension RoomDocument {
-    /// The edits that make this document of `file`. Flags of the command line are in neither, and the revision is no edit.
+    /// The edits that turn `file` into this document. Command-line flags are in neither document, and the revision is not an
+    /// edit.
     ///
-    /// - Parameter seal: Turns a stream key into what may be stored in its place; see ``SealedKey``.
+    /// - Parameter seal: Returns the text to store instead of a stream key; see ``HashedStreamKey``.
     package func edits(from file: RoomDocument, seal: (String) -> String) -> [DocumentEdit] {
         DocumentEdit.between(file.written, self.written).filter { $0.path != [.key("revision")] }.map { edit in
             DocumentEdit(edit.path, edit.value?.sealingKeys(in: edit.path, seal))
         }
     }
 
-    /// A member of the file as it was written; `nil`: it is not there.
+    /// A member as written in the file; `nil` if it is missing.
     package func member(_ path: [DocumentEdit.Step]) -> JSONNode? { self.written[path: path] }
 
-    /// The text of a text overlay, or the points of a score bar, wherever the file's scenes write them.
+    /// All text overlays, score bars or countdowns with this id in the file's scenes, as a JSON array.
     ///
     /// - Parameters:
     ///   - list: `texts`, `scoreBars` or `countdowns`.
-    ///   - key: Which member is the id: `textId`, `scoreId` or `countdownId`.
+    ///   - key: The member that contains the id: `textId`, `scoreId` or `countdownId`.
     package func decorations(in list: String, _ key: String, _ id: String) -> JSONNode {
         guard case .array(let scenes)? = self.written[key: "scenes"]?.content else { return .array([]) }
         return .array(
@@ -28,11 +30,12 @@ extension RoomDocument {
             })
     }
 
-    /// The document with edits, under the same flags.
+    /// The document with the edits applied, with the same flags.
     ///
-    /// All edits apply together if the result is sound; otherwise each is taken if the document is still sound with it.
+    /// All edits are applied together if the result is valid. Otherwise they are tried one by one, and each is kept if the
+    /// document is still valid with it.
     ///
-    /// - Parameter revision: What the document had with them; it never falls.
+    /// - Parameter revision: The revision that the document had with these edits; a revision never decreases.
     /// - Returns: The document, and the edits that could not be applied, with the reason.
     package func applying(
         _ edits: [DocumentEdit], revision: Int, checks: SpecChecks = .none
@@ -48,13 +51,14 @@ extension RoomDocument {
                 case .failure(let error): refused.append((edit, error.text))
                 }
             }
-            refused += edits.dropFirst(Self.mostTried).map { ($0, "there are too many changes to try one by one") }
+            refused += edits.dropFirst(Self.mostTried).map { ($0, "there are too many edits to try one by one") }
         }
         document.revision = max(revision, self.revision, document.revision)
         return (document, refused)
     }
 
-    /// Edits that are tried one by one: reading a document takes milliseconds, and viewers wait.
+    /// Maximum number of edits that are tried one by one: each attempt parses the document, which takes milliseconds while
+    /// viewers wait.
     private static let mostTried = 64
 
     private struct EditFailure: Error { var text: String }
@@ -63,21 +67,22 @@ extension RoomDocument {
         if edits.isEmpty { return .success(self) }
         var tree = self.written
         for edit in edits where !tree.apply(edit) {
-            return .failure(EditFailure(text: "the file has no place for it any more"))
+            return .failure(EditFailure(text: "the path does not exist in the file any more"))
         }
         switch self.next(Array(tree.text().utf8), checks: checks) {
         case .success(let read): return .success(read.document)
         case .failure(let refusal):
             return .failure(
-                EditFailure(text: refusal.mistakes.first.map { "\($0.path): \($0.what)" } ?? "is no document"))
+                EditFailure(
+                    text: refusal.mistakes.first.map { "\($0.path): \($0.what)" } ?? "the document cannot be parsed"))
         }
     }
 }
 
 extension JSONNode {
-    /// The value with every stream key sealed.
+    /// The value with every stream key replaced by its sealed form.
     ///
-    /// - Parameter path: Where the value lies in a pipeline file.
+    /// - Parameter path: Path of the value in a pipeline file.
     func sealingKeys(in path: [DocumentEdit.Step], _ seal: (String) -> String) -> JSONNode {
         guard path.first == .key("sources") else { return self }
         guard case .key(let name)? = path.last, path.count == 3, name == "streamKey" || name == "streamKeys" else {

@@ -1,23 +1,23 @@
 package import MediaTypes
 
-/// A pipeline file as a room runs by it: what was written, what flags make of it, and what it means.
+/// The document of a room: the JSON as written, the JSON with command-line flags applied, and the validated pipeline.
 package struct RoomDocument: Sendable {
-    /// A version with its warnings, or everything that is wrong with it.
-    package typealias Reading = Result<(document: RoomDocument, warnings: [SpecMistake]), SpecReport.Refusal>
+    /// A parsed document with its warnings, or all its mistakes.
+    package typealias Reading = Result<(document: RoomDocument, warnings: [SpecDiagnostic]), SpecReport.Refusal>
 
-    /// Without the flags, which win over every version of the file.
+    /// The JSON without flags. Flags override every version of the file.
     let written: JSONNode
     let overrides: [SpecOverride]
-    /// With them.
+    /// The JSON with the flags applied.
     package let effective: JSONNode
-    /// What ``effective`` means.
+    /// The validated pipeline of ``effective``.
     package private(set) var pipeline: Pipeline
-    /// What the running room has, for a ladder that is not written; see ``keepLadder(tracks:hasAudioOnly:)``.
+    /// The running room's tracks, used if the document does not contain `renditions`; see ``keepLadder(tracks:hasAudioOnly:)``.
     private var running: (tracks: Set<String>, hasAudioOnly: Bool)?
-    /// Which version it is; 0 for a file that does not say.
+    /// The document's version; 0 if the file has no `revision`.
     package internal(set) var revision: Int
 
-    /// Reads a file as ``Pipeline/parse(_:overrides:checks:)`` does.
+    /// Parses a file with ``Pipeline/parse(_:overrides:checks:)``.
     package static func read(
         _ bytes: [UInt8], overrides: [SpecOverride] = [], checks: SpecChecks = .none
     ) -> Reading {
@@ -30,10 +30,10 @@ package struct RoomDocument: Sendable {
         }
     }
 
-    /// A file that has been read already.
+    /// Creates a document from a file that is already parsed.
     ///
-    /// - Parameter pipeline: What ``Pipeline/parse(_:overrides:checks:)`` made of it.
-    /// - Returns: `nil` for what is no JSON.
+    /// - Parameter pipeline: The result of ``Pipeline/parse(_:overrides:checks:)``.
+    /// - Returns: `nil` if the bytes are not JSON.
     package init?(_ bytes: [UInt8], overrides: [SpecOverride], pipeline: Pipeline) {
         guard let written = Pipeline.document(bytes),
             let effective = Pipeline.document(bytes, overrides: overrides)
@@ -45,7 +45,7 @@ package struct RoomDocument: Sendable {
         self.revision = pipeline.revision ?? 0
     }
 
-    /// Reads the next version of this file, under the same flags.
+    /// Parses the next version of this file, with the same flags.
     package func next(
         _ bytes: [UInt8], checks: SpecChecks = .none
     ) -> Reading {
@@ -57,12 +57,12 @@ package struct RoomDocument: Sendable {
         }
     }
 
-    /// The room runs already: if the ladder is not written, then it is the one that the room began with, in this version and in
-    /// all that follow.
+    /// For a room that was started by an earlier version of the program: if the document does not contain `renditions`, then this
+    /// version and all later ones keep the default ladder that the room was started with.
     ///
     /// - Parameters:
     ///   - tracks: Names of the tracks that the room has.
-    ///   - hasAudioOnly: Its multivariant playlist offers the audio alone.
+    ///   - hasAudioOnly: Whether its multivariant playlist has an audio-only variant.
     package mutating func keepLadder(tracks: Set<String>, hasAudioOnly: Bool) {
         self.running = (tracks, hasAudioOnly)
         if self.effective[key: "renditions"] == nil {
@@ -70,7 +70,7 @@ package struct RoomDocument: Sendable {
         }
     }
 
-    /// What a request would make of the tree, for those who judge it before it is read; `nil` for what is no JSON.
+    /// The JSON tree that a request would lead to, for checks before parsing; `nil` if the body is not JSON.
     package func tree(after body: [UInt8], isPatch: Bool) -> JSONNode? {
         let parsed = JSONParser.parse(body)
         guard var root = parsed.root, parsed.mistakes.isEmpty else { return nil }
@@ -79,9 +79,9 @@ package struct RoomDocument: Sendable {
         return root
     }
 
-    /// The file after a merge patch, which has the next revision unless the patch names one.
+    /// The document after a merge patch. It has the next revision unless the patch contains one.
     ///
-    /// Lines and columns of mistakes in it mean nothing: nobody has written it.
+    /// Mistakes have no line and column, since the merged text does not exist as a file.
     ///
     /// Spec: RFC 7396.
     package func patched(
@@ -92,7 +92,7 @@ package struct RoomDocument: Sendable {
             return .failure(SpecReport.Refusal(mistakes: parsed.mistakes))
         }
         guard case .object = root.content else {
-            let mistake = SpecMistake(
+            let mistake = SpecDiagnostic(
                 path: "", at: root.position, what: "is \(root.kind), not an object",
                 fix: "send the members that change, such as {\"room\":{\"title\":\"…\"}}")
             return .failure(SpecReport.Refusal(mistakes: [mistake]))
@@ -111,7 +111,7 @@ package struct RoomDocument: Sendable {
         }
     }
 
-    /// What may be shown: with its revision, without secrets.
+    /// The document for display: with its revision, without secrets.
     package var shown: JSONNode {
         var shown = self.effective.withoutSecrets
         if case .object(let members) = shown.content {

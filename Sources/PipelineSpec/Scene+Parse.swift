@@ -1,24 +1,24 @@
 package import MediaTypes
 
-/// What came of reading the document of one scene.
+/// The result of parsing the document of one scene.
 package struct SceneReport: Sendable, Equatable {
-    /// The scene; `nil` when there is a mistake.
+    /// The scene; `nil` if there is a mistake.
     package let scene: Scene?
     /// Whether the document has a `revision`.
     package let hasRevision: Bool
     /// In document order; empty exactly when there is a scene.
-    package let mistakes: [SpecMistake]
+    package let mistakes: [SpecDiagnostic]
     /// In document order.
-    package let warnings: [SpecMistake]
+    package let warnings: [SpecDiagnostic]
 }
 
 extension Scene {
-    /// Reads the document of one scene for a pipeline that has been checked, by the rules of its file. Never traps,
-    /// whatever the bytes.
+    /// Parses the document of one scene for a valid pipeline, with the same rules as in the pipeline file. Never traps on any
+    /// input.
     ///
     /// - Parameters:
-    ///   - sceneID: What the document must be called; where it has no `sceneId` it is called so.
-    ///   - checks: What this machine has to say.
+    ///   - sceneID: The id of the scene; added to the document if it has no `sceneId`, and must equal it otherwise.
+    ///   - checks: Checks that depend on this machine.
     package static func parse(
         _ bytes: [UInt8], sceneID: String, in pipeline: Pipeline, checks: SpecChecks = .none
     ) -> SceneReport {
@@ -36,7 +36,7 @@ extension Scene {
         if log.isSound("sceneId"), scene.sceneID != sceneID {
             log.mistake(
                 "sceneId", "\(SpecText.quoted(scene.sceneID)) is not the scene of this request",
-                fix: "write \(SpecText.quoted(sceneID)), or leave the key out")
+                fix: "write \(SpecText.quoted(sceneID)), or remove the key")
         }
         SceneRules(pipeline: pipeline, checks: checks).check(scene, "", &log)
         return self.report(scene, log)

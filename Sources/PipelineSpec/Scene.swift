@@ -1,17 +1,17 @@
-import MediaTypes
+package import MediaTypes
 
-/// A layout, what decorates it, and its sound.
+/// A layout with its decorations and audio volumes.
 package struct Scene: Sendable, Hashable {
-    /// Where the panes are.
+    /// How the panes are arranged.
     package enum Arrangement: Sendable, Hashable {
-        /// A named layout of the main streams of these users, in this order. ``Layout/auto`` without users: of every
-        /// source's main stream.
+        /// A named layout of these users' main streams, in this order. ``Layout/auto`` without users applies to the main streams
+        /// of all sources.
         case layout(Layout, uids: [String])
-        /// Each pane spelled out.
+        /// An explicit list of panes.
         case panes([Pane])
     }
 
-    /// A volume that holds while the scene is on air.
+    /// A user's volume while the scene is on air.
     package struct AudioOverride: Sendable, Hashable {
         package var uid: String
         /// Percent (0…200).
@@ -23,7 +23,7 @@ package struct Scene: Sendable, Hashable {
         }
     }
 
-    /// The size a canvas has while a scene is on air.
+    /// The size of the canvas while a scene is on air.
     package struct CanvasSize: Sendable, Hashable {
         /// Pixels, even (64…1920).
         package var width: Int
@@ -38,22 +38,22 @@ package struct Scene: Sendable, Hashable {
 
     /// `[A-Za-z0-9_.-]{1,64}`.
     package var sceneID: String
-    /// Counts the versions of this scene (0…9,007,199,254,740,991). Default 0.
+    /// Version number of this scene (0…9,007,199,254,740,991). Default 0.
     package var revision = 0
     package var arrangement: Arrangement
     /// `nil`: the pipeline's canvas.
     package var canvas: CanvasSize?
-    /// `nil`: the canvas's.
+    /// `nil`: the canvas's color.
     package var backgroundColor: Color?
-    /// Behind the panes. `nil`: the canvas's.
+    /// Images behind the panes. `nil`: the canvas's.
     package var bgImages: [StillImage]?
     package var images: [StillImage] = []
     package var texts: [TextLabel] = []
     package var scoreBars: [ScoreBar] = []
     package var countdowns: [Countdown] = []
-    /// At most one a user.
+    /// At most one per user.
     package var audioOverrides: [AudioOverride] = []
-    /// How it comes on air.
+    /// The transition with which it goes on air.
     package var transition = Transition()
 
     package init(_ sceneID: String, _ arrangement: Arrangement) {
@@ -61,16 +61,16 @@ package struct Scene: Sendable, Hashable {
         self.arrangement = arrangement
     }
 
-    /// The pixels it is composed on.
+    /// The size of its canvas in pixels.
     package func size(on canvas: Pipeline.Canvas) -> (width: Int, height: Int) {
         (self.canvas?.width ?? canvas.width, self.canvas?.height ?? canvas.height)
     }
 
-    /// The panes in file order, with names and shares turned into rectangles. Pure.
+    /// The panes in file order, with layouts and percentages resolved to rectangles. Pure.
     ///
     /// - Parameters:
     ///   - canvas: The pipeline's.
-    ///   - live: The users ``Layout/auto`` counts; `nil`: all of its own.
+    ///   - live: The live users, for ``Layout/auto``; `nil`: all users that it lists.
     package func resolvedPanes(canvas: Pipeline.Canvas, live: [String]? = nil) -> [PlacedPane] {
         let (width, height) = self.size(on: canvas)
         switch self.arrangement {
@@ -87,18 +87,28 @@ package struct Scene: Sendable, Hashable {
         }
     }
 
+    /// The sources of ``resolvedPanes(canvas:live:)``, in the same order, if all users of ``Layout/auto`` are live.
+    package var sources: [SourceID] {
+        switch self.arrangement {
+        case .panes(let panes): panes.map(\.source)
+        case .layout(.auto, let uids): Self.heads(uids, nil).map { SourceID($0) }
+        case .layout(.solo, let uids): uids.prefix(1).map { SourceID($0) }
+        case .layout(_, let uids): uids.map { SourceID($0) }
+        }
+    }
+
     private static func heads(_ uids: [String], _ live: [String]?) -> [String] {
         guard let live else { return Array(uids.prefix(16)) }
         let heads = uids.isEmpty ? live : uids.filter { live.contains($0) }
         return Array(heads.prefix(16))
     }
 
-    /// Whether its panes follow who is live.
+    /// Whether its panes depend on which users are live (``Layout/auto``).
     package var isAutomatic: Bool {
         if case .layout(.auto, _) = self.arrangement { true } else { false }
     }
 
-    /// The users it names, each once, in file order.
+    /// The users that it names, without duplicates, in file order.
     package var uids: [String] {
         var seen: Set<String> = []
         return switch self.arrangement {

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A scene as its object is read: its arrangement is put together once all keys are known.
+/// A scene while its JSON object is being parsed; its arrangement is built after all keys are read.
 struct SceneDraft: Sendable {
     var scene = Scene("", .panes([]))
     var layout = Layout.solo
@@ -8,22 +8,21 @@ struct SceneDraft: Sendable {
     var panes: [Pane] = []
 
     static let rule = ObjectRule(
-        "a layout, what decorates it, and its sound", SceneDraft(),
+        "a layout with its decorations and audio volumes", SceneDraft(),
         [
             Field(
                 required: "sceneId", \.scene.sceneID, .name(64, marks: "_.-"),
                 "the scene's id: 1 to 64 letters, digits, _ . or -"),
             Field(
                 "revision", \.scene.revision, .integer(0...9_007_199_254_740_991),
-                "counts the versions of this scene; the control API refuses an older one"),
+                "version number of this scene; the control API refuses an older one"),
             Field(
                 "layout", \.layout, .choice,
-                "solo: one on the whole canvas; sideBySide, topBottom: two halves; pip: the second in a corner of the "
-                    + "first; grid: up to 16 in equal cells; hostAndGuests: one large, up to 8 beside it; auto: by how "
-                    + "many are live; needs uids, auto can do without", derived: true),
+                "solo: one user on the whole canvas; sideBySide, topBottom: two halves; pip: the second in a corner of the first; grid: up to 16 in equal cells; hostAndGuests: one large, up to 8 beside it; auto: depends on the number of live users; all except auto need uids",
+                derived: true),
             Field(
                 "uids", \.uids, .list(of: .uid, 1...16, standIn: ""),
-                "the users whose main streams the layout shows, in order",
+                "the users whose main streams the layout shows, in this order",
                 derived: true),
             Field(
                 "panes", \.panes, .list(of: .object(Pane.rule), 1...64, standIn: Pane.rule.prototype),
@@ -31,7 +30,9 @@ struct SceneDraft: Sendable {
             Field(
                 optional: "canvas", \.scene.canvas, .object(Scene.CanvasSize.rule),
                 "the canvas's size while the scene is on air; needs canvas.policy perScene"),
-            Field(optional: "backgroundColor", \.scene.backgroundColor, .color, "default the canvas's"),
+            Field(
+                optional: "backgroundColor", \.scene.backgroundColor, .color,
+                "color behind and around the panes; default the canvas's"),
             Field(
                 optional: "bgImages", \.scene.bgImages,
                 .list(of: .object(StillImage.background), 0...6, standIn: StillImage.standIn),
@@ -44,18 +45,18 @@ struct SceneDraft: Sendable {
                 "lines of text on the canvas"),
             Field(
                 "scoreBars", \.scene.scoreBars, .list(of: .object(ScoreBar.rule), 0...4, standIn: ScoreBar("", .whole)),
-                "two scores as the shares of a bar"),
+                "bars that show the ratio of two scores"),
             Field(
                 "countdowns", \.scene.countdowns, .list(of: .object(Countdown.rule), 0...4, standIn: Countdown("")),
-                "clocks that run down"),
+                "countdown timers"),
             Field(
                 "audioOverrides", \.scene.audioOverrides,
                 .list(
                     of: .object(Scene.AudioOverride.rule), 0...64, standIn: Scene.AudioOverride(uid: "", volume: 0)),
-                "volumes that hold while the scene is on air"),
+                "volumes of users while the scene is on air"),
             Field(
                 "transition", \.scene.transition, .object(Transition.rule, finish: Transition.checked),
-                "how the scene comes on air"),
+                "the transition with which the scene goes on air"),
         ],
         keywords: [JSONMember("oneOf", .array([needs(["layout"]), needs(["panes"])]))])
 
@@ -70,13 +71,13 @@ struct SceneDraft: Sendable {
         )
         let choice = "write either \"layout\" with \"uids\", or \"panes\""
         if log.isWritten(panes) {
-            if log.isWritten(layout) { log.mistake(layout, "stands beside panes", fix: choice) }
-            if log.isWritten(uids) { log.mistake(uids, "stands beside panes", fix: choice) }
+            if log.isWritten(layout) { log.mistake(layout, "cannot be combined with panes", fix: choice) }
+            if log.isWritten(uids) { log.mistake(uids, "cannot be combined with panes", fix: choice) }
             scene.arrangement = .panes(draft.panes)
             return scene
         }
         switch (log.isWritten(layout), log.isWritten(uids)) {
-        case (false, false): log.mistake(panes, "is missing, and so is a layout", fix: choice)
+        case (false, false): log.mistake(panes, "is missing, and there is no layout either", fix: choice)
         case (true, false) where draft.layout == .auto || !log.isSound(layout): break
         case (true, false): log.mistake(uids, "is missing", fix: "add \"uids\": the users the layout shows")
         case (false, true):
@@ -91,14 +92,14 @@ struct SceneDraft: Sendable {
     private static func check(_ draft: SceneDraft, _ layout: String, _ uids: String, _ log: inout SpecLog) {
         var seen: Set<String> = []
         for (index, uid) in draft.uids.enumerated() where !uid.isEmpty && !seen.insert(uid).inserted {
-            log.mistake("\(uids)[\(index)]", "\(SpecText.quoted(uid)) is there twice", fix: "name each user once")
+            log.mistake("\(uids)[\(index)]", "\(SpecText.quoted(uid)) is listed twice", fix: "name each user once")
         }
         let count = draft.layout.userCount
         guard log.isSound(layout, uids), !count.contains(draft.uids.count) else { return }
         let needed =
             count.lowerBound == count.upperBound ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
         log.mistake(
-            uids, "\(draft.layout.rawValue) takes \(needed), and here are \(draft.uids.count)",
+            uids, "\(draft.layout.rawValue) takes \(needed), but \(draft.uids.count) are given",
             fix:
                 "name \(needed), or use "
                 + "\(draft.uids.count == 1 ? "solo" : draft.uids.count == 2 ? "sideBySide" : "grid")"
@@ -110,7 +111,7 @@ extension Scene.AudioOverride {
     static let rule = ObjectRule(
         "a user's volume in this scene", Scene.AudioOverride(uid: "", volume: 100),
         [
-            Field(required: "uid", \.uid, .uid, "whose sound"),
+            Field(required: "uid", \.uid, .uid, "the user"),
             Field(required: "volume", \.volume, .integer(0...200), "gain in percent"),
         ])
 }

@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// The rules that look at a scene together with the pipeline it belongs to.
+/// Rules that involve a scene and the pipeline it belongs to.
 ///
-/// A rule is silent where a value it looks at is a mistake already.
+/// A rule reports nothing if one of its values already has a mistake.
 struct SceneRules {
     let pipeline: Pipeline
     let checks: SpecChecks
 
-    /// - Parameter path: Where the scene stands; empty for a document of its own.
+    /// - Parameter path: Path of the scene in the document; empty if the document is the scene itself.
     func check(_ scene: Scene, _ path: String, _ log: inout SpecLog) {
         func join(_ key: String) -> String { SpecPath.join(path, key) }
         switch scene.arrangement {
@@ -35,7 +35,7 @@ struct SceneRules {
             if log.isSound("\(place).uid", "\(place).streamType") {
                 if let first = seen[pane.source] {
                     log.mistake(
-                        "\(place).uid", "\(pane.source) has the pane [\(first)] already",
+                        "\(place).uid", "\(pane.source) already has pane [\(first)]",
                         fix: "show each source once in a scene")
                 } else {
                     seen[pane.source] = index
@@ -44,13 +44,13 @@ struct SceneRules {
             let rect = self.checkArea(pane.area, "the pane", scene, place, &log)
             if let rect, log.isSound("\(place).border"), min(rect.width, rect.height) < pane.border.width * 2 + 2 {
                 log.mistake(
-                    "\(place).border.width", "leaves nothing of a pane of \(rect.width)x\(rect.height)",
+                    "\(place).border.width", "leaves no space inside a pane of \(rect.width)x\(rect.height)",
                     fix: "write at most \(max(0, min(rect.width, rect.height) / 2 - 2))")
             }
         }
     }
 
-    /// - Returns: The rectangle, when it is inside the scene's canvas.
+    /// - Returns: The rectangle if it is inside the scene's canvas, otherwise `nil`.
     @discardableResult
     func checkArea(_ area: Area, _ name: String, _ scene: Scene, _ place: String, _ log: inout SpecLog) -> PixelRect? {
         let (width, height) = scene.size(on: self.pipeline.canvas)
@@ -82,9 +82,9 @@ struct SceneRules {
         return isInside ? rect : nil
     }
 
-    /// - Parameter typePath: Where the stream type stands; for layouts the uid itself.
+    /// - Parameter typePath: Path of the stream type; for layouts, the path of the uid itself.
     private func checkSource(_ id: SourceID, _ path: String, _ typePath: String, _ log: inout SpecLog) {
-        // An element that could not be read may be the very source that is looked for.
+        // The missing source may be one that could not be parsed.
         guard log.isSound(path, typePath, "sources"), self.areSourcesSound(log), self.pipeline.source(id) == nil else {
             return
         }
@@ -113,7 +113,7 @@ struct SceneRules {
         for (index, override) in scene.audioOverrides.enumerated() where log.isSound("\(path)[\(index)].uid") {
             let place = "\(path)[\(index)].uid"
             if !seen.insert(override.uid).inserted {
-                log.mistake(place, "\(SpecText.quoted(override.uid)) is there twice", fix: "give each user one volume")
+                log.mistake(place, "\(SpecText.quoted(override.uid)) is listed twice", fix: "give each user one volume")
             } else if log.isSound("sources"), self.areSourcesSound(log),
                 !self.pipeline.sources.contains(where: { $0.id.uid == override.uid })
             {
@@ -134,14 +134,14 @@ struct SceneRules {
                 path, "the canvas has one size for all scenes",
                 fix: "remove it, or write \"policy\": \"perScene\" in the pipeline's canvas")
         } else if size.width > room.width || size.height > room.height {
-            // Players are told the largest size and level before the first segment.
+            // The multivariant playlist declares the largest size and level before the first segment.
             log.mistake(
                 path, "\(size.width)x\(size.height) is larger than the room's \(room.width)x\(room.height)",
                 fix: "make the room's canvas as large as its largest scene")
         }
     }
 
-    /// - Parameter scene: Whose canvas they must lie in.
+    /// - Parameter scene: The scene whose canvas the images must fit into.
     func checkImages(_ images: [StillImage], _ scene: Scene, _ path: String, _ log: inout SpecLog) {
         for (index, image) in images.enumerated() {
             let place = "\(path)[\(index)]"
@@ -175,7 +175,8 @@ struct SceneRules {
             self.checkCorner(clock.x, clock.y, scene, place, &log)
             guard clock.clock == .pk, log.isSound("\(place).of"), log.isWritten("\(place).seconds") else { continue }
             log.mistake(
-                "\(place).seconds", "stands beside \"of\": \"pk\", where the PK's phases say how long they last",
+                "\(place).seconds",
+                "cannot be combined with \"of\": \"pk\", where the duration comes from the phases of the PK",
                 fix: "remove it")
         }
     }
@@ -193,13 +194,13 @@ struct SceneRules {
         }
     }
 
-    /// A text's own size is known only to the font; where it begins must be on the canvas.
+    /// Checks that the position of a text is on the canvas. Its size depends on the font and is not checked.
     private func checkCorner(_ x: Length, _ y: Length, _ scene: Scene, _ place: String, _ log: inout SpecLog) {
         let (width, height) = scene.size(on: self.pipeline.canvas)
         for (edge, length, limit) in [("x", x, width), ("y", y, height)]
         where log.isSound("\(place).\(edge)") && length.pixels(of: limit) > limit {
             log.mistake(
-                "\(place).\(edge)", "\(length) lies outside the canvas of \(width)x\(height)",
+                "\(place).\(edge)", "\(length) is outside the canvas of \(width)x\(height)",
                 fix: "write at most \(limit)")
         }
     }

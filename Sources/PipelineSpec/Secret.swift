@@ -1,4 +1,4 @@
-/// Where a secret comes from. Its text never appears in a description, a dump or a message.
+/// The origin of a secret. Its text never appears in a description, a dump or a message.
 package enum Secret: Hashable, Sendable {
     /// The secret itself, written in the pipeline file.
     case inline(String)
@@ -19,7 +19,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 
     package var debugDescription: String { self.description }
 
-    /// Hides the secret from `dump` and from the description of whatever holds it.
+    /// Hides the secret from `dump` and from the description of every value that contains it.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>(), displayStyle: .enum) }
 }
 

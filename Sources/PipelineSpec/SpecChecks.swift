@@ -1,6 +1,6 @@
-/// What only the machine that runs the room can say of a pipeline: its image files, its fonts.
+/// Checks that depend on the machine that runs the room: image files, fonts, certificates.
 package struct SpecChecks: Sendable {
-    /// Something that is wrong, and its remedy; both without trailing period.
+    /// A problem and its fix; both without a trailing period.
     package struct Problem: Sendable, Hashable {
         package var what: String
         package var fix: String
@@ -13,20 +13,20 @@ package struct SpecChecks: Sendable {
 
     /// What is wrong with a listener's certificate.
     package enum CertificateProblem: Sendable, Hashable {
-        /// The listener cannot use it.
+        /// The listener cannot use the certificate.
         case unusable(Problem)
-        /// Clients will refuse it.
+        /// The listener can use the certificate, but clients will reject it.
         case doubtful(Problem)
     }
 
-    /// Why the file at this path cannot be shown; `nil`: it can.
+    /// Why the image file at this path cannot be used; `nil` if it can.
     package var image: @Sendable (_ path: String) -> Problem?
-    /// Why texts cannot be drawn with the font file at this path; `nil`: they can.
+    /// Why the font file at this path cannot be used; `nil` if it can.
     package var font: @Sendable (_ path: String) -> Problem?
-    /// Why this text cannot be drawn as it stands, with the pipeline's font files and the machine's; `nil`: it can.
+    /// Why this text cannot be drawn completely with the pipeline's and the machine's fonts; `nil` if it can.
     package var text: @Sendable (_ text: String, _ fonts: [String]) -> Problem?
 
-    /// What is wrong with the files of a certificate; `nil`: nothing.
+    /// What is wrong with the files of a certificate; `nil` if nothing is.
     package var certificate: @Sendable (_ settings: TLSSettings) -> CertificateProblem?
 
     package init(
@@ -41,7 +41,7 @@ package struct SpecChecks: Sendable {
         self.certificate = certificate
     }
 
-    /// Looks at nothing: the same answer on every machine.
+    /// No checks: the result is the same on every machine.
     package static let none = SpecChecks()
 
     func problem(ofImage path: String, at place: String, _ log: SpecLog) -> Problem? {

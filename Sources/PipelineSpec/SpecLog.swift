@@ -1,30 +1,30 @@
 import MediaTypes
 
-/// What the reading of one document has found so far, and where its values stand.
+/// The mistakes and warnings found so far while one document is parsed, and the positions of its values.
 struct SpecLog {
-    private(set) var mistakes: [SpecMistake] = []
-    private(set) var warnings: [SpecMistake] = []
+    private(set) var mistakes: [SpecDiagnostic] = []
+    private(set) var warnings: [SpecDiagnostic] = []
     private var positions: [String: SpecPosition] = [:]
     private var broken: Set<String> = []
 
-    /// Remembers that the document has a value at `path`.
+    /// Records that the document has a value at `path`.
     mutating func note(_ path: String, at position: SpecPosition) {
         self.positions[path] = position
     }
 
-    /// Adds what was found before the tree was read.
-    mutating func add(_ mistake: SpecMistake) {
+    /// Adds a mistake that already has a position.
+    mutating func add(_ mistake: SpecDiagnostic) {
         self.broken.insert(mistake.path)
         self.mistakes.append(mistake)
     }
 
-    /// - Parameter position: `nil`: where the value, or else the nearest thing around it, stands.
+    /// - Parameter position: `nil`: the position of the value or, if it is missing, of the nearest enclosing value.
     mutating func mistake(_ path: String, _ what: String, fix: String, at position: SpecPosition? = nil) {
-        self.add(SpecMistake(path: path, at: position ?? self.position(of: path), what: what, fix: fix))
+        self.add(SpecDiagnostic(path: path, at: position ?? self.position(of: path), what: what, fix: fix))
     }
 
     mutating func warning(_ path: String, _ what: String, fix: String) {
-        self.warnings.append(SpecMistake(path: path, at: self.position(of: path), what: what, fix: fix))
+        self.warnings.append(SpecDiagnostic(path: path, at: self.position(of: path), what: what, fix: fix))
     }
 
     /// Whether the document itself has a value at `path`; otherwise it is a default.
@@ -32,8 +32,8 @@ struct SpecLog {
         self.positions[path] != nil
     }
 
-    /// Whether no mistake was found at any of the paths or around them, so that a rule that looks at them says
-    /// something new.
+    /// Whether none of the paths and none of the values that enclose them has a mistake. Rules check this first, so that they do
+    /// not report consequences of another mistake.
     func isSound(_ paths: String...) -> Bool {
         if self.broken.isEmpty { return true }
         return paths.allSatisfy { path in
@@ -49,12 +49,12 @@ struct SpecLog {
     /// Checks that a secret is given by one of its two members, `…Env` and `…File`.
     ///
     /// - Parameters:
-    ///   - key: The members' name up to there, such as `secret`.
-    ///   - what: What it is, to follow "where", if it must be given.
+    ///   - key: The common beginning of the two names, such as `secret`.
+    ///   - what: Text that follows "where" in the `fix`, if the secret is required.
     mutating func checkSecret(_ key: String, at path: String, required what: String? = nil) {
         switch (self.isWritten("\(path).\(key)Env"), self.isWritten("\(path).\(key)File")) {
         case (true, true):
-            self.mistake("\(path).\(key)File", "stands beside \(key)Env", fix: "keep one of the two")
+            self.mistake("\(path).\(key)File", "cannot be combined with \(key)Env", fix: "remove one of the two")
         case (false, false):
             guard let what else { break }
             self.mistake("\(path).\(key)Env", "is missing", fix: "add \"\(key)Env\" or \"\(key)File\": where \(what)")

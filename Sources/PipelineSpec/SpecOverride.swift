@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// One `--set path=value` of the command line: a value that takes the place of what the file says.
+/// One `--set path=value` of the command line: a value that replaces the one in the file.
 package struct SpecOverride: Sendable, Hashable {
     /// The path as given, such as `sources[0].streamKey`.
     package var path: String
@@ -12,25 +12,25 @@ package struct SpecOverride: Sendable, Hashable {
         self.value = value
     }
 
-    /// Reads `path=value`, cut at the first `=`; `nil` when there is none or nothing before it.
+    /// Parses `path=value`, split at the first `=`; `nil` if there is no `=` or no path before it.
     package init?(argument: String) {
         guard let cut = argument.firstIndex(of: "="), cut != argument.startIndex else { return nil }
         self.init(path: String(argument[..<cut]), value: String(argument[argument.index(after: cut)...]))
     }
 
-    /// Puts the value into the tree. Objects on the way are made when they are missing, elements of arrays are not.
+    /// Sets the value in the tree. Missing objects along the path are created; missing array elements are not.
     ///
-    /// Whether the keys mean anything is left to the reading of the tree, which then names the flag.
-    func apply(to root: inout JSONNode) -> SpecMistake? {
+    /// Unknown keys are reported later, when the tree is parsed, with the name of the flag.
+    func apply(to root: inout JSONNode) -> SpecDiagnostic? {
         let position = SpecPosition.flag(path: self.path, text: self.value)
         guard let path = SpecPath(self.path) else {
-            return SpecMistake(
-                path: self.path, at: position, what: "this is no path",
+            return SpecDiagnostic(
+                path: self.path, at: position, what: "is not a path",
                 fix: "write keys and indexes as in sources[0].volume")
         }
         let failure = Self.set(
             Self.node(for: self.value, at: position), in: &root, along: path.steps[...], at: position)
-        return failure.map { SpecMistake(path: self.path, at: position, what: $0.what, fix: $0.fix) }
+        return failure.map { SpecDiagnostic(path: self.path, at: position, what: $0.what, fix: $0.fix) }
     }
 
     private static func node(for text: String, at position: SpecPosition) -> JSONNode {
@@ -39,7 +39,7 @@ package struct SpecOverride: Sendable, Hashable {
         return self.moved(root, to: position)
     }
 
-    /// The value with every position replaced: lines and columns of a flag mean nothing to its reader.
+    /// The value with every position replaced, since lines and columns within a flag's text are of no use to the reader.
     private static func moved(_ node: JSONNode, to position: SpecPosition) -> JSONNode {
         switch node.content {
         case .array(let elements):
@@ -75,7 +75,7 @@ package struct SpecOverride: Sendable, Hashable {
         case (.index(let index), .array(var elements)):
             guard elements.indices.contains(index) else {
                 return (
-                    "the file has \(elements.count) elements there, and no [\(index)]",
+                    "the array in the file has \(elements.count) elements and no [\(index)]",
                     "count from 0, or add the element to the file"
                 )
             }
@@ -85,10 +85,13 @@ package struct SpecOverride: Sendable, Hashable {
             node.content = .array(elements)
             return nil
         case (.key(let key), _):
-            return ("\(SpecText.quoted(key)) asks for a key of \(node.kind)", "check the path against `tandem schema`")
+            return (
+                "\(SpecText.quoted(key)) is a key, but the file has \(node.kind) there",
+                "check the path against `tandem schema`"
+            )
         case (.index(let index), _):
             return (
-                "[\(index)] asks for an element where the file has no array",
+                "[\(index)] is an index, but the file has no array there",
                 "check the path, or write the array in the file"
             )
         }

@@ -1,25 +1,25 @@
 package import MediaTypes
 
-/// What came of reading a pipeline file.
+/// The result of parsing a pipeline file.
 package struct SpecReport: Sendable, Equatable {
-    /// Every mistake of a file that was refused.
+    /// All mistakes of a refused file.
     package struct Refusal: Error, Sendable, Equatable {
         /// In file order, those of flags last; never empty.
-        package let mistakes: [SpecMistake]
+        package let mistakes: [SpecDiagnostic]
     }
 
     package let result: Result<Pipeline, Refusal>
-    /// What was put right without asking, in file order.
-    package let warnings: [SpecMistake]
+    /// Warnings, such as values that were corrected, in file order.
+    package let warnings: [SpecDiagnostic]
 
-    /// The pipeline; `nil` when the file was refused.
+    /// The pipeline; `nil` if the file was refused.
     package var pipeline: Pipeline? { try? self.result.get() }
-    /// Why it was refused; empty when it was not.
-    package var mistakes: [SpecMistake] {
+    /// The mistakes; empty if the file is valid.
+    package var mistakes: [SpecDiagnostic] {
         if case .failure(let refusal) = self.result { refusal.mistakes } else { [] }
     }
 
-    /// A line for each mistake and each warning, and the count at the end; empty when there is nothing to say.
+    /// One line for each mistake and each warning, then the number of mistakes; empty if there are none.
     ///
     /// - Parameter file: The name to print, as the operator gave it.
     package func text(file: String) -> String {

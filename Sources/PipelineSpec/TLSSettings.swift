@@ -1,6 +1,6 @@
-/// The certificate of a listener: with it, the listener speaks TLS 1.2 or later. New files are taken without a restart.
+/// The certificate of a listener that uses TLS 1.2 or later. Changed files are loaded without a restart.
 package struct TLSSettings: Sendable, Hashable {
-    /// PEM file of the certificate, followed by those that lead to its authority; relative to the working directory.
+    /// PEM file with the certificate, followed by the intermediate certificates; relative to the working directory.
     package var certificate = ""
     /// PEM file of its private key, without a passphrase; relative to the working directory.
     package var key = ""
@@ -14,13 +14,14 @@ extension TLSSettings {
         [
             Field(
                 required: "certificate", \.certificate, .path,
-                "PEM file of the certificate and those that lead to its authority, relative to the working directory"),
+                "PEM file with the certificate, followed by the intermediate certificates, relative to the working directory"
+            ),
             Field(
                 required: "key", \.key, .path,
                 "PEM file of the private key, without a passphrase, relative to the working directory"),
         ])
 
-    /// What the machine says of the files.
+    /// Checks the files on this machine.
     func check(_ checks: SpecChecks, at path: String, _ log: inout SpecLog) {
         guard log.isSound(path), !self.certificate.isEmpty, !self.key.isEmpty else { return }
         switch checks.certificate(self) {

@@ -1,7 +1,7 @@
-/// The ladder as MPEG-2 transport streams beside the HLS output, for devices that know no fragmented MP4: the same segments,
-/// pictures and sound of a rendition in one, without a second encoder.
+/// The renditions as MPEG-TS segments in addition to the HLS output, for devices without support for fragmented MP4. Each segment
+/// contains video and audio, has the same boundaries as the HLS output's, and needs no second encoder.
 package struct TransportOutput: Sendable, Hashable {
-    /// `[A-Za-z0-9_.-]{1,64}`. Default `ts`. At the viewers' listener its playlists are below `<outputId>/`.
+    /// `[A-Za-z0-9_.-]{1,64}`. Default `ts`. The viewers' listener serves its playlists below `<outputId>/`.
     package var outputID = "ts"
     /// Directory, relative to the working directory.
     package var path: String
@@ -11,13 +11,14 @@ package struct TransportOutput: Sendable, Hashable {
     package init(path: String) { self.path = path }
 
     static let rule = ObjectRule(
-        "the ladder as transport streams for old devices, made of the hls output's segments", TransportOutput(path: ""),
+        "the renditions as MPEG-TS segments for old devices, made from the hls output's segments",
+        TransportOutput(path: ""),
         [
             Field("type", always: "hls", isRequired: false, "the kind of output"),
-            Field("segmentFormat", always: "ts", isRequired: true, "MPEG-2 transport streams"),
+            Field("segmentFormat", always: "ts", isRequired: true, "MPEG transport stream segments"),
             Field(
                 "outputId", \.outputID, .name(64, marks: "_.-"),
-                "the output's id: 1 to 64 letters, digits, _ . or -; viewers find it below <outputId>/"),
+                "the output's id: 1 to 64 letters, digits, _ . or -; the viewers' listener serves it below <outputId>/"),
             Field(required: "path", \.path, .path, "directory, relative to the working directory"),
             Field(
                 "multivariantPlaylist", \.multivariantPlaylist, HLSOutput.playlistName,
@@ -26,7 +27,7 @@ package struct TransportOutput: Sendable, Hashable {
 }
 
 extension Pipeline {
-    /// In file order.
+    /// The MPEG-TS outputs in file order.
     package var transports: [TransportOutput] {
         self.outputs.compactMap { output in if case .transport(let output) = output { output } else { nil } }
     }
@@ -36,7 +37,7 @@ extension PipelineRules {
     func checkTransport(_ path: String, _ log: inout SpecLog) {
         guard self.pipeline.hls == nil else { return }
         log.mistake(
-            path, "transport streams are made of an hls output's segments, and there is none",
+            path, "MPEG-TS segments are made from those of an hls output, and there is none",
             fix: "add { \"type\": \"hls\", \"path\": … }")
     }
 }

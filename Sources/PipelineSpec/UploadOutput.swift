@@ -1,37 +1,38 @@
 import MediaTypes
 
-/// How another store of the room's HLS is filled.
+/// Settings common to all uploads of the room's HLS.
 package struct StoreRules: Sendable, Hashable {
-    /// What stands in the store's playlists for a segment that could not be uploaded in time.
+    /// What the store's playlists contain for a segment that could not be uploaded in time.
     package enum Restamp: String, Sendable, CaseIterable {
         /// `EXT-X-GAP`.
         case gap
-        /// Slate of the same length.
+        /// A slate segment of the same duration.
         case slate
     }
 
-    /// Milliseconds from a segment's publication until it is given up (100…600,000); `nil`: as long as a segment is.
+    /// Milliseconds from a segment's publication until the upload gives up (100…600,000); `nil`: the target duration, or the
+    /// segment's duration if that is longer.
     package var retryForMs: Int?
-    /// Segments that wait at most (1…1,000). Default 16.
+    /// Maximum number of segments that wait for upload (1…1,000). Default 16.
     package var queueSegments = 16
     /// Default ``Restamp/gap``.
     package var onLost = Restamp.gap
-    /// Objects are deleted once no player can need them. Default true.
+    /// Whether objects are deleted when players can no longer need them. Default true.
     package var deletes = true
-    /// PEM file of the authorities that may have signed the server's certificate; `nil`: the system's.
+    /// PEM file of the certificate authorities to trust; `nil`: the system's.
     package var authorities: String?
 
     package init() {}
 }
 
-/// The room's HLS at a server that takes PUT or POST.
+/// Uploads the room's HLS to an HTTP server with PUT or POST.
 package struct HTTPOutput: Sendable, Hashable {
     package enum Method: String, Sendable, CaseIterable {
         case put = "PUT"
         case post = "POST"
     }
 
-    /// How the server knows us.
+    /// Credentials for the server.
     package struct Credentials: Sendable, Hashable {
         package enum Kind: String, Sendable, CaseIterable {
             /// RFC 6750: the secret is the token.
@@ -49,7 +50,7 @@ package struct HTTPOutput: Sendable, Hashable {
 
     /// `[A-Za-z0-9_.-]{1,64}`. Default `http`.
     package var outputID = "http"
-    /// `http://…` or `https://…`: objects go below it.
+    /// `http://…` or `https://…`: objects are stored below it.
     package var url: String
     package var method = Method.put
     /// `nil`: none.
@@ -59,7 +60,7 @@ package struct HTTPOutput: Sendable, Hashable {
     package init(url: String) { self.url = url }
 }
 
-/// The room's HLS in a bucket of a service that speaks the S3 protocol.
+/// Uploads the room's HLS to a bucket of an S3-compatible service.
 package struct S3Output: Sendable, Hashable {
     /// `[A-Za-z0-9_.-]{1,64}`. Default `s3`.
     package var outputID = "s3"
@@ -68,13 +69,13 @@ package struct S3Output: Sendable, Hashable {
     /// Default `us-east-1`.
     package var region = "us-east-1"
     package var bucket: String
-    /// Before every name; empty or with its last slash. Default empty.
+    /// Prefix of every object name; empty, or ending with a slash. Default empty.
     package var prefix = ""
-    /// The bucket stands in the path, otherwise before the host's name. Default true.
+    /// Whether the bucket is part of the URL path; otherwise it is part of the host name. Default true.
     package var pathStyle = true
     package var accessKey: Secret?
     package var secretKey: Secret?
-    /// Of keys that are good for a time; `nil`: they are good for ever.
+    /// Session token of temporary credentials; `nil` for permanent ones.
     package var sessionToken: Secret?
     package var store = StoreRules()
 
@@ -85,7 +86,7 @@ package struct S3Output: Sendable, Hashable {
 }
 
 extension Output {
-    /// It writes nothing on this machine.
+    /// Whether it uploads to another server and writes no files.
     var isElsewhere: Bool {
         switch self {
         case .http, .s3: true
@@ -95,36 +96,37 @@ extension Output {
 }
 
 extension Pipeline {
-    /// The stores elsewhere, in file order.
+    /// The HTTP and S3 outputs in file order.
     package var uploads: [Output] { self.outputs.filter(\.isElsewhere) }
 }
 
 extension HTTPOutput.Credentials {
     static let rule = ObjectRule(
-        "how the server knows this room", Self(),
+        "credentials for the server", Self(),
         [
             Field(required: "type", \.type, .choice, "bearer: a token; basic: user:password"),
             Field(
                 optional: "secretEnv", \.secret.variable, .variable,
                 "environment variable that holds the token, or user:password"),
-            Field(optional: "secretFile", \.secret.file, .path, "file that holds it instead"),
+            Field(optional: "secretFile", \.secret.file, .path, "file that holds the token, or user:password, instead"),
         ])
 }
 
 extension HTTPOutput {
     static let rule = ObjectRule(
-        "the room's HLS at a server that takes PUT or POST, as plain playlists", HTTPOutput(url: ""),
+        "uploads the room's HLS to an HTTP server, without low latency", HTTPOutput(url: ""),
         [
             Field("type", always: "http", isRequired: true, "the kind of output"),
             Field(
                 "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
             Field(
                 "segmentFormat", always: "fmp4", isRequired: false,
-                "fragmented MP4; an output of transport streams is there at the viewers' listener and in its directory alone"
+                "fragmented MP4; MPEG-TS is available only at the viewers' listener and in its output's directory"
             ),
-            Field(required: "url", \.url, .placeURL, "http or https URL below which objects go, without query"),
-            Field("method", \.method, .choice, "what objects are sent with: PUT or POST"),
-            Field(optional: "auth", \.credentials, .object(Credentials.rule), "how the server knows this room"),
+            Field(
+                required: "url", \.url, .placeURL, "http or https URL below which objects are stored, without a query"),
+            Field("method", \.method, .choice, "HTTP method of uploads: PUT or POST"),
+            Field(optional: "auth", \.credentials, .object(Credentials.rule), "credentials for the server"),
             Field(
                 optional: "retryForMs", \.store.retryForMs, .integer(100...600_000), StoreRules.retryMeaning),
             Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
@@ -139,7 +141,7 @@ extension HTTPOutput {
 
 extension S3Output {
     static let rule = ObjectRule(
-        "the room's HLS in a bucket of an S3-compatible service, as plain playlists",
+        "uploads the room's HLS to a bucket of an S3-compatible service, without low latency",
         S3Output(endpoint: "", bucket: ""),
         [
             Field("type", always: "s3", isRequired: true, "the kind of output"),
@@ -147,32 +149,33 @@ extension S3Output {
                 "outputId", \.outputID, .name(64, marks: "_.-"), "the output's id: 1 to 64 letters, digits, _ . or -"),
             Field(
                 "segmentFormat", always: "fmp4", isRequired: false,
-                "fragmented MP4; an output of transport streams is there at the viewers' listener and in its directory alone"
+                "fragmented MP4; MPEG-TS is available only at the viewers' listener and in its output's directory"
             ),
             Field(required: "endpoint", \.endpoint, .endpoint, "http://host:port or https://host of the service"),
-            Field("region", \.region, .name(64, marks: "-_."), "the region requests are signed for"),
-            Field(required: "bucket", \.bucket, .name(63, marks: ".-"), "the bucket; it must be there"),
+            Field("region", \.region, .name(64, marks: "-_."), "region that requests are signed for"),
+            Field(required: "bucket", \.bucket, .name(63, marks: ".-"), "the bucket, which must exist"),
             Field(
                 "prefix", \.prefix,
                 .text("letters, digits, _ . - and slashes, ending in a slash", pattern: "^([A-Za-z0-9_.-]+/)*$") {
                     text in text.utf8.count <= 512 && text.isPrefix
-                }, "before every object's name, ending in a slash"),
+                }, "prefix of every object name, ending with a slash"),
             Field(
                 "pathStyle", \.pathStyle, .boolean,
-                "whether the bucket stands in the path; otherwise before the host's name"),
+                "whether the bucket is part of the URL path; otherwise it is part of the host name"),
             Field(
                 optional: "accessKeyEnv", \.accessKey.variable, .variable,
                 "environment variable that holds the access key"),
-            Field(optional: "accessKeyFile", \.accessKey.file, .path, "file that holds it instead"),
+            Field(optional: "accessKeyFile", \.accessKey.file, .path, "file that holds the access key instead"),
             Field(
                 optional: "secretKeyEnv", \.secretKey.variable, .variable,
                 "environment variable that holds the secret key; it signs each request (AWS Signature Version 4)"),
-            Field(optional: "secretKeyFile", \.secretKey.file, .path, "file that holds it instead"),
+            Field(optional: "secretKeyFile", \.secretKey.file, .path, "file that holds the secret key instead"),
             Field(
                 optional: "sessionTokenEnv", \.sessionToken.variable, .variable,
-                "environment variable that holds the session token of keys that are good for a time; read when the room starts"
+                "environment variable that holds the session token of temporary credentials; read when the room starts"
             ),
-            Field(optional: "sessionTokenFile", \.sessionToken.file, .path, "file that holds it instead"),
+            Field(
+                optional: "sessionTokenFile", \.sessionToken.file, .path, "file that holds the session token instead"),
             Field(
                 optional: "retryForMs", \.store.retryForMs, .integer(100...600_000), StoreRules.retryMeaning),
             Field("queueSegments", \.store.queueSegments, .integer(1...1_000), StoreRules.queueMeaning),
@@ -187,27 +190,26 @@ extension S3Output {
 
 extension StoreRules {
     static let retryMeaning =
-        "milliseconds a segment is tried for; without it, the target duration, or as long as the segment is if that is longer. Then it "
-        + "is what onLost says"
-    static let queueMeaning = "segments that wait at most; behind them the oldest is given up as a gap"
+        "milliseconds for which the upload of a segment is retried; default the target duration, or the segment's duration if that is longer; after that, onLost applies"
+    static let queueMeaning =
+        "maximum number of segments that wait for upload; if more are waiting, the oldest one is skipped and becomes a gap"
     static let lostMeaning =
-        "what stands in this store for a segment that could not be sent in time: gap (EXT-X-GAP), or slate of its length"
+        "what this store's playlists contain for a segment that could not be uploaded in time: gap (EXT-X-GAP), or a slate segment of the same duration"
     static let authoritiesMeaning =
-        "PEM file of the authorities that may have signed its certificate, relative to the working directory; without it "
-        + "the system's"
-    static let deletesMeaning = "whether objects are deleted once no player can need them"
+        "PEM file of the certificate authorities to trust, relative to the working directory; default the system's"
+    static let deletesMeaning = "whether objects are deleted when players can no longer need them"
     static let lowLatencyMeaning =
-        "stores get plain playlists: none of them holds a reload back until a part is there, as low latency needs"
-    /// rfc8216bis Appendix B.1 wants blocking reload of a low-latency server. What plays parts without it reloads once a target
-    /// duration and runs dry, for it has begun PART-HOLD-BACK behind the edge.
+        "always false: low latency needs blocking playlist reload, which a store cannot do"
+    /// rfc8216bis Appendix B.1 requires blocking reload from a low-latency server. Without it, a player that plays parts reloads
+    /// only once per target duration and runs out of media, since it started PART-HOLD-BACK behind the live edge.
     static let noLowLatency =
-        "is not to be had at a store: it cannot hold a reload back until a part is there, and players without that stall"
+        "is not possible at a store: it cannot block a playlist reload until a part is available, and players would stall"
     static let lowLatencyFix =
-        "leave it out, and let the CDN take the room from the hls output's listener, which has low latency"
+        "remove it, and let the CDN pull from the hls output's listener, which supports low latency"
 }
 
 extension String {
-    /// Components between slashes, none of which is a way up.
+    /// Whether the text is a prefix of path components without `.` and `..`, ending with a slash.
     fileprivate var isPrefix: Bool {
         guard !self.isEmpty else { return true }
         guard self.hasSuffix("/") else { return false }
@@ -224,7 +226,7 @@ extension String {
 }
 
 extension ValueRule where Value == String {
-    /// A URL to which names can be added. It may hold a token.
+    /// A URL to which object names can be appended. It may contain a token.
     fileprivate static var placeURL: ValueRule {
         self.text("http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true) { text in
             let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first
@@ -237,7 +239,7 @@ extension ValueRule where Value == String {
         }
     }
 
-    /// Scheme and authority.
+    /// A URL with only scheme and authority.
     fileprivate static var endpoint: ValueRule {
         self.text("http://host:port or https://host", pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+/?$") { text in
             let rest = ["http://", "https://"].lazy.filter { text.hasPrefix($0) }.first
@@ -256,21 +258,21 @@ extension ValueRule where Value == String {
 }
 
 extension PipelineRules {
-    /// What stores elsewhere need.
+    /// Checks an upload output.
     func checkUpload(_ output: Output, _ path: String, _ log: inout SpecLog) {
         guard let hls = self.pipeline.hls else {
             log.mistake(
-                path, "there is no hls output whose objects it could take", fix: "add one: { \"path\": \"out\" }")
+                path, "there is no hls output to upload", fix: "add one: { \"path\": \"out\" }")
             return
         }
         if self.pipeline.clock == .offline {
             log.mistake(
-                "\(path).type", "an offline room uploads nothing: it makes segments faster than they are played",
-                fix: "upload the hls output's directory when the room is over")
+                "\(path).type", "an offline room cannot upload, since it produces segments faster than real time",
+                fix: "upload the hls output's directory after the room has ended")
         }
         if let encryption = hls.encryption, encryption.keyURI == nil {
             log.mistake(
-                path, "players of this store would find no keys: the viewers' listener alone serves them",
+                path, "players of this store could not get the keys, since only the viewers' listener serves them",
                 fix: "add \"keyUri\" to the hls output's encryption")
         }
         switch output {

@@ -3,13 +3,13 @@ import MediaTypes
 extension ValueRule where Value == Length {
     private static let percent = "^(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)%$"
 
-    /// Pixels as an integer, an odd one lowered with a warning, or per cent of the canvas as text.
+    /// Pixels as an integer (an odd number is lowered to even with a warning), or percent of the canvas as a string.
     static func length(_ range: ClosedRange<Int>) -> ValueRule {
         let pixels = ValueRule<Int>.evened(range)
         let share: JSONNode = .object([JSONMember("type", "string"), JSONMember("pattern", .string(Self.percent))])
         let fix =
             "write pixels from \(SpecText.grouped(range.lowerBound)) to \(SpecText.grouped(range.upperBound)), "
-            + "or per cent such as \"50%\""
+            + "or percent such as \"50%\""
         return ValueRule(
             schema: [JSONMember("anyOf", .array([.object(pixels.schema), share]))],
             read: { node, path, log in
@@ -17,7 +17,7 @@ extension ValueRule where Value == Length {
                 case .integer: return pixels.read(node, path, &log).map { .pixels($0) }
                 case .string(let text):
                     if let length = Length(percent: text) { return length }
-                    log.mistake(path, "\(SpecText.quoted(text)) is no length", fix: fix, at: node.position)
+                    log.mistake(path, "\(SpecText.quoted(text)) is not a length", fix: fix, at: node.position)
                 default: log.mistake(path, "is \(node.kind), not a length", fix: fix, at: node.position)
                 }
                 return nil
@@ -30,14 +30,16 @@ extension ValueRule where Value == Length {
             })
     }
 
-    /// Per cent as text, nothing else: a part of a picture whose size is not known.
+    /// Percent as a string: a part of a video whose size is not known yet.
     static var share: ValueRule {
-        let fix = "write per cent of the picture, such as \"12.5%\""
+        let fix = "write percent of the video, such as \"12.5%\""
         return ValueRule(
             schema: [ValueRule<String>.type("string"), JSONMember("pattern", .string(Self.percent))],
             read: { node, path, log in
                 if let text = node.string, let length = Length(percent: text) { return length }
-                let what = node.string.map { "\(SpecText.quoted($0)) is no share" } ?? "is \(node.kind), not per cent"
+                let what =
+                    node.string.map { "\(SpecText.quoted($0)) is not a percentage" }
+                    ?? "is \(node.kind), not a percentage"
                 log.mistake(path, what, fix: fix, at: node.position)
                 return nil
             },
@@ -46,7 +48,7 @@ extension ValueRule where Value == Length {
 }
 
 extension ValueRule where Value == Int {
-    /// A number from 0 to 1, kept in per cent, rounded to nearest.
+    /// A number from 0 to 1, stored in percent, rounded to the nearest integer.
     static var fraction: ValueRule {
         ValueRule(
             schema: [self.type("number"), JSONMember("minimum", 0), JSONMember("maximum", 1)],
@@ -66,7 +68,7 @@ extension ValueRule where Value == Int {
 }
 
 extension ValueRule where Value == String {
-    /// The path of an image of this machine; what has a scheme is not fetched.
+    /// The path of a local image file; URLs are not fetched.
     static var imagePath: ValueRule {
         let path = ValueRule.path
         return ValueRule(
@@ -76,7 +78,7 @@ extension ValueRule where Value == String {
                 if text.hasPrefix("file:///") { return String(text.dropFirst(7)) }
                 guard text.contains("://") else { return text }
                 log.mistake(
-                    place, "\(SpecText.quoted(text)) is an address, and images are not fetched",
+                    place, "\(SpecText.quoted(text)) is a URL, and images are not downloaded",
                     fix: "save the image on this machine and write its path", at: node.position)
                 return nil
             },

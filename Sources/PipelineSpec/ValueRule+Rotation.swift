@@ -9,7 +9,8 @@ extension ValueRule where Value == Int {
             read: { node, path, log in
                 if case .integer(let number) = node.content, allowed.contains(number) { return Int(number) }
                 let what =
-                    if case .integer(let number) = node.content { "\(number) is no quarter turn" } else {
+                    if case .integer(let number) = node.content { "\(number) is not a multiple of a quarter turn" } else
+                    {
                         "is \(node.kind), not a number"
                     }
                 log.mistake(path, what, fix: "write 0, 90, 180 or 270", at: node.position)

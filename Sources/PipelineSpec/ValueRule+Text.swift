@@ -1,13 +1,13 @@
 import MediaTypes
 
 extension ValueRule {
-    /// A string that `parse` can read.
+    /// A string that `parse` accepts.
     ///
     /// - Parameters:
-    ///   - pattern: The same as a regular expression for the schema; `nil`: it has none.
-    ///   - wording: What it must be, to follow "write".
-    ///   - isSecret: Its text is not repeated in messages.
-    ///   - parse: The value of a text; `nil` for one that does not fit.
+    ///   - pattern: An equivalent regular expression for the schema; `nil`: none.
+    ///   - wording: A description of valid text that follows "write" in the `fix`.
+    ///   - isSecret: Whether messages must not repeat the text.
+    ///   - parse: Converts the text to a value; `nil` if the text is not valid.
     static func parsed(
         _ wording: String, pattern: String?, isSecret: Bool = false, parse: @escaping @Sendable (String) -> Value?
     ) -> ValueRule where Value: CustomStringConvertible & Sendable {
@@ -20,7 +20,7 @@ extension ValueRule {
                 }
                 if let value = parse(text) { return value }
                 let shown = isSecret ? "the text" : SpecText.quoted(text)
-                log.mistake(path, "\(shown) does not fit", fix: "write \(wording)", at: node.position)
+                log.mistake(path, "\(shown) is not valid", fix: "write \(wording)", at: node.position)
                 return nil
             },
             write: { .string($0.description) })
@@ -28,14 +28,15 @@ extension ValueRule {
 }
 
 extension ValueRule where Value == String {
-    /// A string that `accepts` takes; the other parameters are those of ``parsed(_:pattern:isSecret:parse:)``.
+    /// A string for which `accepts` returns true; the other parameters are those of ``parsed(_:pattern:isSecret:parse:)``.
     static func text(
         _ wording: String, pattern: String? = nil, isSecret: Bool = false, accepts: @escaping @Sendable (String) -> Bool
     ) -> ValueRule {
         self.parsed(wording, pattern: pattern, isSecret: isSecret) { accepts($0) ? $0 : nil }
     }
 
-    /// Letters, digits and a few marks, fit for paths and URLs: `.` and `..`, which are other directories there, are none.
+    /// A name of letters, digits and the given marks, safe in paths and URLs; `.` and `..` are not allowed, since they name other
+    /// directories there.
     static func name(_ most: Int, marks: String) -> ValueRule {
         let allowed = Set(marks.utf8)
         let letters = self.text(
@@ -55,8 +56,8 @@ extension ValueRule where Value == String {
                 guard let text = letters.read(node, path, &log) else { return nil }
                 guard text != ".", text != ".." else {
                     log.mistake(
-                        path, "\(SpecText.quoted(text)) is another directory wherever it stands in a path",
-                        fix: "use a letter or a digit in it", at: node.position)
+                        path, "\(SpecText.quoted(text)) would name another directory in a path",
+                        fix: "add a letter or a digit", at: node.position)
                     return nil
                 }
                 return text
@@ -64,7 +65,7 @@ extension ValueRule where Value == String {
             write: letters.write)
     }
 
-    /// Any text for people, up to 256 characters.
+    /// Any text to display, up to 256 characters.
     static var title: ValueRule {
         self.text("up to 256 characters of text", pattern: "^.{0,256}$") { text in
             text.unicodeScalars.count <= 256 && !text.unicodeScalars.contains { $0 == "\n" || $0 == "\r" }
@@ -80,8 +81,10 @@ extension ValueRule where Value == String {
 
     /// The name of an environment variable (POSIX.1 §8.1).
     static var variable: ValueRule {
-        // Not shown: what stands in the wrong place may be the secret itself.
-        self.text("letters, digits and _, no digit first", pattern: "^[A-Za-z_][A-Za-z0-9_]*$", isSecret: true) {
+        // Messages do not repeat the text: by mistake it may be the secret itself.
+        self.text(
+            "letters, digits and _, not beginning with a digit", pattern: "^[A-Za-z_][A-Za-z0-9_]*$", isSecret: true
+        ) {
             text in
             guard let first = text.utf8.first, !(0x30...0x39).contains(first), text.utf8.count <= 256 else {
                 return false
@@ -95,7 +98,7 @@ extension ValueRule where Value == String {
         }
     }
 
-    /// What an encoder may send as its stream key: it becomes the last part of a URL.
+    /// A stream key that an encoder can send: it becomes the last part of a URL.
     static var streamKey: ValueRule {
         self.text(
             "1 to 256 printable ASCII characters without space, /, ?, # and &", pattern: "^[!-~]{1,256}$",
@@ -108,14 +111,14 @@ extension ValueRule where Value == String {
         }
     }
 
-    /// Where something is sent: it may hold a token, and is not repeated.
+    /// The URL of a webhook. It may contain a token, so messages do not repeat it.
     static var webhookURL: ValueRule {
         self.text(
             "http://host/path or https://host/path", pattern: "^https?://[!-~]+$", isSecret: true,
             accepts: EventSink.isURL)
     }
 
-    /// A user's id: text, or an integer that becomes text.
+    /// A user's id: a string, or an integer that is converted to a string.
     static var uid: ValueRule {
         let wording = "1 to 128 characters in quotes, or an integer"
         return ValueRule(
@@ -130,7 +133,7 @@ extension ValueRule where Value == String {
                     text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
                 else {
                     log.mistake(
-                        path, "\(SpecText.quoted(text)) does not fit", fix: "write \(wording)", at: node.position)
+                        path, "\(SpecText.quoted(text)) is not valid", fix: "write \(wording)", at: node.position)
                     return nil
                 }
                 return text
@@ -152,10 +155,10 @@ extension ValueRule where Value == Color {
                 switch node.content {
                 case .string(let text):
                     if let color = Color(text) { return color }
-                    log.mistake(path, "\(SpecText.quoted(text)) is no color", fix: fix, at: node.position)
+                    log.mistake(path, "\(SpecText.quoted(text)) is not a color", fix: fix, at: node.position)
                 case .integer(let number):
                     if let color = Color(packed: number) { return color }
-                    log.mistake(path, "\(number) is no color", fix: fix, at: node.position)
+                    log.mistake(path, "\(number) is not a color", fix: fix, at: node.position)
                 default:
                     log.mistake(path, "is \(node.kind), not a color", fix: fix, at: node.position)
                 }
@@ -166,9 +169,9 @@ extension ValueRule where Value == Color {
 }
 
 extension ValueRule where Value == ListenAddress {
-    /// - Parameter unix: Whether a Unix socket will do.
+    /// - Parameter unix: Whether a Unix socket is allowed.
     static func address(unix: Bool) -> ValueRule {
-        let fix = "write host:port, port 0 for any\(unix ? ", or unix:/path of at most 107 bytes" : "")"
+        let fix = "write host:port, port 0 for any free port\(unix ? ", or unix:/path of at most 107 bytes" : "")"
         return ValueRule(
             schema: [
                 self.type("string"),
@@ -184,7 +187,8 @@ extension ValueRule where Value == ListenAddress {
                 case let address?: return address
                 case nil: break
                 }
-                log.mistake(path, "\(SpecText.quoted(text)) is no address to listen on", fix: fix, at: node.position)
+                log.mistake(
+                    path, "\(SpecText.quoted(text)) is not an address to listen on", fix: fix, at: node.position)
                 return nil
             },
             write: { .string($0.description) })
@@ -192,13 +196,13 @@ extension ValueRule where Value == ListenAddress {
 }
 
 extension JSONNode {
-    /// What a flag gave, letter by letter.
+    /// The original text of a value that a flag set.
     fileprivate var flagText: String? {
         if case .flag(_, let text) = self.position { text } else { nil }
     }
 
-    /// The text of a string; a number or word given by a flag counts as text where text is due, since a shell takes the
-    /// quotes away.
+    /// The text of a string. If a flag set the value, then a number, boolean or null also counts as text, since the shell removes
+    /// quotes.
     var givenText: String? {
         switch self.content {
         case .string(let text): text

@@ -1,12 +1,12 @@
 import MediaTypes
 
-/// What a JSON value must be: how it is read, how it is written as a default, and what the schema says of it.
+/// A rule for a JSON value: how it is parsed, how it is written as a default, and its JSON Schema.
 struct ValueRule<Value>: Sendable {
     /// Keywords of the JSON Schema.
     let schema: [JSONMember]
-    /// The value, or `nil` after a mistake at that path.
+    /// Parses the value; returns `nil` after it has reported a mistake at `path`.
     let read: @Sendable (_ node: JSONNode, _ path: String, _ log: inout SpecLog) -> Value?
-    /// The value as JSON, for the schema's `default`; `nil` when it shows none.
+    /// The value as JSON for the schema's `default`; `nil` if the schema has none.
     let write: @Sendable (Value) -> JSONNode?
 
     init(
@@ -22,9 +22,9 @@ struct ValueRule<Value>: Sendable {
 }
 
 extension ValueRule where Value == Int {
-    /// A number without fraction in a range.
+    /// An integer in a range.
     ///
-    /// - Parameter beyond: What to do for more than the range allows, as the end of a remedy; `nil`: nothing helps.
+    /// - Parameter beyond: Advice for values above the range, appended to the `fix`; `nil`: none.
     static func integer(_ range: ClosedRange<Int>, beyond: String? = nil) -> ValueRule {
         ValueRule(
             schema: [
@@ -63,7 +63,7 @@ extension ValueRule where Value == Int {
             write: { .integer($0) })
     }
 
-    /// A number of seconds, with a fraction or without, kept as milliseconds.
+    /// A number of seconds, which may have a fraction, stored as milliseconds.
     static func seconds(upTo most: Int) -> ValueRule {
         ValueRule(
             schema: [
@@ -97,7 +97,7 @@ extension ValueRule where Value == Int {
     ) -> Int? {
         let bounds = "\(SpecText.grouped(range.lowerBound)) to \(SpecText.grouped(range.upperBound))"
         let fix =
-            range.count == 1 ? "write \(range.lowerBound), or leave the key out" : "write an integer from \(bounds)"
+            range.count == 1 ? "write \(range.lowerBound), or remove the key" : "write an integer from \(bounds)"
         guard case .integer(let wide) = node.content else {
             log.mistake(path, "is \(node.kind), not an integer", fix: fix, at: node.position)
             return nil
@@ -135,7 +135,7 @@ extension ValueRule where Value == Bool {
 }
 
 extension ValueRule where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
-    /// One of the words of an enumeration.
+    /// One of the raw values of an enumeration.
     static var choice: ValueRule {
         let words = Value.allCases.map(\.rawValue)
         return ValueRule(
@@ -151,7 +151,7 @@ extension ValueRule where Value: RawRepresentable & CaseIterable & Sendable, Val
                 let fix =
                     SpecText.nearest(to: text, among: words).map { "did you mean \(SpecText.quoted($0))?" }
                     ?? "write \(SpecText.choice(words))"
-                log.mistake(path, "there is no \(SpecText.quoted(text)) here", fix: fix, at: node.position)
+                log.mistake(path, "\(SpecText.quoted(text)) is not allowed here", fix: fix, at: node.position)
                 return nil
             },
             write: { .string($0.rawValue) })
@@ -159,7 +159,7 @@ extension ValueRule where Value: RawRepresentable & CaseIterable & Sendable, Val
 }
 
 extension ValueRule {
-    /// The same, or null for `nil`.
+    /// A value of `rule`, or null for `nil`.
     static func nullable<Wrapped>(_ rule: ValueRule<Wrapped>) -> ValueRule where Value == Wrapped? {
         let alternatives: [JSONNode] = [.object(rule.schema), .object([self.type("null")])]
         return ValueRule(
@@ -171,9 +171,9 @@ extension ValueRule {
             write: { value in value.map { rule.write($0) } ?? JSONNode(.null) })
     }
 
-    /// An array.
+    /// An array of values of `rule`.
     ///
-    /// - Parameter stand: Takes the place of an element that is wrong, so that the others keep their index.
+    /// - Parameter stand: Replaces an invalid element, so that the others keep their index.
     static func list<Element: Sendable>(of rule: ValueRule<Element>, _ count: ClosedRange<Int>, standIn stand: Element)
         -> ValueRule
     where Value == [Element] {

@@ -1,22 +1,22 @@
 extension VideoEncoding {
-    /// x264's presets, fastest first, and some of ours.
+    /// The presets of x264, fastest first, and additional presets of this program.
     ///
-    /// Those whose names begin with `tandem` were found by search over natural clips at live rates. They are one family:
-    /// at one size and rate they have byte for byte the same configuration record.
+    /// The presets whose names begin with `tandem` were found by a search over natural clips at live bit rates. At the same size
+    /// and rate they all have the same configuration record, byte for byte.
     package enum Preset: String, Sendable, CaseIterable {
         case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow
-        /// ``veryfast`` that holds at most ``VideoEncoding/lowLatencyLimit`` pictures: a part is out soon after its last
-        /// picture. It has the same configuration record, so it may stand beside others in a ladder.
+        /// ``veryfast`` with a lookahead of at most ``VideoEncoding/lowLatencyLimit`` frames, so that a part is available soon
+        /// after its last frame. It has the same configuration record as ``veryfast``, so renditions with both can be combined.
         case lowLatency
         /// Three fifths of the CPU time of x264's ``veryfast`` with three B-frames, at VMAF-NEG −0.1, +0.7, −0.2 in R1's three
         /// renditions.
         case tandemFast = "tandem-fast"
         /// Half of that CPU time, at VMAF-NEG −0.65, −0.2, −1.15 in R1's three renditions.
         case tandemFaster = "tandem-faster"
-        /// ``tandemFast`` that holds as few pictures as ``lowLatency``.
+        /// ``tandemFast`` with the lookahead limit of ``lowLatency``.
         case tandemLowLatency = "tandem-lowLatency"
 
-        /// What libx264 calls the one it starts from.
+        /// The libx264 preset that it is based on.
         package var x264Name: String {
             switch self {
             case .lowLatency, .tandemFast, .tandemLowLatency: Preset.veryfast.rawValue
@@ -25,21 +25,21 @@ extension VideoEncoding {
             }
         }
 
-        /// What is set besides, in libx264's own words: `name=value`, colons between.
+        /// Additional libx264 parameters: `name=value`, separated by colons.
         package var x264Parameters: String {
             switch self {
-            // With one B-picture the diamond finds what the hexagon finds; small partitions pay off at higher rates.
+            // With one B-frame, the diamond search finds as much as the hexagon search. Small partitions pay off at higher rates.
             case .tandemFast, .tandemLowLatency: "me=dia:partitions=i8x8:aq-strength=0.7"
-            // Of all that superfast leaves out, the macroblock tree alone is worth its time.
+            // Of all features that superfast disables, only the macroblock tree is worth its CPU time.
             case .tandemFaster: "mbtree=1:aq-strength=0.7"
             default: ""
             }
         }
 
-        /// It holds at most ``VideoEncoding/lowLatencyLimit`` pictures.
+        /// Whether its lookahead is limited to ``VideoEncoding/lowLatencyLimit`` frames.
         package var isLowLatency: Bool { self == .lowLatency || self == .tandemLowLatency }
 
-        /// B-frames where the pipeline names no number.
+        /// Number of B-frames if the pipeline does not set it.
         package var defaultBFrames: Int {
             switch self {
             case .tandemFast, .tandemFaster, .tandemLowLatency: 1
@@ -47,11 +47,11 @@ extension VideoEncoding {
             }
         }
 
-        /// Pictures it looks ahead where the pipeline names no number.
+        /// Lookahead in frames if the pipeline does not set it.
         package var defaultLookahead: Int {
             switch self {
             case .lowLatency: 2
-            // As many as the search had; a picture fewer costs quality before it saves time.
+            // The value used in the search; a smaller one costs more quality than it saves time.
             case .tandemFast, .tandemFaster: 10
             case .tandemLowLatency: VideoEncoding.lowLatencyLimit
             default: 5
@@ -59,10 +59,10 @@ extension VideoEncoding {
         }
     }
 
-    /// The most pictures that a low-latency preset may look ahead.
+    /// Maximum lookahead of a low-latency preset, in frames.
     package static let lowLatencyLimit = 3
 
-    /// The defaults that follow from the preset, once that is known.
+    /// Sets the defaults that depend on the preset.
     mutating func fillIn(isBFramesWritten: Bool, isLookaheadWritten: Bool) {
         // H.264 Annex A.2.1: a baseline stream has no B slices.
         if !isBFramesWritten { self.bFrames = self.profile == .baseline ? 0 : self.preset.defaultBFrames }

@@ -1,6 +1,6 @@
 import DequeModule
 import Dispatch
-import Stages
+import Threading
 import Synchronization
 
 /// The thread that builds scenes and draws texts, so that the program thread does not have to; it runs one job after

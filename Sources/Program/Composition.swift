@@ -10,7 +10,7 @@ package final class Composition: @unchecked Sendable {
     package let panes: [Pane]
     /// Format of each pane's input, in the order of `panes`.
     package let formats: [PictureFormat]
-    package let slots: [DecorationSlot]
+    package let slots: [OverlaySlot]
     private let roles: [SceneGraph.Role]
     /// `nil` if the scene is only its background, or one pane whose frame is passed through unchanged.
     private let graph: FilterGraph?
@@ -37,7 +37,7 @@ package final class Composition: @unchecked Sendable {
         var rings: [Int: Picture] = [:]
         /// One per sprite, bottom first; `slots` lists those that change, by sprite index.
         var sprites: [Picture] = []
-        var slots: [(sprite: Int, slot: DecorationSlot)] = []
+        var slots: [(sprite: Int, slot: OverlaySlot)] = []
         var background: Picture
     }
 

@@ -1,7 +1,7 @@
 package import LibAV
 import MediaKernels
 package import MediaTypes
-package import Stages
+package import Threading
 import Synchronization
 
 /// The thread of one source: takes coded packets and outputs frames and audio on program time.
@@ -108,7 +108,7 @@ package final class DecodeStage: Sendable {
     }
 
     /// Maximum number of packets of a file that a live program reads like a publisher: about 25 s, 10 MB. Packets of
-    /// publishers are limited by ``PacketBudget``.
+    /// publishers are limited by ``PacketBacklog``.
     static let queueLimit = 2048
     /// The same for a file that paces the program: less than a second, so that the file is read as needed and not into
     /// memory.
@@ -126,11 +126,11 @@ package final class DecodeStage: Sendable {
     private let settings: Settings
     private let clock: ProgramClock
     let queue: BoundedQueue<SourceItem>
-    private let budget = Mutex(PacketBudget())
+    private let budget = Mutex(PacketBacklog())
     private let relief = Mutex<Listener?>(nil)
     private let counters = Mutex(Stats())
     private let times = Mutex(Timing())
-    private let spent = Mutex(DecodeTimes())
+    private let spent = Mutex(DecodeTimeHistogram())
     private let offset: Mutex<Int64>
     private let waiting = Atomic<Int>(0)
     private let late = Atomic<Int64>(0)
@@ -140,7 +140,7 @@ package final class DecodeStage: Sendable {
     private let stopping = Mutex(false)
     private let quarterTurns: Atomic<Int>
     private let wake: any ClockSemaphore
-    private let thrift: Mutex<WakeThrift>
+    private let thrift: Mutex<WakeCoalescer>
     private let events: @Sendable (Event) -> Void
 
     /// - Parameter machine: The clock that `clock` follows; the stage's thread waits on it.
@@ -160,7 +160,7 @@ package final class DecodeStage: Sendable {
         self.events = events
         self.quarterTurns = Atomic(settings.rotation & 3)
         self.offset = Mutex(settings.offset)
-        self.thrift = Mutex(WakeThrift(jitterBuffer: settings.jitterBuffer, offset: settings.offset))
+        self.thrift = Mutex(WakeCoalescer(jitterBuffer: settings.jitterBuffer, offset: settings.offset))
         self.budget.withLock { $0.allow(offset: settings.offset) }
     }
 
@@ -171,7 +171,7 @@ package final class DecodeStage: Sendable {
         let offset = Int64(milliseconds) &* 1_000_000
         self.budget.withLock { $0.allow(offset: offset) }
         self.offset.withLock { $0 = offset }
-        self.thrift.withLock { $0 = WakeThrift(jitterBuffer: self.settings.jitterBuffer, offset: offset) }
+        self.thrift.withLock { $0 = WakeCoalescer(jitterBuffer: self.settings.jitterBuffer, offset: offset) }
         self.wake.signal()
     }
 
@@ -191,11 +191,11 @@ package final class DecodeStage: Sendable {
 
     package var stats: Stats { self.counters.withLock { $0 } }
     /// Histogram of the decoding time of video packets.
-    package var decodeTimes: DecodeTimes { self.spent.withLock { $0 } }
+    package var decodeTimes: DecodeTimeHistogram { self.spent.withLock { $0 } }
     /// Number of packets that wait to be decoded.
     package var queued: Int { self.queue.count + self.waiting.load(ordering: .relaxed) }
 
-    /// Bytes that wait to be decoded; see ``PacketBudget``.
+    /// Bytes that wait to be decoded; see ``PacketBacklog``.
     package var waitingBytes: Int { self.budget.withLock { $0.bytes } }
     /// Waiting bytes in excess of those that a positive offset delays. The publisher is paused if there are too many.
     package var crowdingBytes: Int { self.budget.withLock { max(0, $0.bytes - $0.allowance) } }
@@ -213,7 +213,7 @@ package final class DecodeStage: Sendable {
     }
 
     /// Accepts items that arrived together, in order. The thread is woken once for all of them, or a little later; see
-    /// ``WakeThrift``.
+    /// ``WakeCoalescer``.
     package func offer(_ items: [SourceItem]) {
         self.enqueue(items)
         let (isHidden, isAway) = (self.buffer.need.isHidden, self.buffer.need.isAway)
@@ -272,7 +272,7 @@ package final class DecodeStage: Sendable {
             worker.runLive()
             return
         }
-        CodecSlice.offline.requestForThisThread()
+        SchedulerSlice.offline.requestForThisThread()
         while let item = self.queue.take(), !self.isStopped {
             self.buffer.waitUntilWanted({ self.isStopped }, soundWantedUntil: soundWantedUntil)
             self.release(item)

@@ -14,7 +14,7 @@ extension DecodeWorker {
         self.stage.count { $0.videoPackets += 1 }
         self.tellTurn()
         self.buffer.coded.put(.picture(packet, pts: pts))
-        let beginning = WithheldPackets.beginning(packet, codec: self.videoCodec)
+        let beginning = HiddenSourceQueue.beginning(packet, codec: self.videoCodec)
         // A file may mark frames as key frames at which decoding cannot begin; do not wait for those.
         if beginning != .no { self.keys.note(pts) }
         // Before its first frame, nothing is known about the source, so it is decoded.
@@ -27,7 +27,7 @@ extension DecodeWorker {
             }
         }
         self.buffer.withheld(until: pts)
-        var item = WithheldPackets.Waiting(packet: packet, pts: pts, arrival: arrival, beginning: beginning)
+        var item = HiddenSourceQueue.Waiting(packet: packet, pts: pts, arrival: arrival, beginning: beginning)
         if self.hasGap, item.beginning == .no {
             guard self.isGapEndless(at: pts) else {
                 self.gapLength += 1
@@ -95,7 +95,7 @@ extension DecodeWorker {
         self.stage.count { [left] in $0.undecoded += left }
     }
 
-    private mutating func decode(_ item: WithheldPackets.Waiting, isPast: Bool) {
+    private mutating func decode(_ item: HiddenSourceQueue.Waiting, isPast: Bool) {
         if item.beginning == .afterFlush { self.video.flush() }
         self.decodeNow(item.packet, item.pts, item.arrival, isPast: isPast)
     }

@@ -10,7 +10,7 @@ extension DecodeWorker {
     private static let settlingLead: Int64 = 100_000_000
     /// The longest sleep of this thread; within it, ``DecodeStage/stop()`` and packets of a source without wake-ups are
     /// noticed.
-    private static let longestSleep = WakeThrift.longestSleep
+    private static let longestSleep = WakeCoalescer.longestSleep
 
     /// Runs a live source until the stage stops: takes items as they arrive and decodes them when they are due. A burst
     /// is not decoded when it arrives, because frames take a hundred times as much memory as packets.

@@ -11,16 +11,16 @@ struct DecodeWorker {
     /// Live packets that are not due yet.
     var schedule = PacketSchedule()
     /// Measures lateness; excludes what a change of the timeline causes.
-    var placing = Placing()
+    var placing = LatenessFilter()
     var video: VideoTrack
     var videoCodec: CodecName?
     /// Packets that are not decoded while the source is hidden.
-    var withheld = WithheldPackets()
+    var withheld = HiddenSourceQueue()
     /// Packets that the next ones refer to were discarded: nothing is decoded before a key frame.
     var hasGap = false { didSet { self.gapLength = 0 } }
     /// Number of frames skipped since the gap began.
     var gapLength = 0
-    var keys = KeyRhythm()
+    var keys = KeyframeInterval()
     /// The last announced coding parameters, and the operator's rotation at that time.
     var told: (parameters: CodecParameters, rotation: Int)?
     /// Number of publications that have ended.
@@ -34,7 +34,7 @@ struct DecodeWorker {
     /// a publisher's own timestamps need not be unique.
     private var arrivals: [Int64: (time: Int64, arrival: Int64?)] = [:]
     private var nextNumber: Int64 = 0
-    private var gate: PictureGate
+    private var gate: FrameRateLimiter
     private(set) var format: PictureFormat?
     private var hasSound = false
     private var pictureSeams = 0
@@ -55,7 +55,7 @@ struct DecodeWorker {
         self.timeline = SourceTimeline(
             jitterBuffer: stage.jitterBuffer, maxJitterBuffer: settings.maxJitterBuffer,
             offset: stage.wantedOffset, maxDriftPpm: settings.maxDriftPpm, soundLead: settings.soundLead)
-        self.gate = PictureGate(fps: settings.maxFps)
+        self.gate = FrameRateLimiter(fps: settings.maxFps)
         // The file reader has already shifted the first timestamp to zero.
         if stage.buffer.isPaced { self.timeline.anchor(timestamp: 0, at: 0) }
     }
@@ -232,7 +232,7 @@ struct DecodeWorker {
         defer { mark?.lower() }
         self.decodeWithheld()
         self.hasGap = false
-        self.keys = KeyRhythm()
+        self.keys = KeyframeInterval()
         self.take(self.video.finish(rotation: self.stage.rotation))
         self.video.reset()
         self.arrivals.removeAll()

@@ -5,7 +5,7 @@ import Synchronization
 /// A small element on the canvas whose image can change between two ticks, with the size reserved for it.
 ///
 /// Scenes that show the same text in the same style share one slot.
-package struct DecorationSlot: Sendable, Hashable {
+package struct OverlaySlot: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// With an empty text.
         case text(SceneText)
@@ -19,16 +19,16 @@ package struct DecorationSlot: Sendable, Hashable {
     package var width: Int
     package var height: Int
 
-    static func text(_ text: SceneText, width: Int, height: Int) -> DecorationSlot {
+    static func text(_ text: SceneText, width: Int, height: Int) -> OverlaySlot {
         var style = text
         style.text = ""
-        return DecorationSlot(kind: .text(style), width: width, height: height)
+        return OverlaySlot(kind: .text(style), width: width, height: height)
     }
 
-    static func bar(_ bar: ScoreBar) -> DecorationSlot {
+    static func bar(_ bar: ScoreBar) -> OverlaySlot {
         var style = bar
         (style.left, style.right) = (0, 0)
-        return DecorationSlot(kind: .bar(style), width: bar.rect.width, height: bar.rect.height)
+        return OverlaySlot(kind: .bar(style), width: bar.rect.width, height: bar.rect.height)
     }
 }
 
@@ -72,11 +72,11 @@ extension ScoreBar {
 }
 
 /// Current images of all decorations: drawn by the builder thread, read by the program thread once per tick.
-package final class DecorationBoard: Sendable {
+package final class OverlayCache: Sendable {
     private struct State {
-        var pictures: [DecorationSlot: Picture] = [:]
+        var pictures: [OverlaySlot: Picture] = [:]
         /// Images of countdowns, drawn ahead of time, by seconds left.
-        var countdowns: [DecorationSlot: [Int64: Picture]] = [:]
+        var countdowns: [OverlaySlot: [Int64: Picture]] = [:]
     }
 
     private let state = Mutex(State())
@@ -86,20 +86,20 @@ package final class DecorationBoard: Sendable {
     /// Number of images, without countdowns.
     var count: Int { self.state.withLock { $0.pictures.count } }
 
-    func show(_ picture: Picture, in slot: DecorationSlot) { self.state.withLock { $0.pictures[slot] = picture } }
+    func show(_ picture: Picture, in slot: OverlaySlot) { self.state.withLock { $0.pictures[slot] = picture } }
 
-    func has(_ slot: DecorationSlot) -> Bool { self.state.withLock { $0.pictures[slot] != nil } }
+    func has(_ slot: OverlaySlot) -> Bool { self.state.withLock { $0.pictures[slot] != nil } }
 
-    func has(_ slot: DecorationSlot, seconds: Int64) -> Bool {
+    func has(_ slot: OverlaySlot, seconds: Int64) -> Bool {
         self.state.withLock { $0.countdowns[slot]?[seconds] != nil }
     }
 
-    func show(_ picture: Picture, in slot: DecorationSlot, seconds: Int64) {
+    func show(_ picture: Picture, in slot: OverlaySlot, seconds: Int64) {
         self.state.withLock { $0.countdowns[slot, default: [:]][seconds] = picture }
     }
 
     /// The images of these slots at a tick; `nil` keeps the previous image.
-    func pictures(_ slots: [DecorationSlot], tick: Int64, fps: Int) -> [Picture?] {
+    func pictures(_ slots: [OverlaySlot], tick: Int64, fps: Int) -> [Picture?] {
         self.state.withLock { state in
             slots.map { slot in
                 guard case .countdown(let countdown) = slot.kind else { return state.pictures[slot] }
@@ -109,7 +109,7 @@ package final class DecorationBoard: Sendable {
     }
 
     /// Removes slots that no scene shows, and seconds of countdowns that have passed.
-    func keep(_ slots: Set<DecorationSlot>, tick: Int64, fps: Int) {
+    func keep(_ slots: Set<OverlaySlot>, tick: Int64, fps: Int) {
         self.state.withLock { state in
             state.pictures = state.pictures.filter { slots.contains($0.key) }
             state.countdowns = state.countdowns.filter { slots.contains($0.key) }

@@ -1,14 +1,14 @@
 import MediaKernels
 package import MediaTypes
 
-/// One source's input of a ``Mixer``. It is created with the memory it needs, so that adding a source does not allocate
+/// One source's input of a ``AudioMixer``. It is created with the memory it needs, so that adding a source does not allocate
 /// on the program thread.
 package struct MixerChannel: Sendable {
     package let source: SourceID
     let name: String
     var gain = GainRamp(0)
     /// The source's audio of the block, valid if `isRead`.
-    var sound = [Float](repeating: 0, count: Int(Mixer.blockPairs) * 2)
+    var sound = [Float](repeating: 0, count: Int(AudioMixer.blockPairs) * 2)
     var isRead = false
 
     package init(_ source: SourceID) {
@@ -39,7 +39,7 @@ package struct MixerChannel: Sendable {
         while from < range.upperBound {
             let to = min(range.upperBound, self.gain.nextBend(after: from))
             let (first, last) = (from &- range.lowerBound, to &- range.lowerBound)
-            SoundMix.add(
+            AudioMix.add(
                 self.sound, onto: &target, pairs: Int(first)..<Int(last),
                 from: self.gain.value(at: from) * (duck.from + slope * Float(first)),
                 to: self.gain.value(at: to) * (duck.from + slope * Float(last)))

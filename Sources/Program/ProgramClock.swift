@@ -1,5 +1,5 @@
 package import MediaTypes
-import Stages
+import Threading
 import Synchronization
 
 /// The room's own clock: program time, in nanoseconds since the room's `origin`.

@@ -14,7 +14,7 @@ extension ProgramStage {
     ///   - mixer: Reports sources that no scene names any more but that are still fading out.
     ///   - presence: Buffer that is reused for every tick.
     func noteNeeds(
-        of sources: [SourceID: Source], at tick: Int64, in mixer: borrowing Mixer, presence: inout ScenePresence
+        of sources: [SourceID: Source], at tick: Int64, in mixer: borrowing AudioMixer, presence: inout SourceVisibility
     ) {
         self.director.note(until: tick + Int64(self.director.canvas.fps), in: &presence)
         mixer.noteHeard(in: &presence)
@@ -48,7 +48,7 @@ extension ProgramStage {
 
 /// The sources that are visible or audible in the scene on air, in the scene that is leaving, and in the scenes that
 /// come on air soon.
-package struct ScenePresence: Sendable, Hashable {
+package struct SourceVisibility: Sendable, Hashable {
     package private(set) var seen: Set<SourceID> = []
     /// Sources of audible panes, also muted ones and those with volume 0 (they can become audible at any moment), and
     /// sources that are fading out.
@@ -63,7 +63,7 @@ package struct ScenePresence: Sendable, Hashable {
 
     mutating func insert(heard source: SourceID) { self.heard.insert(source) }
 
-    mutating func insert(_ scene: WarmScene) {
+    mutating func insert(_ scene: PreparedScene) {
         for pane in scene.scene.panes {
             if pane.videoPush { self.seen.insert(pane.source) }
             if pane.audioPush { self.heard.insert(pane.source) }
@@ -71,10 +71,10 @@ package struct ScenePresence: Sendable, Hashable {
     }
 }
 
-extension SceneDirector {
+extension SceneScheduler {
     /// Collects the sources of the scene on air, of the scene that is leaving, and of the scenes scheduled up to
     /// `tick`.
-    package func note(until tick: Int64, in presence: inout ScenePresence) {
+    package func note(until tick: Int64, in presence: inout SourceVisibility) {
         presence.removeAll()
         self.state.withLock { state in
             presence.insert(state.onAir)

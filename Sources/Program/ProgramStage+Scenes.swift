@@ -1,14 +1,14 @@
 import LibAV
 package import MediaTypes
 
-/// Scenes and the content of their decorations, from any thread; see ``SceneDirector``.
+/// Scenes and the content of their decorations, from any thread; see ``SceneScheduler``.
 extension ProgramStage {
     /// Builds the pipeline's scenes and runs each once, so that each can come on air at the next tick.
     ///
     /// - Throws: ``MediaError`` if a scene cannot be built.
     package func prepare(_ scenes: [Scene]) throws(MediaError) { try self.director.prepare(scenes) }
 
-    /// See ``SceneDirector/setScene(_:at:)``.
+    /// See ``SceneScheduler/setScene(_:at:)``.
     @discardableResult
     package func setScene(_ scene: Scene, at tick: Int64? = nil) throws(MediaError) -> Int64 {
         // A source that becomes visible is decoded up to the current time while its scene waits these few ticks.
@@ -16,19 +16,19 @@ extension ProgramStage {
         return try self.director.setScene(scene, at: tick, after: isBehind && tick == nil ? self.returnTicks : 0)
     }
 
-    /// Number of ticks in the 100 ms that ``WithheldPackets`` allows for catching up; 0 offline, where the program
+    /// Number of ticks in the 100 ms that ``HiddenSourceQueue`` allows for catching up; 0 offline, where the program
     /// waits for its files anyway.
     private var returnTicks: Int64 { self.director.builder == nil ? 0 : Int64(self.director.canvas.fps + 9) / 10 }
 
-    /// See ``SceneDirector/setText(_:_:)``.
+    /// See ``SceneScheduler/setText(_:_:)``.
     package func setText(_ id: String, _ text: String?) { self.director.setText(id, text) }
 
-    /// See ``SceneDirector/setScore(_:left:right:)``.
+    /// See ``SceneScheduler/setScore(_:left:right:)``.
     package func setScore(_ id: String, left: Int, right: Int) {
         self.director.setScore(id, left: left, right: right)
     }
 
-    /// See ``SceneDirector/awaitDrawing(milliseconds:)``.
+    /// See ``SceneScheduler/awaitDrawing(milliseconds:)``.
     package func awaitDrawing() -> Int64? { self.director.awaitDrawing() }
 
     /// Runs a job on the thread that builds filter graphs, before all waiting jobs. Used only by tests.

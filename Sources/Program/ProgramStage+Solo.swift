@@ -2,7 +2,7 @@ package import LibAV
 package import MediaTypes
 
 /// The source that fills the whole canvas, if exactly one does.
-package struct SoloView: Sendable, Hashable {
+package struct FullCanvasSource: Sendable, Hashable {
     package var source: SourceID?
     /// The source is decoded up to the current time, so the canvas shows its current frame.
     package var isFresh: Bool
@@ -33,15 +33,15 @@ extension ProgramStage {
     ///   - sources: All sources of the program.
     ///   - selected: The selection of each source for the tick.
     func view(
-        _ player: borrowing ScenePlayer, _ hidden: Set<SourceID>, _ sources: [SourceID: Source],
+        _ player: borrowing SceneCompositor, _ hidden: Set<SourceID>, _ sources: [SourceID: Source],
         _ selected: [SourceID: SourceBuffer.Selection], _ due: Int64, _ interval: Int64
-    ) -> SoloView {
+    ) -> FullCanvasSource {
         let format = player.last?.format
         guard !player.isCrossing, let source = player.scene?.solo(in: self.director.canvas), !hidden.contains(source)
-        else { return SoloView(source: nil, isFresh: true, format: format) }
+        else { return FullCanvasSource(source: nil, isFresh: true, format: format) }
         let time = selected[source]?.time ?? .min
         let isFresh = sources[source]?.buffer.need.isHidden != true && time >= due &- 2 &* interval
-        return SoloView(source: source, isFresh: isFresh, format: format)
+        return FullCanvasSource(source: source, isFresh: isFresh, format: format)
     }
 
     /// Whether only the key frames of a source on air may be decoded. `false` while a scene is pending or leaving,

@@ -134,7 +134,7 @@ extension ProgramStage.Shared {
 }
 
 extension ProgramStage.Source {
-    var face: SceneFactory.Face { SceneFactory.Face(name: self.name, placeholder: self.placeholder) }
+    var face: SceneBuilder.Face { SceneBuilder.Face(name: self.name, placeholder: self.placeholder) }
 
     /// Whether the selection repeats the last frame of a disconnected or silent publisher and the hold time is over. A
     /// publisher that has reconnected but has not sent a frame yet does not change this.

@@ -8,12 +8,12 @@ extension ProgramStage {
     /// - Throws: ``MediaError`` if the scene cannot be composed.
     package func still() throws(MediaError) -> Picture? {
         let factory = self.director.factory
-        let director = SceneDirector(
+        let director = SceneScheduler(
             canvas: self.director.canvas, scene: self.director.scene, faces: factory.faces, fonts: factory.text.fonts,
             isOffline: true)
         try director.prepare([])
         defer { director.close() }
-        var player = ScenePlayer(director: director, machine: self.machine)
+        var player = SceneCompositor(director: director, machine: self.machine)
         _ = player.advance(to: 0)
         return player.compose(tick: 0, pictures: [:], covered: []).picture
     }

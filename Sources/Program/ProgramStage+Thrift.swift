@@ -4,7 +4,7 @@ import Synchronization
 
 /// Reductions on a machine that cannot keep up. Ticks, audio and the output frame rate stay.
 extension ProgramStage {
-    package enum PictureThrift: Int, Sendable {
+    package enum OverloadFrameMode: Int, Sendable {
         case none
         /// Every second canvas repeats the previous one.
         case half
@@ -14,9 +14,11 @@ extension ProgramStage {
     }
 
     /// May be called from any thread; takes effect at the next tick.
-    package func setPictureThrift(_ thrift: PictureThrift) { self.thrift.store(thrift.rawValue, ordering: .relaxed) }
+    package func setPictureThrift(_ thrift: OverloadFrameMode) {
+        self.thrift.store(thrift.rawValue, ordering: .relaxed)
+    }
 
-    var pictureThrift: PictureThrift { PictureThrift(rawValue: self.thrift.load(ordering: .relaxed)) ?? .none }
+    var pictureThrift: OverloadFrameMode { OverloadFrameMode(rawValue: self.thrift.load(ordering: .relaxed)) ?? .none }
 
     /// Whether the canvas of a tick may repeat the previous one.
     func repeatsPicture(at tick: Int64) -> Bool {

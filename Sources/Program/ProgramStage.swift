@@ -2,7 +2,7 @@ import DequeModule
 import Dispatch
 package import LibAV
 package import MediaTypes
-package import Stages
+package import Threading
 import Synchronization
 
 /// The room's tick loop: outputs one composed frame and the audio of the same time span on every tick.
@@ -72,9 +72,9 @@ package final class ProgramStage: Sendable {
         /// The program has ended; `tick` is the first tick that is not part of it.
         package var finished: @Sendable (_ tick: Int64) -> Void
         /// Receives the full-canvas source of a tick, right before the canvas of that tick.
-        package var shown: (@Sendable (_ tick: Int64, _ view: SoloView) -> Void)?
+        package var shown: (@Sendable (_ tick: Int64, _ view: FullCanvasSource) -> Void)?
         /// Receives the audio levels, every ``Settings/levelIntervalMs``.
-        package var levels: @Sendable (_ levels: SoundLevels) -> Void = { _ in }
+        package var levels: @Sendable (_ levels: AudioLevels) -> Void = { _ in }
 
         /// `true` while the program makes up for missed ticks. The consumers should then wait for queue space instead
         /// of dropping video and audio.
@@ -110,7 +110,6 @@ package final class ProgramStage: Sendable {
 
     /// State that the control side reads and changes.
     struct Shared {
-        var scene: Scene
         var roster: Roster
         var volumes: [SourceID: Float]
         var soundDirty = true
@@ -124,7 +123,7 @@ package final class ProgramStage: Sendable {
 
     package let clock: ProgramClock
     private let settings: Settings
-    /// Raw value of the current ``PictureThrift``.
+    /// Raw value of the current ``OverloadFrameMode``.
     let thrift = Atomic<Int>(0)
     /// A source that is on air but whose decoded frames are not needed; see ``setUnseen(_:)``.
     let unseen = Mutex<SourceID?>(nil)
@@ -135,7 +134,7 @@ package final class ProgramStage: Sendable {
     private let started = DispatchSemaphore(value: 0)
     private let begin = Mutex<Int64?>(nil)
     /// Holds the scene on air and the content of its text and score decorations.
-    package let director: SceneDirector
+    package let director: SceneScheduler
 
     /// - Parameter machine: The clock that `clock` follows; the program thread sleeps on it until a tick is due.
     package init(
@@ -147,8 +146,8 @@ package final class ProgramStage: Sendable {
         self.outputs = outputs
         self.machine = machine
         self.shared = Mutex(
-            Shared(scene: scene, roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
-        self.director = SceneDirector(
+            Shared(roster: Roster(sources: sources), volumes: sources.mapValues(\.volume)))
+        self.director = SceneScheduler(
             canvas: settings.canvas, scene: scene,
             faces: sources.mapValues(\.face), fonts: fonts,
             isOffline: settings.isOffline, segmentTicks: settings.segmentTicks)
@@ -239,10 +238,10 @@ package final class ProgramStage: Sendable {
             return
         }
         self.director.prepareOnAir()
-        if self.settings.isOffline { CodecSlice.offline.requestForThisThread() }
+        if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
         var worker = ProgramWorker(
-            sources: self.beginSources(), player: ScenePlayer(director: self.director, machine: self.machine),
-            mixer: Mixer(
+            sources: self.beginSources(), player: SceneCompositor(director: self.director, machine: self.machine),
+            mixer: AudioMixer(
                 start: self.position(of: first),
                 rampPairs: Int64(self.settings.rampMs * self.settings.sampleRate / 1000),
                 sampleRate: Int64(self.settings.sampleRate), ducking: self.settings.ducking,
@@ -268,7 +267,7 @@ package final class ProgramStage: Sendable {
             self.run(tick, due, interval, &worker)
             tick += 1
         }
-        let end = self.position(of: tick) + Mixer.blockPairs - 1
+        let end = self.position(of: tick) + AudioMixer.blockPairs - 1
         // The last block extends beyond the last tick. A job that is shorter than its files has audio there.
         if self.settings.isOffline {
             self.awaitSources(worker.sources, self.time(of: tick), soundUntil: end, needsPicture: false)
@@ -301,7 +300,7 @@ package final class ProgramStage: Sendable {
     private func awaitSources(
         _ sources: [SourceID: Source], _ due: Int64, soundUntil position: Int64, needsPicture: Bool
     ) {
-        let sound = Mixer.wantedUntil(blockEnd: position)
+        let sound = AudioMixer.wantedUntil(blockEnd: position)
         for source in sources.values {
             source.buffer.waitUntilReady(for: due, soundPosition: sound, needsPicture: needsPicture) {
                 self.shouldStop
@@ -324,12 +323,9 @@ package final class ProgramStage: Sendable {
         let fresh = worker.player.advance(to: tick)
         let (hidden, volumes) = self.shared.withLock { shared in
             shared.tick = tick
-            if let fresh {
-                shared.scene = fresh
-                shared.soundDirty = true
-            }
+            if fresh != nil { shared.soundDirty = true }
             shared.stats.switches = worker.player.switches
-            let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared) : nil
+            let volumes: [SourceID: Float]? = shared.soundDirty ? Self.gains(shared, worker.player.scene) : nil
             shared.soundDirty = false
             return (shared.hidden, volumes)
         }
@@ -351,9 +347,9 @@ package final class ProgramStage: Sendable {
         }
     }
 
-    private static func gains(_ shared: borrowing Shared) -> [SourceID: Float] {
+    private static func gains(_ shared: borrowing Shared, _ scene: Scene?) -> [SourceID: Float] {
         var gains: [SourceID: Float] = [:]
-        for pane in shared.scene.panes where pane.audioPush && !shared.muted.contains(pane.source) {
+        for pane in scene?.panes ?? [] where pane.audioPush && !shared.muted.contains(pane.source) {
             gains[pane.source] = pane.volume ?? shared.volumes[pane.source] ?? 1
         }
         return gains
@@ -409,7 +405,7 @@ package final class ProgramStage: Sendable {
 
     private func mix(until end: Int64, _ worker: inout ProgramWorker) {
         let sources = worker.sources
-        while worker.mixer.position + Mixer.blockPairs <= end {
+        while worker.mixer.position + AudioMixer.blockPairs <= end {
             let position = worker.mixer.position
             let block = worker.mixer.nextBlock { source, range, target in
                 sources[source]?.buffer.read(range, into: &target) ?? 0
@@ -439,7 +435,7 @@ extension ProgramStage {
     package static func soundLead(fps: Int, sampleRate: Int) -> Int64 {
         let fps = Int64(max(1, fps))
         let look = TimeMath.scale(
-            Mixer.wantedUntil(blockEnd: 0), by: TimeMath.nanoseconds, over: Int64(max(1, sampleRate)))
+            AudioMixer.wantedUntil(blockEnd: 0), by: TimeMath.nanoseconds, over: Int64(max(1, sampleRate)))
         return TimeMath.nanoseconds / (fps * self.soundSteps(fps: fps)) + look
     }
 
@@ -477,7 +473,7 @@ extension ProgramStage {
         guard interval > 0 else { return }
         let position = worker.mixer.position
         // A report is due when the block crossed a multiple of the interval.
-        guard position / interval != (position &- Mixer.blockPairs) / interval else { return }
+        guard position / interval != (position &- AudioMixer.blockPairs) / interval else { return }
         self.outputs.levels(worker.mixer.levels())
     }
 }

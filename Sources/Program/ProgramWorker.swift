@@ -5,13 +5,13 @@ import MediaTypes
 struct ProgramWorker {
     /// All sources of the program.
     var sources: [SourceID: ProgramStage.Source]
-    var player: ScenePlayer
-    var mixer: Mixer
+    var player: SceneCompositor
+    var mixer: AudioMixer
     var catchUp = CatchUp()
     /// Sources that were covered by their cards at the previous tick.
     var covered: Set<SourceID> = []
     /// Buffer that is reused for every tick.
-    var presence = ScenePresence()
+    var presence = SourceVisibility()
     var repeated: [SourceID] = []
     private var selected: [SourceID: SourceBuffer.Selection] = [:]
     private var pictures: [SourceID: Picture] = [:]
@@ -34,7 +34,7 @@ struct ProgramWorker {
         swap(&pictures, &self.pictures)
     }
 
-    init(sources: [SourceID: ProgramStage.Source], player: ScenePlayer, mixer: Mixer) {
+    init(sources: [SourceID: ProgramStage.Source], player: SceneCompositor, mixer: AudioMixer) {
         self.sources = sources
         self.player = player
         self.mixer = mixer

@@ -1,6 +1,6 @@
 import LibAV
 package import MediaTypes
-import Stages
+import Threading
 
 /// A font file for drawing text. `drawtext` does not look up missing glyphs in a second font, so ``SceneFonts`` splits
 /// texts into runs of one font each.
@@ -19,10 +19,10 @@ package struct SceneFont: Sendable {
         func failure(_ what: String, fix: String = "give the path of a TrueType or OpenType file") -> MediaError {
             MediaError(.unavailable, "the font \(path) \(what)", at: "font", fix: fix)
         }
-        var unreadable: WholeRead.Failure?
+        var unreadable: FileReading.Failure?
         let tables = FontTables { offset, count in
-            do throws(WholeRead.Failure) {
-                return try WholeRead.part(of: path, at: offset, count: count)
+            do throws(FileReading.Failure) {
+                return try FileReading.part(of: path, at: offset, count: count)
             } catch {
                 unreadable = error
                 return nil

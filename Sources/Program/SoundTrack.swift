@@ -5,7 +5,7 @@ import MediaTypes
 ///
 /// States: closed → decoding (``configure(_:now:)``) → failing (``patience`` consecutive packets were damaged: the
 /// decoder is reopened, and again after as many more) → decoding. Only the first failure is reported until a packet is
-/// intact again. If formats change too often, opening is deferred: there is no decoder until ``OpeningBudget`` allows
+/// intact again. If formats change too often, opening is deferred: there is no decoder until ``DecoderOpenLimiter`` allows
 /// one for the latest format.
 struct SoundTrack {
     /// Result of ``judge(_:now:)`` for a packet.
@@ -26,10 +26,10 @@ struct SoundTrack {
     /// Number of consecutive damaged packets.
     private var damaged = 0
     private var isReported = false
-    private var openings = OpeningBudget()
+    private var openings = DecoderOpenLimiter()
     /// The format is known, but opening a decoder for it is deferred.
     private var isDeferred = false
-    private var placement: SoundPlacement
+    private var placement: AudioPlacement
     /// The next audio is placed at its timestamp and does not continue what came before.
     private var restarts = true
     private var seams = 0
@@ -37,14 +37,14 @@ struct SoundTrack {
     init(sampleRate: Int, limitPPB: Int64, place: String) {
         self.sampleRate = sampleRate
         self.place = place
-        self.placement = SoundPlacement(sampleRate: sampleRate, limitPPB: limitPPB)
+        self.placement = AudioPlacement(sampleRate: sampleRate, limitPPB: limitPPB)
     }
 
     var isOpen: Bool { self.decoder != nil }
 
     /// Opens a decoder whose audio follows that of the previous one without a gap.
     ///
-    /// - Parameter now: See ``OpeningBudget/take(now:)``.
+    /// - Parameter now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func configure(_ parameters: CodecParameters, now: Int64? = nil) throws(MediaError) {
         // Drop the old decoder even if opening fails: it would output noise for the new format.
         let before = self.decoder

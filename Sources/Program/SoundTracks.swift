@@ -3,11 +3,11 @@ import MediaKernels
 /// The audio of one source: a ring buffer for each audio track, mixed with their gains when it is read.
 ///
 /// App audio and microphone audio are two tracks of one publication, on one clock; one of them may start and stop while
-/// the other continues. Positions are sample pairs, as in ``SoundRing``.
+/// the other continues. Positions are sample pairs, as in ``AudioRing``.
 struct SoundTracks: Sendable {
     private struct Track: Sendable {
         let id: UInt8
-        var ring: SoundRing
+        var ring: AudioRing
         var gain: GainRamp
     }
 
@@ -24,9 +24,9 @@ struct SoundTracks: Sendable {
     private var readEnd: Int64?
 
     /// - Parameters:
-    ///   - fade: See ``SoundRing/init(fade:size:)``.
+    ///   - fade: See ``AudioRing/init(fade:size:)``.
     ///   - ringSize: Capacity of each track in pairs; a power of two.
-    init(fade: Int64, ringSize: Int = SoundRing.capacity) {
+    init(fade: Int64, ringSize: Int = AudioRing.capacity) {
         self.fade = fade
         self.ringSize = ringSize
     }
@@ -52,7 +52,7 @@ struct SoundTracks: Sendable {
             index = known
         } else {
             let track = Track(
-                id: id, ring: SoundRing(fade: self.fade, size: self.ringSize), gain: GainRamp(self.wanted[id] ?? 1))
+                id: id, ring: AudioRing(fade: self.fade, size: self.ringSize), gain: GainRamp(self.wanted[id] ?? 1))
             if self.tracks.count < Self.maximumTracks {
                 index = self.tracks.count
                 self.tracks.append(track)
@@ -78,7 +78,7 @@ struct SoundTracks: Sendable {
         }
     }
 
-    /// Like ``SoundRing/take(_:into:)``, for the mix of all tracks.
+    /// Like ``AudioRing/take(_:into:)``, for the mix of all tracks.
     ///
     /// - Returns: Number of pairs of the range that are not silence.
     mutating func take(_ range: Range<Int64>, into target: inout [Float]) -> Int {
@@ -86,7 +86,7 @@ struct SoundTracks: Sendable {
         if self.tracks.count == 1, self.tracks[0].gain == GainRamp(1) {
             return self.tracks[0].ring.take(range, into: &target)
         }
-        SoundMix.clear(&target)
+        AudioMix.clear(&target)
         if self.scratch.count != target.count { self.scratch = [Float](repeating: 0, count: target.count) }
         var heard = 0
         for index in self.tracks.indices {
@@ -103,7 +103,7 @@ struct SoundTracks: Sendable {
         var from = range.lowerBound
         while from < range.upperBound {
             let to = min(range.upperBound, gain.nextBend(after: from))
-            SoundMix.add(
+            AudioMix.add(
                 sound, onto: &target, pairs: Int(from &- range.lowerBound)..<Int(to &- range.lowerBound),
                 from: gain.value(at: from), to: gain.value(at: to))
             from = to

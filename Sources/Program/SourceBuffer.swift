@@ -198,9 +198,9 @@ package final class SourceBuffer: Sendable {
     private static let soundFade: Int64 = 240
     private let state: Mutex<State>
     /// What the program needs of this source.
-    package let need = SourceNeed()
+    package let need = SourceDemand()
     /// The source's coded frames, for passthrough; not used by default.
-    package let coded = CodedLane()
+    package let coded = CodedFrameQueue()
     private let changed = DispatchSemaphore(value: 0)
     private let taken = DispatchSemaphore(value: 0)
 

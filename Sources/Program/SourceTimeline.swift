@@ -3,7 +3,7 @@ package import MediaTypes
 /// Maps one source's timestamps to program time, in the same way for all its tracks, so that lip sync is kept.
 ///
 /// There are two steps. ``note(kind:pts:dts:arrival:)`` maps the timestamps of an arriving packet to the *source's
-/// time*, which is continuous and common to all tracks, even if timestamps jump, are reset or freeze (``TrackClock``).
+/// time*, which is continuous and common to all tracks, even if timestamps jump, are reset or freeze (``TimestampCorrector``).
 /// ``program(of:)`` maps source time to program time with one anchor, when the packet is due. The anchor is the
 /// smallest delay of the last seconds plus the jitter buffer, so that an unusual delay of the first packet has no
 /// lasting effect.
@@ -85,8 +85,8 @@ package struct SourceTimeline: Sendable {
     /// Current size of the jitter buffer; the network may require more than was configured.
     package private(set) var depth: Int64
     private var anchor: Int64?
-    private var video = TrackClock()
-    private var audio = TrackClock()
+    private var video = TimestampCorrector()
+    private var audio = TimestampCorrector()
     private var drift = DriftMeter()
     private var driftKind: TrackKind?
     private var jump: (kind: TrackKind, arrival: Int64, gained: Int64, shift: Int64)?
@@ -210,7 +210,7 @@ package struct SourceTimeline: Sendable {
         return Noted(pts: pts &+ shift, dts: dts &+ shift)
     }
 
-    private subscript(kind: TrackKind) -> TrackClock {
+    private subscript(kind: TrackKind) -> TimestampCorrector {
         get { kind == .video ? self.video : self.audio }
         set { if kind == .video { self.video = newValue } else { self.audio = newValue } }
     }
@@ -221,7 +221,7 @@ package struct SourceTimeline: Sendable {
 
     /// Handles the first packet of a track while the other track runs: they share a clock, unless their timestamps
     /// clearly do not.
-    private func join(_ track: inout TrackClock, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64) {
+    private func join(_ track: inout TimestampCorrector, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64) {
         let other = self[Self.other(kind)]
         guard let last = other.last, let floor = other.delays.floor else { return }
         track.join(shift: other.shift)
@@ -235,7 +235,7 @@ package struct SourceTimeline: Sendable {
     }
 
     private mutating func jumped(
-        _ track: inout TrackClock, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64, _ gained: Int64
+        _ track: inout TimestampCorrector, _ kind: TrackKind, _ dts: Int64, _ arrival: Int64, _ gained: Int64
     ) {
         let shift: Int64
         if let jump = self.jump, jump.kind != kind, arrival &- jump.arrival <= 1_000_000_000,

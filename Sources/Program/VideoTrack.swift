@@ -6,7 +6,7 @@ import MediaTypes
 /// States: closed → waiting for a key frame (``configure(_:rotation:now:)``) → decoding → failing (``patience`` packets
 /// produced no frame) → decoding again with another decoder, from a later key frame. A failure episode ends with the
 /// next frame; only its first failure is reported. If formats change too often, opening is deferred: there is no
-/// decoder until ``OpeningBudget`` allows one for the latest format.
+/// decoder until ``DecoderOpenLimiter`` allows one for the latest format.
 struct VideoTrack {
     struct Settings: Sendable {
         var threads: Int
@@ -49,7 +49,7 @@ struct VideoTrack {
     private var isFailing = false
     private var isReported = false
     private var isHolding = false
-    private var openings = OpeningBudget()
+    private var openings = DecoderOpenLimiter()
     /// The format is known, but opening a decoder for it is deferred.
     private var isDeferred = false
     /// Buffer that is reused for every packet; empty in between.
@@ -64,7 +64,7 @@ struct VideoTrack {
     /// Opens a decoder for a new format, after outputting the remaining frames of the previous one. Does nothing if the
     /// parameters are unchanged.
     ///
-    /// - Parameter now: See ``OpeningBudget/take(now:)``.
+    /// - Parameter now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func configure(_ parameters: CodecParameters, rotation: Int, now: Int64? = nil) -> Outcome {
         if self.parameters == parameters, self.decoder != nil { return Outcome() }
         var outcome = self.finish(rotation: rotation)
@@ -84,7 +84,7 @@ struct VideoTrack {
     ///   - rotation: The operator's rotation in quarter turns clockwise.
     ///   - past: Numbers of frames that will not be shown and need no conversion.
     ///   - skipsLoopFilter: See ``VideoDecoder/setSkipsLoopFilter(_:)``.
-    ///   - now: See ``OpeningBudget/take(now:)``.
+    ///   - now: See ``DecoderOpenLimiter/take(now:)``.
     mutating func decode(
         _ packet: CodedPacket, rotation: Int, past: Set<Int64> = [], skipsLoopFilter: Bool = false, now: Int64? = nil
     ) -> Outcome {

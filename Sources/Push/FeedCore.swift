@@ -55,8 +55,8 @@ package struct FeedCore: Sendable {
     package private(set) var description: FeedDescription
     /// Also makes each tag in the form of an FLV file, for HTTP-FLV viewers.
     private let makesFiles: Bool
-    private var videoTimes = TagTimes()
-    private var audioTimes = TagTimes()
+    private var videoTimes = TagTimestamps()
+    private var audioTimes = TagTimestamps()
     private var video: RTMPMediaMessage?
     private var audio: RTMPMediaMessage?
     private var waiting: [LiveTag] = []
@@ -77,7 +77,7 @@ package struct FeedCore: Sendable {
     ///
     /// - Parameters:
     ///   - size: Width and height of the video in pixels; `nil`: unchanged.
-    ///   - isPlaced: See ``TagTimes/beginStream(isPlaced:)``; `nil`: unchanged.
+    ///   - isPlaced: See ``TagTimestamps/beginStream(isPlaced:)``; `nil`: unchanged.
     package mutating func configure(
         _ parameters: CodecParameters, size: (width: Int, height: Int)? = nil, isPlaced: Bool? = nil
     ) {

@@ -1,6 +1,6 @@
 package import MediaTypes
 package import NIOCore
-package import Stages
+package import Threading
 import Synchronization
 
 /// Receives the tags of a live rendition.

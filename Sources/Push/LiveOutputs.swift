@@ -3,7 +3,7 @@ package import MediaTypes
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Stages
+import Threading
 import Synchronization
 
 /// An RTMP output whose files have been read, so that its start cannot fail.

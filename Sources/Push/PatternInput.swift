@@ -2,7 +2,7 @@ import LibAV
 import MediaKernels
 package import MediaTypes
 import RTMP
-import Stages
+import Threading
 
 /// A ``TestPattern`` encoded as by an encoder app: H.264 in real time, a key frame every two seconds, AAC.
 package final class PatternInput: PublishInput {

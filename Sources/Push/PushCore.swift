@@ -1,6 +1,6 @@
 package import MediaTypes
 import RTMP
-import Stages
+import Threading
 
 /// State machine of one RTMP output: a rendition's tags in, the bytes of its connections out, one after another.
 ///
@@ -71,11 +71,11 @@ package struct PushCore: ~Copyable {
     private let random: @Sendable () -> UInt64
     private var session: RTMPClientSession?
     private var target: RTMPURL
-    private var secrets: PushSecrets
+    private var secrets: URLSecrets
     private var redirects = 0
     private var backoff: Backoff
     private var queue = TagQueue()
-    private var ledger: AckLedger
+    private var ledger: AcknowledgementTracker
     private var droppedBefore = 0
     /// Bytes of this connection passed to the driver, and bytes accepted by the kernel.
     private var sent: UInt64 = 0
@@ -95,9 +95,9 @@ package struct PushCore: ~Copyable {
         self.settings = settings
         self.random = random
         self.target = settings.url
-        self.secrets = PushSecrets(settings.url)
+        self.secrets = URLSecrets(settings.url)
         self.backoff = Backoff(first: settings.firstRetry, longest: settings.longestRetry)
-        self.ledger = AckLedger(window: settings.acknowledgementWindow)
+        self.ledger = AcknowledgementTracker(window: settings.acknowledgementWindow)
     }
 
     /// Packets dropped so far.
@@ -222,7 +222,7 @@ package struct PushCore: ~Copyable {
         self.session = RTMPClientSession(
             url: self.target, acknowledgementWindow: self.settings.acknowledgementWindow,
             followsReconnectRequests: true)
-        self.ledger = AckLedger(window: self.settings.acknowledgementWindow)
+        self.ledger = AcknowledgementTracker(window: self.settings.acknowledgementWindow)
         (self.sent, self.flushed, self.progress) = (0, 0, now)
         self.enter(.connecting, now)
         self.actions += [.report(.connecting), .connect(self.target)]

@@ -4,7 +4,7 @@ package import MediaTypes
 import NIOCore
 import NIOPosix
 import RTMP
-import Stages
+import Threading
 import Synchronization
 
 /// Publishes one input to an RTMP server in real time, as an encoder does.

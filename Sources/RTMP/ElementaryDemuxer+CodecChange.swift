@@ -4,7 +4,7 @@ import MediaTypes
 /// Detects from the payload that the codec on a PID has changed.
 extension ElementaryDemuxer {
     /// The codec that a unit is clearly coded in, if that differs from the announced one.
-    static func change(of unit: TransportUnit, from codec: CodecName) -> CodecName? {
+    static func change(of unit: MPEGTSUnit, from codec: CodecName) -> CodecName? {
         let range = 0..<unit.payload.count
         switch codec {
         case .h264:

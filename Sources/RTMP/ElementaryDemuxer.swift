@@ -50,7 +50,7 @@ package struct ElementaryDemuxer: Sendable {
     /// - Parameters:
     ///   - arrival: Nanoseconds of the process's monotonic clock.
     ///   - items: Receives the configuration if it has changed, and the packet.
-    package mutating func receive(_ unit: TransportUnit, arrival: Int64, into items: inout [SourceItem]) {
+    package mutating func receive(_ unit: MPEGTSUnit, arrival: Int64, into items: inout [SourceItem]) {
         guard unit.track < (unit.kind == .video ? 1 : Self.maximumAudioTracks) else {
             self.counters.extraTracks += 1
             return
@@ -80,7 +80,7 @@ package struct ElementaryDemuxer: Sendable {
     // MARK: Video
 
     private mutating func picture(
-        _ unit: TransportUnit, _ codec: CodecName, _ arrival: Int64, _ items: inout [SourceItem]
+        _ unit: MPEGTSUnit, _ codec: CodecName, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         let range = 0..<unit.payload.count
         let isKey: Bool
@@ -121,7 +121,7 @@ package struct ElementaryDemuxer: Sendable {
 
     /// The timestamps of the unit. A unit without timestamps gets those of the video frame before it: only the first
     /// frame that begins in a PES packet has timestamps, and both fields of an interlaced frame often share one packet.
-    private mutating func times(ofPicture unit: TransportUnit) -> (pts: Int64, dts: Int64)? {
+    private mutating func times(ofPicture unit: MPEGTSUnit) -> (pts: Int64, dts: Int64)? {
         guard let pts = unit.pts ?? unit.dts else { return self.lastPicture }
         let dts = self.clock.unwrap(unit.dts ?? pts)
         var offset = ClockUnwrapper.step(from: unit.dts ?? pts, to: pts)
@@ -156,7 +156,7 @@ package struct ElementaryDemuxer: Sendable {
     // MARK: Audio
 
     private mutating func sound(
-        _ unit: TransportUnit, _ codec: CodecName, _ arrival: Int64, _ items: inout [SourceItem]
+        _ unit: MPEGTSUnit, _ codec: CodecName, _ arrival: Int64, _ items: inout [SourceItem]
     ) {
         var start = 0
         var samples: (count: Int64, rate: Int64)?
@@ -187,7 +187,7 @@ package struct ElementaryDemuxer: Sendable {
 
     /// The timestamp of the unit. Senders put several frames behind one timestamp; a frame without one begins where the
     /// frame before it ended.
-    private mutating func time(of unit: TransportUnit, _ samples: (count: Int64, rate: Int64)?) -> Int64? {
+    private mutating func time(of unit: MPEGTSUnit, _ samples: (count: Int64, rate: Int64)?) -> Int64? {
         let said = (unit.pts ?? unit.dts).map { self.clock.unwrap($0) }
         let reckoned = self.following[unit.track]
         guard let pts = said ?? reckoned?.pts else { return nil }

@@ -8,7 +8,7 @@ struct EnhancedState {
     /// Configurations of the audio tracks other than the main one.
     var sound: [UInt8: CodecParameters] = [:]
     /// Channel layouts from the publisher, by track.
-    var layouts: [UInt8: SoundLayout] = [:]
+    var layouts: [UInt8: ChannelLayout] = [:]
     /// The first track beyond the supported ones has been reported.
     var isExtraTold = false
 }
@@ -209,7 +209,7 @@ extension FLVDemuxer {
         let dts = self.unwrapper.unwrap(message.timestamp)
         var packet = CodedPacket(
             kind: .video, memory: message.payload, range: start..<message.payload.count, pts: dts, dts: dts,
-            timescale: 1000, isKey: KeyPicture.isKey(codec, message.payload, from: start), arrival: arrival)
+            timescale: 1000, isKey: KeyFrameCheck.isKey(codec, message.payload, from: start), arrival: arrival)
         packet.wallClock = self.takeNoted(message.timestamp, 0)
         items.append(.packet(packet))
     }
@@ -266,7 +266,7 @@ extension FLVDemuxer {
         switch type {
         case .sequenceStart:
             let said = message.payload.bytes(in: start..<message.payload.count)
-            guard let record = SoundRecord.read(said, of: codec) else {
+            guard let record = AudioConfigurationRecord.read(said, of: codec) else {
                 self.counters.badConfigurations += 1
                 return
             }
@@ -367,7 +367,7 @@ extension FLVDemuxer {
 }
 
 /// Detects from the payload whether a coded frame is a key frame.
-enum KeyPicture {
+enum KeyFrameCheck {
     static func isKey(_ codec: CodecName, _ memory: PacketMemory, from start: Int) -> Bool {
         guard let first = memory.byte(at: start) else { return false }
         switch codec {

@@ -6,33 +6,33 @@ package import MediaTypes
 /// then depending on the order nothing, `audioChannelFlags` UI32, or `audioChannelMapping` UI8 per channel.
 package enum MultichannelConfig {
     /// Bits of `AudioChannelMask` that are defined.
-    private static let defined = UInt32(1) << UInt32(SoundLayout.Speaker.allCases.count) - 1
+    private static let defined = UInt32(1) << UInt32(ChannelLayout.Speaker.allCases.count) - 1
     /// `AudioChannel.Unused` and `.Unknown`.
     private static let silent: ClosedRange<UInt8> = 0xFE...0xFF
 
     /// - Returns: nil for bytes that are truncated, contradict themselves, or name more than
-    ///   ``SoundLayout/maximumChannels`` channels or an undefined loudspeaker.
-    package static func read(_ bytes: [UInt8]) -> SoundLayout? {
+    ///   ``ChannelLayout/maximumChannels`` channels or an undefined loudspeaker.
+    package static func read(_ bytes: [UInt8]) -> ChannelLayout? {
         guard bytes.count >= 2 else { return nil }
         let count = Int(bytes[1])
         let rest = bytes.dropFirst(2)
         switch bytes[0] {
-        case 0: return SoundLayout([SoundLayout.Speaker?](repeating: nil, count: min(count, 255)))
+        case 0: return ChannelLayout([ChannelLayout.Speaker?](repeating: nil, count: min(count, 255)))
         case 1:
             guard rest.count >= 4 else { return nil }
             let mask = rest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             guard mask & ~self.defined == 0, mask.nonzeroBitCount == count else { return nil }
-            return SoundLayout(SoundLayout.Speaker.allCases.filter { mask >> UInt32($0.rawValue) & 1 == 1 })
+            return ChannelLayout(ChannelLayout.Speaker.allCases.filter { mask >> UInt32($0.rawValue) & 1 == 1 })
         case 2:
             guard rest.count >= count else { return nil }
-            var speakers: [SoundLayout.Speaker?] = []
+            var speakers: [ChannelLayout.Speaker?] = []
             for number in rest.prefix(count) {
-                let speaker = SoundLayout.Speaker(rawValue: number)
+                let speaker = ChannelLayout.Speaker(rawValue: number)
                 guard speaker != nil || self.silent.contains(number), speaker == nil || !speakers.contains(speaker)
                 else { return nil }
                 speakers.append(speaker)
             }
-            return SoundLayout(speakers)
+            return ChannelLayout(speakers)
         default: return nil
         }
     }
@@ -40,7 +40,7 @@ package enum MultichannelConfig {
     /// Adds the layout to the parameters where it makes a difference: an Opus stream without an ID header, or with one
     /// that does not define the channels (mapping family 2 and above). All other codecs describe their layout
     /// themselves.
-    package static func apply(_ layout: SoundLayout, to parameters: CodecParameters) -> CodecParameters {
+    package static func apply(_ layout: ChannelLayout, to parameters: CodecParameters) -> CodecParameters {
         guard parameters.codec == .opus else { return parameters }
         let record = parameters.configuration
         if record.isEmpty, let head = self.opusHead(layout) {
@@ -58,7 +58,7 @@ package enum MultichannelConfig {
     /// Spec: RFC 7845 §5.1, §5.1.1.2.
     ///
     /// - Returns: nil for one or two channels, which need no header, and for a custom channel order.
-    package static func opusHead(_ layout: SoundLayout) -> [UInt8]? {
+    package static func opusHead(_ layout: ChannelLayout) -> [UInt8]? {
         // Number of streams, how many of them are stereo, and the channel mapping.
         let forms: [Int: (streams: UInt8, pairs: UInt8, mapping: [UInt8])] = [
             3: (2, 1, [0, 2, 1]), 4: (2, 2, [0, 1, 2, 3]), 5: (3, 2, [0, 4, 1, 2, 3]), 6: (4, 2, [0, 4, 1, 2, 3, 5]),

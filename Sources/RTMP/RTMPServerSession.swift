@@ -45,11 +45,11 @@ package struct RTMPServerSession: ~Copyable {
     private var setupBytes = 0
     private var acknowledged: UInt64 = 0
     var acknowledgementWindow: UInt64 = 2_500_000
-    private var commandBudget: RateBudget
-    private var tinyBudget: RateBudget
-    private var metadataBudget: RateBudget
-    private var clockBudget: RateBudget
-    private var dataBudget: RateBudget
+    private var commandBudget: TokenBucket
+    private var tinyBudget: TokenBucket
+    private var metadataBudget: TokenBucket
+    private var clockBudget: TokenBucket
+    private var dataBudget: TokenBucket
     private var unknownMessages = 0
     var ownQuirks: RTMPQuirks = []
 
@@ -86,11 +86,11 @@ package struct RTMPServerSession: ~Copyable {
         self.setupBegan = now
         self.lastBytes = now
         let limits = configuration.limits
-        self.commandBudget = RateBudget(limits.commandRate, now: now)
-        self.tinyBudget = RateBudget(limits.tinyMessageRate, now: now)
-        self.metadataBudget = RateBudget((perSecond: 2, burst: 4), now: now)
-        self.clockBudget = RateBudget((perSecond: 5, burst: 10), now: now)
-        self.dataBudget = RateBudget((perSecond: 20, burst: 20), now: now)
+        self.commandBudget = TokenBucket(limits.commandRate, now: now)
+        self.tinyBudget = TokenBucket(limits.tinyMessageRate, now: now)
+        self.metadataBudget = TokenBucket((perSecond: 2, burst: 4), now: now)
+        self.clockBudget = TokenBucket((perSecond: 5, burst: 10), now: now)
+        self.dataBudget = TokenBucket((perSecond: 20, burst: 20), now: now)
     }
 
     /// Deviations of the peer from the specification so far.

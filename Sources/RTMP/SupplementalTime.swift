@@ -22,7 +22,7 @@ enum SupplementalTime {
     /// - Parameter range: NAL units with four-byte lengths that end exactly at the end of the range.
     static func find(_ memory: PacketMemory, in range: Range<Int>, timing: PictureTimingRules?) -> WallClockTime? {
         var timeCode: WallClockTime?
-        for message in SupplementalMessages(memory, in: range) {
+        for message in SEIMessages(memory, in: range) {
             switch message.type {
             case 1 where timeCode == nil: timeCode = timing?.time(of: message.payload)
             case 5: if let time = self.userData(message.payload) { return time }
@@ -32,7 +32,7 @@ enum SupplementalTime {
         return timeCode
     }
 
-    private static func userData(_ payload: PayloadBytes) -> WallClockTime? {
+    private static func userData(_ payload: NALPayloadReader) -> WallClockTime? {
         guard payload.left > 16 else { return nil }
         var body = payload
         var (isMicroseconds, isNanoseconds) = (true, true)
@@ -47,7 +47,7 @@ enum SupplementalTime {
     }
 
     /// Reads a status byte, then eight bytes with 0xFF after the second, fourth and sixth.
-    private static func stamp(_ body: PayloadBytes, _ unit: Int64) -> WallClockTime? {
+    private static func stamp(_ body: NALPayloadReader, _ unit: Int64) -> WallClockTime? {
         var body = body
         guard body.next() != nil else { return nil }
         var value: UInt64 = 0
@@ -65,7 +65,7 @@ enum SupplementalTime {
     }
 
     /// Reads the 13 digits after `"ts":`.
-    private static func member(_ text: PayloadBytes) -> WallClockTime? {
+    private static func member(_ text: NALPayloadReader) -> WallClockTime? {
         var text = text
         // Number of characters of the key matched so far.
         var matched = 0
@@ -80,7 +80,7 @@ enum SupplementalTime {
     }
 
     /// Reads a colon and 13 digits, with spaces before either.
-    private static func number(_ text: PayloadBytes) -> Int64? {
+    private static func number(_ text: NALPayloadReader) -> Int64? {
         var text = text
         guard self.behindSpaces(&text) == UInt8(ascii: ":") else { return nil }
         var next = self.behindSpaces(&text)
@@ -95,7 +95,7 @@ enum SupplementalTime {
         return count == self.digits ? number : nil
     }
 
-    private static func behindSpaces(_ text: inout PayloadBytes) -> UInt8? {
+    private static func behindSpaces(_ text: inout NALPayloadReader) -> UInt8? {
         var byte = text.next()
         while byte == UInt8(ascii: " ") { byte = text.next() }
         return byte

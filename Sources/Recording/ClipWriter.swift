@@ -40,7 +40,7 @@ package struct ClipWriter: Sendable {
     }
 
     /// The slots that overlap a range of program dates, in order.
-    package static func slots(_ slots: [KeptSlot], in range: Range<Int64>) -> [KeptSlot] {
+    package static func slots(_ slots: [ListedSegmentSet], in range: Range<Int64>) -> [ListedSegmentSet] {
         slots.filter { slot in
             guard let dates = self.dates(of: slot) else { return false }
             return dates.overlaps(range)
@@ -48,14 +48,14 @@ package struct ClipWriter: Sendable {
     }
 
     /// Program dates from the first slot to the end of the last; `nil` without slots.
-    package static func dates(of slots: [KeptSlot]) -> Range<Int64>? {
+    package static func dates(of slots: [ListedSegmentSet]) -> Range<Int64>? {
         guard let first = slots.first.flatMap({ self.dates(of: $0) }),
             let last = slots.last.flatMap({ self.dates(of: $0) }), first.lowerBound < last.upperBound
         else { return nil }
         return first.lowerBound..<last.upperBound
     }
 
-    private static func dates(of slot: KeptSlot) -> Range<Int64>? {
+    private static func dates(of slot: ListedSegmentSet) -> Range<Int64>? {
         guard let segment = (slot.tracks.first { $0.kind == .video } ?? slot.tracks.first)?.segment,
             segment.duration.ticks > 0
         else { return nil }
@@ -63,7 +63,7 @@ package struct ClipWriter: Sendable {
     }
 
     /// Slots of a recording followed by the listed slots after them; `nil` if slots between the two are missing.
-    package static func joined(_ recorded: [KeptSlot], _ listed: [KeptSlot]) -> [KeptSlot]? {
+    package static func joined(_ recorded: [ListedSegmentSet], _ listed: [ListedSegmentSet]) -> [ListedSegmentSet]? {
         guard let first = listed.first?.mediaSequence else { return recorded }
         let older = recorded.filter { $0.mediaSequence < first }
         guard let last = older.last?.mediaSequence else { return listed }
@@ -96,7 +96,7 @@ package struct ClipWriter: Sendable {
     /// - Throws: ``MediaError/Code/notFound`` for a file that has already been deleted,
     ///   ``MediaError/Code/notCreatable``, ``MediaError/Code/diskFull``. No files are kept then.
     package func hold(
-        _ slots: [KeptSlot], id: String, source: (String) -> String?
+        _ slots: [ListedSegmentSet], id: String, source: (String) -> String?
     ) throws(MediaError) -> Hold {
         let folder = RecordingFolder(path: "\(self.holds)/\(Self.holdMark)\(id)")
         var names: Set<String> = []
@@ -124,10 +124,10 @@ package struct ClipWriter: Sendable {
     }
 
     /// The slots with only the tracks of the clip.
-    private func chosen(_ slots: [KeptSlot]) -> [KeptSlot] {
+    private func chosen(_ slots: [ListedSegmentSet]) -> [ListedSegmentSet] {
         let names = [self.movie.video, self.movie.audio]
         return slots.map { slot in
-            KeptSlot(
+            ListedSegmentSet(
                 mediaSequence: slot.mediaSequence, incarnation: slot.incarnation, frames: slot.frames,
                 tracks: slot.tracks.filter { names.contains($0.name) })
         }
@@ -172,8 +172,8 @@ package struct ClipWriter: Sendable {
     /// - Throws: ``MediaError/Code/outputLost``, ``MediaError/Code/diskFull``, ``MediaError/Code/invalidData``,
     ///   ``MediaError/Code/rejected`` if the name exists, and the error of `reason`.
     package func write(
-        _ name: String, id: String, of slots: [KeptSlot], from hold: Hold,
-        opened: @escaping (KeptSlot.Track, [UInt8]) -> [UInt8]? = { $1 },
+        _ name: String, id: String, of slots: [ListedSegmentSet], from hold: Hold,
+        opened: @escaping (ListedSegmentSet.Track, [UInt8]) -> [UInt8]? = { $1 },
         recorded: @escaping (String) -> [UInt8]? = { _ in nil }, until reason: () -> MediaError? = { nil }
     ) throws(MediaError) -> Made {
         let slots = self.chosen(Self.slots(slots, in: self.range))
@@ -185,7 +185,7 @@ package struct ClipWriter: Sendable {
         let origin =
             segment.programDate
             &- TimeMath.rescale(segment.start, from: Int64(segment.duration.timescale), to: TimeMath.nanoseconds)
-        var tracks: [String: KeptSlot.Track] = [:]
+        var tracks: [String: ListedSegmentSet.Track] = [:]
         for track in slots.flatMap(\.tracks) { tracks[track.segment.uri] = track }
         func bytes(_ name: String) -> [UInt8]? {
             guard hold.names.contains(name) else { return recorded(name) }

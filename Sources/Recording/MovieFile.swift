@@ -6,7 +6,7 @@ import Packager
 struct MovieFile {
     let movie: RecordingSettings.Movie
     /// In the order of their sequence numbers.
-    let slots: [KeptSlot]
+    let slots: [ListedSegmentSet]
     let chapters: [Chapter]
     let title: String?
     /// The shown range of the room's time, in nanoseconds since its origin; `nil`: everything.
@@ -47,11 +47,11 @@ struct MovieFile {
     ) throws(MediaError) -> Made {
         var video: MovieTrack?
         var audio: MovieTrack?
-        var heads: [String: TrackHead] = [:]
+        var heads: [String: TrackParameters] = [:]
         try self.segments(step) { track, slot, bytes throws(MediaError) in
             let uri = track.segment.map.uri
             if heads[uri] == nil {
-                guard let bytes = self.read(uri), let head = TrackHead(bytes) else { throw self.damaged(uri) }
+                guard let bytes = self.read(uri), let head = TrackParameters(bytes) else { throw self.damaged(uri) }
                 heads[uri] = head
             }
             guard let head = heads[uri], let samples = SegmentSamples(bytes) else {
@@ -86,7 +86,7 @@ struct MovieFile {
     /// The segments in file order: for each slot the video, then the audio.
     private func segments(
         _ step: (Int) throws(MediaError) -> Void,
-        _ body: (KeptSlot.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void
+        _ body: (ListedSegmentSet.Track, _ slot: Int, [UInt8]) throws(MediaError) -> Void
     ) throws(MediaError) {
         for (index, slot) in self.slots.enumerated() {
             for (name, kind) in [(self.movie.video, TrackKind.video), (self.movie.audio, .audio)] {

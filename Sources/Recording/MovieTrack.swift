@@ -34,7 +34,7 @@ struct MovieTrack: Sendable {
     private(set) var firstDecodeTime: Int64?
     private var nextDecodeTime: Int64 = 0
 
-    init(_ head: TrackHead) {
+    init(_ head: TrackParameters) {
         self.kind = head.kind
         self.timescale = head.timescale
     }
@@ -54,7 +54,7 @@ struct MovieTrack: Sendable {
     /// Adds a segment.
     ///
     /// - Returns: False if the segment belongs to another kind of track; nothing is changed then.
-    mutating func append(_ segment: SegmentSamples, head: TrackHead, slot: Int) -> Bool {
+    mutating func append(_ segment: SegmentSamples, head: TrackParameters, slot: Int) -> Bool {
         guard head.kind == self.kind, head.timescale == self.timescale else { return false }
         let entry: Int
         if let known = self.entries.firstIndex(of: head.entry) {

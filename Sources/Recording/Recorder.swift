@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// The live playlists wait for a write at most ``patience``. After a timeout they do not wait again until the recorder
 /// has caught up. A failed write stops the recording, not the room. Recording can be resumed later, with a hole.
-package final class Recorder: SlotKeeping {
+package final class Recorder: ListingObserver {
     /// Events that are reported to the room.
     package enum Event: Sendable {
         /// Recording has stopped; the existing media stays and is finished when the room ends.
@@ -69,7 +69,7 @@ package final class Recorder: SlotKeeping {
     /// Path of a file of the live output.
     private let source: @Sendable (String) -> String?
     /// The decrypted bytes of an encrypted output's segment.
-    private let clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
+    private let clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)?
     private let report: @Sendable (Event) -> Void
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "recording")
@@ -89,7 +89,7 @@ package final class Recorder: SlotKeeping {
     ///   ``MediaError/Code/invalidData`` for a damaged journal.
     package static func open(
         _ settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
-        clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)? = nil, report: @escaping @Sendable (Event) -> Void
+        clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)? = nil, report: @escaping @Sendable (Event) -> Void
     ) throws(MediaError) -> Recorder {
         try DirectoryStore(directory: settings.directory).prepare()
         let folder = RecordingFolder(path: settings.directory)
@@ -114,7 +114,7 @@ package final class Recorder: SlotKeeping {
         return recorder
     }
 
-    private func movieBytes(of slot: KeptSlot) -> Int64 {
+    private func movieBytes(of slot: ListedSegmentSet) -> Int64 {
         self.movies.reduce(Int64(0)) { sum, movie in
             slot.tracks.reduce(sum) { sum, track in
                 let isIn = !track.segment.gap && (track.name == movie.video || track.name == movie.audio)
@@ -125,7 +125,7 @@ package final class Recorder: SlotKeeping {
 
     private init(
         folder: RecordingFolder, settings: RecordingSettings, source: @escaping @Sendable (String) -> String?,
-        clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?, report: @escaping @Sendable (Event) -> Void
+        clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)?, report: @escaping @Sendable (Event) -> Void
     ) {
         self.folder = folder
         self.source = source
@@ -155,7 +155,7 @@ package final class Recorder: SlotKeeping {
     /// file.
     private var isWhole: Bool { self.folder.read(RecordingJournal.name)?.last == UInt8(ascii: "\n") }
 
-    package func keep(_ slot: KeptSlot) {
+    package func keep(_ slot: ListedSegmentSet) {
         let (source, clear) = (self.source, self.clear)
         self.work { folder throws(MediaError) in
             var taken: [String] = []
@@ -233,7 +233,7 @@ package final class Recorder: SlotKeeping {
     /// The slots recorded so far. Reads the disk.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/invalidData``.
-    package func recordedSlots() throws(MediaError) -> [KeptSlot] {
+    package func recordedSlots() throws(MediaError) -> [ListedSegmentSet] {
         try RecordingFinisher.journal(in: self.folder).slots
     }
 

@@ -5,7 +5,7 @@ import Packager
 /// slot's line, one per track with key frames. Without them the I-frame playlist has gaps.
 extension RecordingJournal {
     /// `keys`, media sequence, track, and for each key frame its start, offset and size.
-    static func keysLine(_ track: KeptSlot.Track, of slot: KeptSlot) -> String? {
+    static func keysLine(_ track: ListedSegmentSet.Track, of slot: ListedSegmentSet) -> String? {
         guard !track.segment.keyFrames.isEmpty else { return nil }
         let numbers = track.segment.keyFrames.flatMap { [$0.start, Int64($0.offset), Int64($0.byteCount)] }
         return (["keys", "\(slot.mediaSequence)", track.name] + numbers.map { "\($0)" }).joined(separator: "\t") + "\n"
@@ -32,10 +32,10 @@ extension RecordingJournal {
             else { return false }
             frames.append(KeyFrame(start: start, offset: Int(offset), byteCount: Int(count)))
         }
-        tracks[place] = KeptSlot.Track(
+        tracks[place] = ListedSegmentSet.Track(
             name: tracks[place].name, kind: tracks[place].kind, segment: segment.with(keyFrames: frames))
         self.replaceLast(
-            KeptSlot(
+            ListedSegmentSet(
                 mediaSequence: slot.mediaSequence, incarnation: slot.incarnation, frames: slot.frames, tracks: tracks))
         return true
     }

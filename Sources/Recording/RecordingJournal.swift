@@ -15,7 +15,7 @@ package struct RecordingJournal: Sendable, Hashable {
 
     package private(set) var roomID: String
     /// In the order of their sequence numbers.
-    package private(set) var slots: [KeptSlot] = []
+    package private(set) var slots: [ListedSegmentSet] = []
     package private(set) var ranges: [DateRange] = []
     /// Index into ``ranges`` by ID.
     private var places: [String: Int] = [:]
@@ -37,7 +37,7 @@ package struct RecordingJournal: Sendable, Hashable {
         "recording\t\(self.version)\t\(roomID)\n"
     }
 
-    package static func line(_ slot: KeptSlot) -> String {
+    package static func line(_ slot: ListedSegmentSet) -> String {
         var fields = [slot.mediaSequence, slot.incarnation, slot.frames.lowerBound, slot.frames.upperBound].map {
             "\($0)"
         }
@@ -130,7 +130,7 @@ package struct RecordingJournal: Sendable, Hashable {
         return true
     }
 
-    private mutating func add(_ slot: KeptSlot) {
+    private mutating func add(_ slot: ListedSegmentSet) {
         // A stopped worker continued after a newer one had started.
         guard slot.incarnation >= self.incarnation else {
             self.replaced.formUnion(slot.tracks.map(\.segment.uri))
@@ -146,7 +146,7 @@ package struct RecordingJournal: Sendable, Hashable {
     }
 
     /// Replaces the last slot by one with more detail.
-    mutating func replaceLast(_ slot: KeptSlot) {
+    mutating func replaceLast(_ slot: ListedSegmentSet) {
         self.slots.removeLast()
         self.slots.append(slot)
     }
@@ -154,12 +154,12 @@ package struct RecordingJournal: Sendable, Hashable {
     /// Larger ticks mean damage; the sum of a few stays far inside 64 bits.
     private static let largest: Int64 = 1 << 56
 
-    private static func slot(_ fields: [String]) -> KeptSlot? {
+    private static func slot(_ fields: [String]) -> ListedSegmentSet? {
         let head = fields.prefix(5).dropFirst().compactMap { Self.number($0) }
         guard head.count == 4, head[2] <= head[3], (fields.count - 5).isMultiple(of: 10), fields.count > 5 else {
             return nil
         }
-        var tracks: [KeptSlot.Track] = []
+        var tracks: [ListedSegmentSet.Track] = []
         for first in stride(from: 5, to: fields.count, by: 10) {
             let numbers = fields[(first + 4)..<(first + 10)].compactMap { Self.number($0) }
             let names = [fields[first], fields[first + 2], fields[first + 3]]
@@ -174,9 +174,9 @@ package struct RecordingJournal: Sendable, Hashable {
                 duration: MediaDuration(ticks: numbers[1], timescale: timescale), programDate: numbers[3],
                 map: InitializationSegment(uri: names[2]), discontinuity: numbers[5] & 1 != 0,
                 gap: numbers[5] & 2 != 0, byteCount: bytes, independent: numbers[5] & 4 != 0)
-            tracks.append(KeptSlot.Track(name: names[0], kind: kind, segment: segment))
+            tracks.append(ListedSegmentSet.Track(name: names[0], kind: kind, segment: segment))
         }
-        return KeptSlot(
+        return ListedSegmentSet(
             mediaSequence: head[0], incarnation: head[1], frames: head[2]..<head[3], tracks: tracks)
     }
 

@@ -5,7 +5,7 @@ import Packager
 /// The playlists of a finished recording: the same segments under the same names, from the first to the last, with
 /// `EXT-X-PLAYLIST-TYPE:VOD`. Spec: rfc8216bis §4.4.3.5, §6.2.1.
 struct VODPlaylists: Sendable {
-    let slots: [KeptSlot]
+    let slots: [ListedSegmentSet]
     let ranges: [DateRange]
 
     /// Name and text of each media playlist, in the order of the tracks.
@@ -73,7 +73,7 @@ struct VODPlaylists: Sendable {
 
     private func dateRanges(_ segments: [Segment]) -> DateRangeList {
         var list = DateRangeList()
-        let places = SegmentPlaces(segments.map(\.programDate))
+        let places = SegmentDateIndex(segments.map(\.programDate))
         let changes = self.ranges.flatMap { range -> [(Int64, DateRange.Change)] in
             let opened = DateRange(
                 id: range.id, rangeClass: range.rangeClass, start: range.start, attributes: range.attributes)

@@ -1,26 +1,9 @@
+package import Control
 import MediaTypes
 
 /// What is wrong with the room now, and what was lately. Pure; times are the wall clock's, in nanoseconds since the Unix epoch.
 package struct AlarmBook: Sendable {
-    /// One thing that is wrong. Two of the same type and subject are one alarm.
-    package struct Alarm: Sendable, Hashable {
-        /// Dotted, such as `source.lost`.
-        package var type: String
-        /// `alert_1`, `alert_2` or `alert_3`, from what is to be known to what viewers notice.
-        package var severity: String
-        /// What it concerns: `source`, `encoder`, `output`, `config`, `listener`; and which of them.
-        package var kind: String
-        package var subject: String?
-        package var message: String
-
-        package init(_ type: String, _ severity: String, kind: String, subject: String? = nil, message: String) {
-            self.type = type
-            self.severity = severity
-            self.kind = kind
-            self.subject = subject
-            self.message = message
-        }
-    }
+    package typealias Alarm = RoomAlarm
 
     package struct Entry: Sendable, Hashable {
         /// From 1, in the order in which they were set; no two of a book have the same.
@@ -94,23 +77,5 @@ package struct AlarmBook: Sendable {
             self.entries.remove(at: old)
         }
         return over + new
-    }
-}
-
-extension SourceHealth.Cause {
-    /// Its type among the alarms. None is the name of a state of the source: an event of that name says something else.
-    package var alarmType: String {
-        switch self {
-        case .fps: "source.fps_low"
-        case .gap: "source.gap"
-        case .network: "source.network_slow"
-        case .bitrate: "source.bitrate_low"
-        case .skew: "source.av_skew"
-        case .keyInterval: "source.long_gop"
-        case .jitterBuffer: "source.jitter"
-        case .decodeErrors: "source.decode_errors"
-        case .workerLag: "encoder.lagging"
-        case .absent: "source.lost"
-        }
     }
 }

@@ -7,13 +7,13 @@ struct AudioLevelReports: Sendable {
     static let limit = 16
 
     /// The last measurement; `nil` before the first.
-    private(set) var latest: SoundLevels?
-    private var untold: [SoundLevels] = []
+    private(set) var latest: AudioLevels?
+    private var untold: [AudioLevels] = []
 
     init() { self.untold.reserveCapacity(Self.limit) }
 
     /// Notes a measurement; drops the report of it if ``limit`` of them wait. No allocation.
-    mutating func note(_ levels: SoundLevels) {
+    mutating func note(_ levels: AudioLevels) {
         self.latest = levels
         if self.untold.count < Self.limit { self.untold.append(levels) }
     }
@@ -23,5 +23,5 @@ struct AudioLevelReports: Sendable {
     /// Takes the reports that wait, in order.
     ///
     /// - Parameter storage: An empty array with room for ``limit`` reports, which is filled from now on.
-    mutating func takeUntold(leaving storage: inout [SoundLevels]) { swap(&storage, &self.untold) }
+    mutating func takeUntold(leaving storage: inout [AudioLevels]) { swap(&storage, &self.untold) }
 }

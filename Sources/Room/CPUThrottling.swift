@@ -1,4 +1,4 @@
-import Stages
+import Threading
 
 /// How often, and for how long, a process might not run because the CPU time its cgroup may take was used up.
 ///
@@ -57,7 +57,7 @@ package struct CPUThrottling: Sendable, Hashable {
     /// Of this process until now.
     static var ofThisProcess: CPUThrottling {
         func text(_ path: String) -> String {
-            String(decoding: WholeRead.tail(of: path, limit: 4_096), as: UTF8.self)
+            String(decoding: FileReading.tail(of: path, limit: 4_096), as: UTF8.self)
         }
         for place in self.places(membership: text("/proc/self/cgroup")) {
             let statistics = text(place)

@@ -2,7 +2,7 @@ import Dispatch
 package import MediaTypes
 import Packager
 package import PipelineSpec
-package import Stages
+package import Threading
 import Synchronization
 
 /// Where ``CommandStore`` writes.

@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 package import MediaTypes
 package import PipelineSpec
 
@@ -63,7 +63,7 @@ extension CommandedState {
 
     private func hash(of member: FileMember, in file: RoomDocument) -> String {
         let value = member.value(in: file).map { $0.canonical.text() } ?? "absent"
-        return SealedKey.digest(of: value, salt: self.salt, bytes: 12)
+        return HashedStreamKey.digest(of: value, salt: self.salt, bytes: 12)
     }
 
     /// The file says something else of the member than the writer's file did. False if the writer has not said what it was.

@@ -1,6 +1,7 @@
 import Control
 import MediaTypes
 import PipelineSpec
+import RoomScenes
 
 extension CommandedState {
     /// What came of reading a file.

@@ -1,6 +1,7 @@
 package import Control
 package import MediaTypes
 package import PipelineSpec
+package import RoomScenes
 
 /// What operators have commanded and a successor restores: the content of `commands.json`.
 ///
@@ -174,7 +175,7 @@ package struct CommandedState: Sendable, Equatable {
     package var incarnation: Int64 = 0
     /// Successors that restored this and have not lived for ``Resumption/probation`` yet.
     package var attempts = 0
-    /// See `ControlLedger`.
+    /// See `CommandRevisions`.
     package var revision: Int64 = 1
     /// The room is to end.
     package var isEnded = false

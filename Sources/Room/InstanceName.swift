@@ -3,7 +3,7 @@
 #elseif canImport(Musl)
     import Musl
 #endif
-import Stages
+import Threading
 
 /// What tells this worker from the room's others, as its engine calls it: for log lines.
 package enum InstanceName {
@@ -21,7 +21,7 @@ package enum InstanceName {
     /// This process's.
     package static var ofThisProcess: String {
         // The name gethostname(2) gives, without its buffer.
-        let host = String(decoding: WholeRead.tail(of: "/proc/sys/kernel/hostname", limit: 256), as: UTF8.self)
+        let host = String(decoding: FileReading.tail(of: "/proc/sys/kernel/hostname", limit: 256), as: UTF8.self)
         return self.of(
             variable: { getenv($0).map { String(cString: $0) } },
             host: host.split(whereSeparator: \.isNewline).first.map(String.init) ?? "localhost", process: getpid())

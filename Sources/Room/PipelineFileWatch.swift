@@ -1,5 +1,5 @@
 package import Control
-import Stages
+import Threading
 
 /// Follows the pipeline file of a running room: another version of it is handed on once, and what is wrong with it told once.
 ///
@@ -8,8 +8,8 @@ import Stages
 /// *refused*, or → *early* (it fits only later, and is tried again, after ever more looks); from each, a version that is taken →
 /// taken. The thread that has the watch calls ``look(isTold:)``.
 package struct PipelineFileWatch: Sendable {
-    /// What ``FileMark`` says; `nil` if there is no file.
-    private struct Seen: Equatable { let mark: FileMark? }
+    /// What ``FileVersion`` says; `nil` if there is no file.
+    private struct Seen: Equatable { let mark: FileVersion? }
 
     private struct State {
         /// The version that was taken last.
@@ -64,7 +64,7 @@ package struct PipelineFileWatch: Sendable {
     /// - Parameter isTold: Reads it even if it seems to be what it was, and says at once what is wrong with it.
     package mutating func look(isTold: Bool = false) {
         // Before it is read: what changes in between is seen by the next look.
-        let seen = Seen(mark: FileMark(path: self.path))
+        let seen = Seen(mark: FileVersion(path: self.path))
         guard isTold || seen != self.state.seen else { return }
         if !isTold, let early = self.state.early, early.seen == seen, early.wait > 0 {
             self.state.early?.wait -= 1
@@ -98,8 +98,8 @@ package struct PipelineFileWatch: Sendable {
     }
 
     private func read() throws(ControlFailure) -> [UInt8] {
-        do throws(WholeRead.Failure) {
-            return try WholeRead.regular(self.path, limit: Self.limit)
+        do throws(FileReading.Failure) {
+            return try FileReading.regular(self.path, limit: Self.limit)
         } catch {
             throw .invalidFormat(
                 "the pipeline file \(error.text)", fix: "put the file back; the room runs by the one it has")

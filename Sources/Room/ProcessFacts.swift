@@ -4,7 +4,7 @@
     import Musl
 #endif
 import Control
-import Stages
+import Threading
 
 /// What the kernel says of this process.
 enum ProcessFacts {
@@ -19,7 +19,7 @@ enum ProcessFacts {
     ///
     /// Spec: proc(5), /proc/pid/statm.
     static var residentBytes: Int64 {
-        let fields = String(decoding: WholeRead.tail(of: "/proc/self/statm", limit: 256), as: UTF8.self).split(
+        let fields = String(decoding: FileReading.tail(of: "/proc/self/statm", limit: 256), as: UTF8.self).split(
             separator: " ")
         guard fields.count > 1, let pages = Int64(fields[1]) else { return 0 }
         return pages.multipliedReportingOverflow(by: Int64(sysconf(Int32(_SC_PAGESIZE)))).partialValue

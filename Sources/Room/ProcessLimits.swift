@@ -4,7 +4,7 @@
     import Musl
 #endif
 package import MediaTypes
-import Stages
+import Threading
 
 /// What the operating system lets this process have, judged before the first event loop and the first thread: without a file
 /// descriptor or memory for them the process would end by a signal, and nobody would learn why.
@@ -132,7 +132,9 @@ package struct ProcessLimits: Sendable, Equatable {
         }
         limits.addressSpace = limit(RLIMIT_AS)
         limits.data = limit(RLIMIT_DATA)
-        func text(_ path: String) -> String { String(decoding: WholeRead.tail(of: path, limit: 4_096), as: UTF8.self) }
+        func text(_ path: String) -> String {
+            String(decoding: FileReading.tail(of: path, limit: 4_096), as: UTF8.self)
+        }
         // Spec: proc(5), /proc/pid/statm: the first field is the size of the program, in pages.
         if let pages = text("/proc/self/statm").split(separator: " ").first.flatMap({ Int64($0) }) {
             limits.mapped = pages.multipliedReportingOverflow(by: Int64(sysconf(Int32(_SC_PAGESIZE)))).partialValue

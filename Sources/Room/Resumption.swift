@@ -1,9 +1,9 @@
-import Admission
+import PublishAuth
 import Control
 import MediaTypes
 import Packager
 import PipelineSpec
-import Stages
+import Threading
 
 /// What a worker goes on with: the commanded state of the worker before it, judged against the pipeline file of now.
 package struct Resumption: Sendable {

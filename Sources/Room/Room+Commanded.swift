@@ -1,8 +1,9 @@
-import Admission
+import PublishAuth
 package import Control
-import MediaTypes
-import PipelineSpec
+package import MediaTypes
+package import PipelineSpec
 import Program
+package import RoomScenes
 
 /// Writes down what commands have changed, after it has come into force.
 extension Room {
@@ -25,42 +26,38 @@ extension Room {
 
     // MARK: Scenes
 
-    /// Writes down what is on air, what will be, and what countdowns say. The caller holds the value.
-    ///
-    /// The scene that was asked for counts; a fallback scene may be on air in its place.
-    func noteCommanded(_ desk: SceneDesk, _ value: borrowing RoomState) {
+    // The scene that was asked for counts; a fallback scene may be on air in its place.
+    package func saveSchedule(_ scenes: ScenesState, _ context: ScenesContext) {
         guard let commands = self.commands else { return }
-        let (wanted, file) = (value.life.wanted.id, value.documents.running.program.scene)
+        let (schedule, wanted) = (scenes.schedule, scenes.life.wanted.sceneID)
+        let file = context.pipeline.program.scene
         commands.update(.now) { state in
-            let onAir = desk.onAir.sceneID == wanted
+            let onAir = schedule.onAir.sceneID == wanted
             let showing = CommandedState.Showing(
-                scene: wanted, tick: desk.onAir.tick, ends: onAir ? desk.onAir.ends : [:])
+                scene: wanted, tick: schedule.onAir.tick, ends: onAir ? schedule.onAir.ends : [:])
             if wanted != file || state.onAir != nil { state.setOnAir(showing) }
-            state.upcoming = desk.upcoming.map {
+            state.upcoming = schedule.upcoming.map {
                 CommandedState.Showing(scene: $0.sceneID, tick: $0.tick, ends: $0.ends, transition: $0.transition)
             }
-            state.countdowns = desk.countdowns.told
+            state.countdowns = schedule.countdowns.told
         }
     }
 
-    /// Writes down what texts and score bars say.
-    func noteCommanded(_ overlays: SceneMapping.Overlays) {
+    package func saveOverlays(_ overlays: SceneMapping.Overlays) {
         self.commands?.update(.soon) { state in
             state.texts = overlays.texts
             state.scores = overlays.scores.mapValues { CommandedState.Score(left: $0.left, right: $0.right) }
         }
     }
 
-    /// A command has put a scene.
-    func noteCommanded(scene id: String, revision: Int, _ body: [UInt8]) {
+    package func saveScene(_ sceneID: String, revision: Int, _ body: [UInt8]) {
         self.commands?.update(.now) { state in
             let body = JSONParser.parse(body).root?.bare
-            state.setScene(id, CommandedState.SceneChange(revision: revision, body: body))
+            state.setScene(sceneID, CommandedState.SceneChange(revision: revision, body: body))
         }
     }
 
-    /// A command has removed a scene.
-    func noteRemoved(scene: PipelineSpec.Scene) {
+    package func saveRemoval(of scene: PipelineSpec.Scene) {
         let isOfFile = self.pipeline.scene(scene.sceneID) != nil
         self.commands?.update(.now) { state in
             guard isOfFile || state.scenes[scene.sceneID] != nil else { return }
@@ -71,8 +68,7 @@ extension Room {
 
     // MARK: The PK
 
-    /// A phase of the PK has begun.
-    func noteCommanded(_ life: RoomLife) {
+    package func savePK(_ life: RoomLife) {
         guard let commands = self.commands else { return }
         let (phases, scenes) = (life.phases, life.commandedScenes)
         let (since, end) = (self.roomTime(ofLife: phases.since), phases.endsAt.map { self.roomTime(ofLife: $0) })
@@ -107,7 +103,7 @@ extension Room {
     }
 
     /// - Parameter until: On the wall clock; `nil`: the source may be published.
-    func noteRefused(_ source: SourceID, until: Int64?) {
+    package func noteRefused(_ source: SourceID, until: Int64?) {
         let until = until.map { self.roomTime(ofWall: $0) }
         self.commands?.update(.now) { $0.change(source) { $0.refusedUntil = until } }
     }
@@ -129,12 +125,12 @@ extension Room {
         }
         guard let commands = self.commands, let file = self.value.withLock({ $0.documents.file }) else { return }
         let salt = commands.value.salt
-        let edits = document.edits(from: file) { SealedKey.seal($0, salt: salt) }
+        let edits = document.edits(from: file) { HashedStreamKey.seal($0, salt: salt) }
         let (old, new) = (before.pipeline, document.pipeline)
         let changed = Set(old.scenes.map(\.sceneID) + new.scenes.map(\.sceneID)).filter {
             old.scene($0) != new.scene($0)
         }
-        let shelf = self.value.withLock(\.scenes.shelf)
+        let shelf = self.value.withLock(\.scenes.schedule.shelf)
         commands.update(.now) { state in
             // They leave with a later tick: a successor must not restore what was commanded of them meanwhile.
             for source in old.sources where new.source(source.id) == nil { state.forget(source.id) }
@@ -159,7 +155,7 @@ extension Room {
     package var commandMemory: CommandMemory {
         guard let state = self.commands?.value else { return CommandMemory() }
         return CommandMemory(revision: state.revision, replies: state.replies) { [salt = state.salt] in
-            SealedKey.digest(of: $0, salt: salt, bytes: 12)
+            HashedStreamKey.digest(of: $0, salt: salt, bytes: 12)
         }
     }
 
@@ -173,7 +169,7 @@ extension Room {
             state.revision = max(state.revision, record.revision)
             guard let kept = record.reply, !state.replies.contains(where: { $0.key == kept.key }) else { return }
             state.replies.append(kept)
-            if state.replies.count > ControlLedger.keyCapacity { state.replies.removeFirst() }
+            if state.replies.count > CommandRevisions.keyCapacity { state.replies.removeFirst() }
         }
         commands.end(waits: waits) { durability in
             switch durability {

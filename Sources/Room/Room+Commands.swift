@@ -11,7 +11,7 @@ extension Room {
         try self.documentTurn.withLock { _ throws(ControlFailure) in
             let pipeline = self.pipeline
             let output = try Self.output(id, in: pipeline)
-            guard case .rtmp(let push) = output, try self.restart(push, in: pipeline) else {
+            guard case .rtmp(let push) = output, try self.outputs.pushes.restart(push, in: pipeline) else {
                 throw ControlFailure(
                     code: "requestFailed", number: 1417, status: 409,
                     what: "\(id) is of the type \(output.typeName), which has no connection to begin anew",
@@ -34,7 +34,7 @@ extension Room {
         let (recorder, frame) = try self.recorder(of: id)
         do throws(MediaError) {
             if let path = try recorder.start(at: frame) {
-                self.value.withLock { $0.disk.recordingBegan() }
+                self.withOutputs { $0.disk.recordingBegan() }
                 self.events.emit("output.started", ["outputId": .string(id), "path": .string(path)])
             }
         } catch {
@@ -61,7 +61,7 @@ extension Room {
     }
 
     /// What records a record output, and the frame on air; `nil`: the program has not begun.
-    private func recorder(of id: String) throws(ControlFailure) -> (TakeRecorder, frame: Int64?) {
+    private func recorder(of id: String) throws(ControlFailure) -> (SessionRecorder, frame: Int64?) {
         try self.checkOpen()
         let pipeline = self.pipeline
         let output = try Self.output(id, in: pipeline)
@@ -83,7 +83,7 @@ extension Room {
         ControlFailure(code: "requestFailed", number: 1417, status: 409, what: error.what, fix: error.fix)
     }
 
-    private static func answer(_ id: String, _ verb: String, _ recorder: TakeRecorder) -> String {
+    private static func answer(_ id: String, _ verb: String, _ recorder: SessionRecorder) -> String {
         let answer: JSONValue = [
             "outputId": .string(id), "accepted": .string(verb), "state": .string(recorder.status.rawValue),
         ]

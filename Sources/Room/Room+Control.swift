@@ -1,19 +1,21 @@
 package import Control
 package import Events
 import HLS
-import Ladder
+import Encoding
 package import MediaTypes
 import PipelineSpec
 import Program
+import RoomScenes
+import RoomSources
 
 extension Room: RoomControlling {
     package var incarnation: Int64 { self.packager?.incarnation ?? 1 }
 
     package func stateJSON(revision: Int64) -> String {
         let (state, origin, segments, addresses) = self.value.withLock {
-            ($0.lifecycle.state, $0.lifecycle.origin, $0.output.segments, $0.lifecycle.addresses)
+            ($0.lifecycle.state, $0.lifecycle.origin, $0.outputs.segments, $0.lifecycle.addresses)
         }
-        let scenes = self.shownScenes
+        let scenes = self.scenes.shown
         let stats = self.program.stats
         let phase = self.phaseMembers
         let sources = self.pipeline.sources.compactMap {
@@ -30,12 +32,12 @@ extension Room: RoomControlling {
                 "scenes": .array(scenes.shelf.scenes.map { .string($0.sceneID) }), "tick": .integer(self.program.tick),
                 "level": self.levelJSON,
             ],
-            "pk": self.pkJSON, "sources": .array(sources),
+            "pk": PKCommands(self.scenes).json, "sources": .array(sources),
             "canvas": self.canvasJSON, "renditions": self.renditionsJSON, "outputs": self.outputsJSON,
             "latency": self.latencyJSON, "alarms": self.alarmsJSON,
             "segments": .integer(segments),
             "ticks": self.ticksJSON(stats), "backlog": JSONValue(self.ladder.backlog), "overload": self.overloadJSON,
-            "disk": self.diskJSON,
+            "disk": self.outputs.disk.json,
             "addresses": .object(addresses.map { .init($0.name, .string($0.address)) }),
         ]
         return json.text
@@ -60,28 +62,20 @@ extension Room: RoomControlling {
     }
 
     package func sourceJSON(uid: String, streamType: String) throws(ControlFailure) -> String {
-        let slot = try self.slot(uid, streamType)
+        let slot = try self.source(uid, streamType)
         return self.json(of: slot, self.program.stats).text
     }
 
-    private func json(of slot: SourceSlot, _ stats: ProgramStage.Stats) -> JSONValue {
+    private func json(of slot: RoomSource, _ stats: ProgramStage.Stats) -> JSONValue {
         let id = slot.spec.id
         return slot.json(
-            stats: stats, contribution: self.program.contribution(of: id), relays: self.relaysJSON(id),
-            level: self.levelJSON(of: id), refused: self.refusalJSON(of: id))
-    }
-
-    func slot(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceSlot {
-        guard let type = StreamType(rawValue: streamType), let slot = self.slots[SourceID(uid, type)] else {
-            let known = self.pipeline.sources.map(\.id.description).joined(separator: ", ")
-            throw .notFound("this room has no source \(uid) (\(streamType))", fix: "use one of: \(known)")
-        }
-        return slot
+            stats: stats, contribution: self.program.contribution(of: id), relays: self.relaying.json(of: id),
+            level: self.levelJSON(of: id), refused: self.refusing.json(of: id))
     }
 
     package func setSource(uid: String, streamType: String, _ change: SourceChange) throws(ControlFailure) {
         try self.checkOpen()
-        let slot = try self.slot(uid, streamType)
+        let slot = try self.source(uid, streamType)
         if let track = change.audioTrack, !slot.audioTracks.contains(track) {
             throw Self.unknownTrack(track, of: slot.spec.id, among: slot.audioTracks)
         }
@@ -116,7 +110,7 @@ extension Room: RoomControlling {
             fix: "use one of: \(known.map { "\($0)" }.joined(separator: ", "))")
     }
 
-    func checkOpen() throws(ControlFailure) {
+    package func checkOpen() throws(ControlFailure) {
         let (state, outcome) = self.value.withLock { ($0.lifecycle.state, $0.lifecycle.outcome) }
         switch state {
         case .ending, .draining, .closed:

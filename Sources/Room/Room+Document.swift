@@ -5,6 +5,8 @@ import PipelineSpec
 import Push
 import Program
 import Recording
+import RoomOutputs
+import RoomSources
 import Synchronization
 
 /// The parts of the room's document that say how it is to be and how near it is to its limits.
@@ -16,7 +18,7 @@ extension Room {
 
     /// The ladder, and what each step of it took of the last segment.
     var renditionsJSON: JSONValue {
-        let (bytes, frames) = self.value.withLock { ($0.output.lastSizes, $0.output.lastFrames) }
+        let (bytes, frames) = self.value.withLock { ($0.outputs.lastSizes, $0.outputs.lastFrames) }
         let fps = Int64(self.fps)
         return .array(
             self.pipeline.renditions.map { rendition -> JSONValue in
@@ -32,7 +34,7 @@ extension Room {
                     "bitrate": isPicture ? JSONValue(rendition.video.bitrate) : .null,
                     "maxBitrate": isPicture ? JSONValue(rendition.video.maxBitrate) : .null,
                     "measuredBitrate": measured.map { .integer($0) } ?? .null,
-                    "passthrough": isPicture ? self.passthroughJSON(of: rendition.name) : .null,
+                    "passthrough": isPicture ? self.passthrough?.json(of: rendition.name) ?? .null : .null,
                 ]
             })
     }
@@ -51,10 +53,10 @@ extension Room {
                     members.append(.init("lowLatency", .bool(hls.lowLatency)))
                 case .rtmp:
                     members +=
-                        pushes.first { $0.outputID == output.outputID }.map(Self.members)
+                        pushes.first { $0.outputID == output.outputID }?.members
                         ?? [.init("state", .string(PushCore.State.waiting.rawValue))]
                 case .http, .s3:
-                    members += self.uploads.first { $0.outputID == output.outputID }?.members ?? []
+                    members += self.outputStages.uploads.first { $0.outputID == output.outputID }?.members ?? []
                 case .transport(let output):
                     members.append(.init("playlist", .string("\(output.outputID)/\(output.multivariantPlaylist)")))
                 case .record:
@@ -144,26 +146,9 @@ extension Room {
             alarms.removeAll { $0.type == SourceHealth.Cause.workerLag.alarmType }
             alarms.append(alarm)
         }
-        let (disk, isStalled) = self.value.withLock { ($0.disk.current, $0.disk.isStalled) }
-        if disk.level > .normal {
-            alarms.append(
-                AlarmBook.Alarm("output.disk_low", disk.level.name, kind: "output", message: disk.message))
-        }
-        if isStalled {
-            alarms.append(
-                AlarmBook.Alarm(
-                    "output.stalled", "alert_2", kind: "output",
-                    message: "segments cannot be written; memory holds them for a while"))
-        }
-        alarms += self.damage.alarms
-        if let (path, noticed) = self.value.withLock({ $0.output.restoredPlace }),
-            let alarm = OutputAlarm.ofPlace(path, noticed: noticed, now: self.machine.now())
-        {
-            alarms.append(alarm)
-        }
-        let lost = self.outputAlarms
-        alarms += lost
-        self.notePhase { $0.isOutputLost = !lost.isEmpty }
+        let outputs = self.outputs.alarms()
+        alarms += outputs.onDisk + outputs.elsewhere
+        self.notePhase { $0.isOutputLost = !outputs.elsewhere.isEmpty }
         if let alarm = self.value.withLock({ $0.configurationAlarm }) { alarms.append(alarm) }
         alarms += self.certificateAlarms
         alarms += self.commandAlarms

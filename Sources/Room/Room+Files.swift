@@ -1,7 +1,7 @@
 import Control
 import MediaTypes
 import PipelineSpec
-import Stages
+import Threading
 
 /// The files a room runs by, followed while it runs.
 extension Room {
@@ -12,7 +12,7 @@ extension Room {
                 file.path, bytes: file.bytes, take: { bytes throws(ControlFailure) in try self.take(bytes) },
                 report: { self.noteFile(file.path, $0) })
         }
-        let looks = LookThread("files", (pipeline: pipeline, secrets: self.settings.secretFiles)) { seen, isTold in
+        let looks = PollingThread("files", (pipeline: pipeline, secrets: self.settings.secretFiles)) { seen, isTold in
             let asked = self.value.withLock(\.reloads.asked)
             seen.pipeline?.look(isTold: isTold)
             let running = self.pipeline

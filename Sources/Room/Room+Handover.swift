@@ -1,19 +1,21 @@
-import Admission
+package import PublishAuth
 import Control
 import Ingest
-import MediaTypes
+package import MediaTypes
 import Packager
 import PipelineSpec
 import Program
 import Push
+import RoomSources
 import RTMP
+import RoomSources
 
 /// What a worker hands on beside the scenes and sources: relays, used keys, grace, alarms and clips.
 extension Room {
     // MARK: Relays
 
     /// - Parameter url: With its key; `nil`: the relay was ended.
-    func noteCommanded(_ source: SourceID, relay id: String, url: String?) {
+    package func noteCommanded(_ source: SourceID, relay id: String, url: String?) {
         self.commands?.update(.now) { state in
             state.relays.removeAll { $0.source == source && $0.id == id }
             // What a later version has said of the relay before is not of this one.
@@ -22,20 +24,10 @@ extension Room {
         }
     }
 
-    /// Begins the relays of commands again, where they may still go.
-    func resumeRelays(_ relays: RelayService) {
+    /// Starts the relays of commands to earlier workers again, where they are still allowed.
+    func resumeRelays() {
         for relay in self.value.withLock({ $0.resumption.state.relays }) {
-            var reason: String?
-            if let hub = self.listeners.hub(for: relay.source), let url = RTMPURL(relay.url) {
-                if let refusal = self.settings.egress.policy.refusal(of: EgressPolicy.Target(url)) {
-                    reason = "\(refusal)"
-                } else if relays.put(hub, id: relay.id, url: url) == nil {
-                    reason = "the source goes to \(RelayService.maximumPerSource) rooms already"
-                }
-            } else {
-                reason = "the source is not here"
-            }
-            guard let reason else { continue }
+            guard let reason = self.relaying.resume(relay.id, of: relay.source, url: relay.url) else { continue }
             self.value.withLock { value in
                 value.resumption.state.relays.removeAll { $0 == relay }
                 value.resumption.refused.append(
@@ -48,7 +40,7 @@ extension Room {
     // MARK: Keys
 
     /// Signed keys that were used under workers before this one stay used.
-    func resumed(_ admission: Admission) -> Admission {
+    package func resumed(_ admission: PublishAuth) -> PublishAuth {
         guard let state = self.commands?.value else { return admission }
         var admission = admission
         admission.resume(used: state.usedKeys.map { ($0.digest, $0.expiry) }, salt: state.salt)
@@ -56,7 +48,7 @@ extension Room {
     }
 
     /// On the ingest's event loop.
-    func note(_ use: Admission.KeyUse) {
+    package func noteUse(_ use: PublishAuth.KeyUse) {
         let now = self.clocks.wall.now() / TimeMath.nanoseconds
         self.commands?.update(.now) { state in
             state.usedKeys.removeAll { $0.digest == use.digest || $0.expiry < now }
@@ -86,7 +78,7 @@ extension Room {
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.graceUntil, self.slots[id]?.isFile == false else { continue }
             let end = until > 0 ? self.lifeTime(ofRoom: until) : nil
-            self.value.withLock { $0.life.resumeLost(id, until: end, now: now) }
+            self.value.withLock { $0.scenes.life.resumeLost(id, until: end, now: now) }
             self.slots[id]?.setState(end == nil ? .gone : .reconnecting)
         }
     }
@@ -138,25 +130,10 @@ extension Room {
 
     // MARK: Clips
 
-    /// A clip was promised.
-    func noteCommanded(_ clip: ClipJobs.Clip) {
-        self.value.withLock { value in
-            // It may be ready by now, and what is ready is taken out of the state after that.
-            guard let state = value.clips.clip(clip.id)?.state, state == .pending || state == .working else { return }
-            self.commands?.update(.soon) { state in
-                state.clips.append(
-                    CommandedState.Clip(id: clip.id, name: clip.name, rendition: clip.rendition, range: clip.range))
-            }
-        }
-    }
-
     /// Clips that a worker before this one has promised have failed.
     func resumeClips() {
         for lost in self.value.withLock({ $0.resumption.state.clips }) {
-            let clip = self.value.withLock {
-                $0.clips.noteLost(lost.id, name: lost.name, rendition: lost.rendition, range: lost.range)
-            }
-            self.events.emit("clip.failed", ["clip": clip.json])
+            self.outputs.clips.noteLost(lost.id, name: lost.name, rendition: lost.rendition, range: lost.range)
         }
         self.commands?.update(.soon) { $0.clips = [] }
     }

@@ -12,7 +12,7 @@ extension Room {
     /// Ends a room that nobody has published to for as long as its pipeline says; on the thread of the life.
     func watchIdle(_ idle: inout RoomIdle) {
         let isAnybodyThere = self.value.withLock { value in
-            value.life.sources.values.contains { $0.hasPublisher && $0.state != .ended }
+            value.scenes.life.sources.values.contains { $0.hasPublisher && $0.state != .ended }
         }
         let rules = RoomIdle.Rules(self.pipeline.idle)
         let before = idle.since

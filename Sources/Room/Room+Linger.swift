@@ -1,6 +1,6 @@
 import Logging
 import MediaTypes
-import Stages
+import Threading
 
 /// Behind the end of a room its viewers' listener stays open for a while; see ``ViewerLinger``.
 extension Room {

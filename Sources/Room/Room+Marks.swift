@@ -1,8 +1,9 @@
 import HLS
-import MediaTypes
+package import MediaTypes
 import Packager
-import PipelineSpec
-import Program
+package import PipelineSpec
+package import Program
+package import RoomScenes
 
 /// What is on air, told to viewers as date ranges in step with the picture.
 extension Room {
@@ -11,10 +12,7 @@ extension Room {
     private static let sceneClass = "live.tandem.scene"
     private static let phaseClass = "live.tandem.pk"
 
-    /// A scene comes on air.
-    ///
-    /// - Parameter left: Sources whose panes have left it: they are heard at most.
-    func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
+    package func mark(_ scene: Program.Scene, without left: Set<SourceID>, at tick: Int64, isScheduled: Bool) {
         self.showLayout(of: scene, without: left, at: tick, isScheduled: isScheduled)
         let sources = scene.panes.map(\.source).filter { !left.contains($0) }
         self.packager?.mark(
@@ -23,12 +21,7 @@ extension Room {
                 attributes: Self.attributes(scene.sceneID, sources)))
     }
 
-    /// Phases of a PK have begun.
-    ///
-    /// - Parameters:
-    ///   - scene: The PK's scene; `nil`: there is no PK.
-    ///   - shownAt: The first frame of the scene that goes with it; `nil`: the scene on air does not change.
-    func mark(_ phases: [PKLife.Change], of scene: RoomLife.Scene?, shownAt: Int64?) {
+    package func mark(_ phases: [PKLife.Change], of scene: PipelineSpec.Scene?, shownAt: Int64?) {
         guard let scene else { return }
         let next = self.program.tick &+ 1
         for change in phases {
@@ -36,20 +29,14 @@ extension Room {
             if change.to != .idle {
                 attributes =
                     [DateRange.Attribute("TANDEM-PHASE", change.to.rawValue)]
-                    + Self.attributes(scene.id, scene.sources)
+                    + Self.attributes(scene.sceneID, scene.sources)
             }
             self.packager?.mark(
                 ProgramMark(
-                    rangeClass: Self.phaseClass, tick: shownAt ?? max(next, self.tick(of: change.at)),
+                    rangeClass: Self.phaseClass,
+                    tick: shownAt ?? max(next, self.sceneParts.times.tick(ofLife: change.at) ?? 0),
                     attributes: attributes, plannedDuration: change.endsAt.map { $0 &- change.at }))
         }
-    }
-
-    /// The first tick at or behind a time of the life's clock; 0 where that cannot be told.
-    private func tick(of time: Int64) -> Int64 {
-        guard let program = self.isOffline ? time : self.clock.program(of: time) else { return 0 }
-        return TimeMath.scale(
-            program, by: Int64(self.fps), over: TimeMath.nanoseconds, rounding: .up)
     }
 
     private static func attributes(_ sceneID: String, _ sources: [SourceID]) -> [DateRange.Attribute] {

@@ -30,7 +30,7 @@ extension Room {
     func source(_ id: SourceID, says name: String, _ values: String) {
         guard self.pipeline.source(id)?.metadata == true else { return }
         let now = self.machine.now()
-        guard self.value.withLock({ $0.sourceData.take(id, now: now) }) else { return }
+        guard self.value.withLock({ $0.sources.data.take(id, now: now) }) else { return }
         var request = MetadataRequest()
         request.type = "source"
         let (uid, type) = (JSONValue.string(id.uid).text, JSONValue.string(id.streamType.rawValue).text)
@@ -38,7 +38,7 @@ extension Room {
             "{\"uid\":\(uid),\"streamType\":\(type),\"name\":\(JSONValue.string(name).text),\"values\":\(values)}"
         // Before the program begins, or where other events leave no room for it, it is gone.
         let isTaken = (try? self.add(request, leaving: MetadataDesk.reserve)) != nil
-        self.value.withLock { $0.sourceData.note(id, isTaken: isTaken) }
+        self.value.withLock { $0.sources.data.note(id, isTaken: isTaken) }
     }
 
     /// - Parameter reserve: As in ``MetadataDesk/add(_:id:state:leaving:now:)``.
@@ -47,14 +47,14 @@ extension Room {
         guard let packager = self.packager else {
             throw .notFound("this room has no HLS output", fix: "add an output of type hls")
         }
-        guard let calendar = self.calendar, self.state == .live else {
+        guard let calendar = self.scenes.calendar, self.state == .live else {
             throw ControlFailure(
                 code: "requestFailed", number: 1417, status: 409, what: "the program has not begun",
                 fix: "wait for program.started")
         }
         let content = Self.content(request)
         let marks = try Self.stateAttributes(request)
-        let frame = Result { () throws(ControlFailure) in try self.tick(at: request.at) }
+        let frame = Result { () throws(ControlFailure) in try self.scenes.tick(at: request.at) }
         // Two ahead: no encoder has it before every rendition knows of the event.
         let next = self.program.tick &+ 2
         let (entry, number) = try self.value.withLock { value throws(ControlFailure) in
@@ -79,7 +79,7 @@ extension Room {
         }
         if number > 0 {
             let event = Self.event(request, number, ProgramDate.format(calendar.date(of: entry.frame)))
-            let cue = ProgramCue(
+            let cue = FrameMetadata(
                 frame: entry.frame,
                 message: packager.message(
                     number: number, at: entry.frame, payload: ID3Tag.text(Self.tagName, event)), userData: event)
@@ -100,7 +100,8 @@ extension Room {
                 ])
         }
         return MetadataReply(
-            id: Self.id(request, number), type: request.type, changed: number > 0, effect: self.effect(at: entry.frame))
+            id: Self.id(request, number), type: request.type, changed: number > 0,
+            effect: self.scenes.effect(at: entry.frame))
     }
 
     /// What tells two requests apart.

@@ -2,6 +2,7 @@ import Control
 import Ingest
 import MediaTypes
 import PipelineSpec
+import RoomSources
 
 extension Room {
     /// What Prometheus reads: one room's process, so that the room is a label of the target and not of each sample.
@@ -11,7 +12,7 @@ extension Room {
         self.addProgram(&metrics)
         self.addSources(&metrics)
         self.addOutputs(&metrics)
-        self.addUploads(&metrics)
+        self.outputs.uploads.addMetrics(to: &metrics)
         self.addOutputAlarms(&metrics)
         self.addWebhooks(&metrics)
         ProcessFacts.add(to: &metrics, cpu: self.clocks.processCPU.now(), startTime: self.startTime)
@@ -58,12 +59,13 @@ extension Room {
 
     private func addSources(_ metrics: inout MetricsText) {
         let stats = self.program.stats
+        let connections = self.ingestion.connections
         let rows = self.pipeline.sources.compactMap { source in
-            self.slots[source.id].map { (slot: $0, ingest: self.listeners.hub(for: source.id)?.statistics) }
+            self.slots[source.id].map { (slot: $0, ingest: connections.hub(for: source.id)?.statistics) }
         }
         func each(
             _ name: String, _ kind: MetricsText.Kind, _ help: String,
-            _ add: (inout MetricsText, SourceSlot, SourceStatistics?, String, String) -> Void
+            _ add: (inout MetricsText, RoomSource, SourceStatistics?, String, String) -> Void
         ) {
             metrics.family(name, kind, help)
             for row in rows {
@@ -111,7 +113,7 @@ extension Room {
                     "tandem_source_frames_total", ["uid": $3, "stream_type": $4, "result": result], count)
             }
         }
-        let data = self.value.withLock { $0.sourceData }
+        let data = self.value.withLock(\.sources.data)
         each("tandem_source_data_total", .counter, "Messages of the publisher to players.") {
             let count = data.count(of: $1.spec.id)
             for (result, value) in [("taken", count.taken), ("dropped", count.dropped)] {
@@ -125,9 +127,9 @@ extension Room {
     }
 
     private func addOutputs(_ metrics: inout MetricsText) {
-        self.addPushes(&metrics)
+        self.outputs.pushes.addMetrics(to: &metrics)
         metrics.family("tandem_segments_total", .counter, "Segments that were published, of all renditions together.")
-        metrics.sample("tandem_segments_total", self.value.withLock(\.output.segments))
+        metrics.sample("tandem_segments_total", self.value.withLock(\.outputs.segments))
         let latency = self.latencies.viewing
         let names = self.ladder.rungs.map(\.name)
         let encoding = self.latencies.encoding

@@ -1,19 +1,8 @@
 import Control
 import PipelineSpec
-import Push
-import Upload
+import RoomOutputs
 
 extension Room {
-    /// What is wrong with the outputs that go elsewhere.
-    var outputAlarms: [AlarmBook.Alarm] {
-        (self.live?.outputs.statuses ?? []).compactMap { OutputAlarm.of($0) }
-            + self.uploads.compactMap { upload in
-                let statistics = upload.statistics
-                return OutputAlarm.ofStore(
-                    upload.outputID, isFailing: statistics.isFailing, waiting: statistics.waitingSlots)
-            }
-    }
-
     /// The level of every output, as of the last look at the alarms.
     func addOutputAlarms(_ metrics: inout MetricsText) {
         let set = self.value.withLock(\.alarms.entries).filter { $0.clearedAt == nil && $0.alarm.kind == "output" }.map(

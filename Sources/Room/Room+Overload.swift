@@ -19,7 +19,7 @@ extension Room {
     var overload: Overload { self.value.withLock(\.overload.overload) }
 
     /// Outputs that no viewer waits for leave their frames out.
-    var areOutputsPaused: Bool { self.outputsPaused.load(ordering: .relaxed) }
+    package var areOutputsPaused: Bool { self.outputsPaused.load(ordering: .relaxed) }
 
     /// The program makes up ticks of a time in which the machine stood still, or does no more.
     func setCatchingUp(_ isCatchingUp: Bool) { self.isCatchingUp.store(isCatchingUp, ordering: .relaxed) }

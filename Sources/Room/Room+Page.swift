@@ -6,8 +6,8 @@ extension Room {
     /// What the operators' listener serves besides the API.
     ///
     /// - Parameter content: What viewers play; `nil`: nothing.
-    func controlDoors(_ content: (any OriginContent)?) -> ControlDoors {
-        var doors = ControlDoors()
+    func controlDoors(_ content: (any OriginContent)?) -> ControlListenerOptions {
+        var doors = ControlListenerOptions()
         doors.player = ViewerPage.player
         doors.opensReads = self.pipeline.control.openReads
         doors.allowOrigins = self.pipeline.control.allowOrigins
@@ -17,7 +17,7 @@ extension Room {
         guard let content, let hls = self.pipeline.hls else { return doors }
         doors.keyOrigin = hls.encryption?.keyURI.flatMap { ViewerPage.origin(of: $0) }
         let responder = OriginResponder(content: content, policy: CORSPolicy(allowOrigins: []), roomTitle: "")
-        doors.media = ControlDoors.Media(isReading: hls.http.signedURLs == nil) { request, answer in
+        doors.media = ControlListenerOptions.Media(isReading: hls.http.signedURLs == nil) { request, answer in
             responder.reply(to: request, answer)
         }
         return doors

@@ -17,7 +17,7 @@ extension Room {
     var isPlayable: Bool { self.value.withLock { $0.isPlayable(hasPackager: self.packager != nil) } }
 
     /// Viewers could, of this worker or of one before it.
-    var wasPlayed: Bool { self.value.withLock { self.wasPlayed($0) } }
+    package var wasPlayed: Bool { self.value.withLock { self.wasPlayed($0) } }
 
     /// The same for those who hold the value.
     func wasPlayed(_ value: borrowing RoomState) -> Bool {
@@ -27,8 +27,8 @@ extension Room {
     /// Looks at the sources that are on air, at overload, and at what the room is because of them; where the life steps.
     func watchPhase() {
         let (hasPublisher, hasMedia) = self.value.withLock { value -> (Bool, Bool) in
-            let life = value.life
-            let onAir = life.onAir.scene.sources
+            let life = value.scenes.life
+            let onAir = life.planned.scene.sources
             let isThere = onAir.contains { life.sources[$0]?.state == .live }
             // Nobody has been there: idle. Nobody is there, nor expected: gone. A file that is over: ended.
             let isAny = life.sources.values.contains { source in

@@ -1,5 +1,5 @@
 import Control
-import Ladder
+import Encoding
 import MediaTypes
 import Packager
 import PipelineSpec
@@ -20,7 +20,7 @@ extension Room {
     /// - Throws: What cannot be had without another worker, with everything that is wrong.
     func rateChanges(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> [Int: BitRates] {
         var changes: [Int: BitRates] = [:]
-        var mistakes: [SpecMistake] = []
+        var mistakes: [SpecDiagnostic] = []
         for (index, rendition) in after.renditions.enumerated() where !rendition.isAudioOnly {
             guard let old = before.renditions.first(where: { $0.name == rendition.name }), old.rates != rendition.rates,
                 let track = self.ladder.rungs.firstIndex(where: { $0.name == rendition.name })
@@ -31,12 +31,12 @@ extension Room {
                     changes[track] = rendition.rates
                 } else {
                     mistakes.append(
-                        SpecMistake(
+                        SpecDiagnostic(
                             path: path, at: .none, what: "with these bit rates its H.264 level is another one",
                             fix: "stay nearer to \(old.video.bitrate), or drain this worker and run the new file"))
                 }
             } catch {
-                mistakes.append(SpecMistake(path: path, at: .none, what: error.what, fix: error.fix))
+                mistakes.append(SpecDiagnostic(path: path, at: .none, what: error.what, fix: error.fix))
             }
         }
         guard mistakes.isEmpty else { throw .refused(mistakes) { what, fix, _ in .needsRestart(what, fix: fix) } }

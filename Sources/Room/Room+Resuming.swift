@@ -3,6 +3,8 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Program
+import RoomOutputs
+import RoomScenes
 
 /// Restores what was commanded to the workers before this one: before publishers are let in, and before the first tick.
 extension Room {
@@ -27,7 +29,7 @@ extension Room {
     }
 
     private static func startsAnew(_ settings: RoomSettings) -> Bool {
-        settings.forgets || settings.newSession && self.hasEnded(settings.pipeline)
+        settings.forgets || settings.newSession && EndedRoom.exists(settings.pipeline)
     }
 
     /// The same once this worker has claimed the room, and no worker before it writes any more.
@@ -103,7 +105,7 @@ extension Room {
         let now = self.clocks.wall.now()
         for (id, known) in self.value.withLock({ $0.resumption.state.sources }) {
             guard let until = known.refusedUntil else { continue }
-            if !self.value.withLock({ $0.refusals.restoreKick(of: id, until: until, now: now) }) {
+            if !self.value.withLock({ $0.sources.refusals.restoreKick(of: id, until: until, now: now) }) {
                 self.commands?.update(.soon) { $0.change(id) { $0.refusedUntil = nil } }
             }
         }
@@ -114,10 +116,10 @@ extension Room {
         guard let pk = self.value.withLock({ $0.resumption.state.pk }) else { return }
         let since = self.lifeTime(ofRoom: pk.since)
         let isThere = self.value.withLock { value in
-            value.resumption.refused += pk.scenes.members.filter { value.life.scene($0.id) == nil }.map {
+            value.resumption.refused += pk.scenes.members.filter { value.scenes.life.scene($0.id) == nil }.map {
                 Resumption.Refusal(member: "pk.\($0.name)", reason: "there is no scene \"\($0.id)\" any more")
             }
-            return value.life.resumePK(
+            return value.scenes.life.resumePK(
                 pk.phase, since: since, endsAt: nil, durations: pk.durations, hasStartedItself: pk.hasStartedItself,
                 scenes: pk.scenes)
         }
@@ -161,22 +163,23 @@ extension Room {
     func resumeProgram(at firstTick: Int64) {
         let state = self.value.withLock { $0.resumption.state }
         let due = state.upcoming.filter { $0.tick <= firstTick }
-        self.changeScenes { desk in
-            if let last = due.last, let scene = desk.shelf[last.scene] {
+        self.scenes.change { schedule in
+            if let last = due.last, let scene = schedule.shelf[last.scene] {
                 self.resume(last) { () throws(ControlFailure) in
-                    let showing = try self.command(scene, nil, &desk)
-                    desk.onAir.tick = last.tick
-                    SceneDesk.begin(&desk.onAir, scene, fps: self.fps)
-                    self.announce(showing, reason: "room.resumed")
+                    let showing = try self.scenes.command(scene, nil, &schedule)
+                    schedule.onAir.tick = last.tick
+                    SceneSchedule.begin(&schedule.onAir, scene, fps: self.fps)
+                    self.scenes.announce(showing, reason: "room.resumed")
                 }
             }
             for showing in state.upcoming where showing.tick > firstTick {
-                guard let scene = desk.shelf[showing.scene] else { continue }
+                guard let scene = schedule.shelf[showing.scene] else { continue }
                 self.resume(showing) { () throws(ControlFailure) in
-                    _ = try self.show(scene, without: [], at: showing.tick, showing.transition, &desk)
+                    _ = try self.scenes.show(
+                        scene, without: [], at: showing.tick, showing.transition, &schedule)
                 }
             }
-            if let pk = state.pk { self.resume(pk, at: firstTick, &desk) }
+            if let pk = state.pk { self.resume(pk, at: firstTick, &schedule) }
         }
     }
 
@@ -189,23 +192,23 @@ extension Room {
         }
     }
 
-    private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ desk: inout SceneDesk) {
+    private func resume(_ pk: CommandedState.PK, at firstTick: Int64, _ schedule: inout SceneSchedule) {
         let (since, end) = (self.lifeTime(ofRoom: pk.since), pk.endsAt.map { self.lifeTime(ofRoom: $0) })
-        let resumed = self.value.withLock { value -> (PKLife, RoomLife.Scene?)? in
+        let resumed = self.withScenes { scenes, context -> (PKLife, PipelineSpec.Scene?)? in
             // A command may have come before this.
-            guard value.life.phases.phase == pk.phase, value.life.phases.isRunning, value.life.phases.endsAt == nil
+            guard scenes.life.phases.phase == pk.phase, scenes.life.phases.isRunning, scenes.life.phases.endsAt == nil
             else {
                 return nil
             }
-            _ = value.life.resumePK(
+            _ = scenes.life.resumePK(
                 pk.phase, since: since, endsAt: end, durations: pk.durations, hasStartedItself: pk.hasStartedItself,
                 scenes: pk.scenes)
-            self.receive(.poll([:]), at: self.machine.now(), &value)
-            return (value.life.phases, value.life.pkScene)
+            self.scenes.receive(.poll([:]), at: self.machine.now(), &scenes, context)
+            return (scenes.life.phases, scenes.life.pkScene)
         }
-        self.settle(&desk)
+        self.scenes.settle(&schedule)
         guard let (phase, scene) = resumed, phase.isRunning, phase.phase == pk.phase else { return }
-        self.redrawCountdowns(isShown: false, &desk)
+        self.scenes.redrawCountdowns(isShown: false, &schedule)
         let change = PKLife.Change(from: pk.phase, to: pk.phase, at: since, endsAt: end)
         self.mark([change], of: scene, shownAt: firstTick)
     }

@@ -1,11 +1,13 @@
-import Admission
+import PublishAuth
 package import Control
 import Events
 import Ingest
 import MediaTypes
 import PipelineSpec
 import Program
-import Stages
+import RoomScenes
+import RoomSources
+import Threading
 
 /// The room's document, written anew while the room runs: all of it holds from one moment on, or nothing does.
 extension Room {
@@ -34,7 +36,7 @@ extension Room {
             let (next, warnings) = try Self.read(body, isPatch: isPatch, after: current, checks)
             let change = try Self.judge(next, after: current)
             if isRequest { try self.checkServers(of: next.pipeline) }
-            var showing: SceneDesk.Showing?
+            var showing: SceneSchedule.Showing?
             if change.isChange, isDryRun {
                 try self.tryOut(change, after: current)
             } else if change.isChange {
@@ -62,7 +64,7 @@ extension Room {
 
     private static func read(
         _ body: [UInt8], isPatch: Bool, after current: RoomDocument, _ checks: SpecChecks
-    ) throws(ControlFailure) -> (RoomDocument, [SpecMistake]) {
+    ) throws(ControlFailure) -> (RoomDocument, [SpecDiagnostic]) {
         let result = isPatch ? current.patched(body, checks: checks) : current.next(body, checks: checks)
         switch result {
         case .success(let read): return (read.document, read.warnings)
@@ -95,7 +97,8 @@ extension Room {
     // MARK: Applying
 
     /// The pipeline file has changed: what it names now is what requests may name, and where they may connect to.
-    private func applyFile(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneDesk
+    private func applyFile(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure)
+        -> SceneSchedule
         .Showing?
     {
         let gate = self.settings.egress
@@ -114,20 +117,20 @@ extension Room {
     private func tryOut(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) {
         let after = change.document.pipeline
         try self.checkScenes(from: current.pipeline, to: after)
-        _ = try self.rosterChange(from: current.pipeline, to: after, isReal: false)
+        _ = try self.rosterChanges.change(from: current.pipeline, to: after, isReal: false)
         _ = try self.admission(from: current.pipeline, to: after)
-        _ = try self.pushChange(from: current.pipeline, to: after)
+        _ = try self.outputs.pushes.change(from: current.pipeline, to: after)
         _ = try self.webhooks(from: current.pipeline, to: after)
         _ = try self.rateChanges(from: current.pipeline, to: after)
     }
 
     /// What comes too early, perhaps for minutes, is refused before files are read and encoders opened to judge the rest.
     private func checkScenes(from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
-        _ = try self.sceneChange(from: before, to: after, self.shownScenes)
+        _ = try self.sceneChange(from: before, to: after, self.scenes.shown)
     }
 
     /// - Returns: What comes on air by it; `nil`: nothing that is seen has changed.
-    private func apply(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneDesk
+    private func apply(_ change: DocumentChange, after current: RoomDocument) throws(ControlFailure) -> SceneSchedule
         .Showing?
     {
         let before = self.pipeline
@@ -135,45 +138,45 @@ extension Room {
         // What a flag of the command line says holds as long as the worker lives.
         after.durationMs = before.durationMs
         try self.checkScenes(from: current.pipeline, to: after)
-        let roster = try self.rosterChange(from: current.pipeline, to: after, isReal: true)
+        let roster = try self.rosterChanges.change(from: current.pipeline, to: after, isReal: true)
         let admission = try self.admission(from: current.pipeline, to: after)
-        let pushes = try self.pushChange(from: current.pipeline, to: after)
+        let pushes = try self.outputs.pushes.change(from: current.pipeline, to: after)
         let webhooks = try self.webhooks(from: current.pipeline, to: after)
         let rates = try self.rateChanges(from: current.pipeline, to: after)
-        let showing = try self.changeScenes { desk throws(ControlFailure) -> SceneDesk.Showing? in
-            let scenes = try self.sceneChange(from: current.pipeline, to: after, desk)
+        let showing = try self.scenes.change { schedule throws(ControlFailure) -> SceneSchedule.Showing? in
+            let scenes = try self.sceneChange(from: current.pipeline, to: after, schedule)
             // Scenes are composed with what the room runs by, and with those who are there.
             self.value.withLock { $0.documents.running = after }
-            self.bringIn(roster)
+            self.add(roster)
             do throws(ControlFailure) {
-                var changed = desk
+                var changed = schedule
                 changed.leave(roster.leaving)
                 let showing = try self.show(scenes, &changed)
-                desk = changed
+                schedule = changed
                 self.value.withLock { value in
-                    for scene in scenes.put { value.life.replace(RoomLife.Scene(scene, in: after)) }
-                    for id in scenes.removed { value.life.remove(id) }
-                    value.life.setPK(after.pk.map(RoomLife.PK.init))
+                    for scene in scenes.put { value.scenes.life.replace(scene) }
+                    for id in scenes.removed { value.scenes.life.remove(id) }
+                    value.scenes.life.setPK(after.pk.map(RoomLife.PK.init))
                 }
                 // Before another command can tell of a later tick.
-                if let showing { self.announce(showing, reason: "room.changed") }
+                if let showing { self.scenes.announce(showing, reason: "room.changed") }
                 self.announce(scenes)
                 return showing
             } catch {
-                self.takeBack(roster)
+                for newcomer in roster.joining { self.removeSource(newcomer.source.spec.id, isReported: false) }
                 self.value.withLock { $0.documents.running = before }
                 throw error
             }
         }
         self.setSources(from: current.pipeline, to: after)
-        self.openDoors(to: roster)
-        if let admission, let server = self.listeners.ingest {
+        self.rosterChanges.admitPublishers(of: roster)
+        if let admission, let server = self.ingest {
             server.renew(admission)
             if Self.areKeysOther(current.pipeline, after) { self.events.emit("ingest.keysRenewed", [:]) }
         }
-        for id in roster.leaving { self.dismiss(id) }
+        for id in roster.leaving { self.removeSource(id) }
         self.apply(rates)
-        if let pushes { self.apply(pushes) }
+        if let pushes { self.outputs.pushes.apply(pushes) }
         if let webhooks { self.delivery?.replace(webhooks) }
         return showing
     }
@@ -182,18 +185,17 @@ extension Room {
     private func announce(_ scenes: SceneChange) {
         for scene in scenes.put {
             let revision = scenes.shelf[scene.sceneID]?.revision ?? scene.revision
-            self.events.emit(
-                "scene.changed", ["scene": .string(scene.sceneID), "revision": JSONValue(revision)])
+            self.scenes.announceChange(of: scene.sceneID, revision: revision)
         }
-        for id in scenes.removed { self.events.emit("scene.removed", ["scene": .string(id)]) }
+        for id in scenes.removed { self.scenes.announceRemoval(of: id) }
     }
 
     /// Who may publish from now on; `nil`: as it is. Keys and secrets are read before anything is changed.
-    private func admission(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> Admission? {
+    private func admission(from before: Pipeline, to after: Pipeline) throws(ControlFailure) -> PublishAuth? {
         let isSame = Set(before.sources.map(\.id)) == Set(after.sources.map(\.id))
         guard !isSame || Self.areKeysOther(before, after) else { return nil }
         do throws(MediaError) {
-            return try Self.admission(after)
+            return try PublishAuth(after)
         } catch {
             let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
             throw .invalidValue(path, error.what, fix: error.fix)
@@ -246,26 +248,26 @@ extension Room {
         var isRedecorated = false
         /// Users leave whom automatic scenes may show.
         var isThinned = false
-        var shelf: SceneShelf
+        var shelf: SceneStore
     }
 
     /// Scenes that the new version says no otherwise than the one before stay as commands have made them.
     private func sceneChange(
-        from before: Pipeline, to after: Pipeline, _ desk: SceneDesk
+        from before: Pipeline, to after: Pipeline, _ schedule: SceneSchedule
     ) throws(ControlFailure) -> SceneChange {
-        var change = SceneChange(shelf: desk.shelf)
+        var change = SceneChange(shelf: schedule.shelf)
         change.put = after.scenes.filter { before.scene($0.sceneID) != $0 }
         change.removed = before.scenes.map(\.sceneID).filter { after.scene($0) == nil }
         for id in change.removed { change.shelf.remove(id) }
         for scene in change.put { change.shelf.putNext(scene) }
         try self.checkScenes(of: change.shelf, from: before, to: after)
-        try self.checkPK(from: before, to: after, removing: change.removed)
-        guard change.shelf.scenes.count <= SceneShelf.limit else {
+        try PKCommands(self.scenes).check(from: before, to: after, removing: change.removed)
+        guard change.shelf.scenes.count <= SceneStore.limit else {
             throw .limitExceeded(
                 "the room would have \(change.shelf.scenes.count) scenes with those of commands",
                 fix: "delete some that are not on air")
         }
-        if before.program.scene != after.program.scene, after.program.scene != desk.onAir.sceneID {
+        if before.program.scene != after.program.scene, after.program.scene != schedule.onAir.sceneID {
             change.target = after.program.scene
         }
         change.isRedecorated =
@@ -274,17 +276,17 @@ extension Room {
         change.isThinned = before.sources.contains { $0.id.streamType == .main && after.source($0.id) == nil }
         var touched = Set(change.removed + change.put.map(\.sceneID))
         if change.isThinned { touched.formUnion(change.shelf.scenes.filter(\.isAutomatic).map(\.sceneID)) }
-        if let waiting = desk.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
+        if let waiting = schedule.upcoming.first(where: { change.isRedecorated || touched.contains($0.sceneID) }) {
             throw ControlFailure(
                 code: "requestFailed", number: 1417, status: 409,
                 what: "the scene \"\(waiting.sceneID)\" waits for its tick, and the new version changes it",
                 fix: "send it again when that scene is on air")
         }
-        if change.target == nil, change.removed.contains(desk.onAir.sceneID) {
+        if change.target == nil, change.removed.contains(schedule.onAir.sceneID) {
             throw .refused(
                 [
-                    SpecMistake(
-                        path: "scenes", at: .none, what: "\"\(desk.onAir.sceneID)\" is on air and not among them",
+                    SpecDiagnostic(
+                        path: "scenes", at: .none, what: "\"\(schedule.onAir.sceneID)\" is on air and not among them",
                         fix: "put another one on air first, or name it in program.scene")
                 ]
             ) { what, fix, _ in
@@ -295,11 +297,10 @@ extension Room {
     }
 
     /// Of the scenes in the file the file's rules have seen it; commands have made others.
-    private func checkScenes(of shelf: SceneShelf, from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
+    private func checkScenes(of shelf: SceneStore, from before: Pipeline, to after: Pipeline) throws(ControlFailure) {
         let leaving = Set(before.sources.map(\.id)).subtracting(after.sources.map(\.id))
         for scene in shelf.scenes where !leaving.isEmpty {
-            let named = RoomLife.Scene(scene, in: before).sources
-            guard let source = named.first(where: { leaving.contains($0) }) else { continue }
+            guard let source = scene.sources.first(where: { leaving.contains($0) }) else { continue }
             throw ControlFailure(
                 code: "requestFailed", number: 1417, status: 409,
                 what: "the scene \"\(scene.sceneID)\", as a command has made it, shows \(source), which is to leave",
@@ -308,15 +309,19 @@ extension Room {
     }
 
     /// The one step that can fail: what is on air is composed anew.
-    private func show(_ change: SceneChange, _ desk: inout SceneDesk) throws(ControlFailure) -> SceneDesk.Showing? {
-        desk.shelf = change.shelf
-        if let target = change.target, let scene = desk.shelf[target] { return try self.command(scene, nil, &desk) }
-        let onAir = desk.onAir.sceneID
-        guard let scene = desk.shelf[onAir],
+    private func show(_ change: SceneChange, _ schedule: inout SceneSchedule) throws(ControlFailure) -> SceneSchedule
+        .Showing?
+    {
+        schedule.shelf = change.shelf
+        if let target = change.target, let scene = schedule.shelf[target] {
+            return try self.scenes.command(scene, nil, &schedule)
+        }
+        let onAir = schedule.onAir.sceneID
+        guard let scene = schedule.shelf[onAir],
             change.isRedecorated || change.put.contains(where: { $0.sceneID == onAir })
                 || change.isThinned && scene.isAutomatic
         else { return nil }
-        return try self.replace(scene, &desk)
+        return try self.scenes.replace(scene, &schedule)
     }
 
     // MARK: Answers
@@ -329,11 +334,11 @@ extension Room {
     }
 
     private func answer(
-        _ change: DocumentChange, _ showing: SceneDesk.Showing?, isDryRun: Bool, _ warnings: [SpecMistake]
+        _ change: DocumentChange, _ showing: SceneSchedule.Showing?, isDryRun: Bool, _ warnings: [SpecDiagnostic]
     ) -> DocumentReply {
         DocumentReply(
             revision: change.document.revision, changed: change.isChange && !isDryRun, isDryRun: isDryRun,
-            applied: Array(change.paths.prefix(Self.listed)), effect: showing.map { self.effect(at: $0.tick) },
+            applied: Array(change.paths.prefix(Self.listed)), effect: showing.map { self.scenes.effect(at: $0.tick) },
             warnings: warnings.map { "\($0.path): \($0.what)" })
     }
 }

@@ -1,48 +1,90 @@
+import PublishAuth
 import Ingest
 import MediaTypes
 import Origin
 import PipelineSpec
+import RoomSources
+import Secrets
 
-/// Secrets that have taken the place of others, in force from the next publisher or viewer on.
+/// Secrets that are read again while the room runs, in force from the next publisher, request or viewer on.
 extension Room {
     /// Reads them again. What cannot be read changes nothing.
     func reload(_ use: RoomSecretFiles.Use) {
         switch use {
-        case .tokens: self.reloadTokens()
+        case .tokens:
+            let isRenewed = self.renew("control tokens", refused: "control.tokensRefused") { () throws(MediaError) in
+                let (command, reader) = try self.tokens()
+                guard let command else { return false }
+                self.listeners.renewTokens(command: command, reader: reader)
+                return true
+            }
+            if isRenewed { self.events.emit("control.tokensRenewed", [:]) }
         case .webhooks: self.reloadWebhooks()
         case .keys: self.reloadKeys()
-        case .hook: self.reloadHook()
-        case .playback: self.reloadPlayback()
-        case .uploads: self.reloadUploads()
+        case .hook:
+            let isRenewed = self.renew(
+                "secret of the publish webhook", old: "one stays", refused: "ingest.hookSecretRefused"
+            ) { () throws(MediaError) in try self.ingestion.reloadHookSecret() }
+            if isRenewed { self.events.emit("ingest.hookSecretRenewed", [:]) }
+        case .playback:
+            let isRenewed = self.renew("secrets of viewers' URLs", refused: "playback.secretsRefused") {
+                () throws(MediaError) in
+                guard let gate = self.listeners.playback, let secrets = try self.pipeline.playbackSecrets() else {
+                    return false
+                }
+                gate.renew(secrets: secrets)
+                return true
+            }
+            if isRenewed { self.events.emit("playback.secretsRenewed", [:]) }
+        case .uploads: self.outputs.uploads.reloadSecrets()
         }
     }
 
-    private func reloadHook() {
-        guard let server = self.listeners.ingest, let secret = self.pipeline.ingest.onPublish?.secret else { return }
+    /// Reads the stream keys and the secrets that keys are signed with again. What cannot be read changes nothing.
+    package func reloadKeys() {
+        guard let server = self.ingest else { return }
+        let isRenewed = self.renew("stream keys", refused: "ingest.keysRefused") { () throws(MediaError) in
+            // With the document, so that no other version of it comes between.
+            try self.documentTurn.withLock { _ throws(MediaError) in server.renew(try PublishAuth(self.pipeline)) }
+            return true
+        }
+        if isRenewed { self.events.emit("ingest.keysRenewed", [:]) }
+    }
+
+    /// Reads secrets again, logs the result, and emits an event if they cannot be read.
+    ///
+    /// - Parameters:
+    ///   - words: What is read, for the log.
+    ///   - old: What becomes of the old secrets if the new ones cannot be read, for the log.
+    ///   - refused: The type of that event.
+    ///   - read: Reads and applies the secrets; false if there are none.
+    /// - Returns: Whether secrets were read and applied.
+    private func renew(
+        _ words: String, old: String = "ones stay", refused: String, _ read: () throws(MediaError) -> Bool
+    ) -> Bool {
         do throws(MediaError) {
-            server.replaceHookSecret(try secret.resolved(place: "ingest.onPublish"))
-            self.logger.info("secret of the publish webhook read again")
-            self.events.emit("ingest.hookSecretRenewed", [:])
+            guard try read() else { return false }
+            self.logger.info("\(words) read again")
+            return true
         } catch {
-            self.logger.warning(
-                "secret of the publish webhook not read again, the old one stays", metadata: ["error": "\(error)"])
-            self.events.emit(
-                "ingest.hookSecretRefused", ["reason": .string(error.what), "fix": .string(error.fix)])
+            self.logger.warning("\(words) not read again, the old \(old)", metadata: ["error": "\(error)"])
+            self.events.emit(refused, ["reason": .string(error.what), "fix": .string(error.fix)])
+            return false
         }
     }
 
-    private func reloadPlayback() {
-        guard let gate = self.listeners.playback else { return }
-        do throws(MediaError) {
-            guard let secrets = try self.pipeline.playbackSecrets() else { return }
-            gate.renew(secrets: secrets)
-            self.logger.info("secrets of viewers' URLs read again")
-            self.events.emit("playback.secretsRenewed", [:])
-        } catch {
-            self.logger.warning(
-                "secrets of viewers' URLs not read again, the old ones stay", metadata: ["error": "\(error)"])
-            self.events.emit(
-                "playback.secretsRefused", ["reason": .string(error.what), "fix": .string(error.fix)])
+    /// The tokens of operators, of those who command and of those who look.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``; ``MediaError/Code/rejected`` if both are the same.
+    func tokens() throws(MediaError) -> (command: String?, reader: String?) {
+        let control = self.pipeline.control
+        let command = try control.token?.resolved(place: "control")
+        let reader = try control.readToken?.resolved(place: "control")
+        guard command == nil || command != reader else {
+            throw MediaError(
+                .rejected, "the read token is the same as the token for commands", at: "control",
+                fix: "write another token in control.readTokenFile or control.readTokenEnv")
         }
+        return (command, reader)
     }
 }

@@ -2,6 +2,7 @@ import Ingest
 import MediaTypes
 import PipelineSpec
 import Program
+import RoomSources
 import RTMP
 
 extension Room {
@@ -10,9 +11,10 @@ extension Room {
     /// - Parameter isDebug: With what was mended and dropped on the way.
     package func statisticsJSON(isDebug: Bool) -> String {
         let stats = self.program.stats
+        let connections = self.ingestion.connections
         let rows = self.pipeline.sources.compactMap { source -> JSONValue? in
             guard let slot = self.slots[source.id] else { return nil }
-            let ingest = self.listeners.hub(for: source.id)?.statistics
+            let ingest = connections.hub(for: source.id)?.statistics
             var members = self.standardMembers(slot, ingest, stats)
             if isDebug { members += self.debugMembers(slot, ingest, stats) }
             return .object(members)
@@ -29,7 +31,7 @@ extension Room {
     }
 
     private func standardMembers(
-        _ slot: SourceSlot, _ ingest: SourceStatistics?, _ stats: ProgramStage.Stats
+        _ slot: RoomSource, _ ingest: SourceStatistics?, _ stats: ProgramStage.Stats
     ) -> [JSONValue.Member] {
         let (decoded, timing) = (slot.decode.stats, slot.decode.timing)
         return [
@@ -49,7 +51,7 @@ extension Room {
     }
 
     private func debugMembers(
-        _ slot: SourceSlot, _ ingest: SourceStatistics?, _ stats: ProgramStage.Stats
+        _ slot: RoomSource, _ ingest: SourceStatistics?, _ stats: ProgramStage.Stats
     ) -> [JSONValue.Member] {
         let (decoded, timing) = (slot.decode.stats, slot.decode.timing)
         var members: [JSONValue.Member] = [
@@ -73,7 +75,7 @@ extension Room {
     }
 
     /// How long pictures took to decode, in microseconds.
-    private static func json(_ times: DecodeTimes) -> JSONValue {
+    private static func json(_ times: DecodeTimeHistogram) -> JSONValue {
         [
             "pictures": .integer(Int64(clamping: times.count)),
             "p50Us": times.microseconds(permille: 500).map { JSONValue($0) } ?? .null,

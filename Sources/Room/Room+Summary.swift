@@ -5,7 +5,7 @@ extension Room {
     /// What the room did so far: frames, what was late, lost or repeated, costs, latency, lip-sync.
     package func summary() -> RoomSummary {
         let stats = self.program.stats
-        let segments = self.value.withLock { $0.output.segments }
+        let segments = self.value.withLock { $0.outputs.segments }
         let latency = self.latencies.segmentPercentiles
         let cpu = self.clocks.processCPU.now() / 1_000_000
         let memory = ProcessFacts.peakMemoryKiB

@@ -1,7 +1,7 @@
 import MediaTypes
 import NIOPosix
 import PipelineSpec
-import Stages
+import Threading
 import TLSFiles
 
 extension CertificateFiles {

@@ -2,6 +2,7 @@ import Control
 package import Events
 package import MediaTypes
 package import PipelineSpec
+import Secrets
 
 extension Pipeline {
     /// Where the room's events are kept; `nil`: nowhere.
@@ -48,8 +49,8 @@ extension Room {
             "tandem_webhook_deliveries_total", .counter,
             "Attempts to deliver an event: taken, refused by a status, or failed without one.")
         // Two may be at one host, which is all that may be shown of them.
-        var tallies: [String: WebhookTally] = [:]
-        for (url, tally) in self.delivery?.tallies ?? [] { tallies[url, default: WebhookTally()].add(tally) }
+        var tallies: [String: WebhookCounters] = [:]
+        for (url, tally) in self.delivery?.tallies ?? [] { tallies[url, default: WebhookCounters()].add(tally) }
         for (url, tally) in tallies.sorted(by: { $0.key < $1.key }) {
             for (result, count) in [
                 ("delivered", tally.delivered), ("refused", tally.refused), ("failed", tally.failed),

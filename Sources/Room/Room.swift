@@ -3,18 +3,20 @@ import Dispatch
 import Events
 import HLS
 import Ingest
-import Ladder
+import Encoding
 import LibAV
 import Logging
 package import MediaTypes
 import Origin
 import Packager
-import PipelineSpec
+package import PipelineSpec
 import Program
 import Recording
-import Stages
+package import RoomOutputs
+import RoomScenes
+package import RoomSources
+import Threading
 import Synchronization
-import Upload
 
 /// One room: wires the stages, owns their threads, decides how far a failure spreads.
 ///
@@ -44,29 +46,13 @@ package final class Room: Sendable {
     /// When this worker opened the room: nanoseconds since the Unix epoch, in whole milliseconds.
     let startTime: Int64
     let clock: ProgramClock
-    let roster: SourceRoster
+    package let sourceParts: SourceParts
     let program: ProgramStage
-    let ladder: LadderStage
-    let packager: HLSPackager?
     let latencies: RoomLatencies
-    /// Of a successor whose viewers are still there.
-    let slate: SlateWork?
-    let recorder: TakeRecorder?
-    /// Of a live room: RTMP outputs and HTTP-FLV.
-    let live: LiveDesk?
-    /// Of a room that lets publishers' packets through.
-    let passthrough: PassthroughDesk?
-    /// Stores elsewhere.
-    let uploads: [Uploader]
-    let snapshots: SnapshotDesk
-    /// Transport streams for old devices.
-    let transports: [TransportStreams]
-    /// Held while a scene is built and put on air; see ``changeScenes(_:)``.
-    let sceneTurn = Mutex<Void>(())
-    /// Wakes the scenes' thread.
-    let sceneWake: any ClockSemaphore
-    /// Wakes the life's thread.
-    let lifeWake: any ClockSemaphore
+    /// What the outputs are made of.
+    package let outputStages: OutputStages
+    /// What ``scenes`` uses.
+    let sceneParts: SceneParts
     /// Where the level of an overload is written down: a disk that hangs holds up nothing else.
     let overloadWrites = DispatchQueue(label: "overload")
     let firstMedia = DispatchSemaphore(value: 0)
@@ -74,8 +60,6 @@ package final class Room: Sendable {
     let outputsPaused = Atomic<Bool>(false)
     /// The program makes up ticks of a time in which the machine stood still.
     let isCatchingUp = Atomic<Bool>(false)
-    /// Wakes the thread that looks at the disk.
-    let diskWake: any ClockSemaphore
     /// Frames a second of the canvas.
     let fps: Int
     package let isOffline: Bool
@@ -97,28 +81,23 @@ package final class Room: Sendable {
         self.delivery = delivery
         self.logger = logger
         self.clock = parts.clock
-        self.roster = parts.roster
+        self.sourceParts = SourceParts(
+            roster: parts.roster, program: parts.program, clock: parts.clock, clocks: settings.clocks,
+            egress: settings.egress, logger: logger, opensListeners: settings.opensListeners,
+            isOffline: settings.pipeline.clock == .offline, events: SourceEvents { events.emit($0, $1) })
         self.program = parts.program
-        self.ladder = parts.ladder
-        self.packager = parts.packager
         self.latencies = parts.latencies
-        self.slate = parts.slate
-        self.recorder = parts.recorder
-        self.live = parts.live
-        self.passthrough = parts.passthrough
-        self.uploads = parts.uploads
-        self.snapshots = parts.snapshots
-        self.transports = parts.transports
-        self.sceneWake = settings.clocks.machine.makeSemaphore()
-        self.lifeWake = settings.clocks.machine.makeSemaphore()
-        self.diskWake = settings.clocks.machine.makeSemaphore()
+        self.outputStages = parts.outputs
+        let times = ProgramTimes(
+            parts.program, machine: settings.clocks.machine, fps: self.fps, isOffline: self.isOffline)
+        self.sceneParts = SceneParts(parts.program, times, machine: settings.clocks.machine, logger: logger) {
+            events.emit($0, $1)
+        }
     }
 
-    /// The sources there are by now.
-    var slots: [SourceID: SourceSlot] { self.roster.slots }
     /// The monotonic clock.
     var machine: any SleepClock { self.clocks.machine }
-    var pipeline: Pipeline { self.value.withLock { $0.documents.running } }
+    package var pipeline: Pipeline { self.value.withLock { $0.documents.running } }
     package var state: State { self.value.withLock { $0.lifecycle.state } }
     /// What of the room's leavings is not done when ``run()`` has returned; the next worker finishes it.
     package var debt: MediaError? { self.value.withLock { $0.lifecycle.debt } }
@@ -136,7 +115,7 @@ package final class Room: Sendable {
     /// operators are still open, until ``linger(_:)`` has closed them.
     package func run() async -> RoomOutcome {
         // Before anybody can ask for a clip.
-        Self.removeClipLeftovers(self.pipeline)
+        self.pipeline.removeClipLeftovers()
         do {
             try await self.startListeners()
         } catch {
@@ -148,30 +127,30 @@ package final class Room: Sendable {
         self.resumeClips()
         self.resumeEnd()
         self.notePhase()
-        self.beginRecording()
-        for upload in self.uploads { upload.begin() }
-        self.announceQuarantines()
+        self.recorder?.begin()
+        for upload in self.outputStages.uploads { upload.begin() }
+        self.refusing.announceQuarantines()
         self.announceOverload()
-        self.listeners.startPulls()
+        self.ingestion.startPulls()
         let packagerThread = self.packager.map { packager in
             StageThread("package") {
                 let outcome = packager.run()
                 self.listeners.openGate()
-                self.value.withLock { $0.output.packaged = outcome }
+                self.withOutputs { $0.packaged = outcome }
             }
         }
-        let transportThreads = self.transports.map { output in StageThread("ts") { output.run() } }
-        let readers = self.startSources()
+        let transportThreads = self.outputs.transports.start()
+        let readers = self.decoding.start()
         let life = self.isOffline ? nil : StageThread("life") { self.runLife() }
-        let scenes = self.isOffline ? nil : StageThread("scenes") { self.runScenes() }
-        self.startDiskWatch()
-        let images = self.startImages()
+        let scenes = self.isOffline ? nil : StageThread("scenes") { self.scenes.run() }
+        self.outputs.disk.start()
+        let images = self.outputs.images.start()
         let outcome = await withCheckedContinuation { continuation in
             _ = StageThread("program", keepsTime: true) { continuation.resume(returning: self.runProgram()) }
         }
         self.finishLife()
         life?.join()
-        self.finishScenes()
+        self.scenes.finish()
         scenes?.join()
         self.tellLevels()
         self.roster.close()
@@ -179,7 +158,7 @@ package final class Room: Sendable {
         let deadline = self.machine.now() &+ Int64(self.pipeline.shutdown.endTimeoutMs) &* 1_000_000
         if self.isOffline {
             packagerThread?.join()
-            if self.value.withLock(\.output.packaged) == .endLost {
+            if self.withOutputs(\.packaged) == .endLost {
                 self.oweEnd(.outputLost, "the playlists' end could not be written", fix: "restore the directory")
             }
         } else if packagerThread?.join(within: deadline &- self.machine.now()) == false {
@@ -193,10 +172,10 @@ package final class Room: Sendable {
                     fix: "nothing: the next worker shows slate in its place; look after the disk")
             }
         }
-        self.finishTransports(transportThreads, outcome, by: deadline)
-        self.stopDiskWatch()
-        self.snapshots.stop(images)
-        self.closeClips()
+        self.outputs.transports.finish(transportThreads, hasEnded: outcome.hasEnded, by: deadline)
+        self.outputs.disk.stop()
+        self.outputStages.snapshots.stop(images)
+        self.outputs.clips.close()
         return await self.close(outcome, by: deadline)
     }
 
@@ -204,7 +183,7 @@ package final class Room: Sendable {
     private func runProgram() -> RoomOutcome {
         if self.isOffline {
             self.mediaArrived(at: 0)
-        } else if self.slate != nil {
+        } else if self.outputStages.slate != nil {
             // Viewers are waiting: the program goes on whether or not a publisher is back.
             self.mediaArrived(at: self.machine.now())
         }
@@ -245,10 +224,10 @@ package final class Room: Sendable {
             self.program.start(at: 0)
             return
         }
-        let slate = self.takeSlate()
+        let slate = self.outputs.slate.take()
         // The first picture is due one jitter buffer after it came; the wall clock is read once, here.
         let jitter = self.slots.values.map(\.decode.jitterBuffer).min() ?? 200_000_000
-        let due = self.slate == nil ? arrival &+ jitter : self.machine.now()
+        let due = self.outputStages.slate == nil ? arrival &+ jitter : self.machine.now()
         let wall = self.settings.origin ?? (self.clocks.wall.now() &+ (due &- self.machine.now()))
         if let packager = self.packager, packager.opening != nil {
             self.listeners.holdGate()
@@ -280,16 +259,16 @@ package final class Room: Sendable {
     private func started(origin: Int64, firstTick: Int64) {
         self.value.withLock { $0.lifecycle.start(origin: origin, firstTick: firstTick) }
         self.events.setProgramTime(origin: origin) { [weak self] in self?.programTime }
-        self.startCountdowns(at: firstTick)
+        self.scenes.startCountdowns(at: firstTick)
         self.beginUserData(origin: origin)
-        let without = self.shownScenes.onAir.without
+        let without = self.scenes.shown.onAir.without
         self.mark(self.program.scene, without: without, at: firstTick, isScheduled: false)
         self.events.emit(
             "program.started", ["origin": .string(ProgramDate.format(origin)), "firstTick": .integer(firstTick)])
     }
 
     /// The first decodable packet of any source starts the program.
-    func mediaArrived(at arrival: Int64) {
+    package func mediaArrived(at arrival: Int64) {
         let isFirst = self.value.withLock { value -> Bool in
             guard value.firstArrival == nil else { return false }
             value.firstArrival = arrival
@@ -313,7 +292,7 @@ package final class Room: Sendable {
     }
 
     /// A newer worker has claimed the room; the first write that finds this calls it.
-    func tellSuperseded() {
+    package func tellSuperseded() {
         let isFirst = self.value.withLock { value -> Bool in
             defer { value.lifecycle.isSupersededTold = true }
             return !value.lifecycle.isSupersededTold
@@ -364,8 +343,10 @@ package final class Room: Sendable {
     /// - Parameter deadline: Of what the room leaves behind, on the machine's clock.
     private func close(_ outcome: RoomOutcome, by deadline: Int64) async -> RoomOutcome {
         // Behind the live playlists' end, which viewers wait for, and beside the time they are still served.
-        async let recorded = self.finishRecording(outcome, by: deadline)
-        async let uploaded = self.finishUploads(outcome, by: deadline)
+        let isWhole = !self.value.withLock(\.lifecycle.isEndOwed)
+        async let recorded = self.outputs.recording.finish(
+            hasEnded: outcome.hasEnded, isWhole: isWhole, by: deadline)
+        async let uploaded = self.outputs.uploads.finish(outcome.uploadEnd, by: deadline)
         let isHandedOver =
             switch outcome {
             case .drained, .superseded: true
@@ -377,7 +358,7 @@ package final class Room: Sendable {
         if let recordingDebt { self.owe(recordingDebt) }
         if let debt = await uploaded { self.owe(debt) }
         // It stops at its next segment, long since.
-        self.joinClips(within: deadline &- self.machine.now())
+        self.outputs.clips.join(within: deadline &- self.machine.now())
         self.value.withLock { value in
             value.lifecycle.state = .closed
             value.lifecycle.outcome = value.lifecycle.outcome ?? outcome

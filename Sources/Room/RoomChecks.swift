@@ -1,7 +1,7 @@
 package import MediaTypes
 package import PipelineSpec
 package import Program
-package import Stages
+package import Threading
 
 /// What this machine and this build say of a pipeline.
 package enum RoomChecks {
@@ -130,8 +130,8 @@ package enum RoomChecks {
     /// Why the file cannot be shown: missing, too large, neither PNG nor JPEG.
     static func problem(ofImage path: String) -> SpecChecks.Problem? {
         let bytes: [UInt8]
-        do throws(WholeRead.Failure) {
-            bytes = try WholeRead.regular(path, limit: Self.imageLimit)
+        do throws(FileReading.Failure) {
+            bytes = try FileReading.regular(path, limit: Self.imageLimit)
         } catch {
             switch error {
             case .unreadable:

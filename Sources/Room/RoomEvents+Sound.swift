@@ -7,7 +7,7 @@ extension RoomEvents {
     ///
     /// `peakDb` is the largest sample since the event before (dBFS), `loudness` that of the last 3 s and `momentary` that
     /// of the last 0.4 s (LUFS). Sources are measured before their volume, so that a user who is muted is seen to speak.
-    func emit(levels: SoundLevels) {
+    func emit(levels: AudioLevels) {
         let sources = levels.sources.sorted { $0.key.description < $1.key.description }
         self.emit(
             "audio.levels",
@@ -19,9 +19,9 @@ extension RoomEvents {
     }
 
     /// A level as events and the state show it.
-    static func json(_ level: SoundLevels.Level) -> JSONValue { .object(Self.members(level)) }
+    static func json(_ level: AudioLevels.Level) -> JSONValue { .object(Self.members(level)) }
 
-    private static func members(_ level: SoundLevels.Level) -> [JSONValue.Member] {
+    private static func members(_ level: AudioLevels.Level) -> [JSONValue.Member] {
         [
             .init("peakDb", .thousandths(level.peak)), .init("loudness", .thousandths(level.shortTerm)),
             .init("momentary", .thousandths(level.momentary)),
@@ -33,7 +33,7 @@ extension Room {
     /// Tells what was measured since the last call.
     func tellLevels() {
         guard self.value.withLock(\.levels.hasUntold) else { return }
-        var untold: [SoundLevels] = []
+        var untold: [AudioLevels] = []
         untold.reserveCapacity(AudioLevelReports.limit)
         self.value.withLock { $0.levels.takeUntold(leaving: &untold) }
         for levels in untold { self.events.emit(levels: levels) }

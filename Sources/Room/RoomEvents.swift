@@ -7,7 +7,7 @@ package import Events
 import HLS
 package import MediaTypes
 package import PipelineSpec
-package import Stages
+package import Threading
 import Synchronization
 
 /// The room's one stream of events: a JSON object a line, numbered, in order. It knows nobody.

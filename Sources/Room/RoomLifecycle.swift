@@ -1,6 +1,4 @@
 import MediaTypes
-import Packager
-import PipelineSpec
 
 /// How far a room has come, from its start to its end.
 struct RoomLifecycle: Sendable {
@@ -22,10 +20,6 @@ struct RoomLifecycle: Sendable {
     var debt: MediaError?
     /// The playlists of a room that is over lack their end.
     var isEndOwed = false
-    /// Files are made of its recording.
-    var isRecorded = false
-    /// What the recording lacks at the room's end; nil before that is known, inner nil if it lacks nothing.
-    var recordingDebt: MediaError??
     /// When a stopping room must be over, on the machine's clock; `nil`: it is not stopping.
     var stopUntil: Int64?
     /// That a newer worker serves the room has been told.
@@ -46,24 +40,4 @@ struct RoomLifecycle: Sendable {
         (self.origin, self.firstTick, self.isStarted) = (origin, firstTick, true)
         if self.state == .waiting { self.state = .live }
     }
-}
-
-/// What the outputs of a room have taken, and what they lack.
-struct OutputFacts: Sendable {
-    var segments: Int64 = 0
-    /// Bytes of the last segment by track, and how many frames it is long.
-    var lastSizes: [String: Int] = [:]
-    var lastFrames: Int64 = 0
-    /// Failed writes of the output.
-    var failures = RepeatedFailures()
-    /// What outputs lack for good; see ``Room/damage``.
-    var damage = OutputDamage()
-    /// How the packager has ended; nil before that.
-    var packaged: HLSPackager.Outcome?
-    /// The black frames that stores get in place of what they have lost; nil before they are needed, inner nil if they cannot be encoded.
-    var uploadSlate: Slate??
-    /// Sheets of stills that viewers may have, by image output.
-    var sprites: [String: SpriteFiles] = [:]
-    /// A directory that was moved away or mounted over, and when that was noticed, on the machine's clock.
-    var restoredPlace: (path: String, at: Int64)?
 }

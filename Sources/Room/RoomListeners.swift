@@ -1,32 +1,30 @@
+import PublishAuth
 import Control
-import Ingest
 import LibAV
 import MediaTypes
 import Origin
 import Packager
 import PipelineSpec
 import Push
-import Stages
+import RoomSources
+import Threading
 import TLSFiles
 
 /// The room's sockets, open from ``Room/startListeners()`` until ``stop(isHandedOver:)``. They are part of ``RoomState``. Code
 /// that calls a server releases the value first.
 struct RoomListeners {
     struct Servers: Sendable {
-        var ingest: IngestServer?
-        var pulls: PullService?
-        var relays: RelayService?
         var live: LiveOutputs?
         var origin: OriginServer?
         /// Viewers' requests wait while the worker is about to publish; `nil` for an offline job.
-        var gate: GatedContent?
+        var gate: StartupGate?
         var control: ControlServer?
         var certificates: [CertificateWatch] = []
-        var files: LookThread?
+        var files: PollingThread?
         /// Somebody has asked for a look before anybody looked.
         var isLookDue = false
         /// Who may watch; `nil`: anybody.
-        var playback: PlaybackGate?
+        var playback: SignedURLVerifier?
     }
 
     fileprivate let room: Room
@@ -39,11 +37,7 @@ struct RoomListeners {
 
     func update(_ change: (inout Servers) -> Void) { self.changeServers(change) }
 
-    var relays: RelayService? { self.servers.relays }
-
-    var ingest: IngestServer? { self.servers.ingest }
-
-    var playback: PlaybackGate? { self.servers.playback }
+    var playback: SignedURLVerifier? { self.servers.playback }
 
     var viewerConnections: Int { self.servers.origin?.connectionCount ?? 0 }
 
@@ -65,7 +59,7 @@ struct RoomListeners {
     }
 
     /// The files are followed from now on.
-    func follow(by looks: LookThread) {
+    func follow(by looks: PollingThread) {
         let isDue = self.changeServers { servers in
             servers.files = looks
             defer { servers.isLookDue = false }
@@ -90,40 +84,23 @@ struct RoomListeners {
     /// Viewers' requests wait until ``openGate()``.
     func holdGate() { self.servers.gate?.hold() }
 
-    /// Sends whoever publishes or fetches `source` away, until then.
-    func kick(_ source: SourceID, until deadline: Int64) {
-        let servers = self.servers
-        servers.ingest?.kick(source, until: deadline)
-        servers.pulls?.hold(source, until: deadline)
-    }
-
-    /// Begins to fetch the sources that are fetched.
-    func startPulls() { self.servers.pulls?.start() }
-
-    /// Where the packets of `source` can be read; nil for files.
-    func hub(for source: SourceID) -> SourceHub? {
-        let servers = self.servers
-        return servers.ingest?.hub(for: source) ?? servers.pulls?.hub(for: source)
-    }
-
     /// Closes what is open but the operators' listener and that of the viewers.
     ///
     /// - Parameter isHandedOver: A successor takes the publishers.
     func stop(isHandedOver: Bool) async {
-        let servers = self.changeServers { servers in
+        let (servers, connections) = self.room.value.withLock { value in
             defer {
-                let (control, origin) = (servers.control, servers.origin)
-                servers = Servers()
-                (servers.control, servers.origin) = (control, origin)
+                let (control, origin) = (value.servers.control, value.servers.origin)
+                value.servers = Servers()
+                (value.servers.control, value.servers.origin) = (control, origin)
+                value.sources.connections = SourceConnections()
             }
-            return servers
+            return (value.servers, value.sources.connections)
         }
         for watch in servers.certificates { watch.stop() }
         servers.files?.stop()
         await servers.live?.stop(reason: "the room is over")
-        await servers.relays?.stop()
-        await servers.pulls?.stop()
-        await servers.ingest?.stop(isHandedOver: isHandedOver)
+        await connections.stop(isHandedOver: isHandedOver)
     }
 
     /// Whether viewers can connect.
@@ -190,11 +167,23 @@ extension Room {
         self.resumeGraces()
         self.resumeAlarms()
         self.resumePK()
-        self.recallCrashes()
+        // Only a room whose directory the next worker finds.
+        if let directory = self.pipeline.hls?.path, !self.isOffline {
+            self.refusing.recallCrashes(inDirectory: directory)
+        }
         self.recallOverload()
-        let admission = try Self.admission(self.pipeline)
-        if !admission.sources.isEmpty { try await self.startIngest(admission) }
-        if !self.isOffline { try self.startClients() }
+        let admission = try PublishAuth(self.pipeline)
+        if !admission.sources.isEmpty {
+            let configuration = try self.ingestion.configuration(admission) { settings throws(MediaError) in
+                try self.openCertificates(settings, place: "rtmps")
+            }
+            for (name, address) in try await self.ingestion.start(configuration) { self.note(name, address) }
+        }
+        if !self.isOffline {
+            try self.ingestion.openPulls()
+            try self.relaying.start()
+            self.resumeRelays()
+        }
         try self.startPushes()
         var playable: (any OriginContent)?
         if self.settings.opensListeners, let packager = self.packager, let hls = self.pipeline.hls,
@@ -205,8 +194,8 @@ extension Room {
                 hls.lowLatency
                 ? packager.liveContent(of: self) : PublishedContent(packager: packager, room: self)
             playable = content
-            if self.slate != nil || packager.opening != nil {
-                let gate = GatedContent(content, isOpen: self.slate == nil, clock: self.machine)
+            if self.outputStages.slate != nil || packager.opening != nil {
+                let gate = StartupGate(content, isOpen: self.outputStages.slate == nil, clock: self.machine)
                 content = gate
                 self.listeners.update { $0.gate = gate }
             }

@@ -1,6 +1,6 @@
 package import Events
 import HLS
-import Ladder
+import Encoding
 import LibAV
 package import Logging
 package import MediaTypes
@@ -8,7 +8,10 @@ import Packager
 import PipelineSpec
 import Program
 import Recording
-import Stages
+import RoomOutputs
+import RoomScenes
+import RoomSources
+import Threading
 import Synchronization
 import Upload
 
@@ -17,38 +20,18 @@ struct RoomParts {
     var clock: ProgramClock
     var roster: SourceRoster
     var program: ProgramStage
-    var ladder: LadderStage
-    var packager: HLSPackager?
     var latencies: RoomLatencies
-    var slate: SlateWork?
-    var recorder: TakeRecorder?
-    var live: LiveDesk?
-    var passthrough: PassthroughDesk?
-    var uploads: [Uploader]
-    var snapshots: SnapshotDesk
-    var transports: [TransportStreams]
+    var outputs: OutputStages
     var start: RoomStart
     var commands: CommandStore?
     var resumption: Resumption
 }
 
 /// Late joints between stages: what is made first must reach what is made last.
-private final class Joint<Value: Sendable>: Sendable {
+private final class LateBound<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     func set(_ value: Value) { self.value.withLock { $0 = value } }
     func get() -> Value? { self.value.withLock { $0 } }
-}
-
-/// The raw writer, used by the program thread only, handed to it in a box.
-private final class RawOutputs: @unchecked Sendable {
-    // @unchecked Sendable: written before the program thread starts, then touched by that thread alone.
-    var writers: [(outputID: String, writer: RawWriter)] = []
-
-    func write(_ picture: Picture, _ failed: (_ outputID: String, MediaError) -> Void) {
-        for (outputID, writer) in self.writers {
-            do throws(MediaError) { try writer.write(picture) } catch { failed(outputID, error) }
-        }
-    }
 }
 
 extension Room {
@@ -78,16 +61,19 @@ extension Room {
     ) throws(MediaError) -> Room? {
         var settings = found.settings
         let pipeline = settings.pipeline
-        let joint = Joint<Room>()
+        let joint = LateBound<Room>()
+        let host: LateHost = { joint.get() }
         let machine = settings.clocks.machine
         let clock = ProgramClock(machine: machine)
-        let roster = try self.makeSlots(pipeline, clock, machine, joint)
-        let packager = Joint<HLSPackager>()
-        let rungs = self.rungs(pipeline)
+        let roster = try SourceRoster.open(pipeline, clock: clock, machine: machine) {
+            joint.get()?.decoding.handle($1, of: $0)
+        }
+        let packager = LateBound<HLSPackager>()
+        let rungs = pipeline.rungs
         let steps = rungs.map { Int64($0.frameStep) }
         let latencies = RoomLatencies(tracks: rungs.count)
-        let live = LiveDesk(pipeline, settings.egress, clock: machine)
-        var ladderOutput = LadderStage.Output(
+        let live = LiveFeeds(pipeline, settings.egress, clock: machine)
+        var ladderOutput = EncodingStage.Output(
             packet: { track, packet in
                 if steps.indices.contains(track) {
                     let tick = packet.pts / VideoEncoder.ticksPerPicture &* steps[track]
@@ -118,14 +104,16 @@ extension Room {
             let now = machine.now()
             latencies.update { $0.encoding.entered(track: track, tick: tick, at: now) }
         }
-        let ladder = try LadderStage.open(
-            rungs: rungs, settings: self.ladderSettings(pipeline, settings.encoders), output: ladderOutput)
+        var ladderSettings = EncodingStage.Settings(pipeline)
+        ladderSettings.encoders = settings.encoders
+        let ladder = try EncodingStage.open(rungs: rungs, settings: ladderSettings, output: ladderOutput)
         live?.begin(ladder.parameters)
-        var recorder: TakeRecorder?
+        var recorder: SessionRecorder?
         if let output = pipeline.hls {
-            try self.checkClearPlaces(pipeline)
-            recorder = try self.makeRecorder(output, pipeline, packager, joint)
-            let made = try self.makePackager(output, settings, ladder, recorder, joint)
+            try pipeline.checkClearDirectories()
+            recorder = try RecordingService.open(output, pipeline, packager: { packager.get() }, host)
+            let made = try HLSOutputService.open(
+                output, pipeline, ladder, newSession: settings.newSession, clock: machine, recorder, host)
             made.watchParts { track, frames in
                 guard steps.indices.contains(track) else { return }
                 // The last picture the encoder had for it.
@@ -140,209 +128,57 @@ extension Room {
             packager.set(made)
         }
         let uploads = try packager.get().map { made throws(MediaError) in
-            try self.makeUploads(pipeline, made, clock: machine, slate: { joint.get()?.uploadSlate }) {
-                joint.get()?.store($0, did: $1)
-            }
+            try UploadService.open(pipeline, made, clock: machine, host)
         }
         let transports = try packager.get().map { made throws(MediaError) in
-            try self.makeTransports(pipeline, made) { joint.get()?.output($0, did: $1) }
+            try TransportService.open(pipeline, made, host)
         }
         guard let claimed = try self.claimed(written, found, packager.get()) else { return nil }
         var resumption = claimed.resumption
         settings = resumption.settings
         let start = RoomStart(pipeline, &resumption)
         let commands = self.openCommands(&resumption, claimed.file) { joint.get()?.tellSuperseded() }
-        let passthrough = PassthroughDesk(pipeline, ladder, packager.get(), roster.slots) {
-            joint.get()?.passthrough(did: $0)
-        }
-        let snapshots = SnapshotDesk(pipeline, roster)
+        let passthrough = PassthroughSwitch(
+            pipeline, ladder, packager.get(), lanes: roster.sources.mapValues(\.buffer.coded), host)
+        let snapshots = SnapshotService(pipeline) { roster.sources.mapValues(\.buffer) }
         let program = try self.makeProgram(
-            settings, start, roster.slots, clock, ladder, latencies, passthrough, snapshots, joint)
-        let slate = packager.get().flatMap { SlateWork($0, pipeline, now: settings.clocks.wall.now()) }
+            settings, start, roster.sources, clock, ladder, latencies, passthrough, snapshots, joint)
+        let slate = packager.get().flatMap { SlateJob($0, pipeline, now: settings.clocks.wall.now()) }
         let incarnation = packager.get()?.incarnation ?? 1
         var logger = logger
         logger[metadataKey: "incarnation"] = "\(incarnation)"
+        let outputs = OutputStages(
+            settings.pipeline, ladder, packager.get(), recorder: recorder, live: live, passthrough: passthrough,
+            uploads: uploads ?? [], snapshots: snapshots, transports: transports ?? [], slate: slate, clock: clock,
+            machine: machine, events: events, logger: logger)
         let room = Room(
             settings: settings, events: events, delivery: delivery, logger: logger,
             parts: RoomParts(
-                clock: clock, roster: roster, program: program, ladder: ladder, packager: packager.get(),
-                latencies: latencies, slate: slate, recorder: recorder, live: live, passthrough: passthrough,
-                uploads: uploads ?? [], snapshots: snapshots,
-                transports: transports ?? [], start: start, commands: commands, resumption: resumption))
+                clock: clock, roster: roster, program: program, latencies: latencies, outputs: outputs, start: start,
+                commands: commands, resumption: resumption))
         events.setIncarnation(incarnation)
         joint.set(room)
-        room.beginSlate()
+        room.outputs.slate.begin(program)
         commands?.start()
         room.resumeSources()
         return room
     }
 
-    private static func makeSlots(
-        _ pipeline: Pipeline, _ clock: ProgramClock, _ machine: any SleepClock, _ joint: Joint<Room>
-    ) throws(MediaError) -> SourceRoster {
-        var slots: [SourceID: SourceSlot] = [:]
-        let aligner = WallAligner()
-        for source in pipeline.sources {
-            let slot = SourceSlot(
-                spec: source, pipeline: pipeline, clock: clock, machine: machine, aligner: aligner
-            ) {
-                joint.get()?.source($0, did: $1)
-            }
-            if case .file(let path, let loops) = source.input {
-                var reader = FileReader(path: path, loops: loops, place: "source[\(source.id)]")
-                let parameters = try reader.probe()
-                slot.keep(reader)
-                slot.buffer.setTracks(
-                    video: parameters.contains { $0.kind == .video }, audio: parameters.contains { $0.kind == .audio })
-            }
-            slots[source.id] = slot
-        }
-        return SourceRoster(slots, aligner: aligner)
-    }
-
-    /// A source as the program takes it.
-    ///
-    /// - Throws: ``MediaError`` for an image that cannot be read.
-    static func programSource(_ slot: SourceSlot) throws(MediaError) -> ProgramStage.Source {
-        let placeholder = try slot.spec.onLost.placeholderImage.map { path throws(MediaError) in
-            try Picture.load(path: path, place: "source[\(slot.spec.id)]")
-        }
-        return ProgramStage.Source(
-            buffer: slot.buffer, name: slot.spec.name ?? slot.spec.id.description,
-            volume: Float(slot.spec.volume) / 100, hold: Int64(slot.spec.onLost.resolvedHoldMs) * 1_000_000,
-            stalledHold: slot.spec.stalledHoldMs.map { Int64($0) * 1_000_000 }, placeholder: placeholder)
-    }
-
-    private static func rungs(_ pipeline: Pipeline) -> [Rung] {
-        pipeline.pictureRenditions.map { rendition in
-            var settings = VideoEncoderSettings(
-                width: rendition.width, height: rendition.height, fps: rendition.fps,
-                preset: rendition.video.preset.x264Name, profile: rendition.video.profile.rawValue,
-                bitrate: rendition.video.bitrate, maxBitrate: rendition.video.maxBitrate,
-                bufferSize: rendition.video.bufferSize, bFrames: rendition.video.bFrames,
-                lookaheadFrames: rendition.video.lookaheadFrames, threads: rendition.video.threads)
-            settings.x264Parameters = rendition.video.preset.x264Parameters
-            if rendition.video.passthrough == .auto { settings.parameterSetID = PassthroughDesk.parameterSetID }
-            return Rung(
-                name: rendition.name, settings: settings, frameStep: Self.frameStep(of: rendition, pipeline))
-        }
-    }
-
-    /// Canvases from one picture of the rendition to the next.
-    private static func frameStep(of rendition: Rendition, _ pipeline: Pipeline) -> Int {
-        max(1, pipeline.canvas.fps / max(1, rendition.fps))
-    }
-
-    private static func ladderSettings(_ pipeline: Pipeline, _ encoders: LadderEncoders) -> LadderStage.Settings {
-        var settings = LadderStage.Settings(
-            width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps,
-            gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
-            audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
-        settings.encoders = encoders
-        settings.opening = self.opening(pipeline)
-        // A job is not continued by another worker.
-        if !settings.isOffline { settings.partFrames = pipeline.hls?.partFrames }
-        return settings
-    }
-
-    /// The short segments a live room begins with.
-    private static func opening(_ pipeline: Pipeline) -> OpeningSegments? {
-        guard pipeline.clock == .live, let output = pipeline.hls else { return nil }
-        return OpeningSegments(
-            fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
-            segmentFrames: output.gopFrames * output.segmentGops,
-            steps: pipeline.pictureRenditions.map { self.frameStep(of: $0, pipeline) })
-    }
-
-    /// How the HLS output lists, but for a new session.
-    ///
-    /// - Throws: ``MediaError/Code/rejected`` for a grid that cannot be, ``MediaError/Code/notReadable`` for a secret.
-    static func hlsSettings(_ output: HLSOutput, _ pipeline: Pipeline) throws(MediaError) -> HLSOutputSettings {
-        let grid = try OutputGrid(
-            fps: pipeline.canvas.fps, gopFrames: output.gopFrames, segmentGops: output.segmentGops,
-            partFrames: output.partFrames, sampleRate: pipeline.audio.sampleRate)
-        let variants = pipeline.renditions.flatMap { rendition in
-            rendition.audio.map { name in
-                HLSOutputSettings.Variant(video: rendition.isAudioOnly ? nil : rendition.name, audio: name)
-            }
-        }
-        var hls = HLSOutputSettings(
-            directory: output.path, multivariantName: output.multivariantPlaylist, grid: grid,
-            windowSeconds: output.windowSeconds, playlistType: output.playlistType == .event ? .event : .live,
-            deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
-            waitsForStore: pipeline.clock == .offline, variants: variants)
-        hls.contentID = pipeline.room.roomID
-        hls.opening = self.opening(pipeline)
-        hls.iFramePlaylists = output.iFramePlaylists
-        hls.encryption = try pipeline.encryptionSettings()
-        return hls
-    }
-
-    private static func makePackager(
-        _ output: HLSOutput, _ settings: RoomSettings, _ ladder: LadderStage, _ recorder: TakeRecorder?,
-        _ joint: Joint<Room>
-    ) throws(MediaError) -> HLSPackager {
-        let pipeline = settings.pipeline
-        var tracks: [TrackDescription] = []
-        let renditions = pipeline.pictureRenditions
-        for (rendition, parameters) in zip(renditions, ladder.parameters) {
-            var track = TrackDescription(
-                name: rendition.name, kind: .video, parameters: parameters, width: rendition.width,
-                height: rendition.height, bitrate: Int64(rendition.video.bitrate),
-                maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize),
-                frameStep: Self.frameStep(of: rendition, pipeline))
-            // A publisher's packets may use all of the buffer.
-            if rendition.video.passthrough == .off { track.bufferShare = rendition.video.preset.bufferShare }
-            tracks.append(track)
-        }
-        for (sound, parameters) in zip(pipeline.audioRenditions, ladder.parameters.dropFirst(renditions.count)) {
-            tracks.append(
-                TrackDescription(
-                    name: sound.name, kind: .audio, parameters: parameters, bitrate: Int64(sound.bitrate),
-                    channels: pipeline.audio.channels))
-        }
-        var hls = try self.hlsSettings(output, pipeline)
-        hls.newSession = settings.newSession
-        return try HLSPackager.open(
-            hls, tracks: tracks, clock: settings.clocks.machine, keeper: recorder
-        ) { joint.get()?.packager(did: $0) }
-    }
-
-    private static func makeRecorder(
-        _ output: HLSOutput, _ pipeline: Pipeline, _ packager: Joint<HLSPackager>, _ joint: Joint<Room>
-    ) throws(MediaError) -> TakeRecorder? {
-        guard let settings = RecordingSettings(pipeline) else { return nil }
-        let store = DirectoryStore(directory: output.path)
-        var clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
-        if output.encryption != nil {
-            clear = { track in packager.get()?.clearBytes(of: track.segment, track: track.name) }
-        }
-        return try TakeRecorder.open(
-            settings, isActive: pipeline.record?.active ?? true, source: { store.path(of: $0) }, clear: clear,
-            report: { joint.get()?.recorder(did: $0) }, over: { joint.get()?.takeEnded($0) })
-    }
-
     private static func makeProgram(
-        _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: SourceSlot], _ clock: ProgramClock,
-        _ ladder: LadderStage, _ latencies: RoomLatencies, _ passthrough: PassthroughDesk?, _ snapshots: SnapshotDesk,
-        _ joint: Joint<Room>
+        _ settings: RoomSettings, _ start: RoomStart, _ slots: [SourceID: RoomSource], _ clock: ProgramClock,
+        _ ladder: EncodingStage, _ latencies: RoomLatencies, _ passthrough: PassthroughSwitch?,
+        _ snapshots: SnapshotService,
+        _ joint: LateBound<Room>
     ) throws(MediaError) -> ProgramStage {
         let pipeline = settings.pipeline
         let canvas = Program.Canvas(
             width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps)
         var sources: [SourceID: ProgramStage.Source] = [:]
-        for (id, slot) in slots { sources[id] = try self.programSource(slot) }
-        guard let first = start.scene else {
+        for (id, slot) in slots { sources[id] = try slot.programSource() }
+        guard let first = start.first else {
             throw MediaError(.rejected, "the pipeline has no scene", at: "program", fix: "write at least one scene")
         }
-        let raws = RawOutputs()
-        for raw in pipeline.raws {
-            raws.writers.append(
-                (
-                    raw.outputID,
-                    try RawWriter.open(path: raw.path, width: canvas.width, height: canvas.height, fps: canvas.fps)
-                ))
-        }
+        let raws = try RawOutputs.open(pipeline, host: { joint.get() })
         let ticks = pipeline.durationMs.map {
             TimeMath.scale(Int64($0), by: Int64(canvas.fps), over: 1000, rounding: .nearest)
         }
@@ -354,9 +190,7 @@ extension Room {
         var outputs = ProgramStage.Outputs(
             picture: { picture, tick, arrival in
                 snapshots.note(picture)
-                if joint.get()?.areOutputsPaused != true {
-                    raws.write(picture) { joint.get()?.lost(of: $0, because: $1) }
-                }
+                if joint.get()?.areOutputsPaused != true { raws.write(picture) }
                 if let arrival { latencies.update { $0.viewing.composed(tick: tick, arrival: arrival) } }
                 // Between two ticks: what falls due at the next one is on air with it.
                 if pipeline.clock == .offline { joint.get()?.stepLife() }
@@ -377,12 +211,10 @@ extension Room {
         }
         outputs.levels = { levels in joint.get()?.value.withLock { $0.levels.note(levels) } }
         let stage = ProgramStage(
-            settings: stageSettings, sources: sources,
-            scene: SceneMapping.scene(
-                first, in: pipeline, without: start.life.onAir.without, overlays: start.overlays), clock: clock,
-            machine: settings.clocks.machine, outputs: outputs,
+            settings: stageSettings, sources: sources, scene: first, clock: clock, machine: settings.clocks.machine,
+            outputs: outputs,
             fonts: try RoomChecks.fonts(named: pipeline.canvas.fonts))
-        try stage.prepare(start.desk.shelf.scenes.map { SceneMapping.scene($0, in: pipeline) })
+        try stage.prepare(start.scenes.schedule.shelf.scenes.map { SceneMapping.scene($0, in: pipeline) })
         return stage
     }
 }

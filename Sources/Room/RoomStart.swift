@@ -1,41 +1,39 @@
 import MediaTypes
 import PipelineSpec
+import Program
+import RoomScenes
 
 /// Scenes, overlays and life of a room before its first tick: as its document says, and as commands to the workers before it have
 /// changed it.
 struct RoomStart: Sendable {
-    var desk: SceneDesk
-    var life: RoomLife
+    var scenes: ScenesState
     /// The scene that is on air first; `nil`: the pipeline has none.
-    var scene: PipelineSpec.Scene?
-    /// What texts and score bars say by command.
-    var commanded = SceneMapping.Overlays()
-    /// What the overlays of ``scene`` say.
-    var overlays: SceneMapping.Overlays
+    var first: Program.Scene?
 
     /// - Parameter resumption: Learns what cannot be restored.
     init(_ pipeline: Pipeline, _ resumption: inout Resumption) {
-        self.desk = SceneDesk(pipeline)
-        self.life = RoomLife(pipeline)
-        self.overlays = SceneMapping.Overlays()
+        self.scenes = ScenesState(pipeline)
         self.restoreScenes(pipeline, &resumption)
         let state = resumption.state
-        self.commanded.texts = state.texts
-        for (id, score) in state.scores { self.commanded.scores[id] = (score.left, score.right) }
-        for (id, tick) in state.countdowns { self.desk.countdowns.tell(id, tick) }
+        self.scenes.overlays.texts = state.texts
+        for (id, score) in state.scores { self.scenes.overlays.scores[id] = (score.left, score.right) }
+        for (id, tick) in state.countdowns { self.scenes.schedule.countdowns.tell(id, tick) }
         if let onAir = state.onAir { self.restore(onAir, &resumption) }
-        self.desk.onAir.without = self.life.onAir.without
-        self.scene = self.desk.shelf[self.desk.onAir.sceneID] ?? pipeline.scenes.first
-        if let scene = self.scene, !state.isPlain {
-            self.overlays = self.desk.overlays(of: self.desk.onAir, scene, self.commanded, phaseEnd: nil)
-        }
+        self.scenes.schedule.onAir.without = self.scenes.life.planned.without
+        let schedule = self.scenes.schedule
+        guard let scene = schedule.shelf[schedule.onAir.sceneID] ?? pipeline.scenes.first else { return }
+        self.first = SceneMapping.scene(
+            scene, in: pipeline, without: schedule.onAir.without,
+            overlays: state.isPlain
+                ? SceneMapping.Overlays()
+                : schedule.overlays(of: schedule.onAir, scene, self.scenes.overlays, phaseEnd: nil))
     }
 
     private mutating func restoreScenes(_ pipeline: Pipeline, _ resumption: inout Resumption) {
         for (id, change) in resumption.state.scenes.sorted(by: { $0.key < $1.key }) {
             if change.isRemoved {
-                self.desk.shelf.remove(id, revision: change.revision)
-                self.life.remove(id)
+                self.scenes.schedule.shelf.remove(id, revision: change.revision)
+                self.scenes.life.remove(id)
             } else if let body = change.body {
                 let report = Scene.parse(
                     Array(body.text().utf8), sceneID: id, in: pipeline,
@@ -48,24 +46,24 @@ struct RoomStart: Sendable {
                     continue
                 }
                 scene.revision = change.revision
-                self.desk.shelf.put(scene)
-                self.life.replace(RoomLife.Scene(scene, in: pipeline))
-            } else if var scene = self.desk.shelf[id] {
+                self.scenes.schedule.shelf.put(scene)
+                self.scenes.life.replace(scene)
+            } else if var scene = self.scenes.schedule.shelf[id] {
                 scene.revision = max(scene.revision, change.revision)
-                self.desk.shelf.put(scene)
+                self.scenes.schedule.shelf.put(scene)
             }
         }
     }
 
     private mutating func restore(_ onAir: CommandedState.Showing, _ resumption: inout Resumption) {
-        guard self.desk.shelf[onAir.scene] != nil, self.life.resume(onAir.scene) else {
+        guard self.scenes.schedule.shelf[onAir.scene] != nil, self.scenes.life.resume(onAir.scene) else {
             resumption.state.onAir = nil
             resumption.refused.append(
                 Resumption.Refusal(
                     member: CommandedState.onAirMember.name, reason: "there is no scene \"\(onAir.scene)\" any more"))
             return
         }
-        self.desk.onAir = SceneDesk.Showing(sceneID: onAir.scene, tick: onAir.tick, ends: onAir.ends)
-        self.desk.isResumed = true
+        self.scenes.schedule.onAir = SceneSchedule.Showing(sceneID: onAir.scene, tick: onAir.tick, ends: onAir.ends)
+        self.scenes.schedule.isResumed = true
     }
 }

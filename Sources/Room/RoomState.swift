@@ -1,39 +1,28 @@
 import HLS
 import MediaTypes
 import PipelineSpec
+import RoomOutputs
+import RoomScenes
+import RoomSources
 
 /// The state of a room as one value, which reads no clock and does no I/O.
 ///
 /// ``Room`` keeps it behind one mutex. A thread that holds the mutex builds no graph and reads no file, and takes no lock of the
-/// room but those of ``RoomEvents``, ``CommandStore``, ``SourceRoster`` and ``SourceSlot``. Times are those of the clocks that
+/// room but those of ``RoomEvents``, ``CommandStore``, `SourceRoster` and `RoomSource`. Times are those of the clocks that
 /// ``Room`` was given.
 struct RoomState: Sendable {
     var lifecycle = RoomLifecycle()
-    var output = OutputFacts()
+    var outputs: OutputsState
     /// The room's state as the API shows it, in one word.
     var status: PhaseBook
     var documents: Documents
-    /// The states of the sources, the PK, and what is to be on air because of both.
-    var life: RoomLife
-    /// Events that the life has not received yet, in order.
-    var inbox: [Happening] = []
-    /// The scenes there are, and what is on air. Changed by those alone who hold ``Room/sceneTurn``.
-    var scenes: SceneDesk
-    /// What texts and score bars say by command, in every scene that has them.
-    var overlays = SceneMapping.Overlays()
-    /// Changes of the scene on air that are due.
-    var sceneWork = SceneWork()
+    /// The scenes, what is on air, and the lives of the sources.
+    var scenes: ScenesState
     var isLifeThreadOver = false
-    var isSceneThreadOver = false
-    /// The number of the last request that puts a scene on air at once: of several that wait, the newest counts.
-    var lastRequest: UInt64 = 0
     /// What this worker goes on with.
     var resumption: Resumption
-    /// Sources that may not be published for some time.
-    var refusals = SourceRefusals()
-    var refusalReports = RefusalReports()
-    /// Jumps of sources' timestamps that are told.
-    var reanchors: [SourceID: EventThrottle] = [:]
+    /// Refusals, limits and connections of the sources.
+    var sources = SourcesState()
     /// Machine time at which the first decodable packet came.
     var firstArrival: Int64?
     var lingering = ViewerLinger()
@@ -48,18 +37,12 @@ struct RoomState: Sendable {
     /// Latencies as last computed.
     var latencies: (at: Int64, json: JSONValue)?
     var overload: OverloadGuard
-    var disk: DiskWatch
     /// The sockets that are open.
     var servers = RoomListeners.Servers()
-    var slate = SlateWork.Progress()
-    var clips: ClipJobs
-    var recordingJobs = RecordingJobs()
     /// How loud the program and the sources are.
     var levels = AudioLevelReports()
     /// Timed metadata that commands have sent.
     var metadata = MetadataDesk()
-    /// Timed metadata that publishers have sent.
-    var sourceData = SourceDataBook()
 
     /// The document in its versions.
     struct Documents: Sendable {
@@ -75,15 +58,12 @@ struct RoomState: Sendable {
 
     /// - Parameter now: Nanoseconds since the Unix epoch.
     init(running: Pipeline, document: RoomDocument?, _ resumption: Resumption, _ start: RoomStart, now: Int64) {
-        self.life = start.life
-        self.scenes = start.desk
-        self.overlays = start.commanded
+        self.scenes = start.scenes
         self.status = PhaseBook(since: now)
         self.documents = Documents(
             running: running, current: document, written: resumption.file?.effective, file: resumption.file)
         self.resumption = resumption
-        self.disk = DiskWatch(running)
-        self.clips = ClipJobs(roomID: running.room.roomID)
+        self.outputs = OutputsState(running)
         self.overload = OverloadGuard(running, renditions: Room.costliestFirst(running))
     }
 

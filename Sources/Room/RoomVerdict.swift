@@ -1,4 +1,5 @@
 package import MediaTypes
+package import RoomOutputs
 
 /// How a room that is over is judged: the word in `room.closed`, and the error that the exit code follows from. A value.
 ///

@@ -1,6 +1,6 @@
 package import MediaTypes
 import NIOSSL
-import Stages
+import Threading
 
 /// A certificate chain and its private key, loaded and verified to match.
 package struct CertificatePair: Sendable {
@@ -73,8 +73,8 @@ package struct CertificatePair: Sendable {
     }
 
     private static func bytes(_ path: String, _ what: String, _ place: String) throws(MediaError) -> [UInt8] {
-        do throws(WholeRead.Failure) {
-            return try WholeRead.regular(path, limit: Self.longestFile)
+        do throws(FileReading.Failure) {
+            return try FileReading.regular(path, limit: Self.longestFile)
         } catch {
             throw MediaError(
                 .notReadable, "the \(what) \(path) \(error.text)", at: place,

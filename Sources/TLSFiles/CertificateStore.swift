@@ -1,6 +1,6 @@
 package import MediaTypes
 package import NIOSSL
-import Stages
+import Threading
 import Synchronization
 
 /// The certificate of a listener, which can be renewed without a restart. New TLS handshakes use the new certificate;
@@ -19,8 +19,8 @@ package final class CertificateStore: Sendable {
     }
 
     private struct Marks: Hashable {
-        var certificate: FileMark?
-        var key: FileMark?
+        var certificate: FileVersion?
+        var key: FileVersion?
     }
 
     private struct State {
@@ -87,7 +87,7 @@ package final class CertificateStore: Sendable {
     }
 
     private static func marks(_ files: CertificateFiles) -> Marks {
-        Marks(certificate: FileMark(path: files.certificate), key: FileMark(path: files.key))
+        Marks(certificate: FileVersion(path: files.certificate), key: FileVersion(path: files.key))
     }
 
     /// The TLS configuration of a server with this store's certificate: TLS 1.2 or later; each handshake uses the

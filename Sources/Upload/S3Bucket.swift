@@ -35,7 +35,7 @@ package struct S3Bucket: UploadTarget, Hashable, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: ["bucket": "\(self.shown)\(self.path)"]) }
 
     package func request(
-        _ head: UploadHead, at now: Int64
+        _ head: ObjectRequest, at now: Int64
     ) -> (url: String, fields: [(name: String, value: String)]) {
         let path = self.path + SignatureV4.encoded(head.name)
         let time = SignatureV4.date(now)

@@ -27,11 +27,11 @@ package struct UploadQueue: Sendable {
         var window: PlaylistWindow
         /// Initialization segments that the store has.
         var maps: Set<String> = []
-        var media = UploadLane()
-        var playlist = UploadDocument()
+        var media = RetrySchedule()
+        var playlist = PlaylistUpload()
         /// Name of its I-frame playlist; `nil` without one.
         var iFramesName: String?
-        var iFrames = UploadDocument()
+        var iFrames = PlaylistUpload()
     }
 
     struct Entry: Sendable {
@@ -69,13 +69,13 @@ package struct UploadQueue: Sendable {
     var dateRanges = DateRangeList()
     var multivariantName = ""
     var multivariant = ""
-    var multivariantDocument = UploadDocument()
+    var multivariantDocument = PlaylistUpload()
     /// Objects besides the media, by name.
     var extras: [String: UploadExtra] = [:]
     /// Thumbnail sheets, by the name of their index.
     var sprites: [String: UploadSprites] = [:]
     var deletions: [String] = []
-    var deletionLane = UploadLane()
+    var deletionLane = RetrySchedule()
     /// Objects that the previous worker did not delete. They are deleted once the store has playlists of this worker,
     /// which do not list them.
     var inherited: [String] = []
@@ -503,7 +503,7 @@ extension UploadOutcome {
     }
 }
 
-extension UploadLane {
+extension RetrySchedule {
     mutating func answered(_ outcome: UploadOutcome, _ now: Int64, _ jitter: Int64) {
         self.request = nil
         if case .failed = outcome { self.failed(at: now, jitter: jitter) } else { self.succeeded() }

@@ -95,7 +95,7 @@ package struct UploadRules: Sendable, Hashable {
 }
 
 /// A sequence of requests to the same object, with increasing delays after failures.
-struct UploadLane: Sendable, Hashable {
+struct RetrySchedule: Sendable, Hashable {
     /// The request in flight.
     var request: UInt64?
     private(set) var failures = 0

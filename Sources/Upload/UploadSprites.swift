@@ -34,8 +34,8 @@ struct UploadSprites: Sendable {
     var waiting: [String] = []
     /// Whether the first of ``waiting`` has changed since its bytes were read.
     var isStale = false
-    var lane = UploadLane()
-    var document = UploadDocument()
+    var lane = RetrySchedule()
+    var document = PlaylistUpload()
 
     var isSettled: Bool { self.waiting.isEmpty && !self.document.isDue }
 

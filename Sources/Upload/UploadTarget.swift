@@ -1,5 +1,5 @@
 /// A request to a store, before the store's own fields are added.
-package struct UploadHead: Sendable, Hashable {
+package struct ObjectRequest: Sendable, Hashable {
     package var method: String
     /// Object name: letters, digits, `.`, `_` and `-`.
     package var name: String
@@ -14,7 +14,7 @@ package struct UploadHead: Sendable, Hashable {
         self.body = body
     }
 
-    package static func == (left: UploadHead, right: UploadHead) -> Bool {
+    package static func == (left: ObjectRequest, right: ObjectRequest) -> Bool {
         left.method == right.method && left.name == right.name && left.body == right.body
             && left.fields.elementsEqual(right.fields) { $0 == $1 }
     }
@@ -33,7 +33,7 @@ package protocol UploadTarget: Sendable {
     /// The URL and all header fields of a request.
     ///
     /// - Parameter now: Seconds since the Unix epoch.
-    func request(_ head: UploadHead, at now: Int64) -> (url: String, fields: [(name: String, value: String)])
+    func request(_ head: ObjectRequest, at now: Int64) -> (url: String, fields: [(name: String, value: String)])
 
     /// Why the store rejected an object.
     ///
@@ -75,7 +75,7 @@ package struct HTTPOrigin: UploadTarget, Hashable, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: ["url": self.shown]) }
 
     package func request(
-        _ head: UploadHead, at now: Int64
+        _ head: ObjectRequest, at now: Int64
     ) -> (url: String, fields: [(name: String, value: String)]) {
         (self.url + head.name, head.fields + (self.authorization.map { [("authorization", $0)] } ?? []))
     }

@@ -7,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 package import Packager
-import Stages
+import Threading
 import Synchronization
 
 /// Uploads what a room lists to a remote store, in a task of its own: a store that is slow or unreachable delays
@@ -318,7 +318,7 @@ package final class Uploader: Sendable {
 
     private func outcome(of request: UploadRequest, _ client: HTTPClient) async -> UploadOutcome {
         guard case .put(let source) = request.action else {
-            return await self.send(UploadHead(method: "DELETE", name: request.name), request.timeout, client)
+            return await self.send(ObjectRequest(method: "DELETE", name: request.name), request.timeout, client)
         }
         let bytes: [UInt8]?
         switch source {
@@ -329,7 +329,7 @@ package final class Uploader: Sendable {
         }
         // A cancelled read does not mean that the file is gone.
         guard let bytes else { return Task.isCancelled ? .failed("stopped") : .absent }
-        let head = UploadHead(
+        let head = ObjectRequest(
             method: self.method, name: request.name,
             fields: [("content-type", request.contentType), ("cache-control", request.cacheControl)], body: bytes)
         let outcome = await self.send(head, request.timeout, client)
@@ -337,7 +337,7 @@ package final class Uploader: Sendable {
         return outcome
     }
 
-    private func send(_ head: UploadHead, _ timeout: Int64, _ client: HTTPClient) async -> UploadOutcome {
+    private func send(_ head: ObjectRequest, _ timeout: Int64, _ client: HTTPClient) async -> UploadOutcome {
         let (url, fields) = self.target.request(head, at: SystemClock.wallClock() / TimeMath.nanoseconds)
         var request = HTTPClientRequest(url: url)
         request.method = HTTPMethod(rawValue: head.method)

@@ -1,9 +1,9 @@
 import LibAV
 import MediaTypes
 import PipelineSpec
-import Plan
+import CapacityPlan
 import Push
-import Stages
+import Threading
 
 /// Measures the cost of a room's parts on this machine, with the same wrappers and libraries as a room. The generated
 /// frames are about as hard to encode as those of a camera.

@@ -3,7 +3,7 @@
 #elseif canImport(Musl)
     import Musl
 #endif
-import Plan
+import CapacityPlan
 
 /// Reads and writes the measurement of this machine.
 enum CalibrationFile {

@@ -3,7 +3,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
-import Stages
+import Threading
 import Synchronization
 
 struct DemoCommand: AsyncParsableCommand {

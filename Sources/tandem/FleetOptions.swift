@@ -1,6 +1,6 @@
 import ArgumentParser
 import MediaTypes
-import Plan
+import CapacityPlan
 
 /// Options of `tandem plan --fleet`.
 struct FleetOptions: ParsableArguments {

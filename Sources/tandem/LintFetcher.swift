@@ -3,7 +3,7 @@ import HLSLint
 import MediaTypes
 import NIOCore
 import NIOHTTP1
-import Stages
+import Threading
 
 /// Carries out the linter's requests, over HTTP or from local files.
 struct LintFetcher: Sendable {

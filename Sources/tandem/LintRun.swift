@@ -1,6 +1,6 @@
 import HLSLint
 import MediaTypes
-import Stages
+import Threading
 
 /// Runs the linter: carries out its requests when they are due, for the requested time.
 struct LintRun {

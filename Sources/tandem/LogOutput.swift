@@ -4,7 +4,7 @@ import HLS
 import LibAV
 import Logging
 import MediaTypes
-import Stages
+import Threading
 import Synchronization
 
 /// The format of log lines on standard error.
@@ -28,12 +28,12 @@ struct LogOutput: LogHandler {
     let label: String
     let isJSON: Bool
     let lines: LineWriter
-    let book: LogBook
+    let book: LogRing
     /// A minimum level of this logger, if it has one of its own.
     private var least: Logger.Level?
-    private static let current = Mutex<(lines: LineWriter, book: LogBook)?>(nil)
+    private static let current = Mutex<(lines: LineWriter, book: LogRing)?>(nil)
 
-    private init(label: String, isJSON: Bool, lines: LineWriter, book: LogBook) {
+    private init(label: String, isJSON: Bool, lines: LineWriter, book: LogRing) {
         (self.label, self.isJSON, self.lines, self.book) = (label, isJSON, lines, book)
     }
 
@@ -44,14 +44,14 @@ struct LogOutput: LogHandler {
     }
 
     /// The kept log lines; `nil` before ``bootstrap(_:level:)``.
-    static var book: LogBook? { self.current.withLock { $0?.book } }
+    static var book: LogRing? { self.current.withLock { $0?.book } }
 
     /// Sets up logging for the process.
     static func bootstrap(_ format: LogFormat, level: Logger.Level) {
         let isJSON = format == .json || (format == .auto && !StandardError.isTerminal)
         let lines = StandardError.lines()
         // The libraries' own log lines are only useful for debugging.
-        let book = LogBook(level: level) { LibAV.setNativeLogging($0 <= .debug) }
+        let book = LogRing(level: level) { LibAV.setNativeLogging($0 <= .debug) }
         self.current.withLock { $0 = (lines, book) }
         LoggingSystem.bootstrap { LogOutput(label: $0, isJSON: isJSON, lines: lines, book: book) }
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Manifest
 import PipelineSpec
-import Plan
+import CapacityPlan
 
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

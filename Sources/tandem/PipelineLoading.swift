@@ -2,7 +2,7 @@ import ArgumentParser
 import MediaTypes
 import PipelineSpec
 import Room
-import Stages
+import Threading
 
 /// Reads a pipeline file for a command, or reports all its mistakes and exits.
 enum PipelineLoading {

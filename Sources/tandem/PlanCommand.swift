@@ -1,6 +1,6 @@
 import ArgumentParser
 import PipelineSpec
-import Plan
+import CapacityPlan
 
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,7 @@ import LibAV
 import MediaTypes
 import NIOCore
 import PipelineSpec
-import Plan
+import CapacityPlan
 import Room
 
 #if canImport(Glibc)

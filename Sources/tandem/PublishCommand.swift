@@ -3,7 +3,7 @@ import LibAV
 import Logging
 import MediaTypes
 import Push
-import Stages
+import Threading
 import UnixSignals
 
 struct PublishCommand: AsyncParsableCommand {

@@ -4,7 +4,8 @@ import Logging
 import MediaTypes
 import Recording
 import Room
-import Stages
+import RoomOutputs
+import Threading
 import UnixSignals
 
 /// Opens a room, runs it to its end, and handles the signals of an orchestrator meanwhile.
@@ -95,7 +96,7 @@ enum RoomRunner {
             if error.code == .roomExited, settings.endedIsOK {
                 // A service manager treats a service that exits before it is ready as failed.
                 ServiceNotifier.open()?.tell(.ended(error.what))
-                if let failure = Room.errorOfEndedJob(settings.pipeline) { return Self.say(failure, logger) }
+                if let failure = EndedRoom.errorOfJob(settings.pipeline) { return Self.say(failure, logger) }
                 return Self.say(.roomOver, error.code.description, logger)
             }
             return Self.say(error, logger)
@@ -160,22 +161,22 @@ enum RoomRunner {
     private static func finishEnded(
         _ settings: RoomSettings, _ events: RoomEvents, _ logger: Logger
     ) async -> ExitStatus? {
-        Room.removeEndedLeftovers(settings.pipeline)
+        EndedRoom.removeLeftovers(settings.pipeline)
         var debts: [MediaError] = []
-        var watch: SettlementWatch?
+        var watch: RecoveryStatus?
         let clock = settings.clocks.machine
         events.speakForLastWorker(of: settings.pipeline)
         let pipeline = settings.pipeline
         // A new session continues a recording that has not been finalized.
-        let hasEnded = !settings.newSession && Room.hasEnded(pipeline)
+        let hasEnded = !settings.newSession && EndedRoom.exists(pipeline)
         RecordingSettings(pipeline)?.removeLeftovers()
         let due = RecordingSettings(pipeline)?.dueTakes(roomHasEnded: hasEnded) ?? []
         if !due.isEmpty {
-            let begun = await SettlementWatch.begin(
+            let begun = await RecoveryStatus.begin(
                 "finishing the recording", patience: Self.stepPatience, pipeline, clock: clock, logger)
             watch = begun
             for recording in due {
-                let error = await Self.onThread("record") {
+                let error = await StageThread.run("record") {
                     RecordingReport(recording, events: events, clock: clock).finish { begun.advanced() }
                 }
                 if let error { debts.append(error) }
@@ -184,14 +185,14 @@ enum RoomRunner {
         var isOwed = watch != nil
         do throws(MediaError) {
             // A new session takes over the directory of the ended one, so the rest of its files is not uploaded.
-            if !settings.newSession, let uploads = try UploadDebt.open(pipeline, events: events, clock: clock) {
+            if !settings.newSession, let uploads = try PendingUploads.open(pipeline, events: events, clock: clock) {
                 isOwed = true
                 let doing = "sending the rest of the room to its stores"
                 let patience = uploads.time &+ LoopLags.endMargin
                 if let watch {
                     watch.proceed(doing, patience: patience)
                 } else {
-                    watch = await SettlementWatch.begin(doing, patience: patience, pipeline, clock: clock, logger)
+                    watch = await RecoveryStatus.begin(doing, patience: patience, pipeline, clock: clock, logger)
                 }
                 if let error = await uploads.settle() { debts.append(error) }
             }
@@ -214,13 +215,4 @@ enum RoomRunner {
     /// Maximum time of a step in nanoseconds. The longest step is to sync a long recording, which takes minutes on a
     /// slow disk.
     private static let stepPatience = 300 * TimeMath.nanoseconds
-
-    /// Runs blocking work on a thread of its own instead of the cooperative thread pool.
-    private static func onThread<Result: Sendable>(
-        _ name: String, _ body: @escaping @Sendable () -> Result
-    ) async -> Result {
-        await withCheckedContinuation { continuation in
-            _ = StageThread(name) { continuation.resume(returning: body()) }
-        }
-    }
 }

@@ -4,7 +4,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
-import Stages
+import Threading
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

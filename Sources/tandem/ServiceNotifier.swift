@@ -4,7 +4,7 @@
     import Musl
 #endif
 import Room
-import Stages
+import Threading
 
 /// Sends the notices of ``ServiceOutbox`` to a service manager.
 ///

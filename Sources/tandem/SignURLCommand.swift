@@ -2,7 +2,7 @@ import ArgumentParser
 import Origin
 import PipelineSpec
 import Room
-import Stages
+import Threading
 
 struct SignURLCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -50,7 +50,7 @@ struct SignURLCommand: ParsableCommand {
             throw ValidationError("--scope \(self.scope): give a path that begins with a slash")
         }
         let pipeline = try PipelineLoading.load(self.pipeline, set: self.set)
-        let found: PlaybackGate?
+        let found: SignedURLVerifier?
         do {
             found = try pipeline.playbackGate(wall: Clocks.system.wall)
         } catch {

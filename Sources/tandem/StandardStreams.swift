@@ -3,7 +3,7 @@
 #elseif canImport(Musl)
     import Musl
 #endif
-import Stages
+import Threading
 import Synchronization
 
 /// Unbuffered writes to standard output and standard error, so that a crash loses nothing.
@@ -78,7 +78,7 @@ enum FileBytes {
 
     /// - Returns: `false` if the text could not be written completely.
     @discardableResult
-    static func write(_ text: String, to file: Int32) -> Bool { WholeWrite.write(Array(text.utf8), to: file) }
+    static func write(_ text: String, to file: Int32) -> Bool { FileWriting.write(Array(text.utf8), to: file) }
 
     /// Replaces the file at `path`.
     ///
@@ -87,7 +87,7 @@ enum FileBytes {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { return false }
         // Some file systems report only here that there is no space.
-        let isWhole = WholeWrite.write(Array(text.utf8), to: file)
+        let isWhole = FileWriting.write(Array(text.utf8), to: file)
         return close(file) == 0 && isWhole
     }
 }

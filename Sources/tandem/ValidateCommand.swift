@@ -1,7 +1,7 @@
 import ArgumentParser
 import PipelineSpec
 import Room
-import Stages
+import Threading
 
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

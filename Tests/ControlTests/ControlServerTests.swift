@@ -43,7 +43,7 @@ struct ControlServerTests {
 
     @Test("more requests than a second's worth are told to come later, an orchestrator's probe never")
     func rate() async throws {
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         doors.requestsPerSecond = 3
         let server = try await ControlServer.start(
             listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), doors: doors,
@@ -64,7 +64,7 @@ struct ControlServerTests {
         "requests without a token take nothing from those with one, and those with the read token nothing from commands"
     )
     func ownBudgets() async throws {
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         doors.requestsPerSecond = 20
         doors.readToken = "r3ader"
         let server = try await ControlServer.start(
@@ -202,8 +202,8 @@ struct ControlServerTests {
 
     @Test("the page has what viewers play, by its name there; with a token only for who has it")
     func media() async throws {
-        var doors = ControlDoors()
-        doors.media = ControlDoors.Media(isReading: false) { request, answer in
+        var doors = ControlListenerOptions()
+        doors.media = ControlListenerOptions.Media(isReading: false) { request, answer in
             answer(.plain(.ok, request.head.path ?? ""))
         }
         let server = try await ControlServer.start(
@@ -282,9 +282,9 @@ struct ControlServerTests {
     @Test("pages of listed origins may use the API, others may not; OPTIONS says what there is")
     func origins() async throws {
         let room = FakeRoom()
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         doors.allowOrigins = ["https://console.example"]
-        doors.media = ControlDoors.Media(isReading: true) { _, answer in
+        doors.media = ControlListenerOptions.Media(isReading: true) { _, answer in
             answer(ListenerReply(.ok, fields: [.vary: "Accept-Encoding"], body: .text("#EXTM3U")))
         }
         let server = try await ControlServer.start(
@@ -319,7 +319,7 @@ struct ControlServerTests {
 
     @Test("a token is renewed without a restart: from then on the new ones count, and the old ones do not")
     func renewal() async throws {
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         doors.readToken = "reader"
         let server = try await ControlServer.start(
             listen: ListenAddress(parsing: "127.0.0.1:0"), token: "old", room: FakeRoom(), doors: doors,
@@ -358,15 +358,15 @@ struct ControlServerTests {
     @Test("the process's log lines and their level")
     func logs() async throws {
         let applied = Mutex<[Logger.Level]>([])
-        let book = LogBook(level: .info) { level in applied.withLock { $0.append(level) } }
-        var doors = ControlDoors()
+        let book = LogRing(level: .info) { level in applied.withLock { $0.append(level) } }
+        var doors = ControlListenerOptions()
         doors.logs = book
         doors.versions = [("version", "1.2.3")]
         let server = try await ControlServer.start(
             listen: ListenAddress(parsing: "127.0.0.1:0"), token: nil, room: FakeRoom(), doors: doors,
             logger: Logger(label: "test"))
         let probe = HTTPProbe(server.boundAddress)
-        for number in 0..<(LogBook.capacity + 3) { book.append("{\"n\":\(number)}") }
+        for number in 0..<(LogRing.capacity + 3) { book.append("{\"n\":\(number)}") }
         book.append(#"{"n":"\#(String(repeating: "x", count: 5_000))"}"#)
         #expect(
             try await probe.request("GET /v1/logs?tail=2").text

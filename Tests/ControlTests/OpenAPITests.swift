@@ -141,7 +141,7 @@ struct OpenAPITests {
         }
         /// The keys that the refusal of an unknown one names.
         func known(_ refusal: SpecReport.Refusal?) -> Set<String> {
-            let fix = refusal?.mistakes.first { $0.what.contains("there is no key") }?.fix ?? ""
+            let fix = refusal?.mistakes.first { $0.what.contains("unknown key") }?.fix ?? ""
             let list = fix.components(separatedBy: "known here: ").last ?? ""
             return Set(list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
         }
@@ -203,7 +203,7 @@ struct OpenAPITests {
 
     @Test("the page may ask the server that has the keys, where there is one", arguments: [true, false])
     func keyServer(isThere: Bool) throws {
-        var doors = ControlDoors()
+        var doors = ControlListenerOptions()
         if isThere { doors.keyOrigin = "https://keys.example" }
         let responder = ControlResponder(
             room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "127.0.0.1", port: 1), token: nil), doors: doors)

@@ -50,7 +50,7 @@ extension Unhurried.Doors {
                 if word == "wrong" {
                     try Self.wait(
                         tab, "a refusal",
-                        "document.getElementById('unlock-error').textContent.includes('not the token')")
+                        "/not the token|does not allow/.test(document.getElementById('unlock-error').textContent)")
                 }
             }
             try Self.wait(tab, "buttons", "!document.querySelector('[data-scene=guest]').disabled")
@@ -151,7 +151,7 @@ extension Unhurried.Doors {
             try enter(reader)
             try Self.wait(
                 tab, "a refusal",
-                "document.getElementById('unlock-error').textContent.includes('not the token of those who command')")
+                "document.getElementById('unlock-error').textContent.includes('does not allow commands')")
             try enter(Self.token)
             try Self.wait(tab, "buttons", "!document.querySelector('[data-scene=guest]').disabled")
             // The page was there before anybody published.

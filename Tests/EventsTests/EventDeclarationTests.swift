@@ -24,8 +24,15 @@ struct EventDeclarationTests {
         try String(contentsOf: self.root.appendingPathComponent(path), encoding: .utf8)
     }
 
+    /// The targets that emit events: those of the room, and the command-line tool.
+    private static let folders: [String] = {
+        let names = try? FileManager.default.contentsOfDirectory(
+            atPath: Self.root.appendingPathComponent("Sources").path)
+        return (names ?? []).filter { $0.hasPrefix("Room") || $0 == "tandem" }.sorted().map { "Sources/\($0)" }
+    }()
+
     /// The Swift files of the targets that emit events, by name.
-    private static let sources: [(path: String, text: String)] = ["Sources/Room", "Sources/tandem"].flatMap { folder in
+    private static let sources: [(path: String, text: String)] = Self.folders.flatMap { folder in
         let base = Self.root.appendingPathComponent(folder)
         let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
         return paths.filter { $0.hasSuffix(".swift") }.sorted().map { path in

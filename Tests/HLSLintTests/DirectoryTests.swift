@@ -71,7 +71,7 @@ struct DirectoryTests {
         settings.iFramePlaylists = true
         settings.encryption = EncryptionSettings(room: "r", rotation: 4)
         let packager = try HLSPackager.open(settings, tracks: Script.tracks, clock: Clock()) { _ in }
-        let streams = TransportStreams(
+        let streams = MPEGTSOutput(
             outputID: "ts", packager: packager, store: DirectoryStore(directory: "\(folder)-ts"),
             multivariantName: "index.m3u8", waits: true
         ) { error in if let error { Issue.record("\(error)") } }
@@ -136,11 +136,11 @@ struct DirectoryTests {
             linter.finish(at: 0)
             return linter.findings.map(\.rule)
         }
-        var muxer = TransportMuxer()
+        var muxer = MPEGTSMuxer()
         let units = (0..<40).map { StreamUnit(.sound, [UInt8](repeating: 7, count: 300), pts: Int64($0) * 1_920) }
         let good = muxer.segment(
             units,
-            parameters: TransportMuxer.Parameters(
+            parameters: MPEGTSMuxer.Parameters(
                 video: nil, audio: AudioSpecificConfig(record: [0x11, 0x90]), hasMetadata: false))
         let plain = linted(good)
         #expect(!plain.contains(.segmentUnreadable), "\(plain)")

@@ -131,7 +131,7 @@ final class Script: Sendable {
             // An event now and then, in the middle of a part.
             if frame % 75 == 20 {
                 packager.cue(
-                    ProgramCue(
+                    FrameMetadata(
                         frame: frame,
                         message: packager.message(
                             number: frame, at: frame, payload: ID3Tag.text("test", "event \(frame)"))))
@@ -152,7 +152,7 @@ final class Script: Sendable {
         }
     }
 
-    private static func take(_ update: LiveUpdate, at now: Int64, _ state: inout State) {
+    private static func take(_ update: LiveEdgeUpdate, at now: Int64, _ state: inout State) {
         for object in update.added {
             switch object.content {
             case .whole(let memory): state.edge[object.name] = ScriptStore.Object(bytes: memory.bytes, from: now)

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Event messages and user data: ISO/IEC 23009-1 §5.10.3.3, ID3v2.4, H.264 §D.1.6")
 struct EventMessageTests {
-    private static func cue(_ frame: Int64, _ text: String, user: Bool = true) -> ProgramCue {
-        ProgramCue(
+    private static func cue(_ frame: Int64, _ text: String, user: Bool = true) -> FrameMetadata {
+        FrameMetadata(
             frame: frame,
             message: EventMessage(
                 id: UInt32(frame), time: frame * 1_000, timescale: 30_000, payload: ID3Tag.text("t", text)),
@@ -113,12 +113,12 @@ struct EventMessageTests {
     func inserted() throws {
         let picture = Self.picture(32)
         let unit: [UInt8] = [6, 1, 2]
-        let changed = try #require(PacketInsertion.inserting([unit], into: picture.memory, picture.range))
+        let changed = try #require(NALInsertion.inserting([unit], into: picture.memory, picture.range))
         #expect(changed.bytes == [0, 0, 0, 2, 9, 0x10, 0, 0, 0, 3, 6, 1, 2] + picture.memory.bytes.dropFirst(6))
         // No slice, or lengths that lead nowhere: left as it is.
-        #expect(PacketInsertion.inserting([unit], into: PacketMemory([0, 0, 0, 1, 9]), 0..<5) == nil)
-        #expect(PacketInsertion.inserting([unit], into: PacketMemory([0, 0, 9, 1, 0x65]), 0..<5) == nil)
-        #expect(PacketInsertion.inserting([unit], into: PacketMemory([]), 0..<0) == nil)
+        #expect(NALInsertion.inserting([unit], into: PacketMemory([0, 0, 0, 1, 9]), 0..<5) == nil)
+        #expect(NALInsertion.inserting([unit], into: PacketMemory([0, 0, 9, 1, 0x65]), 0..<5) == nil)
+        #expect(NALInsertion.inserting([unit], into: PacketMemory([]), 0..<0) == nil)
     }
 
     @Test("every rendition has each event in the picture of its time; half the rate in the next one it has")
@@ -165,7 +165,7 @@ struct EventMessageTests {
 
     @Test("packets that go out as they are carry the same: each event once with its picture, and what IDR pictures say")
     func packets() {
-        var cues = TrackCues()
+        var cues = PendingFrameMetadata()
         #expect(cues.carrying(Self.picture(0), fps: 30, step: 1).memory.bytes == Self.picture(0).memory.bytes)
         cues.plan = Self.plan(idr: true)
         cues.add(Self.cue(3, "three"), hasMessages: false)
@@ -192,7 +192,7 @@ struct EventMessageTests {
     }
     @Test("pictures that go nowhere take what they had to say with them; the next has the layout of its time")
     func passing() throws {
-        var cues = TrackCues()
+        var cues = PendingFrameMetadata()
         var plan = Self.plan(idr: true)
         plan.show([.init("regions", .array([.string("solo")]))], from: 0, isScheduled: false)
         cues.plan = plan

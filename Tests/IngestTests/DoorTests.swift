@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import Glibc
 import HTTPProbe
 import Ingest

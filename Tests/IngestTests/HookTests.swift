@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import Ingest
 import MediaTypes
 import RTMP
@@ -7,20 +7,20 @@ import Testing
 @Suite("The publish webhook on the loopback", .timeLimit(.minutes(1)))
 struct HookTests {
     static func with(
-        _ behaviour: HookServer.Behaviour, form: PublishHook.Form = .srs, timeout: Int64 = 2_500_000_000,
-        onFailure: HookClient.OnFailure = .deny, _ body: (TestServer, HookServer) async throws -> Void
+        _ behaviour: HookServer.Behaviour, form: PublishWebhook.Form = .srs, timeout: Int64 = 2_500_000_000,
+        onFailure: PublishWebhookClient.OnFailure = .deny, _ body: (TestServer, HookServer) async throws -> Void
     ) async throws {
         let hook = try await HookServer(behaviour)
         try await TestServer.with({
-            $0.hook = HookClient(
-                hook: PublishHook(form: form, secret: "s"), url: hook.url, timeout: timeout, onFailure: onFailure)
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: form, secret: "s"), url: hook.url, timeout: timeout, onFailure: onFailure)
             $0.admission.open = [SourceID(uid: "3003")]
         }) { try await body($0, hook) }
         await hook.stop()
     }
 
-    @Test("it is asked behind the key, told everything, and lets in", arguments: PublishHook.Form.allCases)
-    func letsIn(form: PublishHook.Form) async throws {
+    @Test("it is asked behind the key, told everything, and lets in", arguments: PublishWebhook.Form.allCases)
+    func letsIn(form: PublishWebhook.Form) async throws {
         let body = form == .ome ? #"{"allowed":true}"# : "0"
         try await Self.with(.answer(status: 200, body: body), form: form) { server, hook in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey + "?room=5"))
@@ -67,7 +67,7 @@ struct HookTests {
     func renewed() async throws {
         let hook = try await HookServer(.answer(status: 200, body: #"{"allowed":true}"#))
         try await TestServer.with({
-            $0.hook = HookClient(hook: PublishHook(form: .ome, secret: nil), url: hook.url)
+            $0.hook = PublishWebhookClient(hook: PublishWebhook(form: .ome, secret: nil), url: hook.url)
         }) { server in
             let first = try await TestPublisher.publish(server.url(TestServer.hostKey))
             #expect(first.outcomes.elements == [.ready])
@@ -80,8 +80,8 @@ struct HookTests {
         await hook.stop()
     }
 
-    @Test("without an answer in time, the setting decides", arguments: [HookClient.OnFailure.deny, .allow])
-    func noAnswer(onFailure: HookClient.OnFailure) async throws {
+    @Test("without an answer in time, the setting decides", arguments: [PublishWebhookClient.OnFailure.deny, .allow])
+    func noAnswer(onFailure: PublishWebhookClient.OnFailure) async throws {
         let behaviours = [
             HookServer.Behaviour.silent, .close, .answer(status: 500, body: "0"), .withhold(status: 200, body: "0"),
         ]
@@ -105,7 +105,7 @@ struct HookTests {
 
     @Test("a refusal by status is one though its page never ends, also where a webhook's failure lets in")
     func endlessRefusal() async throws {
-        for form in PublishHook.Form.allCases {
+        for form in PublishWebhook.Form.allCases {
             let behaviour = HookServer.Behaviour.withhold(status: 403, body: "<html>")
             try await Self.with(behaviour, form: form, timeout: 600_000_000_000, onFailure: .allow) { server, _ in
                 let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -133,7 +133,7 @@ struct HookTests {
         for (behaviour, text) in cases {
             let hook = try await HookServer(behaviour)
             try await TestServer.with({
-                $0.hook = HookClient(hook: PublishHook(form: .srs), url: hook.url)
+                $0.hook = PublishWebhookClient(hook: PublishWebhook(form: .srs), url: hook.url)
                 $0.admission.signed = SignedKeyCheck(
                     form: .hmac, secrets: ["first secret"], room: "88231", app: "live")
                 $0.admission.signable = [TestServer.host]
@@ -156,8 +156,9 @@ struct HookTests {
     func flood() async throws {
         let hook = try await HookServer(.answer(status: 200, body: "0"))
         let change: (inout IngestConfiguration) -> Void = {
-            $0.hook = HookClient(
-                hook: PublishHook(form: .srs, secret: "s"), url: hook.url, timeout: 20_000_000_000, onFailure: .allow)
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: .srs, secret: "s"), url: hook.url, timeout: 20_000_000_000, onFailure: .allow
+            )
         }
         try await TestServer.with(clock: StandingClock(), change) { server in
             for index in 1...32 {
@@ -183,8 +184,9 @@ struct HookTests {
     func withdrawn() async throws {
         let hook = try await HookServer(.silent)
         try await TestServer.with({
-            $0.hook = HookClient(
-                hook: PublishHook(form: .srs, secret: "s"), url: hook.url, timeout: 600_000_000_000, onFailure: .deny)
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: .srs, secret: "s"), url: hook.url, timeout: 600_000_000_000, onFailure: .deny
+            )
             $0.session.decisionTimeout = 600_000_000_000
         }) { server in
             let publisher = try await TestPublisher.connect(server.url(TestServer.hostKey))
@@ -204,7 +206,8 @@ struct HookTests {
     @Test("who leaves before the answer takes nothing, and the session's own deadline holds")
     func leaves() async throws {
         try await TestServer.with({
-            $0.hook = HookClient(hook: PublishHook(form: .srs), url: "http://127.0.0.1:9", timeout: 2_000_000_000)
+            $0.hook = PublishWebhookClient(
+                hook: PublishWebhook(form: .srs), url: "http://127.0.0.1:9", timeout: 2_000_000_000)
             $0.session.decisionTimeout = 1
         }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))

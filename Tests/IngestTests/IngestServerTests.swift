@@ -119,7 +119,7 @@ struct IngestServerTests {
 
     /// Bytes are handed out as they come, whatever the clock says.
     private static func withoutPacing(_ configuration: inout IngestConfiguration) {
-        configuration.readPatience[TestServer.host] = ReadPatience(usual: 0, away: 0)
+        configuration.readPatience[TestServer.host] = ReadDelayLimits(usual: 0, away: 0)
     }
 
     @Test("an encoder that comes back again and again takes over from silent connections without limit")

@@ -40,7 +40,7 @@ struct PacedReadingTests {
             for index in [5, 7, 9] {
                 // At least, for the machine may be busy; an arrival is stamped a little after the read.
                 let waited = packets[index].arrival - packets[index - 1].arrival
-                #expect(waited >= ReadPatience.usual.usual / 2, "\(waited)")
+                #expect(waited >= ReadDelayLimits.usual.usual / 2, "\(waited)")
             }
             // Whoever takes leave is heard, too.
             try await publisher.finish()
@@ -51,7 +51,8 @@ struct PacedReadingTests {
     @Test("a source without a jitter buffer is not waited with")
     func impatient() async throws {
         let clock = ForwardClock()
-        try await TestServer.with(clock: clock, { $0.readPatience[TestServer.host] = ReadPatience(jitterBuffer: 0) }) {
+        try await TestServer.with(clock: clock, { $0.readPatience[TestServer.host] = ReadDelayLimits(jitterBuffer: 0) })
+        {
             server in
             let recorder = ItemRecorder()
             let hub = try #require(server.server.hub(for: TestServer.host))

@@ -22,11 +22,11 @@ struct PacedSocketTests {
     }
 
     private let clock = Steps()
-    private let grid = ReadGrid()
+    private let grid = ReadTimer()
     private let loop = EmbeddedEventLoop()
 
     private func reading(
-        _ channel: EmbeddedChannel, number: Int = 0, patience: ReadPatience = .usual
+        _ channel: EmbeddedChannel, number: Int = 0, patience: ReadDelayLimits = .usual
     ) -> PacedReading {
         PacedReading(channel, number: number, patience: patience, grid: self.grid, clock: self.clock)
     }
@@ -107,7 +107,7 @@ struct PacedSocketTests {
         let reading = PacedReading(
             channel, number: 0, patience: .usual, grid: self.grid, clock: self.clock, hub: hub)
         self.warm(reading, isAway: true)
-        #expect(Self.mark(channel) == ReadPacer.distantBytes)
+        #expect(Self.mark(channel) == ReadScheduler.distantBytes)
         #expect(watcher.readUntil == self.clock.now())
         let read = watcher.readUntil
         self.clock.advance(19, self.loop)
@@ -159,7 +159,7 @@ struct PacedSocketTests {
         self.warm(reading, isAway: true)
         reading.isPaused = true
         self.clock.advance(300, self.loop)
-        #expect(Self.mark(channel) == ReadPacer.distantBytes)
+        #expect(Self.mark(channel) == ReadScheduler.distantBytes)
         reading.isPaused = false
         self.clock.advance(250, self.loop)
         #expect(Self.mark(channel) == 1)
@@ -183,12 +183,12 @@ struct PacedSocketTests {
     @Test("without patience there is no mark and no grid, only large reads")
     func impatient() throws {
         let channel = EmbeddedChannel(loop: self.loop)
-        let reading = self.reading(channel, patience: ReadPatience(jitterBuffer: 0))
+        let reading = self.reading(channel, patience: ReadDelayLimits(jitterBuffer: 0))
         self.warm(reading)
         #expect(Self.mark(channel) == nil)
         #expect(!self.grid.isRunning)
         let sizes = channel.options.compactMap { ($0.value as? FixedSizeRecvByteBufferAllocator)?.capacity }
-        #expect(sizes == [ReadPacer.readBytes])
+        #expect(sizes == [ReadScheduler.readBytes])
         _ = try channel.finish()
     }
 }

@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import Ingest
 import MediaKernels
 import MediaTypes

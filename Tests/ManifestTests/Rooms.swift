@@ -1,6 +1,6 @@
 import Manifest
 import PipelineSpec
-import Plan
+import CapacityPlan
 import Testing
 
 /// Rooms to make manifests of.

@@ -94,7 +94,7 @@ struct FLVStreamTests {
     @Test("only who may watch gets it, from any origin; what is no rendition is not found")
     func refusals() async throws {
         let outputs = Self.outputs()
-        let gate = PlaybackGate(room: "r", secrets: ["a secret of some length"]) { 1_000 }
+        let gate = SignedURLVerifier(room: "r", secrets: ["a secret of some length"]) { 1_000 }
         let server = try await OriginServer.start(
             listen: .tcp(host: "127.0.0.1", port: 0), content: MemoryContent(), allowOrigins: ["*"], roomTitle: "Room",
             gate: gate, live: outputs, logger: Logger(label: "test"))

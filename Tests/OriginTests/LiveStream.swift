@@ -50,14 +50,14 @@ final class LiveStream: Sendable {
                     uri: name, start: start, duration: MediaDuration(ticks: 16, timescale: 30),
                     independent: index % 2 == 0,
                     byteCount: 10))
-            var update = LiveUpdate()
+            var update = LiveEdgeUpdate()
             update.added.append(
-                LiveUpdate.Object(name: name, kind: kind, content: .whole(PacketMemory(Self.bytes(name)))))
+                LiveEdgeUpdate.Object(name: name, kind: kind, content: .whole(PacketMemory(Self.bytes(name)))))
             if index == 3 {
                 let segment = "\(self.names[track])-1-\(number).m4s"
                 let parts = tracks[track].parts
                 update.added.append(
-                    LiveUpdate.Object(name: segment, kind: kind, content: .parts(parts.map(\.uri))))
+                    LiveEdgeUpdate.Object(name: segment, kind: kind, content: .parts(parts.map(\.uri))))
                 try tracks[track].window.append(
                     Segment(
                         mediaSequence: number, uri: segment, start: number * 64,
@@ -73,7 +73,7 @@ final class LiveStream: Sendable {
     func end(_ track: Int = 0) {
         self.tracks.withLock { tracks in
             tracks[track].window.end()
-            var update = LiveUpdate()
+            var update = LiveEdgeUpdate()
             update.playlists.append(("\(self.names[track]).m3u8", self.playlist(tracks[track], track)))
             self.content.publish(update)
         }
@@ -83,7 +83,7 @@ final class LiveStream: Sendable {
     func giveUpHint(_ track: Int = 0) {
         self.tracks.withLock { tracks in
             let number = tracks[track].window.nextMediaSequence + 1
-            var update = LiveUpdate()
+            var update = LiveEdgeUpdate()
             update.playlists.append(
                 (
                     "\(self.names[track]).m3u8",
@@ -97,7 +97,7 @@ final class LiveStream: Sendable {
     }
 
     func remove(_ names: [String]) {
-        var update = LiveUpdate()
+        var update = LiveEdgeUpdate()
         update.removed = names
         self.content.publish(update)
     }

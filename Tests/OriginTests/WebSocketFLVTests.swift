@@ -27,7 +27,7 @@ struct WebSocketFLVTests {
     }
 
     private static func reply(
-        _ head: HTTPRequest, origins: [String] = ["*"], gate: PlaybackGate? = nil
+        _ head: HTTPRequest, origins: [String] = ["*"], gate: SignedURLVerifier? = nil
     ) async -> ListenerReply {
         let outputs = FLVStreamTests.outputs()
         let responder = OriginResponder(
@@ -89,7 +89,7 @@ struct WebSocketFLVTests {
         ] {
             #expect(await Self.reply(Self.head([.origin: origin]), origins: listed).status.code == status, "\(origin)")
         }
-        let gate = PlaybackGate(room: "r", secrets: ["a secret of some length"]) { 1_000 }
+        let gate = SignedURLVerifier(room: "r", secrets: ["a secret of some length"]) { 1_000 }
         #expect(await Self.reply(Self.head(), gate: gate).status == .forbidden)
         var signed = Self.head()
         signed.path = "/live/180p.flv?" + gate.query(scope: "/live/", seconds: 60)

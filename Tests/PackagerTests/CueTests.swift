@@ -5,8 +5,8 @@ import Testing
 
 @Suite("What happens with a picture, in every rendition's media: once, with one id")
 struct CueTests {
-    private static func cue(_ packager: HLSPackager, _ number: Int64, _ frame: Int64) -> ProgramCue {
-        ProgramCue(
+    private static func cue(_ packager: HLSPackager, _ number: Int64, _ frame: Int64) -> FrameMetadata {
+        FrameMetadata(
             frame: frame,
             message: packager.message(number: number, at: frame, payload: ID3Tag.text("t", "event \(number)")))
     }

@@ -19,7 +19,7 @@ final class EdgeViewer: Sendable {
 
     let seen = Mutex(Seen())
 
-    var take: @Sendable (LiveUpdate) -> Void { { update in self.seen.withLock { Self.take(update, &$0) } } }
+    var take: @Sendable (LiveEdgeUpdate) -> Void { { update in self.seen.withLock { Self.take(update, &$0) } } }
     var faults: [String] { self.seen.withLock(\.faults) }
     func last(_ name: String) -> String { self.seen.withLock { $0.texts[name]?.last ?? "" } }
     func texts(_ name: String) -> [String] { self.seen.withLock { $0.texts[name] ?? [] } }
@@ -32,7 +32,7 @@ final class EdgeViewer: Sendable {
         }
     }
 
-    private static func take(_ update: LiveUpdate, _ seen: inout Seen) {
+    private static func take(_ update: LiveEdgeUpdate, _ seen: inout Seen) {
         seen.updates += 1
         for object in update.added {
             switch object.content {

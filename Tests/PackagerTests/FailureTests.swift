@@ -138,10 +138,10 @@ struct FailureTests {
     }
 
     /// What a recording is told.
-    private final class Keeper: SlotKeeping {
+    private final class Keeper: ListingObserver {
         private let ends = Mutex(0)
 
-        func keep(_ slot: KeptSlot) {}
+        func keep(_ slot: ListedSegmentSet) {}
         func keep(_ change: DateRange.Change) {}
         func keep(multivariant: String) {}
         func ended(nextMediaSequence: Int64) { self.ends.withLock { $0 += 1 } }

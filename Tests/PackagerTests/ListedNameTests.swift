@@ -109,7 +109,7 @@ struct ListedNameTests {
         arguments: Self.interleavings)
     func storeStops(ahead: [Int64]) throws {
         let store = JournalStore()
-        let updates = Mutex<[(Int, LiveUpdate)]>([])
+        let updates = Mutex<[(Int, LiveEdgeUpdate)]>([])
         let output = try Output(store)
         output.packager.attach { update in updates.withLock { $0.append((store.operations.count, update)) } }
         _ = try output.packager.begin(now: Output.origin)

@@ -8,7 +8,7 @@ import Testing
 struct OpeningTests {
     private static func settings(_ change: (inout HLSOutputSettings) -> Void = { _ in }) throws -> HLSOutputSettings {
         try Output.settings {
-            $0.opening = OpeningSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1])
+            $0.opening = StartupSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1])
             change(&$0)
         }
     }

@@ -128,7 +128,7 @@ struct Output {
     init(
         _ store: any SegmentStore, settings: HLSOutputSettings? = nil,
         tracks: [TrackDescription] = [Output.video("720p"), Output.video("360p"), Output.audio],
-        keeper: (any SlotKeeping)? = nil
+        keeper: (any ListingObserver)? = nil
     ) throws {
         self.events = EventLog()
         self.tracks = tracks

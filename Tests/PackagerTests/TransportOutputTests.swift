@@ -13,7 +13,7 @@ struct TransportOutputTests {
         let store: MemoryStore
         let streamStore: MemoryStore
         let output: Output
-        let streams: TransportStreams
+        let streams: MPEGTSOutput
         private let said: Said
 
         /// Told by the output: a failure, or that all is well again.
@@ -33,7 +33,7 @@ struct TransportOutputTests {
             self.store = store
             self.streamStore = streamStore
             self.output = try Output(store, settings: Output.settings(change), tracks: tracks)
-            self.streams = TransportStreams(
+            self.streams = MPEGTSOutput(
                 outputID: "ts", packager: self.output.packager, store: streamStore, multivariantName: "index.m3u8",
                 waits: waits
             ) { error in said.reports.withLock { $0.append(error) } }

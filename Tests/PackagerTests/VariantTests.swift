@@ -149,10 +149,10 @@ struct VariantTests {
     }
 
     /// Keeps the multivariant playlists it is told.
-    private final class Keeper: SlotKeeping {
+    private final class Keeper: ListingObserver {
         private let texts = Mutex<[String]>([])
 
-        func keep(_ slot: KeptSlot) {}
+        func keep(_ slot: ListedSegmentSet) {}
         func keep(_ change: DateRange.Change) {}
         func keep(multivariant: String) { self.texts.withLock { $0.append(multivariant) } }
         func ended(nextMediaSequence: Int64) {}

@@ -21,7 +21,7 @@ struct AdmissionSpecTests {
         #expect(pipeline.ingest.auth?.secret == .file("/run/s"))
         #expect(pipeline.ingest.auth?.maxSkewSeconds == 30 && pipeline.ingest.auth?.singleUse == false)
         #expect(pipeline.sources[0].input == .rtmp(streamKeys: []))
-        #expect(pipeline.summary().contains("no key of its own"))
+        #expect(pipeline.summary().contains("no own stream key"))
     }
 
     @Test("RTMPS beside RTMP, and alone; a certificate that cannot be used is a mistake")

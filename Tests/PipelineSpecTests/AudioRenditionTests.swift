@@ -27,7 +27,7 @@ struct AudioRenditionTests {
         #expect(pipeline.renditions.map(\.audio) == [["hi", "lo"], ["lo"], ["lo"]])
         #expect(pipeline.renditions.map(\.isAudioOnly) == [false, false, true])
         #expect(pipeline.pictureRenditions.map(\.fps) == [30, 15])
-        #expect(pipeline.summary().contains("sound: sound alone, lo"))
+        #expect(pipeline.summary().contains("sound: audio only, lo"))
     }
 
     @Test("the output's preset is that of renditions that name none; low latency looks ahead two pictures")
@@ -57,13 +57,13 @@ struct AudioRenditionTests {
     @Test(
         "what cannot be is told with its place and remedy",
         arguments: [
-            (#"{ "name": "a", "video": null }"#, "", "", "renditions", "no rendition has pictures"),
+            (#"{ "name": "a", "video": null }"#, "", "", "renditions", "no rendition has video"),
             (#"{ "name": "a", "width": 640 }"#, "", "", "renditions[0].height", "is missing"),
             (#"P, { "name": "a", "video": null, "fps": 30 }"#, "", "", "renditions[1].fps", "without video"),
             (#"P, { "name": "a", "video": null, "audio": "x" }"#, "", "", "renditions[1].audio", "no audio rendition"),
             (
                 #"P, { "name": "b", "width": 640, "height": 360, "audio": ["audio", "audio"] }"#, "", "",
-                "renditions[1].audio", "there twice"
+                "renditions[1].audio", "listed twice"
             ),
             ("P", #", "audioRenditions": [ { "name": "720p" } ]"#, "", "renditions[0].name", "name of an audio"),
             (
@@ -73,11 +73,11 @@ struct AudioRenditionTests {
             (
                 #"{ "name": "h", "width": 640, "height": 360, "fps": 15 }"#, "",
                 #", "gopFrames": 30, "partFrames": 15"#,
-                "renditions[0].fps", "a part of 15 frames is no whole number of pictures"
+                "renditions[0].fps", "a part of 15 frames is not a whole number of frames"
             ),
             (
                 #"{ "name": "h", "width": 640, "height": 360, "video": { "preset": "lowLatency", "lookaheadFrames": 9 } }"#,
-                "", "", "renditions[0].video.lookaheadFrames", "at most 3 pictures"
+                "", "", "renditions[0].video.lookaheadFrames", "at most 3 frames"
             ),
             ("P", "", #", "gopFrames": 30, "partFrames": 3"#, "outputs[0].partFrames", "differ by more than 15 %"),
         ])

@@ -99,6 +99,25 @@ struct LayoutTests {
         }
     }
 
+    @Test("a scene's sources are those of its panes, in every layout")
+    func sources() {
+        var scenes = Layout.allCases.flatMap { layout in
+            layout.userCount.map { count in Scene("s", .layout(layout, uids: (0..<count).map { "u\($0)" })) }
+        }
+        scenes.append(Scene("auto", .layout(.auto, uids: [])))
+        scenes.append(Scene("many", .layout(.auto, uids: (0..<20).map { "u\($0)" })))
+        scenes.append(
+            Scene(
+                "panes",
+                .panes([
+                    Pane(SourceID("a"), x: 0, y: 0, width: 64, height: 64),
+                    Pane(SourceID("a", .sub), x: 64, y: 0, width: 64, height: 64),
+                ])))
+        for scene in scenes {
+            #expect(scene.sources == scene.resolvedPanes(canvas: Self.canvas).map(\.pane.source), "\(scene)")
+        }
+    }
+
     @Test("panes take the main stream of their users, in order, filling their rectangle")
     func panesKeepOrder() {
         let panes = Scene("pk", .layout(.sideBySide, uids: ["b", "a"])).resolvedPanes(canvas: Self.canvas)

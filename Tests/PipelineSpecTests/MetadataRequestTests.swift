@@ -22,11 +22,11 @@ struct MetadataRequestTests {
         "what is wrong is refused with its path and a remedy",
         arguments: [
             (#"{"text":"a"}"#, "type", "is missing"), (#"{"type":"gift"}"#, "text", "is missing"),
-            (#"{"type":"a b","text":"a"}"#, "type", "does not fit"),
-            (#"{"type":"gift","text":"a","data":{}}"#, "data", "stands beside text"),
+            (#"{"type":"a b","text":"a"}"#, "type", "is not valid"),
+            (#"{"type":"gift","text":"a","data":{}}"#, "data", "cannot be combined with text"),
             (#"{"type":"gift","data":"a"}"#, "data", "is a string, not an object"),
-            (#"{"type":"gift","txt":"a","text":"b"}"#, "txt", "there is no key"),
-            (#"{"type":"gift","text":"b","id":"a/b"}"#, "id", "does not fit"), ("[]", "", "not an object"),
+            (#"{"type":"gift","txt":"a","text":"b"}"#, "txt", "unknown key"),
+            (#"{"type":"gift","text":"b","id":"a/b"}"#, "id", "is not valid"), ("[]", "", "not an object"),
         ])
     func refused(body: String, path: String, what: String) {
         guard case .failure(let refusal) = Self.parse(body) else { return #expect(Bool(false), "\(body) was taken") }

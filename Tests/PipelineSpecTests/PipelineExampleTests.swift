@@ -61,7 +61,7 @@ struct PipelineExampleTests {
                          480p: 854x480, 1,200,000 bit/s, peak 1,320,000, libx264 veryfast high
                          360p: 640x360, 700,000 bit/s, peak 770,000, libx264 veryfast high
                          240p: 426x240, 150,000 bit/s, peak 165,000, libx264 veryfast high
-                         audioOnly: sound alone, audio
+                         audioOnly: audio only, audio
                 output   hls: live HLS in out/88231, index.m3u8, viewers at 127.0.0.1:8080
                 grid     part 16 frames = 0.533 s, GOP 32 frames = 1.067 s
                          segment 2 GOPs = 64 frames = 2.133 s, TARGETDURATION 2, window 60 s
@@ -72,7 +72,7 @@ struct PipelineExampleTests {
         let offline = try self.load("offline").summary()
         #expect(offline.contains("offline, ends after 20 s\n"))
         #expect(offline.contains("1001: file media/a.mp4\n"))
-        #expect(offline.contains("raw: raw pictures in out/canvas.y4m\n"))
+        #expect(offline.contains("raw: raw video in out/canvas.y4m\n"))
         #expect(!offline.contains("ingest") && !offline.contains("window"))
     }
 }

@@ -23,12 +23,12 @@ struct PipelineMistakeTests {
 
     static let structure: [Case] = [
         Case(
-            #""canvas": {"#, #"^"canvsa": {"#, "canvsa", #"there is no key "canvsa" here"#, #"did you mean "canvas"?"#),
+            #""canvas": {"#, #"^"canvsa": {"#, "canvsa", #"unknown key "canvsa""#, #"did you mean "canvas"?"#),
         Case(
-            #""fps": 30"#, #"^"frames": 30"#, "canvas.frames", #"there is no key "frames" here"#,
+            #""fps": 30"#, #"^"frames": 30"#, "canvas.frames", #"unknown key "frames""#,
             "remove it; known here: width, height, fps, backgroundColor, policy, bgImages, fonts"),
         Case(
-            #""fps": 30"#, #"^"a b": 30"#, #"canvas["a b"]"#, #"there is no key "a b" here"#,
+            #""fps": 30"#, #"^"a b": 30"#, #"canvas["a b"]"#, #"unknown key "a b""#,
             "remove it; known here: width, height, fps, backgroundColor, policy, bgImages, fonts"),
         Case(
             #""fps": 30"#, #""fps": ^"30""#, "canvas.fps", "is a string, not an integer",
@@ -38,20 +38,20 @@ struct PipelineMistakeTests {
             "write an integer from 1 to 60"),
         Case(#""fps": 30"#, #""fps": ^61"#, "canvas.fps", "61 is out of range", "write an integer from 1 to 60"),
         Case(
-            #""fps": 30"#, #""fps": 30, "backgroundColor": ^"red""#, "canvas.backgroundColor", #""red" is no color"#,
+            #""fps": 30"#, #""fps": 30, "backgroundColor": ^"red""#, "canvas.backgroundColor", #""red" is not a color"#,
             "write \"#RRGGBB\", or the integer R*65536 + G*256 + B"),
         Case(
             #"{ "width": 1280, "height": 720, "fps": 30 }"#, "^[]", "canvas", "is an array, not an object",
-            "write { … }: the one picture everything is composed into"),
+            "write { … }: the frame that all sources are composed into"),
         Case(
             #"{ "roomId": "88231" }"#, "^{}", "room.roomId", "is missing",
             #"add "roomId": the room's id: 1 to 64 letters, digits, _ . or -"#),
         Case(
-            #""88231""#, #"^"a/b""#, "room.roomId", #""a/b" does not fit"#,
+            #""88231""#, #"^"a/b""#, "room.roomId", #""a/b" is not valid"#,
             "write 1 to 64 letters, digits or any of _.-"),
         Case(
-            #""88231""#, #"^"..""#, "room.roomId", #"".." is another directory wherever it stands in a path"#,
-            "use a letter or a digit in it"),
+            #""88231""#, #"^"..""#, "room.roomId", #"".." would name another directory in a path"#,
+            "add a letter or a digit"),
         Case(
             #""88231""#, "^88231", "room.roomId", "is an integer, not a string",
             "write 1 to 64 letters, digits or any of _.-"),
@@ -65,11 +65,11 @@ struct PipelineMistakeTests {
             #""room": {"#, #""alarms": { "fpsPercent": ^[50, 75, 90] }, "room": {"#, "alarms.fpsPercent",
             "alert 1, 2 and 3 are out of order", "write falling numbers, alert 1 first"),
         Case(
-            #""room": {"#, #""clock": ^"ofline", "room": {"#, "clock", #"there is no "ofline" here"#,
+            #""room": {"#, #""clock": ^"ofline", "room": {"#, "clock", #""ofline" is not allowed here"#,
             #"did you mean "offline"?"#),
         Case(
-            #""room": {"#, #""apiVersion": ^"tandem/v2", "room": {"#, "apiVersion", #"there is no "tandem/v2" here"#,
-            #"write "tandem/v1", or leave the key out"#),
+            #""room": {"#, #""apiVersion": ^"tandem/v2", "room": {"#, "apiVersion", #""tandem/v2" is not allowed here"#,
+            #"write "tandem/v1", or remove the key"#),
         Case(
             #""room": {"#, #""durationSeconds": ^0, "room": {"#, "durationSeconds", "0 is out of range",
             "write a number of seconds from 0.001 to 2,592,000"),
@@ -78,17 +78,17 @@ struct PipelineMistakeTests {
             #"there is no source with uid "2020""#, #"did you mean "2002"?"#),
         Case(
             #""room": {"#, #""audio": {"sampleRate": ^44100}, "room": {"#, "audio.sampleRate", "44100 is out of range",
-            "write 48000, or leave the key out"),
+            "write 48000, or remove the key"),
         Case(#""room": {"#, #""ext": ^[], "room": {"#, "ext", "is an array, not an object", "write { … }"),
         Case(
             #""room": {"#, #""ingest": {"rtmp": {"listen": ^"unix:/x"}}, "room": {"#, "ingest.rtmp.listen",
-            #""unix:/x" is no address to listen on"#, "write host:port, port 0 for any"),
+            #""unix:/x" is not an address to listen on"#, "write host:port, port 0 for any"),
         Case(
             #""room": {"#, #""limits": {"maxSources": 1}, "room": {"#, "sources",
             "has 2 elements, and limits.maxSources is 1", "remove some, or raise limits.maxSources"),
         Case(
             #""fps": 30"#, #""fps": 30, ^"fps": 30"#, "canvas.fps", "duplicate key, first on line 8, column 45",
-            "keep one of the two"),
+            "remove one of the two"),
     ]
 
     static let sources: [Case] = [
@@ -100,19 +100,19 @@ struct PipelineMistakeTests {
             "is missing", #"add "streamKey", "streamKeyEnv" or "streamKeyFile": what the publisher must present"#),
         Case(
             #""streamKey": "hunter2b""#, #""streamKey": "hunter2b", "streamKeyEnv": ^"K""#, "sources[1].streamKeyEnv",
-            "stands beside streamKey", "keep one of them"),
+            "cannot be combined with streamKey", "remove one of them"),
         Case(
             #""streamKey": "hunter2b""#, #""streamKey": ^"hunter2a""#, "sources[1].streamKey",
             "is the same as that of sources[0]", "give each source a stream key of its own"),
         Case(
             #""streamKey": "hunter2b""#, #""streamKey": ^"hunter2b/x""#, "sources[1].streamKey",
-            "the text does not fit", "write 1 to 256 printable ASCII characters without space, /, ?, # and &"),
+            "the text is not valid", "write 1 to 256 printable ASCII characters without space, /, ?, # and &"),
         Case(
             #""streamKey": "hunter2b""#, #""streamKey": "hunter2b", "loop": ^true"#, "sources[1].loop",
-            "belongs to file sources", #"remove it, or add "type": "file""#),
+            "applies only to file sources", #"remove it, or add "type": "file""#),
         Case(
             #""streamKey": "hunter2b""#, #""type": "file", "path": "x", "streamKey": ^"hunter2b""#,
-            "sources[1].streamKey", "belongs to rtmp sources", #"remove it, or remove "type": "file""#),
+            "sources[1].streamKey", "applies only to rtmp sources", #"remove it, or remove "type": "file""#),
         Case(
             #"{ "uid": "2002", "streamKey": "hunter2b" }"#, #"^{ "uid": "2002", "type": "file" }"#, "sources[1].path",
             "is missing", #"add "path": the media file"#),
@@ -131,8 +131,8 @@ struct PipelineMistakeTests {
     static let secrets: [Case] = [
         Case(
             #""streamKey": "hunter2b""#, #""streamKeyEnv": ^"MY KEY""#, "sources[1].streamKeyEnv",
-            "the text does not fit",
-            "write letters, digits and _, no digit first"),
+            "the text is not valid",
+            "write letters, digits and _, not beginning with a digit"),
         Case(
             #""streamKey": "hunter2b""#, #""streamKey": ^[1]"#, "sources[1].streamKey", "is an array, not a string",
             "write 1 to 256 printable ASCII characters without space, /, ?, # and &"),
@@ -149,24 +149,26 @@ struct PipelineMistakeTests {
             #"["1001"]"#, #"[^"zz"]"#, "scenes[0].uids[0]", #"there is no source with uid "zz""#,
             #"use "1001" or "2002""#),
         Case(
-            #"["1001"]"#, #"^["1001", "2002"]"#, "scenes[0].uids", "solo takes 1, and here are 2",
+            #"["1001"]"#, #"^["1001", "2002"]"#, "scenes[0].uids", "solo takes 1, but 2 are given",
             "name 1, or use sideBySide"),
         Case(#"["1001"]"#, "^[]", "scenes[0].uids", "has 0 elements", "add at least 1"),
         Case(
             #""layout": "solo", "uids": ["1001"]"#, #""layout": "grid", "uids": ["1001", ^"1001"]"#,
-            "scenes[0].uids[1]", #""1001" is there twice"#, "name each user once"),
+            "scenes[0].uids[1]", #""1001" is listed twice"#, "name each user once"),
         Case(
             #""layout": "solo", "uids": ["1001"]"#, #""layout": ^"side", "uids": ["1001"]"#, "scenes[0].layout",
-            #"there is no "side" here"#,
+            #""side" is not allowed here"#,
             #"write "solo", "sideBySide", "topBottom", "pip", "grid", "hostAndGuests" or "auto""#),
         Case(
             #"{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }"#, #"^{ "sceneId": "solo", "layout": "solo" }"#,
             "scenes[0].uids", "is missing", #"add "uids": the users the layout shows"#),
         Case(
             #"{ "sceneId": "solo", "layout": "solo", "uids": ["1001"] }"#, #"^{ "sceneId": "solo" }"#,
-            "scenes[0].panes", "is missing, and so is a layout", #"write either "layout" with "uids", or "panes""#),
+            "scenes[0].panes", "is missing, and there is no layout either",
+            #"write either "layout" with "uids", or "panes""#),
         Case(
-            #""sceneId": "pk","#, #""sceneId": "pk", "layout": ^"solo","#, "scenes[1].layout", "stands beside panes",
+            #""sceneId": "pk","#, #""sceneId": "pk", "layout": ^"solo","#, "scenes[1].layout",
+            "cannot be combined with panes",
             #"write either "layout" with "uids", or "panes""#),
         Case(
             Self.pane, #"{ "uid": "1001", "width": ^1282, "height": 720 }"#, "scenes[1].panes[0].width",
@@ -186,7 +188,7 @@ struct PipelineMistakeTests {
             #"add that source, or use a pane with "streamType": "main""#),
         Case(
             #"{ "uid": "2002", "x": 640"#, #"{ "uid": ^"1001", "x": 640"#, "scenes[1].panes[1].uid",
-            "1001 has the pane [0] already", "show each source once in a scene"),
+            "1001 already has pane [0]", "show each source once in a scene"),
         Case(
             #""sceneId": "solo","#, #""sceneId": "solo", "audioOverrides": [{"uid": ^"3", "volume": 1}],"#,
             "scenes[0].audioOverrides[0].uid", #"there is no source with uid "3""#, #"use "1001" or "2002""#),
@@ -195,7 +197,7 @@ struct PipelineMistakeTests {
             "scenes[0].audioOverrides[0].volume", "is missing", #"add "volume": gain in percent"#),
         Case(
             #""room": {"#, #""program": {"scene": ^"sollo"}, "room": {"#, "program.scene",
-            #"there is no scene "sollo""#, #"did you mean "solo"?"#),
+            #"unknown scene "sollo""#, #"did you mean "solo"?"#),
     ]
 
     static let outputs: [Case] = [
@@ -204,52 +206,53 @@ struct PipelineMistakeTests {
             "1280x722 is larger than the canvas, 1280x720", "use at most the canvas's size, or enlarge the canvas"),
         Case(
             Self.rendition, #""width": 640, "height": ^640, "video""#, "renditions[0].height",
-            "640x640 has another shape than the canvas, 1280x720", "use 640x360 or 1138x640"),
+            "640x640 has another aspect ratio than the canvas, 1280x720", "use 640x360 or 1138x640"),
         Case(
             Self.rendition, #""width": 640, "height": ^361, "video""#, "renditions[0].height", "361 is odd",
             "use an even number: 360 or 362"),
         Case(
             Self.rendition, #""width": 1280, "height": 720, "fps": ^25, "video""#, "renditions[0].fps",
-            "25 is neither the canvas's 30 nor half of it", "write 30 or 15, or leave the key out"),
+            "25 is neither the canvas's 30 nor half of it", "write 30 or 15, or remove the key"),
         Case(
             #""bitrate": 2500000"#, #""bitrate": 2500000, "maxBitrate": ^2000000"#, "renditions[0].video.maxBitrate",
-            "2,000,000 is below the bitrate, 2,500,000", "write at least 2500000, or leave it out for 2750000"),
+            "2,000,000 is below the bitrate, 2,500,000",
+            "write at least 2500000, or remove it for the default of 2750000"),
         Case(
             #""bitrate": 2500000"#, #""bitrate": 2500000, "profile": "baseline", "bFrames": ^1"#,
             "renditions[0].video.bFrames", "the baseline profile has no B-frames", "write 0, or use the main profile"),
         Case(
             #""bitrate": 2500000"#, #""bitrate": 2500000, "preset": ^"veryfats""#, "renditions[0].video.preset",
-            #"there is no "veryfats" here"#, #"did you mean "veryfast"?"#),
+            #""veryfats" is not allowed here"#, #"did you mean "veryfast"?"#),
         Case(
             #"} } ],"#, #"} }, { "name": ^"720p", "width": 640, "height": 360 } ],"#, "renditions[1].name",
             #""720p" is renditions[0] already"#, "use another name"),
         Case(
             Self.output, #"{ "path": "out", "gopFrames": ^40, "partFrames": 16 }"#, "outputs[0].gopFrames",
-            "40 frames are no whole number of parts of 16", #"write 32 or 48, or "partFrames": 20"#),
+            "40 frames are not a whole number of parts of 16 frames", #"write 32 or 48, or "partFrames": 20"#),
         Case(
             Self.output, #"{ "path": "out", "windowSeconds": ^5 }"#, "outputs[0].windowSeconds",
             "5 s is less than three target durations of 2 s", "write at least 6, or make segments shorter"),
         Case(
             Self.output, #"{ "path": "out", "windowSeconds": ^604800 }"#, "outputs[0].windowSeconds",
-            "604800 is out of range", "write an integer from 3 to 86,400; a record output keeps what is older"),
+            "604800 is out of range", "write an integer from 3 to 86,400; use a record output to keep older segments"),
         Case(
-            Self.output, #"{ "path": "out", "type": ^"dash" }"#, "outputs[0].type", #"there is no "dash" here"#,
+            Self.output, #"{ "path": "out", "type": ^"dash" }"#, "outputs[0].type", #""dash" is not an output type"#,
             #"write "hls", "raw", "record", "rtmp", "http", "s3" or "image""#),
         Case(
             Self.output, #"{ "path": "out" }, ^{ "outputId": "b", "path": "b" }"#, "outputs[1]",
-            "a room has one hls output, and outputs[0] is it", "remove one of the two"),
+            "a room can have only one hls output, and outputs[0] is one", "remove one of the two"),
         Case(
             Self.output, #"{ "path": "out", "outputId": "raw" }, ^{ "type": "raw", "path": "b.y4m" }"#,
             "outputs[1].outputId", #""raw" is outputs[0] already"#, #"add another "outputId""#),
         Case(
             Self.output, #"{ "path": "out", "type": "raw" }"#.replacing(#""out""#, with: #"^"out""#), "outputs[0].path",
-            #""out" does not fit"#, "write a path that ends in .y4m"),
+            #""out" is not valid"#, "write a path that ends in .y4m"),
         Case(
             Self.output, #"{ "path": "out", "multivariantPlaylist": ^"../x.m3u8" }"#, "outputs[0].multivariantPlaylist",
-            #""../x.m3u8" does not fit"#, "write a file name that ends in .m3u8"),
+            #""../x.m3u8" is not valid"#, "write a file name that ends in .m3u8"),
         Case(
             Self.output, #"{ "path": "out", "multivariantPlaylist": ^".x.m3u8" }"#, "outputs[0].multivariantPlaylist",
-            #"".x.m3u8" does not fit"#, "write a file name that ends in .m3u8"),
+            #"".x.m3u8" is not valid"#, "write a file name that ends in .m3u8"),
         Case(
             Self.output, #"{ "path": "out", "multivariantPlaylist": ^"720p.m3u8" }"#, "outputs[0].multivariantPlaylist",
             #""720p.m3u8" is the playlist of a rendition"#, "use another file name"),
@@ -263,33 +266,33 @@ struct PipelineMistakeTests {
             "outputs[1].multivariantPlaylist", #""audio.m3u8" is the playlist of a rendition"#, "use another file name"),
         Case(
             Self.output, #"{ "path": "out" }, { "segmentFormat": "ts", "path": ^"./out/" }"#, "outputs[1].path",
-            "outputs[0] writes there already", "use another path"),
+            "outputs[0] already writes to this path", "use another path"),
         Case(
             Self.output, #"{ "path": "o", "http": {"allowOrigins": [^"example.com"]} }"#,
-            "outputs[0].http.allowOrigins[0]", #""example.com" does not fit"#,
+            "outputs[0].http.allowOrigins[0]", #""example.com" is not valid"#,
             #"write "*", or an origin such as https://example.com"#),
         Case(
             Self.output, #"^{}"#, "outputs[0].path", "is missing",
             #"add "path": directory, relative to the working directory"#),
         Case(
             #""listen": "127.0.0.1:0""#, #""listen": ^"0.0.0.0:9000""#, "control.listen",
-            "0.0.0.0:9000 is open to other machines, and no token guards it",
+            "0.0.0.0:9000 can be reached from other machines, but there is no token",
             #"add "tokenEnv" or "tokenFile", or listen on 127.0.0.1 or unix:/path"#),
         Case(
             #""listen": "127.0.0.1:0""#, #""tokenEnv": ^"T", "tokenFile": "/t""#, "control.tokenEnv",
-            "stands beside tokenFile", "keep one of the two"),
+            "cannot be combined with tokenFile", "remove one of the two"),
         Case(
             #""listen": "127.0.0.1:0""#, #""listen": ^"127.0.0.1:1935""#, "control.listen",
-            "ingest.rtmp.listen, 0.0.0.0:1935, has that port already", "use another port"),
+            "ingest.rtmp.listen, 0.0.0.0:1935, already uses this port", "use another port"),
         Case(
             #""listen": "127.0.0.1:0""#, #""events": [^{ "type": "webhook" }]"#, "control.events[0].url", "is missing",
-            #"add "url" or "urlEnv": where each event is sent"#),
+            #"add "url" or "urlEnv": the URL that receives the events"#),
         Case(
             #""listen": "127.0.0.1:0""#, #""events": [{ "type": "webhook", "url": "http://h", "urlEnv": ^"U" }]"#,
-            "control.events[0].urlEnv", "stands beside url", "keep one of the two"),
+            "control.events[0].urlEnv", "cannot be combined with url", "remove one of the two"),
         Case(
             #""listen": "127.0.0.1:0""#, #""readTokenEnv": ^"T""#, "control.readTokenEnv",
-            "stands without a token for those who command", #"add "tokenEnv" or "tokenFile""#),
+            "is set without a token for commands", #"add "tokenEnv" or "tokenFile""#),
     ]
 
     @Test(
@@ -375,14 +378,14 @@ struct PipelineMistakeTests {
         let report = Pipeline.parse(Documents.room.replacing(#""fps": 30"#, with: #""fsp": 30"#))
         #expect(
             report.text(file: "rooms/a.json") == """
-                rooms/a.json:8:45: canvas.fsp: there is no key "fsp" here. Fix: did you mean "fps"?
+                rooms/a.json:8:45: canvas.fsp: unknown key "fsp". Fix: did you mean "fps"?
                 rooms/a.json: 1 mistake
 
                 """)
         #expect(
             report.json(file: "a.json").text()
                 == #"{"file":"a.json","valid":false,"mistakes":[{"path":"canvas.fsp","line":8,"column":45,"#
-                + #""what":"there is no key \"fsp\" here","fix":"did you mean \"fps\"?"}],"warnings":[]}"#)
+                + #""what":"unknown key \"fsp\"","fix":"did you mean \"fps\"?"}],"warnings":[]}"#)
         #expect(Pipeline.parse(Documents.room).text(file: "f") == "")
         #expect(
             Pipeline.parse(Documents.room).json(file: "f").text()

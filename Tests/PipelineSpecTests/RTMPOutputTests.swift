@@ -34,12 +34,15 @@ struct RTMPOutputTests {
         "what is wrong is said with its place, and without the key",
         arguments: [
             (#""outputId": "a""#, "outputs[1].url", "is missing"),
-            (#""url": "rtmp://h/live/hunter2k", "urlEnv": "U""#, "outputs[1].urlEnv", "stands beside url"),
+            (#""url": "rtmp://h/live/hunter2k", "urlEnv": "U""#, "outputs[1].urlEnv", "cannot be combined with url"),
             (#""url": "http://h/live/hunter2k""#, "outputs[1].url", "rtmp://host[:port]/app/key"),
-            (#""url": "rtmp://h/hunter2k""#, "outputs[1].url", "holds no stream key"),
-            (#""url": "rtmp://h/live/?sig=hunter2k""#, "outputs[1].url", "holds no stream key"),
+            (#""url": "rtmp://h/hunter2k""#, "outputs[1].url", "contains no stream key"),
+            (#""url": "rtmp://h/live/?sig=hunter2k""#, "outputs[1].url", "contains no stream key"),
             (#""url": "rtmp://h/live", "key": "hunter2 k""#, "outputs[1].key", "a stream key"),
-            (#""url": "rtmp://h/live", "key": "hunter2k", "keyEnv": "K""#, "outputs[1].keyEnv", "stands beside key"),
+            (
+                #""url": "rtmp://h/live", "key": "hunter2k", "keyEnv": "K""#, "outputs[1].keyEnv",
+                "cannot be combined with key"
+            ),
             (#""url": "rtmp://h/live/hunter2k", "rendition": "1080p""#, "outputs[1].rendition", "no rendition"),
             (
                 #""url": "rtmp://h/live/hunter2k", "retry": { "initialDelayMs": 900, "maxDelayMs": 800 }"#,

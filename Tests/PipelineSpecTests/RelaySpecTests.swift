@@ -49,26 +49,26 @@ struct RelaySpecTests {
                 #""type": "rtmp-pull", "url": "rtmp://cdn.example:1936/live/x""#, "sources[1].url",
                 "cdn.example:1936 is not in ingest.pull.allowedHosts"
             ),
-            (#""type": "rtmp-pull", "url": "http://cdn.example/live/x""#, "sources[1].url", "the text does not fit"),
+            (#""type": "rtmp-pull", "url": "http://cdn.example/live/x""#, "sources[1].url", "the text is not valid"),
             (
                 #""type": "rtmp-pull", "url": "rtmp://cdn.example/live/x", "urlEnv": "E""#, "sources[1].urlEnv",
-                "stands beside url"
+                "cannot be combined with url"
             ),
             (
                 #""type": "rtmp-pull", "url": "rtmp://cdn.example/live/x", "streamKey": "k""#, "sources[1].streamKey",
-                "belongs to rtmp sources"
+                "applies only to rtmp sources"
             ),
             (
                 #""type": "rtmp-pull", "url": "rtmp://cdn.example/live/x", "loop": true"#, "sources[1].loop",
-                "belongs to file sources"
+                "applies only to file sources"
             ),
             (
                 #""streamKey": "k", "url": "rtmp://cdn.example/live/x""#, "sources[1].url",
-                "belongs to rtmp-pull sources"
+                "applies only to rtmp-pull sources"
             ),
             (
                 #""type": "file", "path": "a.mp4", "relays": []"#, "sources[1].relays",
-                "belongs to rtmp and rtmp-pull sources"
+                "applies only to rtmp and pull sources"
             ),
             (
                 #""streamKey": "k", "relays": [{ "relayId": "a", "url": "rtmp://b/c/d" }, { "relayId": "a", "urlEnv": "E" }]"#,

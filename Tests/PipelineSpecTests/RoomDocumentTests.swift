@@ -225,7 +225,7 @@ struct RoomDocumentTests {
         let file = #"{ "uid": "f", "type": "file", "path": "f.mp4" }"#
         for (before, after, expected) in [
             ([a], [a, file], [("sources[1]", "\"f\" is a file")]),
-            ([a, file], [a, b], [("sources", "\"f\" is a file, and cannot leave")]),
+            ([a, file], [a, b], [("sources", "\"f\" is a file source and cannot be removed")]),
             ([a, file], [file, b, a], []),
             (
                 [a, b], [b, Self.publisher("a", #", "jitterBufferMs": 400, "name": "A", "volume": 3"#)],
@@ -326,7 +326,7 @@ struct RoomDocumentTests {
             }
             #expect(mistakes.map(\.path) == expected, "\(mistakes)")
             let isThere = mistakes.contains { $0.path.hasSuffix("path") }
-            #expect(isThere || mistakes[0].what.hasSuffix("while the room runs: outputs of the type rtmp alone can"))
+            #expect(isThere || mistakes[0].what.hasSuffix("while the room runs; only outputs of type rtmp can"))
         }
     }
 

@@ -42,27 +42,27 @@ struct SRTSpecTests {
         arguments: [
             (
                 #""streamKey": "k""#, #"{ "srt": { "pbkeylen": 17 } }"#, "ingest.srt.pbkeylen",
-                "17 is no length of an AES key"
+                "17 is not the length of an AES key"
             ),
             (#""streamKey": "k""#, #"{ "srt": { "pbkeylen": 16 } }"#, "ingest.srt.pbkeylen", "there is no passphrase"),
             (
                 #""streamKey": "k""#, #"{ "srt": { "passphraseEnv": "A", "passphraseFile": "b" } }"#,
-                "ingest.srt.passphraseFile", "stands beside passphraseEnv"
+                "ingest.srt.passphraseFile", "cannot be combined with passphraseEnv"
             ),
-            (#""streamKey": "k""#, #"{ "srt": { "passphrase": "x" } }"#, "ingest.srt.passphrase", "there is no key"),
+            (#""streamKey": "k""#, #"{ "srt": { "passphrase": "x" } }"#, "ingest.srt.passphrase", "unknown key"),
             (#""streamKey": "k""#, #"{ "srt": { "latencyMs": 5 } }"#, "ingest.srt.latencyMs", "5"),
             (
                 #""type": "srt-pull", "url": "srt://a.example:9000""#, "{}", "sources[1].url",
                 "a.example:9000 is not in ingest.pull.allowedHosts"
             ),
             (#""type": "srt-pull""#, "{}", "sources[1].url", "is missing"),
-            (#""type": "srt-pull", "url": "rtmp://a/b/c""#, "{}", "sources[1].url", "is no srt address"),
-            (#""type": "rtmp-pull", "url": "srt://a:1""#, "{}", "sources[1].url", "is no rtmp address"),
+            (#""type": "srt-pull", "url": "rtmp://a/b/c""#, "{}", "sources[1].url", "is not an srt URL"),
+            (#""type": "rtmp-pull", "url": "srt://a:1""#, "{}", "sources[1].url", "is not an rtmp URL"),
             (
                 #""type": "srt-pull", "url": "srt://a:1", "streamKey": "k""#, "{}", "sources[1].streamKey",
-                "belongs to rtmp"
+                "applies only to rtmp"
             ),
-            (#""type": "srt-pull", "url": "srt://a:1?passphrase=x""#, "{}", "sources[1].url", "does not fit"),
+            (#""type": "srt-pull", "url": "srt://a:1?passphrase=x""#, "{}", "sources[1].url", "is not valid"),
         ])
     func mistakes(source: String, ingest: String, path: String, what: String) {
         let report = Self.report(#"{ "uid": "2002", \#(source) }"#, ingest: ingest)

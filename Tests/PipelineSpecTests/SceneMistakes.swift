@@ -18,12 +18,14 @@ enum SceneMistakes {
 
     static let lengths: [Case] = [
         Self.pane(
-            #""x": ^"half""#, "x", #""half" is no length"#, #"write pixels from 0 to 1920, or per cent such as "50%""#),
+            #""x": ^"half""#, "x", #""half" is not a length"#, #"write pixels from 0 to 1920, or percent such as "50%""#
+        ),
         Self.pane(
-            #""x": ^"101%""#, "x", #""101%" is no length"#, #"write pixels from 0 to 1920, or per cent such as "50%""#),
+            #""x": ^"101%""#, "x", #""101%" is not a length"#, #"write pixels from 0 to 1920, or percent such as "50%""#
+        ),
         Self.pane(
             #""x": ^1.5"#, "x", "is a number with a fraction, not a length",
-            #"write pixels from 0 to 1920, or per cent such as "50%""#),
+            #"write pixels from 0 to 1920, or percent such as "50%""#),
         Case(
             PipelineMistakeTests.pane, #"{ "uid": "1001", "x": "60%", "width": ^"50%", "height": 720 }"#,
             "scenes[1].panes[0].width", "the pane ends at x = 1408, outside the canvas of 1280x720",
@@ -35,20 +37,20 @@ enum SceneMistakes {
 
     static let panes: [Case] = [
         Self.pane(
-            #""crop": {"x": ^10}"#, "crop.x", "is an integer, not per cent",
-            #"write per cent of the picture, such as "12.5%""#),
+            #""crop": {"x": ^10}"#, "crop.x", "is an integer, not a percentage",
+            #"write percent of the video, such as "12.5%""#),
         Self.pane(
-            #""crop": {"x": "60%", "width": ^"50%"}"#, "crop.width", "the part ends at 110% of the picture",
+            #""crop": {"x": "60%", "width": ^"50%"}"#, "crop.width", "the part ends at 110% of the video",
             #"lower it to "40%""#),
         Self.pane(
-            #""crop": {"height": ^"0.5%"}"#, "crop.height", "less than 1% of the picture is left",
+            #""crop": {"height": ^"0.5%"}"#, "crop.height", "less than 1% of the video is left",
             #"leave at least "1%""#),
         Self.pane(
             #""border": {"width": ^65}"#, "border.width", "65 is out of range", "write an integer from 0 to 64"),
         Case(
             PipelineMistakeTests.pane,
             #"{ "uid": "1001", "width": 64, "height": 64, "border": {"width": ^40} }"#,
-            "scenes[1].panes[0].border.width", "leaves nothing of a pane of 64x64", "write at most 30"),
+            "scenes[1].panes[0].border.width", "leaves no space inside a pane of 64x64", "write at most 30"),
         Self.pane(
             #""cornerRadius": ^-1"#, "cornerRadius", "-1 is out of range", "write an integer from 0 to 960"),
     ]
@@ -56,7 +58,7 @@ enum SceneMistakes {
     static let decorations: [Case] = [
         Self.solo(
             #""images": [{"path": ^"https://cdn/x.png", "width": 8, "height": 8}]"#, "images[0].path",
-            #""https://cdn/x.png" is an address, and images are not fetched"#,
+            #""https://cdn/x.png" is a URL, and images are not downloaded"#,
             "save the image on this machine and write its path"),
         Self.solo(
             #""images": [{"path": "x.png", "x": 1200, "width": ^100, "height": 8}]"#, "images[0].width",
@@ -71,50 +73,51 @@ enum SceneMistakes {
             #""texts": [{"textId": "a"}, {"textId": ^"a"}]"#, "texts[1].textId", #""a" is scenes[0].texts[0] already"#,
             "use another id"),
         Self.solo(
-            #""texts": [{"textId": "a", "x": ^1300}]"#, "texts[0].x", "1300 lies outside the canvas of 1280x720",
+            #""texts": [{"textId": "a", "x": ^1300}]"#, "texts[0].x", "1300 is outside the canvas of 1280x720",
             "write at most 1280"),
         Self.solo(
-            #""texts": [{"textId": "a", "text": ^"1\n2"}]"#, "texts[0].text", ##""1\n2" does not fit"##,
+            #""texts": [{"textId": "a", "text": ^"1\n2"}]"#, "texts[0].text", ##""1\n2" is not valid"##,
             "write up to 256 characters of text"),
         Self.solo(
-            #""texts": [{"textId": "a", "align": ^"middle"}]"#, "texts[0].align", #"there is no "middle" here"#,
+            #""texts": [{"textId": "a", "align": ^"middle"}]"#, "texts[0].align", #""middle" is not allowed here"#,
             #"write "left", "center" or "right""#),
         Self.solo(
             #""scoreBars": [^{"scoreId": "a", "width": 100}]"#, "scoreBars[0].height", "is missing",
-            #"add "height": height in pixels, odd is lowered to even, or per cent of the canvas"#),
+            #"add "height": height in pixels (an odd number is lowered to even), or in percent of the canvas"#),
         Self.solo(
             #""countdowns": [{"countdownId": "c", "seconds": ^90000}]"#, "countdowns[0].seconds",
             "90000 is out of range", "write an integer from 0 to 86,400"),
         Self.solo(
             #""countdowns": [{"countdownId": "c", "of": "pk", "seconds": ^5}]"#, "countdowns[0].seconds",
-            #"stands beside "of": "pk", where the PK's phases say how long they last"#, "remove it"),
+            #"cannot be combined with "of": "pk", where the duration comes from the phases of the PK"#, "remove it"),
         Self.solo(
-            #""transition": {"type": ^"fade"}"#, "transition.type", #"there is no "fade" here"#,
+            #""transition": {"type": ^"fade"}"#, "transition.type", #""fade" is not allowed here"#,
             #"write "cut", "crossfade" or "slide""#),
         Self.solo(
-            #""transition": {"durationMs": ^500}"#, "transition.durationMs", "a cut takes no time",
+            #""transition": {"durationMs": ^500}"#, "transition.durationMs", "does not apply to a cut",
             #"remove it, or write "type": "crossfade" or "slide""#),
         Self.solo(
-            #""transition": {"type": "crossfade", "direction": ^"up"}"#, "transition.direction", "belongs to slides",
+            #""transition": {"type": "crossfade", "direction": ^"up"}"#, "transition.direction",
+            "applies only to slides",
             #"remove it, or write "type": "slide""#),
         Case(
             #""room": {"#, #""watermarks": [{"path": "w.png", "y": "95%", "width": 8, "height": ^"10%"}], "room": {"#,
             "watermarks[0].height", "the image ends at y = 756, outside the canvas of 1280x720",
             "lower height to 36, or y"),
         Case(
-            #""fps": 30"#, #""fps": 30, "bgImages": [{"path": ^""}]"#, "canvas.bgImages[0].path", #""" does not fit"#,
+            #""fps": 30"#, #""fps": 30, "bgImages": [{"path": ^""}]"#, "canvas.bgImages[0].path", #""" is not valid"#,
             "write a path of 1 to 4096 bytes"),
     ]
 
     static let policies: [Case] = [
         Case(
-            #""fps": 30"#, #""fps": 30, "policy": ^"perscene""#, "canvas.policy", #"there is no "perscene" here"#,
+            #""fps": 30"#, #""fps": 30, "policy": ^"perscene""#, "canvas.policy", #""perscene" is not allowed here"#,
             #"did you mean "perScene"?"#),
         Self.solo(
             #""canvas": ^{"width": 720, "height": 640}"#, "canvas", "the canvas has one size for all scenes",
             #"remove it, or write "policy": "perScene" in the pipeline's canvas"#),
         Case(
             #""layout": "solo", "uids": ["1001"]"#, #""layout": "pip", "uids": ^["1001"]"#, "scenes[0].uids",
-            "pip takes 2, and here are 1", "name 2, or use solo"),
+            "pip takes 2, but 1 are given", "name 2, or use solo"),
     ]
 }

@@ -42,7 +42,7 @@ struct SceneParseTests {
             (#"{ "layout": "solo" }"#, "uids", "is missing"),
             (
                 #"{ "layuot": "auto", "panes": [ { "uid": 1001, "width": 2, "height": 2 } ] }"#, "layuot",
-                #"there is no key "layuot" here"#
+                #"unknown key "layuot""#
             ),
             (#"{ "sceneId": "other", "layout": "auto" }"#, "sceneId", #""other" is not the scene of this request"#),
             ("[]", "", "is an array, not an object"), ("", "", "the text is empty"),
@@ -52,7 +52,7 @@ struct SceneParseTests {
             ),
             (
                 #"{ "layout": "auto", "transition": { "durationMs": 200 } }"#, "transition.durationMs",
-                "a cut takes no time"
+                "does not apply to a cut"
             ),
             (
                 #"{ "layout": "auto", "scoreBars": [ { "scoreId": "a", "width": 2, "height": 2, "x": 1280 } ] }"#,

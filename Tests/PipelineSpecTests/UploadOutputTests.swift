@@ -79,7 +79,7 @@ struct UploadOutputTests {
             let refused = Self.read(#"{ "path": "out" }, "# + store + "true }")
             #expect(Self.mistakes(refused) == ["outputs[1].lowLatency"])
             let text = refused.mistakes.map { $0.text(file: "room.json") }.joined()
-            #expect(text.contains("hold a reload back") && text.contains("listener"), "\(text)")
+            #expect(text.contains("block a playlist reload") && text.contains("listener"), "\(text)")
             #expect(Self.mistakes(Self.read(#"{ "path": "out" }, "# + store + "1 }")) == ["outputs[1].lowLatency"])
             let off = try Self.read(#"{ "path": "out" }, "# + store + "false }").result.get()
             let none = Self.read(#"{ "path": "out" }, "# + store.replacing(#", "lowLatency": "#, with: " }"))

@@ -29,8 +29,8 @@ enum Canvases {
             && abs(Int(one.cr) - Int(other.cr)) <= tolerance
     }
 
-    static func director(_ scene: Scene, isOffline: Bool = false, fonts: SceneFonts = .builtIn) -> SceneDirector {
-        SceneDirector(canvas: Self.canvas, scene: scene, faces: [:], fonts: fonts, isOffline: isOffline)
+    static func director(_ scene: Scene, isOffline: Bool = false, fonts: SceneFonts = .builtIn) -> SceneScheduler {
+        SceneScheduler(canvas: Self.canvas, scene: scene, faces: [:], fonts: fonts, isOffline: isOffline)
     }
 
     /// Panes in equal columns, in this order from the left.

@@ -1,7 +1,7 @@
 import LibAV
 import MediaTypes
 import Program
-import Stages
+import Threading
 import Synchronization
 import Testing
 
@@ -90,7 +90,7 @@ struct ComingSourcesTests {
             outputs: ProgramStage.Outputs(
                 picture: { _, _, _ in true }, sound: { _, _ in }, finished: { _ in }))
         defer { stage.director.close() }
-        var player = ScenePlayer(director: stage.director, machine: SystemClock())
+        var player = SceneCompositor(director: stage.director, machine: SystemClock())
         _ = player.advance(to: 0)
         var scene = Self.duo
         scene.panes[1].videoPush = false

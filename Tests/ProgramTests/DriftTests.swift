@@ -34,7 +34,7 @@ struct DriftTests {
     /// delays each packet by up to `noiseMs`, in order. Timestamps are whole milliseconds, as in RTMP.
     private func simulate(ppm: Int64, noiseMs: Double, seconds: Int) -> Run {
         var timeline = SourceTimeline(jitterBuffer: 200_000_000)
-        var placement = SoundPlacement(sampleRate: 48_000, limitPPB: timeline.glideLimit)
+        var placement = AudioPlacement(sampleRate: 48_000, limitPPB: timeline.glideLimit)
         var run = Run()
         var noise = Noise(state: 7)
         let block = [Float](repeating: 0, count: 2_048)

@@ -5,7 +5,7 @@ import MediaKernels
 import MediaTypes
 import Program
 import RTMP
-import Stages
+import Threading
 import Synchronization
 import Testing
 

@@ -68,7 +68,7 @@ struct HiddenSourceTests {
         let items = try Self.items(
             gop: count, bFrames: 0, count: count, words: "keyint=30:min-keyint=1:intra-refresh=1")
         let beginnings = items.filter {
-            if case .packet(let packet) = $0 { WithheldPackets.beginning(packet, codec: .h264) != .no } else { false }
+            if case .packet(let packet) = $0 { HiddenSourceQueue.beginning(packet, codec: .h264) != .no } else { false }
         }
         #expect(beginnings.count == 1)
         let plain = StageRun.pictures(items, ticks: count)
@@ -83,28 +83,28 @@ struct HiddenSourceTests {
 
     @Test("a decoder is told to forget what it has where something is missing before a key picture, and only there")
     func flushes() {
-        var withheld = WithheldPackets()
+        var withheld = HiddenSourceQueue()
         for time in Int64(0)..<10 {
             let packet = CodedPacket(
                 kind: .video, memory: PacketMemory([0]), pts: time, dts: time, timescale: 1_000, isKey: time % 4 == 0)
             withheld.append(
-                WithheldPackets.Waiting(
+                HiddenSourceQueue.Waiting(
                     packet: packet, pts: time, arrival: nil, beginning: packet.isKey ? .afterFlush : .no))
         }
         #expect(withheld.popFirst()?.beginning == .yes, "it continues what was shown")
         #expect(withheld.advance(to: 5) == 3)
-        var beginnings: [WithheldPackets.Beginning] = []
+        var beginnings: [HiddenSourceQueue.Beginning] = []
         while let item = withheld.popFirst() { beginnings.append(item.beginning) }
         #expect(beginnings == [.afterFlush, .no, .no, .no, .yes, .no])
     }
 
     @Test("decoding begins with IDR pictures and, behind a gap, with those of open GOPs; with no other of H.264")
     func beginnings() {
-        func beginning(_ units: [[UInt8]], isKey: Bool = true) -> WithheldPackets.Beginning {
+        func beginning(_ units: [[UInt8]], isKey: Bool = true) -> HiddenSourceQueue.Beginning {
             let memory = PacketMemory(units.flatMap { [0, 0, 0, UInt8($0.count)] + $0 })
             let packet = CodedPacket(
                 kind: .video, memory: memory, pts: 0, dts: 0, timescale: 1_000, isKey: isKey)
-            return WithheldPackets.beginning(packet, codec: .h264)
+            return HiddenSourceQueue.beginning(packet, codec: .h264)
         }
         #expect(beginning([[0x67, 1], [0x65, 1]]) == .yes)
         #expect(beginning([[0x06, 6, 1, 0xC4, 0x80], [0x41, 1]]) == .afterFlush)
@@ -118,10 +118,10 @@ struct HiddenSourceTests {
 
     @Test("what is kept is bounded by what a tenth of a second can decode")
     func bounds() {
-        #expect(WithheldPackets.limit(pixels: 1280 * 720) == 65)
-        #expect(WithheldPackets.limit(pixels: 1920 * 1080) == 28)
-        #expect(WithheldPackets.limit(pixels: 320 * 180) == 240)
-        #expect(WithheldPackets.limit(pixels: 0) == 240)
-        #expect(WithheldPackets.limit(pixels: .max) == 8)
+        #expect(HiddenSourceQueue.limit(pixels: 1280 * 720) == 65)
+        #expect(HiddenSourceQueue.limit(pixels: 1920 * 1080) == 28)
+        #expect(HiddenSourceQueue.limit(pixels: 320 * 180) == 240)
+        #expect(HiddenSourceQueue.limit(pixels: 0) == 240)
+        #expect(HiddenSourceQueue.limit(pixels: .max) == 8)
     }
 }

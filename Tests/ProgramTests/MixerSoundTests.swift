@@ -22,7 +22,7 @@ struct MixerSoundTests {
         "NetEase 8: a mute begins at its sample and is over 20 ms later, in steps nobody hears",
         arguments: [0, 1, 777, 1_023])
     func muteIsSampleAccurate(offset: Int64) {
-        var mixer = Mixer(start: 0, rampPairs: 960)
+        var mixer = AudioMixer(start: 0, rampPairs: 960)
         mixer.setGain(1, of: self.anchor, at: 0)
         let mute = 3 * 1_024 + offset
         var heard: [Float] = []
@@ -40,7 +40,7 @@ struct MixerSoundTests {
 
     @Test("200 % is twice the sound, and what is too loud then is limited")
     func doubleVolume() {
-        var mixer = Mixer(start: 0, rampPairs: 1)
+        var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(2, of: self.anchor, at: -10)
         var block: [Float] = []
         for _ in 0..<4 { block = mixer.nextBlock { self.value($0, &$2, 0.25) } }
@@ -51,7 +51,7 @@ struct MixerSoundTests {
 
     @Test("a hostile source is silence in its own samples and nobody else's")
     func hostileSamples() {
-        var mixer = Mixer(start: 0, rampPairs: 1, measures: true)
+        var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(1, of: self.anchor, at: -10)
         mixer.setGain(1, of: self.guest, at: -10)
         for block in 0..<8 {
@@ -68,7 +68,9 @@ struct MixerSoundTests {
         "a source is taken out when its way to silence is over, not before, and the others are heard as if it had not been"
     )
     func leaves() {
-        var (mixer, alone) = (Mixer(start: 0, rampPairs: 960, measures: true), Mixer(start: 0, rampPairs: 960))
+        var (mixer, alone) = (
+            AudioMixer(start: 0, rampPairs: 960, measures: true), AudioMixer(start: 0, rampPairs: 960)
+        )
         mixer.add(MixerChannel(self.guest))
         mixer.add(MixerChannel(self.guest))
         for source in [self.anchor, self.guest] { mixer.setGain(1, of: source, at: 0) }
@@ -101,7 +103,7 @@ struct MixerSoundTests {
     @Test("camera and screen of one user are two sources")
     func twoStreamsOfOneUser() {
         let screen = SourceID(uid: "anchor", streamType: .sub)
-        var mixer = Mixer(start: 0, rampPairs: 1)
+        var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(1, of: self.anchor, at: -10)
         mixer.setGain(0.5, of: screen, at: -10)
         var block: [Float] = []
@@ -120,7 +122,7 @@ struct MixerSoundTests {
     @Test("while the anchor speaks the guest goes down by the reduction, and comes back after")
     func ducks() {
         let ducking = Ducking(uids: ["anchor"], thresholdDb: -40, reductionDb: 12, attackMs: 80, releaseMs: 600)
-        var mixer = Mixer(start: 0, rampPairs: 1, ducking: ducking)
+        var mixer = AudioMixer(start: 0, rampPairs: 1, ducking: ducking)
         mixer.setGain(1, of: self.anchor, at: -10)
         mixer.setGain(1, of: self.guest, at: -10)
         // 2 s quiet, 2 s of speech, 2 s quiet. A tone is nothing on the average of a block, to 1 %; the guest is constant.
@@ -141,7 +143,7 @@ struct MixerSoundTests {
 
     @Test("what nobody hears is measured later, and heard when it is due from the first sample that is")
     func silentLag() {
-        var mixer = Mixer(start: 0, rampPairs: 960, measures: true, silentLag: 19_200)
+        var mixer = AudioMixer(start: 0, rampPairs: 960, measures: true, silentLag: 19_200)
         mixer.setGain(0, of: self.guest, at: 0)
         var read: [Range<Int64>] = []
         for block in 0..<6 {
@@ -161,7 +163,7 @@ struct MixerSoundTests {
 
     @Test("levels tell what a muted user sends, and what the program is")
     func levels() {
-        var mixer = Mixer(start: 0, rampPairs: 1, measures: true)
+        var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(0, of: self.guest, at: 0)
         mixer.setGain(1, of: self.anchor, at: -10)
         for _ in 0..<150 {
@@ -173,8 +175,8 @@ struct MixerSoundTests {
         // A 1 kHz tone of both channels at −6.02 dB: −6.02 − 3.01 + 3.01 LUFS.
         #expect(abs((levels.sources[self.guest]?.shortTerm ?? 0) + 6_020) < 60)
         #expect(abs((levels.sources[self.guest]?.peak ?? 0) + 6_020) < 20)
-        #expect(levels.sources[self.anchor]?.momentary == SoundLevels.Level.floor)
-        #expect(levels.program.peak == SoundLevels.Level.floor)
+        #expect(levels.sources[self.anchor]?.momentary == AudioLevels.Level.floor)
+        #expect(levels.program.peak == AudioLevels.Level.floor)
         #expect(levels.position == 150 * 1_024)
     }
 }
@@ -184,8 +186,8 @@ struct MixerSoundTests {
 struct MixerCostTests {
     private static let ids = (0..<8).map { SourceID(uid: "u\($0)") }
 
-    private static func mixer() -> Mixer {
-        var mixer = Mixer(
+    private static func mixer() -> AudioMixer {
+        var mixer = AudioMixer(
             start: 0, rampPairs: 960,
             ducking: Ducking(uids: ["u0"], thresholdDb: -40, reductionDb: 12, attackMs: 80, releaseMs: 600),
             measures: true)
@@ -219,7 +221,7 @@ struct MixerCostTests {
             let block = mixer.nextBlock { _, _, _ in 0 }
             addresses.insert(block.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) })
         }
-        #expect(addresses.count == Mixer.blocksInUse)
+        #expect(addresses.count == AudioMixer.blocksInUse)
     }
 
     @Test("a consumer that keeps blocks finds them unchanged")

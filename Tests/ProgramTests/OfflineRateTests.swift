@@ -4,7 +4,7 @@ import MediaKernels
 import MediaTypes
 import Program
 import RTMP
-import Stages
+import Threading
 import Synchronization
 import Testing
 

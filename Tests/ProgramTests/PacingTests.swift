@@ -1,13 +1,13 @@
 import LibAV
 import MediaTypes
 import Program
-import Stages
+import Threading
 import Testing
 
 @Suite("Pictures a second: no more than the program has a use for")
 struct PictureGateTests {
     private func passed(fps: Double, limit: Int, seconds: Int = 10) -> Int {
-        var gate = PictureGate(fps: limit)
+        var gate = FrameRateLimiter(fps: limit)
         // Whole milliseconds, as RTMP has them.
         return (0..<Int(fps * Double(seconds))).count { gate.passes(Int64(Double($0) * 1000 / fps) * 1_000_000) }
     }
@@ -26,7 +26,7 @@ struct PictureGateTests {
 
     @Test("times that jump pass and begin anew")
     func jumps() {
-        var gate = PictureGate(fps: 60)
+        var gate = FrameRateLimiter(fps: 60)
         for time in [0, 10_000_000_000, -5_000_000_000, .max] as [Int64] {
             let passes = gate.passes(time)
             #expect(passes)
@@ -93,7 +93,7 @@ struct LongTickTests {
                 picture: { _, _, _ in
                     outcome.mixedAtPicture = outcome.mixed
                     return true
-                }, sound: { _, position in outcome.mixed = position + Mixer.blockPairs }, finished: { _ in }))
+                }, sound: { _, position in outcome.mixed = position + AudioMixer.blockPairs }, finished: { _ in }))
         clock.start(at: 0, program: 0)
         stage.start(at: 0)
         // Time zero is long past: no tick is waited for.
@@ -102,8 +102,8 @@ struct LongTickTests {
         #expect(ahead <= 48_000 / 20)
         // What a source's sound has to be ahead by is no less than that.
         let lead = ProgramStage.soundLead(fps: fps, sampleRate: 48_000)
-        #expect(Mixer.wantedUntil(blockEnd: ahead) * TimeMath.nanoseconds / 48_000 <= lead)
+        #expect(AudioMixer.wantedUntil(blockEnd: ahead) * TimeMath.nanoseconds / 48_000 <= lead)
         #expect(lead <= 56_000_000)
-        #expect((48_000 / Int64(fps)..<48_000 / Int64(fps) + Mixer.blockPairs).contains(outcome.mixed))
+        #expect((48_000 / Int64(fps)..<48_000 / Int64(fps) + AudioMixer.blockPairs).contains(outcome.mixed))
     }
 }

@@ -12,7 +12,7 @@ struct PictureConversionTests {
         traits.transfer = transfer
         traits.primaries = primaries
         return try PictureConversion.make(
-            format, traits, orientation: PictureOrientation(quarterTurns: turns, isMirrored: mirrored),
+            format, traits, orientation: VideoOrientation(quarterTurns: turns, isMirrored: mirrored),
             deinterlaces: deinterlaces, canToneMap: canToneMap, place: "test")?.filters
     }
 
@@ -69,8 +69,8 @@ struct PictureConversionTests {
         let one = parts.map { $0 * 65_536 }
         let matrix = [one[0], one[1], 0, one[2], one[3], 0, 0, 0, 1 << 30]
         #expect(
-            PictureOrientation(displayMatrix: matrix) == PictureOrientation(quarterTurns: turns, isMirrored: mirrored))
-        #expect(PictureOrientation(displayMatrix: []) == .upright)
+            VideoOrientation(displayMatrix: matrix) == VideoOrientation(quarterTurns: turns, isMirrored: mirrored))
+        #expect(VideoOrientation(displayMatrix: []) == .upright)
     }
 
     @Test("a stream that changes its size with every picture gets a few graphs, and the rest is dropped")
@@ -79,7 +79,7 @@ struct PictureConversionTests {
         var count = 0
         for index in 0..<400 {
             let picture = try PictureCanvas.open(width: 16 + 2 * (index % 200), height: 16, fill: .black).finish(pts: 0)
-            try normalizer.normalize(picture, orientation: PictureOrientation(quarterTurns: 1)) { _ in count += 1 }
+            try normalizer.normalize(picture, orientation: VideoOrientation(quarterTurns: 1)) { _ in count += 1 }
         }
         #expect(count + normalizer.dropped == 400)
         #expect(count >= 50 && count <= 4 + 400 / 8)
@@ -90,7 +90,7 @@ struct PictureConversionTests {
         let normalizer = PictureNormalizer(place: "test")
         let picture = try PictureCanvas.open(width: 64, height: 32, fill: .white).finish(pts: 1234)
         var turned: [Picture] = []
-        try normalizer.normalize(picture, orientation: PictureOrientation(quarterTurns: 3)) { turned.append($0) }
+        try normalizer.normalize(picture, orientation: VideoOrientation(quarterTurns: 3)) { turned.append($0) }
         #expect(turned.map(\.pts) == [1234])
         #expect(turned.first?.format.width == 32 && turned.first?.format.height == 64)
     }
@@ -102,7 +102,7 @@ struct PictureConversionTests {
         let burst = 10
         for index in 0..<(2 * VideoDecoder.lookInterval + burst) {
             let picture = try PictureCanvas.open(width: 32, height: 16, fill: .black).finish(pts: Int64(index))
-            try normalizer.normalize(picture, orientation: PictureOrientation(quarterTurns: 1)) { made in
+            try normalizer.normalize(picture, orientation: VideoOrientation(quarterTurns: 1)) { made in
                 if made.pts == Int64(index), made.format.width == 16 { turned += 1 }
                 if index < burst { kept.append(made) }
             }

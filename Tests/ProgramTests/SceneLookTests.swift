@@ -1,7 +1,7 @@
 import LibAV
 import MediaTypes
 import Program
-import Stages
+import Threading
 import Testing
 
 @Suite("What a scene looks like: z-order, crop, corners, borders, bars, texts, countdowns")
@@ -15,7 +15,7 @@ struct SceneLookTests {
         for index in 0..<9 { pictures[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
         if let given { pictures = given }
         try director.prepare([scene])
-        var player = ScenePlayer(director: director, machine: SystemClock())
+        var player = SceneCompositor(director: director, machine: SystemClock())
         _ = player.advance(to: tick)
         let picture = player.compose(tick: tick, pictures: pictures, covered: []).picture
         #expect(player.failures == 0)
@@ -128,7 +128,7 @@ struct SceneLookTests {
         scene.texts = [SceneText(id: "t", text: "HH", x: 0, y: 40, size: 36, color: .white)]
         let director = Canvases.director(scene, isOffline: isOffline)
         try director.prepare([scene])
-        var player = ScenePlayer(director: director, machine: SystemClock())
+        var player = SceneCompositor(director: director, machine: SystemClock())
         for tick in Int64(0)..<50 {
             _ = player.advance(to: tick)
             #expect(player.compose(tick: tick, pictures: [:], covered: []).picture != nil)
@@ -146,7 +146,7 @@ struct SceneLookTests {
         scene.texts = [SceneText(id: "t", text: "HHHHHHHH", x: 560, y: 40, size: 36, color: .white)]
         let director = Canvases.director(scene, isOffline: true)
         try director.prepare([scene])
-        var player = ScenePlayer(director: director, machine: SystemClock())
+        var player = SceneCompositor(director: director, machine: SystemClock())
         for tick in Int64(0)..<2 {
             if tick == 1 { director.setText("t", "IHHHHHHI") }
             _ = player.advance(to: tick)
@@ -163,7 +163,7 @@ struct SceneLookTests {
         let scene = Scene(sceneID: "card", panes: [pane], background: .black)
         let director = Canvases.director(scene, isOffline: true, fonts: try TestFonts.latin())
         try director.prepare([scene])
-        var player = ScenePlayer(director: director, machine: SystemClock())
+        var player = SceneCompositor(director: director, machine: SystemClock())
         let wide = [source: try Canvases.solid(Canvases.colors[0], width: 1_000, height: 360)]
         var card: Picture?
         for tick in Int64(0)..<2 {
@@ -189,7 +189,7 @@ struct SceneLookTests {
         let pictures = [Canvases.source(0): try Canvases.solid(Canvases.colors[0])]
         director.foresee(Canvases.source(0), .canvas(width: 640, height: 360))
         director.settle()
-        var player = ScenePlayer(director: director, machine: SystemClock())
+        var player = SceneCompositor(director: director, machine: SystemClock())
         var tick: Int64 = 0
         func next() throws -> Picture {
             _ = player.advance(to: tick)

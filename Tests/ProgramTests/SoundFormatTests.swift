@@ -53,7 +53,7 @@ struct SoundFormatTests {
     }
 
     /// What is heard of constant channels, in hundredths: left and right.
-    private static func heard(_ channels: [Int16], _ layout: SoundLayout?) throws -> [Int] {
+    private static func heard(_ channels: [Int16], _ layout: ChannelLayout?) throws -> [Int] {
         var parameters = CodecParameters(
             codec: .pcmS16, configuration: [], sampleRate: 48_000, channels: channels.count)
         parameters.layout = layout
@@ -71,20 +71,20 @@ struct SoundFormatTests {
     func layouts() throws {
         // A tenth, a fifth, three tenths and two fifths of full scale.
         let four: [Int16] = [3_277, 6_554, 9_830, 13_107]
-        #expect(try Self.heard(four, SoundLayout([.frontRight, .frontLeft, nil, nil])) == [20, 10])
-        #expect(try Self.heard(four, SoundLayout([nil, .lowFrequency, .frontLeft, .frontRight])) == [30, 40])
+        #expect(try Self.heard(four, ChannelLayout([.frontRight, .frontLeft, nil, nil])) == [20, 10])
+        #expect(try Self.heard(four, ChannelLayout([nil, .lowFrequency, .frontLeft, .frontRight])) == [30, 40])
         // Half of a back center to both, 3 dB less of a side.
-        #expect(try Self.heard(four, SoundLayout([.backCenter, .sideLeft, nil, .sideRight])) == [19, 33])
-        #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontRight, .frontLeft])) == [20, 10])
-        #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontLeft, .frontRight])) == [10, 20])
+        #expect(try Self.heard(four, ChannelLayout([.backCenter, .sideLeft, nil, .sideRight])) == [19, 33])
+        #expect(try Self.heard([3_277, 6_554], ChannelLayout([.frontRight, .frontLeft])) == [20, 10])
+        #expect(try Self.heard([3_277, 6_554], ChannelLayout([.frontLeft, .frontRight])) == [10, 20])
         // One that has another number of channels is not about this sound.
-        #expect(try Self.heard([3_277, 6_554], SoundLayout([.frontCenter])) == [10, 20])
+        #expect(try Self.heard([3_277, 6_554], ChannelLayout([.frontCenter])) == [10, 20])
     }
 
     @Test("shares of a layout that says nothing: a pair in front, or one for both ears")
     func unspecified() throws {
-        #expect(DownMix.stereo(try #require(SoundLayout([nil, nil, nil]))) == [1, 0, 0, 0, 1, 0])
-        #expect(DownMix.stereo(try #require(SoundLayout([nil]))) == [1, 1])
-        #expect(SoundLayout([]) == nil && SoundLayout([SoundLayout.Speaker?](repeating: nil, count: 9)) == nil)
+        #expect(DownMix.stereo(try #require(ChannelLayout([nil, nil, nil]))) == [1, 0, 0, 0, 1, 0])
+        #expect(DownMix.stereo(try #require(ChannelLayout([nil]))) == [1, 1])
+        #expect(ChannelLayout([]) == nil && ChannelLayout([ChannelLayout.Speaker?](repeating: nil, count: 9)) == nil)
     }
 }

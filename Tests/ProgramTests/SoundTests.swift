@@ -7,7 +7,7 @@ import Testing
 struct SoundRingTests {
     private func pairs(_ count: Int, _ value: Float) -> [Float] { [Float](repeating: value, count: count * 2) }
 
-    private func read(_ ring: SoundRing, _ range: Range<Int64>) -> [Float] {
+    private func read(_ ring: AudioRing, _ range: Range<Int64>) -> [Float] {
         var target = [Float](repeating: 9, count: range.count * 2)
         _ = ring.read(range, into: &target)
         return stride(from: 0, to: target.count, by: 2).map { target[$0] }
@@ -15,7 +15,7 @@ struct SoundRingTests {
 
     @Test("blocks a few milliseconds off continue each other without a seam")
     func jitterIsJoined() {
-        var ring = SoundRing()
+        var ring = AudioRing()
         ring.write(self.pairs(4, 1), at: 1_000)
         #expect(ring.write(self.pairs(4, 2), at: 1_030) == 1_004)
         #expect(self.read(ring, 998..<1_010) == [0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0])
@@ -23,7 +23,7 @@ struct SoundRingTests {
 
     @Test("a gap is silence, an overlap keeps what was there")
     func gapsAndOverlaps() {
-        var ring = SoundRing()
+        var ring = AudioRing()
         ring.write(self.pairs(4, 1), at: 0)
         ring.write(self.pairs(2, 2), at: 4_000)
         #expect(self.read(ring, 3_998..<4_003) == [0, 0, 2, 2, 0])
@@ -33,7 +33,7 @@ struct SoundRingTests {
 
     @Test("sound that ends dies away within the fade, wherever in a block it ends", arguments: [0, 1, 300, 1_023])
     func endFades(rest: Int) {
-        var ring = SoundRing(fade: 240)
+        var ring = AudioRing(fade: 240)
         ring.write(self.pairs(2_048 + rest, 0.5), at: 0)
         var heard: [Float] = []
         for block in 0..<4 {
@@ -51,7 +51,7 @@ struct SoundRingTests {
     @Test(
         "positions far apart, negative or huge never trap", arguments: [Int64.min / 2, -1, 0, 1 << 40, Int64.max / 2])
     func extremes(position: Int64) {
-        var ring = SoundRing()
+        var ring = AudioRing()
         ring.write(self.pairs(8, 1), at: position)
         ring.write(self.pairs(8, 1), at: 0 &- position)
         #expect(self.read(ring, 5..<6).count == 1)
@@ -59,7 +59,7 @@ struct SoundRingTests {
 
     @Test("what a wrong timestamp has put far ahead does not keep out what is meant for now")
     func farAhead() {
-        var ring = SoundRing(fade: 4)
+        var ring = AudioRing(fade: 4)
         ring.write(self.pairs(1_024, 1), at: 0, restart: true)
         ring.write(self.pairs(1_024, 2), at: 100_000_000, restart: true)
         #expect(ring.write(self.pairs(1_024, 3), at: 2_048, restart: true) == 2_048)
@@ -78,9 +78,9 @@ struct SoundRingTests {
 
     @Test("keeps at most its capacity and forgets the oldest")
     func capacity() {
-        var ring = SoundRing()
+        var ring = AudioRing()
         for block in 0..<300 { ring.write(self.pairs(1_024, Float(block)), at: Int64(block) * 1_024) }
-        #expect(ring.end - ring.start == Int64(SoundRing.capacity))
+        #expect(ring.end - ring.start == Int64(AudioRing.capacity))
         #expect(self.read(ring, 0..<2) == [0, 0])
         #expect(self.read(ring, 299 * 1_024..<299 * 1_024 + 1) == [299])
     }
@@ -101,7 +101,7 @@ struct MixerTests {
 
     @Test("sources on air are summed at their gain; what is not on air is not heard")
     func sum() {
-        var mixer = Mixer(start: 0, rampPairs: 1)
+        var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(0.5, of: self.a, at: 0)
         mixer.setGain(1, of: self.b, at: 0)
         var blocks: [[Float]] = []
@@ -129,11 +129,11 @@ struct MixerTests {
 
     @Test("who fades counts as heard until there is silence")
     func heardWhileFading() {
-        var mixer = Mixer(start: 0, rampPairs: 4_096)
+        var mixer = AudioMixer(start: 0, rampPairs: 4_096)
         mixer.setGain(1, of: self.a, at: 0)
         mixer.setGain(0, of: self.b, at: 0)
         func heard() -> Set<SourceID> {
-            var presence = ScenePresence()
+            var presence = SourceVisibility()
             mixer.noteHeard(in: &presence)
             return presence.heard
         }
@@ -148,7 +148,7 @@ struct MixerTests {
 
     @Test("the limiter's look-ahead does not shift the sound")
     func isAligned() {
-        var mixer = Mixer(start: 0, rampPairs: 1)
+        var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(1, of: self.a, at: -10)
         var heard: [Float] = []
         for _ in 0..<4 {
@@ -162,7 +162,7 @@ struct MixerTests {
 
     @Test("a program that starts in mid-grid begins at the next whole block")
     func startsOnGrid() {
-        #expect(Mixer(start: 1_600, rampPairs: 1).position == 2_048)
-        #expect(Mixer(start: 102_400, rampPairs: 1).position == 102_400)
+        #expect(AudioMixer(start: 1_600, rampPairs: 1).position == 2_048)
+        #expect(AudioMixer(start: 102_400, rampPairs: 1).position == 102_400)
     }
 }

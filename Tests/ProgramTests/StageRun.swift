@@ -3,7 +3,7 @@ import LibAV
 import MediaKernels
 import MediaTypes
 import Program
-import Stages
+import Threading
 import Synchronization
 import TestSupport
 import Testing
@@ -52,7 +52,7 @@ struct StageRun {
     ///
     /// - Parameters:
     ///   - hidden: Ticks at which nobody sees the source.
-    ///   - isThrifty: See ``SourceNeed/isThrifty``.
+    ///   - isThrifty: See ``SourceDemand/isThrifty``.
     static func pictures(
         _ items: [SourceItem], ticks: Int, holdsDamaged: Bool = false, hidden: [Range<Int>] = [],
         isThrifty: Bool = false
@@ -87,7 +87,7 @@ struct StageRun {
         for item in items + [.end] { stage.offer(item) }
         self.start(stage)
         log.ended.wait(for: "the end of a publication")
-        var mixer = Mixer(start: 0, rampPairs: 1)
+        var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(1, of: self.source, at: -10)
         var run = StageRun()
         while Double(mixer.position) < seconds * 48_000 {

@@ -134,7 +134,7 @@ struct FeedCoreTests {
 
     @Test("times of an encoder that reorders: they rise strictly, and nothing is decoded after it is shown")
     func reordered() {
-        var times = TagTimes()
+        var times = TagTimestamps()
         var last: Int64 = -1
         // I P B B P B B, decoding times two pictures early.
         for (index, shown) in [0, 3, 1, 2, 6, 4, 5].enumerated() {
@@ -148,7 +148,7 @@ struct FeedCoreTests {
 
     @Test("times of packets that pass through, whose decoding times are numbers", arguments: [1, 2, 4])
     func passed(depth: Int64) {
-        var times = TagTimes()
+        var times = TagTimestamps()
         _ = times.place(Self.picture(99))
         times.beginStream(isPlaced: true)
         var last: Int64 = 99 * 40

@@ -382,7 +382,7 @@ struct PushCoreTests {
     func secrets() throws {
         let token = (0..<90).map { "part\($0)-of-it" }.joined(separator: ".")
         let url = try #require(RTMPURL("rtmp://cdn/live/s3cretkey?token=\(token)"))
-        let secrets = PushSecrets(url)
+        let secrets = URLSecrets(url)
         for count in 1...4 {
             let text = "refused: " + (0..<count).map { "\($0) token=\(token)" }.joined(separator: ", ")
             let shown = secrets.presentable(text)
@@ -398,7 +398,7 @@ struct PushCoreTests {
         func other(_ number: Int) throws -> RTMPURL {
             try #require(RTMPURL("rtmp://edge/live/other\(number)key?token=token\(number)"))
         }
-        var (secrets, short) = (PushSecrets(own), PushSecrets(own))
+        var (secrets, short) = (URLSecrets(own), URLSecrets(own))
         for number in 0..<1_000 { secrets.add(try other(number)) }
         for number in 992..<1_000 { short.add(try other(number)) }
         #expect(secrets == short)
@@ -450,7 +450,7 @@ struct AckLedgerTests {
         "a sequence goes on behind 2³², and where servers begin anew at 0xF0000000",
         arguments: [4_294_967_296, 0xF000_0000])
     func wraps(modulus: UInt64) {
-        var ledger = AckLedger(window: 1 << 20)
+        var ledger = AcknowledgementTracker(window: 1 << 20)
         var total: UInt64 = 0
         for step in 1...13_000 {
             total += 1 << 20
@@ -464,7 +464,7 @@ struct AckLedgerTests {
 
     @Test("nothing is overdue of a server that never acknowledges; of one that does, what is two of its steps late")
     func overdue() {
-        var ledger = AckLedger(window: 1_000)
+        var ledger = AcknowledgementTracker(window: 1_000)
         ledger.sent(1_000_000, now: 1)
         #expect(ledger.overdue(100) == nil && !ledger.isKept)
         ledger.acknowledge(1_000_000, sent: 1_000_000, now: 2)
@@ -480,7 +480,7 @@ struct AckLedgerTests {
 
     @Test("a sequence that says more than was sent, or goes back, changes nothing for the worse")
     func lies() {
-        var ledger = AckLedger(window: 1_000)
+        var ledger = AcknowledgementTracker(window: 1_000)
         ledger.acknowledge(.max, sent: 5_000, now: 1)
         #expect(ledger.acknowledged == 5_000)
         for sequence in [0, 1, 4_999, UInt32.max, 0x8000_0000] {

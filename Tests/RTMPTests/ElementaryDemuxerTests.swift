@@ -15,30 +15,30 @@ struct ElementaryDemuxerTests {
 
     static func picture(
         _ units: [[UInt8]], pts: Int64?, dts: Int64? = nil, codec: CodecName? = .h264, track: UInt8 = 0
-    ) -> TransportUnit {
+    ) -> MPEGTSUnit {
         let types = units.reduce(into: NALTypes()) { $0.formUnion(NALTypes(header: $1[0])) }
-        return TransportUnit(
+        return MPEGTSUnit(
             kind: .video, track: track, codec: codec, codecName: codec?.rawValue ?? "mpeg2video",
             payload: self.units(units), types: types, pts: pts, dts: dts)
     }
 
-    static func key(pts: Int64, dts: Int64? = nil, sps: [UInt8] = Self.sps) -> TransportUnit {
+    static func key(pts: Int64, dts: Int64? = nil, sps: [UInt8] = Self.sps) -> MPEGTSUnit {
         self.picture([sps, self.pps, [0x65, 0x88]], pts: pts, dts: dts)
     }
 
     /// 48 kHz stereo LC, `count` bytes behind its header.
-    static func aac(pts: Int64?, track: UInt8 = 0, count: Int = 10) -> TransportUnit {
+    static func aac(pts: Int64?, track: UInt8 = 0, count: Int = 10) -> MPEGTSUnit {
         let length = 7 + count
         let header: [UInt8] = [
             0xFF, 0xF1, 0x4C, 0x80, UInt8(length >> 3), UInt8((length & 7) << 5 | 0x1F), 0xFC,
         ]
-        return TransportUnit(
+        return MPEGTSUnit(
             kind: .audio, track: track, codec: .aac, codecName: "aac",
             payload: PacketMemory(header + [UInt8](repeating: 0x21, count: count)), pts: pts, dts: nil)
     }
 
     static func items(
-        _ units: [TransportUnit], _ demuxer: inout ElementaryDemuxer
+        _ units: [MPEGTSUnit], _ demuxer: inout ElementaryDemuxer
     ) -> (configurations: [CodecParameters], packets: [CodedPacket]) {
         var items: [SourceItem] = []
         for unit in units { demuxer.receive(unit, arrival: 5, into: &items) }
@@ -169,7 +169,7 @@ struct ElementaryDemuxerTests {
         layer3.payload = PacketMemory(Self.mp3)
         var layer3Twice = layer3
         layer3Twice.payload = PacketMemory(Self.mp3 + Self.mp3)
-        let changes: [(TransportUnit, CodecName)] = [
+        let changes: [(MPEGTSUnit, CodecName)] = [
             (hevc, .hevc), (avc, .h264), (opus, .opus), (many, .opus), (aac, .aac), (twice, .aac), (layer3, .mp3),
             (layer3Twice, .mp3),
         ]

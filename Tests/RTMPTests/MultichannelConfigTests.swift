@@ -76,7 +76,7 @@ struct MultichannelConfigTests {
 
     @Test("an order of its own goes to the decoder where the codec has no word for it, and nowhere else")
     func custom() throws {
-        let swapped = try #require(SoundLayout([.frontRight, .frontLeft]))
+        let swapped = try #require(ChannelLayout([.frontRight, .frontLeft]))
         var run = Self.run()
         run.audio(EnhancedBytes.single(.audio, 0, "Opus", []))
         run.audio(Self.config([2, 2, 1, 0]))

@@ -134,9 +134,9 @@ struct EncryptedRoomTests {
         let segment = Segment(
             mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
             programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
-        let slot = KeptSlot(
+        let slot = ListedSegmentSet(
             mediaSequence: 0, incarnation: 1, frames: 0..<1,
-            tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
+            tracks: [ListedSegmentSet.Track(name: "v", kind: .video, segment: segment)])
         let writer = ClipWriter(
             room: "1", directory: folder.path, holds: folder.path, range: 0..<1,
             movie: RecordingSettings.Movie(video: "v", audio: nil))
@@ -155,8 +155,8 @@ struct EncryptedRoomTests {
 
     @Test("a recording and what is listed behind it are one list, where nothing lies between them")
     func joined() {
-        func slots(_ numbers: ClosedRange<Int64>) -> [KeptSlot] {
-            numbers.map { KeptSlot(mediaSequence: $0, incarnation: 1, frames: 0..<0, tracks: []) }
+        func slots(_ numbers: ClosedRange<Int64>) -> [ListedSegmentSet] {
+            numbers.map { ListedSegmentSet(mediaSequence: $0, incarnation: 1, frames: 0..<0, tracks: []) }
         }
         #expect(ClipWriter.joined(slots(0...5), slots(4...9)) == slots(0...9))
         #expect(ClipWriter.joined(slots(0...5), slots(6...9)) == slots(0...9))

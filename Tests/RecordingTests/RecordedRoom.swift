@@ -63,7 +63,7 @@ struct RecordedRoom {
     /// - Parameter output: Of an encrypted room.
     func recorder(_ settings: RecordingSettings, output: OutputBox? = nil) throws -> Recorder {
         let store = DirectoryStore(directory: self.live)
-        var clear: (@Sendable (KeptSlot.Track) -> [UInt8]?)?
+        var clear: (@Sendable (ListedSegmentSet.Track) -> [UInt8]?)?
         if let output { clear = { output.packager?.clearBytes(of: $0.segment, track: $0.name) } }
         let recorder = try Recorder.open(settings, source: { store.path(of: $0) }, clear: clear) { event in
             if case .stopped(let error) = event, error.code != .diskFull { Issue.record("\(error)") }
@@ -82,7 +82,7 @@ struct RecordedRoom {
     func run(
         _ recorder: Recorder?, ends: Bool, at second: Int64, marks: [(Int64, String?)] = [], stopsAt: Int? = nil,
         resumesAt: Int? = nil, encryption: EncryptionSettings? = nil, output: OutputBox? = nil,
-        keeper: (any SlotKeeping)? = nil, commands: [Int: () throws -> Void] = [:]
+        keeper: (any ListingObserver)? = nil, commands: [Int: () throws -> Void] = [:]
     ) throws {
         var settings = HLSOutputSettings(directory: self.live, grid: try OutputGrid(fps: 30), windowSeconds: 6)
         settings.deleteGraceSeconds = 0
@@ -94,7 +94,7 @@ struct RecordedRoom {
             TrackDescription(
                 name: "audio", kind: .audio, parameters: self.audio.parameters, bitrate: 64_000, channels: 2),
         ]
-        var keeping: (any SlotKeeping)? = recorder
+        var keeping: (any ListingObserver)? = recorder
         if let keeper { keeping = keeper }
         let packager = try HLSPackager.open(settings, tracks: tracks, clock: Clock(), keeper: keeping) { event in
             if case .outputFailed(let error) = event { Issue.record("\(error)") }

@@ -351,9 +351,9 @@ struct RecorderTests {
         let segment = Segment(
             mediaSequence: 0, uri: "v-1-0.m4s", start: 0, duration: MediaDuration(ticks: 1, timescale: 1),
             programDate: 0, map: InitializationSegment(uri: "v-1.mp4"), byteCount: 1)
-        let slot = KeptSlot(
+        let slot = ListedSegmentSet(
             mediaSequence: 0, incarnation: 1, frames: 0..<1,
-            tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
+            tracks: [ListedSegmentSet.Track(name: "v", kind: .video, segment: segment)])
         recorder.keep(slot)
         busy.wait(for: "the recorder looks for a file")
         recorder.stop(MediaError(.diskFull, "first", at: "recording", fix: "none"))
@@ -390,15 +390,15 @@ struct RecorderTests {
         let store = DirectoryStore(directory: live.path)
         let recorder = try Recorder.open(settings, source: { store.path(of: $0) }, report: { _ in })
         try recorder.begin()
-        func slot(_ number: Int64) -> KeptSlot {
-            KeptSlot(
+        func slot(_ number: Int64) -> ListedSegmentSet {
+            ListedSegmentSet(
                 mediaSequence: number, incarnation: 1, frames: number..<number + 1,
                 tracks: ["v", "a"].map { name in
                     let segment = Segment(
                         mediaSequence: number, uri: "\(name)-1-\(number).m4s", start: number,
                         duration: MediaDuration(ticks: 1, timescale: 1), programDate: number,
                         map: InitializationSegment(uri: "\(name)-1.mp4"), byteCount: 3)
-                    return KeptSlot.Track(name: name, kind: name == "v" ? .video : .audio, segment: segment)
+                    return ListedSegmentSet.Track(name: name, kind: name == "v" ? .video : .audio, segment: segment)
                 })
         }
         for number in Int64(0)..<2 {

@@ -7,10 +7,10 @@ import Testing
 
 @Suite("The journal of a recording")
 struct RecordingJournalTests {
-    static func slot(_ number: Int64, incarnation: Int64 = 1, gap: Bool = false) -> KeptSlot {
-        func track(_ name: String, _ kind: TrackKind) -> KeptSlot.Track {
+    static func slot(_ number: Int64, incarnation: Int64 = 1, gap: Bool = false) -> ListedSegmentSet {
+        func track(_ name: String, _ kind: TrackKind) -> ListedSegmentSet.Track {
             let timescale: Int32 = kind == .video ? 30_000 : 48_000
-            return KeptSlot.Track(
+            return ListedSegmentSet.Track(
                 name: name, kind: kind,
                 segment: Segment(
                     mediaSequence: number, uri: "\(name)-\(incarnation)-\(number).m4s",
@@ -22,7 +22,7 @@ struct RecordingJournalTests {
                     keyFrames: kind == .video && number == 3
                         ? [KeyFrame(start: 180_000, offset: 24, byteCount: 80)] : []))
         }
-        return KeptSlot(
+        return ListedSegmentSet(
             mediaSequence: number, incarnation: incarnation, frames: number * 60..<(number + 1) * 60,
             tracks: [track("720p", .video), track("audio", .audio)])
     }

@@ -10,13 +10,13 @@ import Testing
 struct TakeGateTests {
     private enum Step {
         /// At a frame.
-        case start(Int64?, TakeGate.Start)
-        case stop(Int64?, TakeGate.Stop)
+        case start(Int64?, RecordingSessionGate.Start)
+        case stop(Int64?, RecordingSessionGate.Stop)
         /// By number, of 64 frames.
-        case slot(Int64, TakeGate.Action)
+        case slot(Int64, RecordingSessionGate.Action)
     }
 
-    private static func go(_ gate: inout TakeGate, _ steps: Step...) {
+    private static func go(_ gate: inout RecordingSessionGate, _ steps: Step...) {
         for step in steps {
             switch step {
             case .start(let frame, let expected):
@@ -34,7 +34,7 @@ struct TakeGateTests {
 
     @Test("the slots of the frames at which it is stopped and started are in the takes, and none is in two")
     func whole() {
-        var gate = TakeGate(isRecording: true)
+        var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .start(70, .already), .stop(100, .soon), .stop(101, .already))
         #expect(gate.phase == .stopping(at: 100, continues: false))
         Self.go(&gate, .slot(1, .keepLast), .slot(2, .pass), .stop(200, .already))
@@ -45,7 +45,7 @@ struct TakeGateTests {
 
     @Test("stopped and started within a slot: the next take begins behind it; stopped once more: it does not begin")
     func within() {
-        var gate = TakeGate(isRecording: true)
+        var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .start(80, .follows), .start(81, .already))
         var other = gate
         Self.go(&gate, .slot(1, .keepLast), .slot(2, .keep))
@@ -55,7 +55,7 @@ struct TakeGateTests {
 
     @Test("a slot behind the frame of a stop is not the take's; what came before a start is not the next one's")
     func jump() {
-        var gate = TakeGate(isRecording: true)
+        var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .slot(5, .end(continues: false)))
         #expect(gate.phase == .stopped)
         Self.go(&gate, .start(500, .begins), .stop(510, .soon), .slot(6, .pass), .slot(7, .keepLast))
@@ -65,10 +65,10 @@ struct TakeGateTests {
 
     @Test("before the program has begun it stops at once; once something is listed it waits for what is on its way")
     func early() {
-        var gate = TakeGate(isRecording: true)
+        var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .stop(nil, .now), .slot(0, .pass), .start(nil, .begins), .slot(1, .keep))
         Self.go(&gate, .stop(nil, .soon), .slot(2, .end(continues: false)))
-        gate = TakeGate(isRecording: true)
+        gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .stop(5, .soon), .slot(0, .keepLast))
     }
 }
@@ -79,16 +79,18 @@ struct TakeTests {
 
     @Test("its line on disk is read as it was written, and nothing else is")
     func book() {
-        for state in [TakeBook.State.recording, .stopped, .over] {
-            let book = TakeBook(roomID: "88231", last: 3, state: state)
-            #expect(TakeBook(text: book.text) == book)
-            for count in 0..<book.text.count { #expect(TakeBook(text: String(book.text.prefix(count))) == nil) }
+        for state in [RecordingSessionFile.State.recording, .stopped, .over] {
+            let book = RecordingSessionFile(roomID: "88231", last: 3, state: state)
+            #expect(RecordingSessionFile(text: book.text) == book)
+            for count in 0..<book.text.count {
+                #expect(RecordingSessionFile(text: String(book.text.prefix(count))) == nil)
+            }
         }
         for text in [
             "takes\t2\tr\t1\tstopped\n", "takes\t1\tr\t-1\tstopped\n", "takes\t1\tr\t10001\tstopped\n",
             "takes\t1\tr\t1\tpaused\n", "takes\t1\tr\t1\tstopped\t\n", "other\t1\tr\t1\tstopped\n",
             "takes\t1\tr\t99999999999999999999\tstopped\n",
-        ] { #expect(TakeBook(text: text) == nil, "\(text)") }
+        ] { #expect(RecordingSessionFile(text: text) == nil, "\(text)") }
     }
 
     @Test("files are made of a take while the room goes on, and of the next: every picture in one of them, none in two")
@@ -96,8 +98,8 @@ struct TakeTests {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
         let store = DirectoryStore(directory: room.live)
-        let over = Mutex<[TakeRecorder.Take]>([])
-        let takes = try TakeRecorder.open(
+        let over = Mutex<[SessionRecorder.Take]>([])
+        let takes = try SessionRecorder.open(
             room.settings(), source: { store.path(of: $0) }, report: { Issue.record("\($0)") },
             over: { take in over.withLock { $0.append(take) } })
         takes.begin()
@@ -144,7 +146,7 @@ struct TakeTests {
         #expect(segments[0].isDisjoint(with: segments[1]) && !segments[1].isEmpty)
         #expect(takes.kept.slots == 5 && room.settings().dueTakes(roomHasEnded: true).isEmpty)
         let error = #expect(throws: MediaError.self) {
-            try TakeRecorder.open(room.settings(), source: { _ in nil }, report: { _ in }, over: { _ in })
+            try SessionRecorder.open(room.settings(), source: { _ in nil }, report: { _ in }, over: { _ in })
         }
         #expect(error?.code == .roomExited, "the room is over")
     }
@@ -167,14 +169,14 @@ struct TakeTests {
             }
         }
 
-        func slot(_ number: Int64) -> KeptSlot {
+        func slot(_ number: Int64) -> ListedSegmentSet {
             let segment = Segment(
                 mediaSequence: number, uri: "v-1-\(number).m4s", start: number * 64,
                 duration: MediaDuration(ticks: 64, timescale: 30), programDate: TakeTests.origin,
                 map: InitializationSegment(uri: "v-1.mp4"), byteCount: 3)
-            return KeptSlot(
+            return ListedSegmentSet(
                 mediaSequence: number, incarnation: 1, frames: number * 64..<(number + 1) * 64,
-                tracks: [KeptSlot.Track(name: "v", kind: .video, segment: segment)])
+                tracks: [ListedSegmentSet.Track(name: "v", kind: .video, segment: segment)])
         }
 
         /// Numbers of the slots a take has.
@@ -184,10 +186,10 @@ struct TakeTests {
         }
 
         func open(
-            isActive: Bool = true, over: @escaping @Sendable (TakeRecorder.Take) -> Void = { _ in }
-        ) throws -> TakeRecorder {
+            isActive: Bool = true, over: @escaping @Sendable (SessionRecorder.Take) -> Void = { _ in }
+        ) throws -> SessionRecorder {
             let store = DirectoryStore(directory: self.live.path)
-            let takes = try TakeRecorder.open(
+            let takes = try SessionRecorder.open(
                 self.settings, isActive: isActive, source: { store.path(of: $0) }, report: { _ in }, over: over)
             takes.begin()
             return takes
@@ -301,9 +303,9 @@ struct TakeTests {
         let slots = try Slots()
         defer { slots.remove() }
         try FileManager.default.createDirectory(atPath: slots.recording, withIntermediateDirectories: true)
-        let path = "\(slots.recording)/\(TakeBook.name)"
-        let old = TakeBook(roomID: "1", last: 1, state: .recording)
-        let new = TakeBook(roomID: "1", last: 1, state: .stopped)
+        let path = "\(slots.recording)/\(RecordingSessionFile.name)"
+        let old = RecordingSessionFile(roomID: "1", last: 1, state: .recording)
+        let new = RecordingSessionFile(roomID: "1", last: 1, state: .stopped)
         try old.write(in: RecordingFolder(path: slots.recording, systemSync: { _ in 0 }))
         let seen = Mutex<[[String?]]>([])
         let folder = RecordingFolder(

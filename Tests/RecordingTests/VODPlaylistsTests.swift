@@ -8,10 +8,10 @@ import Testing
 @Suite("Playlists of a recording: rfc8216bis §6.2.4")
 struct VODPlaylistsTests {
     /// Two seconds of pictures in each; `360p` has been there since the fourth, for less than a second each.
-    private static func slot(_ number: Int64) -> KeptSlot {
+    private static func slot(_ number: Int64) -> ListedSegmentSet {
         let incarnation: Int64 = number < 3 ? 1 : 2
         let tracks = (number < 3 ? ["720p"] : ["720p", "360p"]).map { name in
-            KeptSlot.Track(
+            ListedSegmentSet.Track(
                 name: name, kind: .video,
                 segment: Segment(
                     mediaSequence: number, uri: "\(name)-\(incarnation)-\(number).m4s", start: number * 60_000,
@@ -20,7 +20,7 @@ struct VODPlaylistsTests {
                     map: InitializationSegment(uri: "\(name)-\(incarnation).mp4"),
                     discontinuity: (2...3).contains(number), byteCount: 3))
         }
-        return KeptSlot(
+        return ListedSegmentSet(
             mediaSequence: number, incarnation: incarnation, frames: number * 60..<(number + 1) * 60, tracks: tracks)
     }
 

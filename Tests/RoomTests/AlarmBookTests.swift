@@ -1,3 +1,4 @@
+import RoomSources
 import Testing
 
 import Room

@@ -1,5 +1,6 @@
 import Foundation
 import Room
+import RoomSources
 import Testing
 
 @Suite("The guides' tables of alarms")

@@ -1,6 +1,6 @@
 import Control
 import MediaTypes
-import Room
+import RoomOutputs
 import Synchronization
 import Testing
 

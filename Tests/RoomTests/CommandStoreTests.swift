@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Room
-import Stages
+import Threading
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import MediaTypes
 import PipelineSpec
 import Room
+import RoomScenes
 import Testing
 
 @Suite("commands.json: what a successor reads is what was written")

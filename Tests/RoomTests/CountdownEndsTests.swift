@@ -1,6 +1,7 @@
 import PipelineSpec
 import Program
 import Room
+import RoomScenes
 import Testing
 
 @Suite("When the countdowns on the picture are over")

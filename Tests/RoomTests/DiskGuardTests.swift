@@ -1,5 +1,5 @@
 import Packager
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("A disk that fills: what is given up, in which order, and when it comes back")

@@ -1,4 +1,5 @@
 import Room
+import RoomSources
 import Testing
 
 @Suite("Events that a publisher can make happen again and again")

@@ -1,6 +1,9 @@
 import MediaTypes
+import PipelineSpec
 import Room
-import Stages
+import RoomScenes
+import RoomSources
+import Threading
 
 /// Names and times the tests of the room's life share.
 enum Kit {
@@ -8,10 +11,10 @@ enum Kit {
     static let b = SourceID(uid: "2002", streamType: .main)
     static let second: Int64 = 1_000_000_000
 
-    static let solo = RoomLife.Scene(id: "solo", sources: [Self.a])
-    static let guest = RoomLife.Scene(id: "guest", sources: [Self.b])
-    static let duel = RoomLife.Scene(id: "pk", sources: [Self.a, Self.b])
-    static let punish = RoomLife.Scene(id: "punish", sources: [Self.b, Self.a])
+    static let solo = Scene(id: "solo", sources: [Self.a])
+    static let guest = Scene(id: "guest", sources: [Self.b])
+    static let duel = Scene(id: "pk", sources: [Self.a, Self.b])
+    static let punish = Scene(id: "punish", sources: [Self.b, Self.a])
 
     static let rules = SourceLife.Rules(
         stall: Self.second, grace: 15 * Self.second, hold: 2 * Self.second, stalledHold: 2 * Self.second)
@@ -30,6 +33,13 @@ enum Kit {
                 scene: "pk", countdownScene: nil, punishScene: "punish", endScene: "solo",
                 durations: PKLife.Durations(countdown: 3 * Self.second, pk: 10 * Self.second, punish: 5 * Self.second),
                 startsWhenReady: startsWhenReady))
+    }
+}
+
+extension Scene {
+    /// A scene with a pane for each source.
+    init(id: String, sources: [SourceID]) {
+        self.init(id, .panes(sources.map { Pane($0, x: 0, y: 0, width: 2, height: 2) }))
     }
 }
 
@@ -78,5 +88,5 @@ extension [RoomLife.Action] {
 
 extension RoomLife.Show {
     /// `pk` or `pk-2002`.
-    var text: String { self.scene.id + self.without.map { "-\($0)" }.sorted().joined() }
+    var text: String { self.scene.sceneID + self.without.map { "-\($0)" }.sorted().joined() }
 }

@@ -1,9 +1,11 @@
 import Foundation
 import PipelineSpec
+import Secrets
 import Testing
 
 import Push
 import Room
+import RoomOutputs
 
 @Suite("Files that requests may name because they lie in a directory of the operator's")
 struct OperatorDirectoryTests {

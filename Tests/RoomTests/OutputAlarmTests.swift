@@ -1,5 +1,5 @@
 import Push
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("What is wrong with outputs that go elsewhere")

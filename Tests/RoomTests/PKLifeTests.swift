@@ -1,4 +1,5 @@
 import Room
+import RoomScenes
 import Testing
 
 @Suite("The phases of a PK: countdown, pk, punish, end")

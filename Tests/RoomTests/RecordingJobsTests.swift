@@ -1,4 +1,4 @@
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("Files of recording sessions that are made while the room goes on")

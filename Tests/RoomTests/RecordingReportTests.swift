@@ -6,6 +6,7 @@ import Packager
 import PipelineSpec
 import Recording
 import Room
+import RoomOutputs
 import Synchronization
 import Testing
 

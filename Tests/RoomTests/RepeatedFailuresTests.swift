@@ -1,5 +1,5 @@
 import MediaTypes
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("Failures that come again with every segment")

@@ -1,7 +1,8 @@
 import MediaTypes
 import PipelineSpec
 import Room
-import Stages
+import RoomScenes
+import Threading
 import Testing
 
 @Suite("What a successor goes on with")

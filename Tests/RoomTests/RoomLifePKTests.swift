@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomScenes
 import Testing
 
 @Suite("A room's PK: its scenes, by the pipeline and by command")
@@ -122,7 +123,7 @@ struct RoomLifePKTests {
         let punish = room.passes(to: 10 * Self.second)
         #expect(punish.phases == [.punish] && punish.shows == ["guest"])
         let end = room.passes(to: 15 * Self.second)
-        #expect(end.phases == [.idle] && end.shows.isEmpty && room.wanted.id == "guest", "as the command has said")
+        #expect(end.phases == [.idle] && end.shows.isEmpty && room.wanted.sceneID == "guest", "as the command has said")
         #expect(room.shownPK?.endScene == "pk")
     }
 

@@ -1,5 +1,7 @@
 import MediaTypes
 import Room
+import RoomScenes
+import RoomSources
 import TestSupport
 import Testing
 
@@ -37,7 +39,7 @@ private struct Witness {
 
     init(room: RoomLife) {
         self.room = room
-        self.shown = room.onAir
+        self.shown = room.planned
     }
 
     mutating func step(_ random: inout TestRandom) {
@@ -86,7 +88,7 @@ private struct Witness {
                 self.shown = show
             }
         }
-        #expect(self.shown.text == self.room.onAir.text, "what was last told is what is on air")
+        #expect(self.shown.text == self.room.planned.text, "what was last told is what is on air")
         #expect(self.room.phases.phase == self.phase)
         #expect(self.room.sources.allSatisfy { $0.value.state == self.states[$0.key] })
         self.expectSomebody(isCommand)

@@ -1,5 +1,8 @@
 import MediaTypes
+import PipelineSpec
 import Room
+import RoomScenes
+import RoomSources
 import Testing
 
 @Suite("A room's life under another worker")
@@ -14,7 +17,7 @@ struct RoomLifeResumingTests {
                 RoomLife.Source(id: Kit.b, rules: Self.rules, absence: .placeholder),
             ],
             scenes: [
-                RoomLife.Scene(id: "solo", sources: [Kit.a]), RoomLife.Scene(id: "pk", sources: [Kit.a, Kit.b]),
+                Scene(id: "solo", sources: [Kit.a]), Scene(id: "pk", sources: [Kit.a, Kit.b]),
             ], first: "solo",
             pk: RoomLife.PK(
                 scene: "pk", countdownScene: nil, punishScene: nil, endScene: "solo", durations: Self.durations,
@@ -31,13 +34,13 @@ struct RoomLifeResumingTests {
     @Test("the PK goes on to the end it had, on the scene it had, though nobody has come back yet")
     func goesOn() {
         var room = Self.room(endsAt: 50 * Self.second)
-        #expect(room.onAir.scene.id == "pk")
+        #expect(room.planned.scene.sceneID == "pk")
         #expect(room.receive(.poll([:]), now: 10 * Self.second).isEmpty)
         #expect(room.phases.endsAt == 50 * Self.second)
         let actions = room.receive(.poll([:]), now: 50 * Self.second)
         guard case .phase(let change)? = actions.first else { return #expect(Bool(false), "\(actions)") }
         #expect(change.to == .idle && change.at == 50 * Self.second && change.reason == .timer)
-        #expect(room.onAir.scene.id == "solo")
+        #expect(room.planned.scene.sceneID == "solo")
     }
 
     @Test("one whose end has passed meanwhile ends with the first look, at the time it should have")
@@ -65,6 +68,6 @@ struct RoomLifeResumingTests {
         var room = Self.room(endsAt: nil)
         let isRestored = room.resume("gone")
         #expect(!isRestored)
-        #expect(room.onAir.scene.id == "pk")
+        #expect(room.planned.scene.sceneID == "pk")
     }
 }

@@ -1,5 +1,7 @@
 import MediaTypes
+import PipelineSpec
 import Room
+import RoomScenes
 import Testing
 
 @Suite("A room's life: what is on air when sources come and go")
@@ -61,7 +63,7 @@ struct RoomLifeTests {
         #expect(room.receive(.commanded(Kit.guest), now: 3 * Self.second).shows == ["guest"])
         #expect(room.passes(to: 4 * Self.second).shows.isEmpty)
         #expect(room.comes(Kit.b, now: 5 * Self.second).shows.isEmpty)
-        #expect(room.onAir.scene == Kit.guest)
+        #expect(room.planned.scene == Kit.guest)
     }
 
     private static let c = SourceID(uid: "3003", streamType: .main)
@@ -73,7 +75,7 @@ struct RoomLifeTests {
         let early = room.receive(.source(Self.c, .published), now: 0)
         #expect(early.isEmpty, "nobody knows it")
         room.add(RoomLife.Source(id: Self.c, rules: Kit.rules, absence: .leavePane, leavesWithoutVideo: true))
-        let trio = RoomLife.Scene(id: "trio", sources: [Kit.a, Kit.b, Self.c])
+        let trio = Scene(id: "trio", sources: [Kit.a, Kit.b, Self.c])
         room.replace(trio)
         #expect(room.receive(.commanded(trio), now: 1).shows == ["trio-3003"])
         #expect(room.receive(.source(Self.c, .published), now: 2).states == [.connected])
@@ -91,7 +93,7 @@ struct RoomLifeTests {
         room.everybodyComes(now: 0)
         _ = room.loses(Kit.b, now: 0)
         #expect(room.passes(to: 2 * Self.second).shows == ["solo"])
-        room.replace(RoomLife.Scene(id: "pk", sources: [Kit.a]))
+        room.replace(Scene(id: "pk", sources: [Kit.a]))
         for scene in ["guest", "punish"] { room.remove(scene) }
         room.remove(Kit.b)
         #expect(room.passes(to: 3 * Self.second).shows == ["pk"], "what was asked for is on air again")
@@ -128,7 +130,7 @@ struct RoomLifeTests {
         var other = Kit.room(first: "punish")
         other.everybodyComes(now: 0)
         _ = try other.startPK(countdown: 0, now: Self.second)
-        #expect(other.onAir.scene == Kit.duel)
+        #expect(other.planned.scene == Kit.duel)
         other.remove("solo")
         let end = try other.endPK(now: 2 * Self.second)
         #expect(end.shows == ["guest"], "the PK's end scene is gone")
@@ -182,7 +184,7 @@ struct RoomLifeTests {
         for now in stride(from: Int64(0), through: 15 * Self.second, by: 50_000_000) {
             let actions = room.looks(at: now, silent: Kit.b, since: 0, shownAfter: 200_000_000)
             if !actions.isEmpty { told.append((now / 1_000_000, actions)) }
-            if now == 3 * Self.second { #expect(room.onAir.reason == "source 2002 is silent") }
+            if now == 3 * Self.second { #expect(room.planned.reason == "source 2002 is silent") }
         }
         #expect(told.map(\.at) == [1050, 2200, 15_000])
         #expect(told.map(\.actions.states) == [[.stalled], [], []])
@@ -261,7 +263,7 @@ struct RoomLifeTests {
         var started = try Self.unpolled()
         let again = try started.startPK(countdown: 0, now: late)
         #expect(again.phases == [.punish, .idle, .pk])
-        #expect(started.phases.since == late && started.onAir.scene.id == "pk")
+        #expect(started.phases.since == late && started.planned.scene.sceneID == "pk")
 
         var lost = try Self.unpolled()
         let end = lost.receive(.source(Kit.b, .left(reason: "reset")), now: late)
@@ -276,7 +278,7 @@ struct RoomLifeTests {
         var room = try Self.unpolled()
         let actions = room.receive(.commanded(Kit.guest), now: 17 * Self.second)
         #expect(actions.phases == [.punish, .idle])
-        #expect(room.onAir.scene == Kit.guest)
+        #expect(room.planned.scene == Kit.guest)
         #expect(room.passes(to: 18 * Self.second).shows.isEmpty)
     }
 

@@ -99,7 +99,7 @@ extension InProcess {
             try FileManager.default.createSymbolicLink(
                 atPath: "\(directory.path)/link", withDestinationPath: "\(served)/inside")
             let refusals = [
-                ("\(served)/rec", "would lie in"), ("\(directory.path)/link", "would hold in the clear"),
+                ("\(served)/rec", "would be inside"), ("\(directory.path)/link", "would hold in the clear"),
             ]
             for (record, said) in refusals {
                 let refusal = await #expect(throws: (any Error).self) {

@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomOutputs
 import Testing
 
 @Suite("How a room that is over is judged")

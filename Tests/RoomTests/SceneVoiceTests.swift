@@ -1,6 +1,7 @@
 import MediaTypes
 import PipelineSpec
 import Room
+import RoomScenes
 import Testing
 
 @Suite("Whose pane leaves the picture is heard all the same")

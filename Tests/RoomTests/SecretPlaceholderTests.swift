@@ -2,6 +2,8 @@ import Foundation
 import MediaTypes
 import PipelineSpec
 import Room
+import RoomSources
+import Secrets
 import Testing
 
 @Suite("Placeholders and equal keys in files of secrets")
@@ -56,10 +58,10 @@ struct SecretPlaceholderTests {
             return Pipeline(room: Pipeline.Room(roomID: "r"), sources: sources, scenes: [], outputs: [])
         }
         let error = try #require(
-            Self.refusal { () throws(MediaError) in try Room.streamKeys(of: pipeline([[.file(one)], [.file(other)]])) })
+            Self.refusal { () throws(MediaError) in try pipeline([[.file(one)], [.file(other)]]).streamKeys() })
         #expect(error.code == .rejected)
         #expect("\(error)".contains("source[1000]") && "\(error)".contains("source[1001]"), "\(error)")
         #expect(!"\(error)".contains("same-key"))
-        #expect(try Room.streamKeys(of: pipeline([[.file(one), .file(other)], [.inline("beta")]])).count == 4)
+        #expect(try pipeline([[.file(one), .file(other)], [.inline("beta")]]).streamKeys().count == 4)
     }
 }

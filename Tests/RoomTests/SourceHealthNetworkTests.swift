@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 import Testing
 
 @Suite("Health of a source: what the network does, what its encoder does, and what the worker does itself")

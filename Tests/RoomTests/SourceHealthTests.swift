@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 import Testing
 
 @Suite("Health of a source: four levels with causes")

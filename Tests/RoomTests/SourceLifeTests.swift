@@ -1,4 +1,5 @@
 import Room
+import RoomSources
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import MediaTypes
 import Room
+import RoomSources
 import Testing
 
 @Suite("Sources that may not be published for some time")

@@ -3,7 +3,7 @@ import LibAV
 import MediaTypes
 import Packager
 import PipelineSpec
-import Room
+import RoomOutputs
 import Testing
 
 @Suite("Sheets of stills")

@@ -1,5 +1,6 @@
 import MediaKernels
 import MediaTypes
+import RoomSources
 import Testing
 
 import Room

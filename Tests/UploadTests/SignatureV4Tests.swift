@@ -91,7 +91,7 @@ struct SignatureV4Tests {
                 endpoint: endpoint, region: "eu-west-1", bucket: "rooms", prefix: "88231/", pathStyle: pathStyle,
                 accessKey: "ID", secretKey: "hunter2hunter2")
         }
-        let head = UploadHead(method: "PUT", name: "v-1-0.m4s", fields: [("content-type", "video/mp4")], body: [1])
+        let head = ObjectRequest(method: "PUT", name: "v-1-0.m4s", fields: [("content-type", "video/mp4")], body: [1])
         let inPath = bucket("http://127.0.0.1:9000", pathStyle: true).request(head, at: 0)
         #expect(inPath.url == "http://127.0.0.1:9000/rooms/88231/v-1-0.m4s")
         let inHost = bucket("https://s3.example:443/", pathStyle: false).request(head, at: 0)
@@ -108,7 +108,7 @@ struct SignatureV4Tests {
         let bucket = S3Bucket(
             endpoint: "https://s3.example", region: "r", bucket: "b", accessKey: "ID", secretKey: "secret",
             sessionToken: "hunter2-token")
-        let fields = bucket.request(UploadHead(method: "PUT", name: "a.m4s", body: [1]), at: 0).fields
+        let fields = bucket.request(ObjectRequest(method: "PUT", name: "a.m4s", body: [1]), at: 0).fields
         #expect(fields.first { $0.name == "x-amz-security-token" }?.value == "hunter2-token")
         let signed = fields.first { $0.name == "authorization" }?.value ?? ""
         #expect(signed.contains("SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,"))
@@ -141,7 +141,7 @@ struct SignatureV4Tests {
     @Test("a server's objects lie below its URL, with its credentials, which no dump shows")
     func origin() {
         let target = HTTPOrigin(url: "https://u@o.example/live", authorization: "Bearer hunter2")
-        let request = target.request(UploadHead(method: "PUT", name: "a.m3u8"), at: 0)
+        let request = target.request(ObjectRequest(method: "PUT", name: "a.m3u8"), at: 0)
         #expect(request.url == "https://u@o.example/live/a.m3u8")
         #expect(request.fields.contains { $0 == ("authorization", "Bearer hunter2") })
         #expect(target.shown == "https://o.example")

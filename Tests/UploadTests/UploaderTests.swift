@@ -115,7 +115,7 @@ struct UploaderTests {
 
         var shown: String { self.name }
 
-        func request(_ head: UploadHead, at now: Int64) -> (url: String, fields: [(name: String, value: String)]) {
+        func request(_ head: ObjectRequest, at now: Int64) -> (url: String, fields: [(name: String, value: String)]) {
             self.asked("\(self.name) \(head.name)")
             return ("http://127.0.0.1:1/\(head.name)", head.fields)
         }

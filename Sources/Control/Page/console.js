@@ -1,8 +1,8 @@
-// The cards of outputs and log lines, made of what the API says. Text from the API is only ever set as text.
+// The cards for outputs and log lines. Texts from the API are only set as text, never as HTML.
 
 const outputTones = { live: "good", waiting: "idle", connecting: "warn", recovering: "warn", failed: "bad", stopped: "idle",
   recording: "good", stopping: "warn", suspended: "bad" };
-const outputKinds = { hls: "HLS", rtmp: "RTMP", http: "HTTP store", s3: "bucket", record: "recording", image: "stills", raw: "raw pictures" };
+const outputKinds = { hls: "HLS", rtmp: "RTMP", http: "HTTP upload", s3: "S3 upload", record: "recording", image: "stills", raw: "raw video" };
 const size = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB` : bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.round(bytes / 1000)} kB`);
 const count = (number, one, many = `${one}s`) => (number ? `${number.toLocaleString()} ${number === 1 ? one : many}` : null);
 
@@ -17,16 +17,16 @@ function outputRow(output, restart) {
   return row;
 }
 
-/** What an output has done so far, and what waits for it. */
+/** What an output has sent so far, and what is queued. */
 function outputFigures(output, disk) {
   switch (output.type) {
     case "rtmp":
-      return [output.rendition, output.bytes ? `${size(output.bytes)} sent` : null, output.queuedMs ? `${output.queuedMs} ms wait` : null,
+      return [output.rendition, output.bytes ? `${size(output.bytes)} sent` : null, output.queuedMs ? `${output.queuedMs} ms queued` : null,
         count(output.dropped, "packet dropped", "packets dropped"), count(output.retries, "retry", "retries")];
     case "http": case "s3":
-      return [count(output.objects, "object"), output.bytes ? size(output.bytes) : null, count(output.queuedSegments, "segment waits", "segments wait"),
-        count(output.lostSegments, "segment lost", "segments lost"), count(output.failures, "attempt failed", "attempts failed")];
-    case "hls": return [output.lowLatency ? "low latency" : null, disk ? `${disk.percent} % of the space taken` : null];
+      return [count(output.objects, "object"), output.bytes ? size(output.bytes) : null, count(output.queuedSegments, "segment queued", "segments queued"),
+        count(output.lostSegments, "segment lost", "segments lost"), count(output.failures, "failed attempt", "failed attempts")];
+    case "hls": return [output.lowLatency ? "low latency" : null, disk ? `${disk.percent} % of the disk space used` : null];
     default: return [];
   }
 }
@@ -39,10 +39,10 @@ function showOutputs({ outputs, alarms, disk }, mayCommand, restart) {
   outputs.forEach((output, index) => {
     const row = rows[index], badge = row.querySelector("[data-part=state]"), hasState = output.state !== undefined;
     const isElsewhere = hasState && output.type !== "record";
-    // What concerns the disk concerns all that is on it.
+    // An alarm without an output id is about the disk and applies to all outputs on it.
     const wrong = set.filter(({ scope }) => scope.id === output.outputId || (scope.id === null && !isElsewhere));
     badge.dataset.tone = hasState ? outputTones[output.state] || "idle" : wrong.length ? levelTones[wrong[0].severity] : "good";
-    setText(badge.querySelector("b"), hasState ? output.state : wrong.length ? "in trouble" : "written");
+    setText(badge.querySelector("b"), hasState ? output.state : wrong.length ? "alarm" : "written");
     row.querySelector("[data-part=restart]").hidden = !mayCommand || output.type !== "rtmp";
     const parts = { where: output.url || output.target || output.playlist || "", figures: outputFigures(output, disk).filter(Boolean).join(" · "),
       causes: wrong.map(({ message }) => message).join("; ") || (/connecting|failed/.test(output.state) ? output.lastError : "") || "" };
@@ -55,7 +55,7 @@ function showOutputs({ outputs, alarms, disk }, mayCommand, restart) {
     row.querySelector(".causes").dataset.tone = badge.dataset.tone;
   });
   const elsewhere = outputs.filter(({ state, type }) => state !== undefined && type !== "record");
-  setText($("output-count"), elsewhere.length ? `${elsewhere.filter(({ state }) => state === "live").length} of ${elsewhere.length} elsewhere are live` : "");
+  setText($("output-count"), elsewhere.length ? `${elsewhere.filter(({ state }) => state === "live").length} of ${elsewhere.length} remote outputs are live` : "");
 }
 
 // MARK: Log lines
@@ -64,7 +64,7 @@ const severities = ["trace", "debug", "info", "notice", "warning", "error", "cri
 const severityTones = { warning: "warn", error: "bad", critical: "bad" };
 const plain = new Set(["ts", "level", "msg", "logger"]);
 
-/** The lines that the filter lets through, the newest first. */
+/** Shows the lines that match the filter, newest first. */
 function showLogs(lines) {
   const least = severities.indexOf($("log-level").value), wanted = $("log-filter").value.trim().toLowerCase();
   const rows = lines.map((line) => ({ line, details: Object.entries(line).filter(([key]) => !plain.has(key)).map(([key, value]) => `${key}=${value}`).join(" ") }))
@@ -77,7 +77,7 @@ function showLogs(lines) {
     make("li", { tone: severityTones[line.level] || "" }, make("time", {}, clock(line.ts)), make("b", {}, line.level), make("span", {}, line.msg, details ? make("small", {}, ` ${details}`) : null))));
 }
 
-/** Asked for while the card is open, every other second. */
+/** Requests the log lines every two seconds while the card is open. */
 async function followLogs(ask, isReady) {
   let lines = [], wake = () => {};
   $("logs").addEventListener("toggle", () => wake());
@@ -87,7 +87,7 @@ async function followLogs(ask, isReady) {
       try {
         ({ lines } = await (await ask("v1/logs?tail=200")).json());
         showLogs(lines);
-      } catch (error) { setText($("log-count"), { 401: "for those who have the token", 404: "this process keeps none" }[error.status] || "no answer"); }
+      } catch (error) { setText($("log-count"), { 401: "needs the token", 404: "not available" }[error.status] || "no response"); }
     }
     await Promise.race([pause(2000), new Promise((go) => { wake = go; })]);
   }

@@ -1,4 +1,4 @@
-// The page: asks the API once a second, follows the events, plays what viewers get, sends commands.
+// The console page: polls the API every second, follows the event stream, plays the viewers' stream and sends commands.
 "use strict";
 
 const tokenName = "tandem.token";
@@ -7,7 +7,7 @@ const timeline = new Timeline($("timeline"));
 
 // MARK: The API
 
-/** The token lives as long as the tab. */
+/** The token is kept until the tab is closed. */
 const token = {
   get value() { return sessionStorage.getItem(tokenName) || ""; },
   set value(text) { if (text) sessionStorage.setItem(tokenName, text); else sessionStorage.removeItem(tokenName); this.apply(); },
@@ -33,7 +33,7 @@ async function ask(path, { method = "GET", body, signal, headers = {} } = {}) {
 }
 
 async function command(method, path, body) {
-  // The same command twice, for a reply that was lost, is one.
+  // With this key, a command that is repeated because its response was lost is carried out only once.
   const key = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("");
   try {
     await ask(path, { method, body, headers: { "Idempotency-Key": key } });
@@ -72,11 +72,11 @@ async function refresh() {
       mayCommand = false;
       showKey();
       if (!$("unlock").open && !$("unlock").dataset.refused) unlock();
-      tell("This room shows itself only to those who have its token.", "info");
+      tell("This room needs a token.", "info");
     } else if (++misses > 2) {
       $("state").dataset.tone = "bad";
-      setText($("state").querySelector("b"), room && /clos|end|drain|fail/.test(room.state) ? "Over" : "No answer");
-      tell(error.status ? `The room answers HTTP ${error.status}: ${error.message}` : "The room does not answer; asking on.");
+      setText($("state").querySelector("b"), room && /clos|end|drain|fail/.test(room.state) ? "Ended" : "No response");
+      tell(error.status ? `The room responds with HTTP ${error.status}: ${error.message}` : "The room does not respond; trying again.");
     }
   }
 }
@@ -110,7 +110,7 @@ const hands = {
   path: ({ uid, streamType }, verb = "") => `v1/sources/${encodeURIComponent(uid)}${verb}?streamType=${streamType}`,
   async set(source, change) { await command("PUT", hands.path(source), change); refresh(); },
   async kick(source) {
-    if (!confirm(`Send ${source.name || source.uid} away and refuse the key for a minute?`)) return;
+    if (!confirm(`Disconnect ${source.name || source.uid} and reject its stream key for one minute?`)) return;
     await command("POST", hands.path(source, ":kick"), { refuseSeconds: 60 });
     refresh();
   },
@@ -136,15 +136,15 @@ $("unlock-form").addEventListener("submit", async (submission) => {
   token.value = $("token").value.trim();
   try {
     const reply = await ask("v1/room");
-    // Whoever could look already gains nothing by a token that may only look, and where nobody needs one to look any word passes.
-    if (couldLook && reply.headers.get("Tandem-Access") === "read") throw new Refusal(403, { detail: "That is not the token of those who command this room." });
+    // If the page could already read, then a read token gains nothing; and if reads need no token, then any text is accepted.
+    if (couldLook && reply.headers.get("Tandem-Access") === "read") throw new Refusal(403, { detail: "This token does not allow commands." });
     $("token").value = "";
     $("unlock").close();
     delete $("unlock").dataset.refused;
     refresh();
   } catch (error) {
     token.value = before;
-    setText($("unlock-error"), error.status === 401 ? "That is not the token of this room." : error.message);
+    setText($("unlock-error"), error.status === 401 ? "This is not the token of this room." : error.message);
   }
 });
 $("unlock-cancel").addEventListener("click", () => { $("unlock").dataset.refused = "1"; $("unlock").close(); });
@@ -153,11 +153,11 @@ $("key").addEventListener("click", () => {
   if (token.value && mayCommand) { token.value = ""; location.reload(); } else unlock();
 });
 $("drain").addEventListener("click", () => {
-  if (confirm("Stop this worker? Viewers wait until its successor is there.")) command("POST", "v1/room:drain");
+  if (confirm("Stop this worker? Viewers wait until its successor runs.")) command("POST", "v1/room:drain");
   $("more").open = false;
 });
 $("end").addEventListener("click", () => {
-  if (confirm("End the room for everybody? This cannot be taken back.")) command("POST", "v1/room:end");
+  if (confirm("End the room for all viewers? This cannot be undone.")) command("POST", "v1/room:end");
   $("more").open = false;
 });
 
@@ -188,7 +188,7 @@ function heard(event, isNew = true) {
   if (isNew && /^(program\.|source\.(live|lost|gone)|room\.|broadcast\.)/.test(event.type)) soon();
 }
 
-/** What the event tells is looked at now, not within the second; many at once are one look. */
+/** Refreshes the page shortly after an event instead of at the next second; several events cause one refresh. */
 let isSoon = false;
 function soon() {
   if (isSoon) return;
@@ -196,23 +196,23 @@ function soon() {
   setTimeout(() => { isSoon = false; refresh(); }, 60);
 }
 
-/** Events as they come; where a stream does not get through, by asking. */
+/** Follows the event stream; polls if a stream does not work. */
 async function follow() {
   isFollowing = true;
   let failures = 0;
   try {
     const { last } = await (await ask("v1/events?after=0&limit=1")).json();
-    // Whoever had to unlock the page anew knows what was told before.
+    // After a new unlock, the page already has the earlier events.
     lastEvent = Math.max(reached(last), last - 1024);
     const { events } = await (await ask(`v1/events?after=${lastEvent}&limit=1024`)).json();
     for (const event of events) heard(event, false);
     if (room) timeline.draw(room, Date.parse(room.time));
-  } catch { /* the stream tells it again */ }
+  } catch { /* the stream sends these events again */ }
   for (;;) {
     const begun = performance.now();
     try {
       if (failures < 2) { setText($("feed"), "live"); await stream(); } else {
-        setText($("feed"), "asked for every 2 s");
+        setText($("feed"), "polled every 2 s");
         const { events, last } = await (await ask(`v1/events?after=${lastEvent}&limit=1024`)).json();
         lastEvent = reached(last);
         for (const event of events) heard(event);
@@ -226,10 +226,10 @@ async function follow() {
   }
 }
 
-/** Where to go on: a worker that has lost the journal counts from 1 again. */
+/** The sequence number to continue from: a worker that has lost its journal counts from 1 again. */
 function reached(last) { return last < lastEvent ? 0 : lastEvent; }
 
-/** Server-sent events by fetch, which can bear a token. */
+/** Reads server-sent events with fetch, which can send a token. */
 async function stream() {
   lastEvent = reached((await (await ask("v1/events?after=0&limit=1")).json()).last);
   const response = await ask(`v1/events?after=${lastEvent}`, { headers: { Accept: "text/event-stream" } });
@@ -248,7 +248,7 @@ async function stream() {
   }
 }
 
-// MARK: The picture
+// MARK: The player
 
 const video = $("video");
 
@@ -264,7 +264,7 @@ const picture = {
   async begin() {
     this.isStarted = true;
     const mine = ++this.generation;
-    // Transport streams beside it are of the same type and know no latency; a page cannot play them.
+    // An MPEG-TS output has the same type but no lowLatency member; the page cannot play it.
     const output = room.outputs.find(({ type, lowLatency }) => type === "hls" && lowLatency !== undefined);
     if (!output) return notice("Nothing to play", "This room has no HLS output.");
     if (!MSEPlayer.source) return notice("This browser cannot play the room", "It has no Media Source Extensions.");
@@ -276,12 +276,12 @@ const picture = {
         const multivariant = parseMultivariant(await response.text(), response.url || uri);
         if (multivariant.variants.length) return await this.play(multivariant, mine);
       } catch (error) {
-        if (error.status && error.status !== 404 && error.status !== 503) notice("The picture cannot be had", `HTTP ${error.status}`);
+        if (error.status && error.status !== 404 && error.status !== 503) notice("Cannot load the stream", `HTTP ${error.status}`);
       }
-      if (room.state === "waiting") notice("Waiting for the first source", "The picture comes by itself as soon as somebody publishes.");
-      else if (room.state === "preparing") notice("A publisher is there", "The picture comes as soon as its first segment is made.");
-      else if (/clos|end/.test(room.state)) notice("The room is over");
-      else if (room.state === "failed") notice("The room has failed", "Its last events say why.");
+      if (room.state === "waiting") notice("Waiting for the first source", "Playback starts automatically when someone publishes.");
+      else if (room.state === "preparing") notice("A publisher is connected", "Playback starts when the first segment is complete.");
+      else if (/clos|end/.test(room.state)) notice("The room has ended");
+      else if (room.state === "failed") notice("The room has failed", "See its last events for the reason.");
       await pause(1000);
     }
   },
@@ -299,7 +299,7 @@ const picture = {
     } catch (error) { notice("This browser cannot play the room", error.message); }
   },
 
-  /** Nothing helps but another page or browser. */
+  /** Ends playback after an error that a retry cannot fix. */
   refuse(error) {
     this.generation += 1;
     this.player?.stop();
@@ -316,14 +316,14 @@ const picture = {
 
   choices(variants) {
     $("rendition").replaceChildren(new Option("Auto", "-1"), ...variants.map(({ width, height, bandwidth }, index) =>
-      new Option(`${height ? `${Math.min(width, height)}p` : "sound"} · ${bits(bandwidth)}`, String(index))));
+      new Option(`${height ? `${Math.min(width, height)}p` : "audio"} · ${bits(bandwidth)}`, String(index))));
     $("rendition").value = String(this.chosen);
     $("rendition").disabled = variants.length < 2;
   },
 };
 
 video.addEventListener("playing", () => notice(""));
-video.addEventListener("ended", () => notice("The room is over"));
+video.addEventListener("ended", () => notice("The room has ended"));
 video.addEventListener("error", () => { if (video.error && video.src) picture.again(); });
 $("rendition").addEventListener("change", () => {
   picture.chosen = Number($("rendition").value);
@@ -331,17 +331,17 @@ $("rendition").addEventListener("change", () => {
 });
 $("sound").addEventListener("click", () => {
   video.muted = !video.muted;
-  setText($("sound"), video.muted ? "Sound off" : "Sound on");
+  setText($("sound"), video.muted ? "Audio off" : "Audio on");
   $("sound").setAttribute("aria-pressed", String(!video.muted));
 });
 
 // MARK: The snapshot
 
-/** The canvas once a second, beside what viewers get: so a fault of an encoder and one of a player look different. */
+/** Shows the canvas once a second next to the viewers' stream, so that encoder faults and player faults can be told apart. */
 async function snapshots() {
   let wait = 1000;
   for (;;) {
-    // Before the first source there is none.
+    // There is no snapshot before the first source.
     if (room && !/starting|waiting/.test(room.state) && !needsToken && document.visibilityState === "visible") {
       try {
         const blob = await (await ask("v1/snapshot")).blob();
@@ -352,8 +352,8 @@ async function snapshots() {
         setText($("snap-age"), "now");
         wait = 1000;
       } catch (error) {
-        setText($("snap-age"), "no answer");
-        // A room that has none is not asked every second; one whose publisher has just come has it in a moment.
+        setText($("snap-age"), "no response");
+        // A room without snapshots is asked every minute; one whose first publisher has just connected, every second.
         if (error.status === 404 || error.status === 405) { $("snapshot").hidden = true; wait = room.state === "preparing" ? 1000 : 60_000; }
       }
       $("stage").parentElement.classList.toggle("two", !$("snapshot").hidden);
@@ -364,7 +364,7 @@ async function snapshots() {
 
 // MARK: Go
 
-for (const [name, word] of [["live", "live"], ["warn", "stalled or coming back"], ["bad", "lost"]]) $("legend").append(make("span", {}, make("i", { class: name }), word));
+for (const [name, word] of [["live", "live"], ["warn", "stalled or reconnecting"], ["bad", "lost"]]) $("legend").append(make("span", {}, make("i", { class: name }), word));
 token.apply();
 refresh();
 setInterval(refresh, 1000);

@@ -1,4 +1,4 @@
-// Ten minutes of the room: what was on air, how the room and every source were, what went wrong. An SVG made of the events.
+// The last ten minutes of the room as an SVG: scenes on air, states of the room and of all sources, and faults. Built from events.
 
 const timelineSpan = 600_000;   // ms
 const shades = { live: "live", publishing: "soft", connected: "soft", stalled: "warn", reconnecting: "warn", lost: "bad" };
@@ -31,7 +31,7 @@ class Timeline {
     if (trouble.test(type)) keep(this.marks, { at, text: `${type}${event.reason ? `: ${event.reason}` : ""}` });
   }
 
-  /** A color of its own for every scene, from a fixed round. */
+  /** The color of a scene, from a fixed palette. */
   color(scene) {
     const round = ["#2f7fd1", "#8a5cd0", "#0f9a8a", "#c2571a", "#b83a7a", "#5f7d1f", "#4b5fc9", "#9a6b12"];
     if (!this.colors.has(scene)) this.colors.set(scene, round[this.colors.size % round.length]);
@@ -62,7 +62,7 @@ class Timeline {
       svg.append(node("text", { class: "row", x: 0, y: y + 15 }, short(name), title(name)), node("rect", { class: "track", x: left, y: y + 3, width: width - left - right, height: row - 8, rx: 3 }));
       return y + 3;
     };
-    /** Spans of a list of changes within the window. */
+    /** Converts a list of changes to time spans within the window. */
     const spans = (list) => list.map((entry, index) => ({ ...entry, to: list[index + 1]?.at ?? now })).filter(({ to }) => to > from);
     let y = track(0, "Program");
     const known = this.scenes.length ? this.scenes : [{ at: room.origin ? Date.parse(room.origin) : now, scene: room.program.scene }];

@@ -1,8 +1,8 @@
-// What the page shows, made of what the API says. Text from the API is only ever set as text.
+// Displays the API's data. Texts from the API are only set as text, never as HTML.
 
 const $ = (id) => document.getElementById(id);
 
-/** An element with attributes and children; strings become text. */
+/** Creates an element with attributes and children; strings become text nodes. */
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -24,17 +24,17 @@ const since = (ms) => {
 };
 
 const roomTones = { live: "live", waiting: "warn", preparing: "warn", recovering: "warn", degraded: "warn", starting: "idle", ending: "warn", draining: "warn", failed: "bad", closed: "idle" };
-const roomWords = { live: "Live", waiting: "Waiting for a source", preparing: "Preparing", recovering: "Recovering", degraded: "Degraded", starting: "Starting", ending: "Ending", draining: "Draining", failed: "Failed", closed: "Over" };
-const causeOfRoom = { media: "nobody on air sends", output: "an output is not reached", overload: "the machine cannot keep up" };
+const roomWords = { live: "Live", waiting: "Waiting for a source", preparing: "Preparing", recovering: "Recovering", degraded: "Degraded", starting: "Starting", ending: "Ending", draining: "Draining", failed: "Failed", closed: "Ended" };
+const causeOfRoom = { media: "no source on air sends media", output: "an output is unreachable", overload: "the machine is overloaded" };
 const sourceTones = { live: "good", publishing: "good", connected: "idle", idle: "idle", gone: "idle", ended: "idle", stalled: "warn", reconnecting: "warn", lost: "bad" };
 const levelTones = { normal: "good", alert_1: "warn", alert_2: "warn", alert_3: "bad" };
 const levelWords = { normal: "healthy", alert_1: "alert 1", alert_2: "alert 2", alert_3: "alert 3" };
 const causeWords = {
-  fps: "its encoder sends too few frames", gap: "gaps between packets", network: "its network is too slow", bitrate: "too few bits", skew: "sound and picture part", keyInterval: "key pictures too far apart",
-  jitterBuffer: "jitter", decodeErrors: "damaged packets", workerLag: "the worker is behind", absent: "no media",
+  fps: "frame rate too low", gap: "gaps between packets", network: "network too slow", bitrate: "bit rate too low", skew: "audio and video out of sync", keyInterval: "keyframe interval too long",
+  jitterBuffer: "jitter", decodeErrors: "damaged packets", workerLag: "the worker is late", absent: "no media",
 };
 
-/** −60 dB to 0 as a share of the meter. */
+/** A level from −60 dB to 0 dB in percent of the meter. */
 const share = (db) => `${Math.max(0, Math.min(100, ((db + 60) / 60) * 100)).toFixed(1)}%`;
 function setMeter(meter, level) {
   meter.classList.toggle("off", !level);
@@ -87,14 +87,14 @@ function showScenes(scenes, mayCommand, choose) {
   }
 }
 
-/** The hands on a source: its volume, its sound off and on, its publisher away. */
+/** The controls of a source: volume, mute, and kick the publisher. */
 function sourceHands(source, { set, kick }) {
   const slider = make("input", { type: "range", min: "0", max: "200", step: "5", "aria-label": `Volume of ${source.name || source.uid}` }), figure = make("output", {}, "–");
   const mute = make("button", { class: "quiet", type: "button", "data-part": "mute", "aria-pressed": "false" }, "Mute"), away = make("button", { class: "quiet danger", type: "button", "data-part": "kick" }, "Kick");
   const hands = make("div", { class: "hands" }, make("label", {}, make("span", {}, "Volume"), slider, figure), mute, away);
-  // What a hand is on is not moved by what comes from the room.
+  // While the user moves the slider, updates from the room do not change it.
   slider.addEventListener("input", () => { hands.dataset.held = "1"; setText(figure, `${slider.value} %`); });
-  // One that is let go of where it was tells no change.
+  // A slider that ends where it started sends no change event.
   for (const type of ["pointerup", "blur"]) slider.addEventListener(type, () => setTimeout(() => delete hands.dataset.held, 1500));
   slider.addEventListener("change", async () => { await set(source, { volume: Number(slider.value) }); delete hands.dataset.held; });
   mute.addEventListener("click", () => set(source, { audioPush: mute.getAttribute("aria-pressed") === "true" }));
@@ -119,7 +119,7 @@ function sourceCard(source, act) {
     make("div", { class: "top" }, make("span", { class: "badge", "data-part": "state" }, make("i", { class: "dot" }), make("b")),
       make("span", { class: "who" }), make("span", { class: "uid mono" }), make("span", { class: "space" }), make("span", { class: "badge", "data-part": "health" })),
     make("div", { class: "meter off", "aria-label": "Loudness" }, make("i"), make("b")),
-    make("dl", {}, ...[["picture", "Picture"], ["rate", "Comes in"], ["buffer", "Waits"], ["gap", "Longest gap"], ["codec", "Codec"], ["key", "Key pictures"], ["skew", "A/V moved"], ["again", "Came back"]]
+    make("dl", {}, ...[["picture", "Video size"], ["rate", "Frame rate"], ["buffer", "Jitter buffer"], ["gap", "Longest gap"], ["codec", "Codec"], ["key", "Key frames"], ["skew", "A/V offset"], ["again", "Reconnects"]]
       .map(([part, word]) => make("div", {}, make("dt", {}, word), make("dd", { "data-part": part }, "–")))),
     sourceHands(source, act), make("p", { class: "causes" }));
   card.dataset.key = `${source.uid}/${source.streamType}`;
@@ -150,7 +150,7 @@ function showSources(sources, mayCommand, act) {
     setText(part("codec"), isThere ? [source.videoCodec, ...new Set(source.audioTracks.map(({ codec }) => codec))].filter(Boolean).join(" + ") || "–" : "–");
     setText(part("key"), isThere && source.figures.keyIntervalMs ? `${(source.figures.keyIntervalMs / 1000).toFixed(1)} s` : "–");
     setText(part("skew"), isThere ? `${source.figures.skewMs} ms` : "–");
-    setText(part("again"), source.reconnects ? `${source.reconnects}×` : "never");
+    setText(part("again"), source.reconnects ? `${source.reconnects}×` : "none");
     showHands(card.querySelector(".hands"), source, mayCommand);
     const text = [...causes.map((cause) => causeWords[cause] || cause), source.refused ? `${source.refused.reason} until ${clock(source.refused.until)}` : null,
       !isThere ? source.lastError : null].filter(Boolean).join("; ");
@@ -162,7 +162,7 @@ function showSources(sources, mayCommand, act) {
   setText($("source-count"), `${sources.filter(({ state }) => state === "live").length} of ${sources.length} live`);
 }
 
-/** A bar whose limit stands at four fifths of its width. */
+/** A bar with its limit at four fifths of its width. */
 function showGauge(box, id, { name, note, value, high, limit, text }) {
   let row = [...box.children].find((child) => child.dataset.id === id);
   if (!row) {
@@ -184,30 +184,30 @@ function showGauge(box, id, { name, note, value, high, limit, text }) {
 function showLimits({ latency, renditions }) {
   const box = $("latencies"), ms = (value) => `${value < 10 && !Number.isInteger(value) ? value.toFixed(1) : Math.round(value)} ms`;
   const { program, sendToPart, sendToSegment, partEncode } = latency;
-  showGauge(box, "program", { name: "Behind the clock", value: program.lagMs, limit: program.limitMs, text: `${ms(program.lagMs)} of ${ms(program.limitMs)}` });
+  showGauge(box, "program", { name: "Program lag", value: program.lagMs, limit: program.limitMs, text: `${ms(program.lagMs)} of ${ms(program.limitMs)}` });
   if (partEncode) showGauge(box, "encode", { name: "Encoding a part", value: partEncode.p50Ms, high: partEncode.p99Ms, limit: partEncode.limitMs, text: `${ms(partEncode.p50Ms)}, p99 ${ms(partEncode.p99Ms)} of ${ms(partEncode.limitMs)}` });
   if (sendToPart) showGauge(box, "part", { name: "Arrival to part", value: sendToPart.p50Ms, high: sendToPart.p95Ms, limit: sendToPart.limitMs, text: `${ms(sendToPart.p50Ms)}, p95 ${ms(sendToPart.p95Ms)} of ${ms(sendToPart.limitMs)}` });
   if (sendToSegment) showGauge(box, "segment", { name: "Arrival to segment", value: sendToSegment.p50Ms, high: sendToSegment.p95Ms, limit: sendToSegment.limitMs, text: `${ms(sendToSegment.p50Ms)}, p95 ${ms(sendToSegment.p95Ms)} of ${ms(sendToSegment.limitMs)}` });
   for (const rendition of renditions) {
     const { name, width, height, fps, measuredBitrate, maxBitrate } = rendition;
-    showGauge($("renditions"), name, { name, note: width ? `${width}×${height} at ${fps}/s` : "sound alone", value: measuredBitrate, limit: maxBitrate,
+    showGauge($("renditions"), name, { name, note: width ? `${width}×${height} at ${fps}/s` : "audio only", value: measuredBitrate, limit: maxBitrate,
       text: measuredBitrate === null ? "–" : maxBitrate ? `${bits(measuredBitrate)} of ${bits(maxBitrate)}` : bits(measuredBitrate) });
   }
 }
 
 function showAlarms(alarms) {
   const set = alarms.filter(({ state }) => state === "set");
-  setText($("alarm-count"), set.length ? `${set.length} now` : "none now");
+  setText($("alarm-count"), set.length ? `${set.length} active` : "none active");
   const rows = [...alarms].reverse().sort((one, other) => (one.state === other.state ? 0 : one.state === "set" ? -1 : 1)).slice(0, 8).map((alarm) => {
-    const row = make("li", {}, make("span", { class: "badge", tone: alarm.state === "set" ? levelTones[alarm.severity] : "idle" }, alarm.state === "set" ? levelWords[alarm.severity] : "over"),
+    const row = make("li", {}, make("span", { class: "badge", tone: alarm.state === "set" ? levelTones[alarm.severity] : "idle" }, alarm.state === "set" ? levelWords[alarm.severity] : "cleared"),
       make("span", {}, alarm.message), make("span", {}, `${alarm.type} · ${clock(alarm.setAt)}${alarm.clearedAt ? ` to ${clock(alarm.clearedAt)}` : ""}`));
     row.dataset.state = alarm.state;
     return row;
   });
-  $("alarms").replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, "Nothing has been wrong in the last five minutes.")]));
+  $("alarms").replaceChildren(...(rows.length ? rows : [make("li", { class: "empty" }, "No alarms in the last five minutes.")]));
 }
 
-/** A value as words: `fps 30.2, gapMs 41` for an object. */
+/** A value as text: `fps 30.2, gapMs 41` for an object. */
 function words(value) {
   if (Array.isArray(value)) return value.map(words).join(", ");
   if (value && typeof value === "object") return Object.entries(value).map(([key, part]) => `${key} ${words(part)}`).join(", ");

@@ -1,9 +1,9 @@
-// The page: what the room is doing, in words; which player; the controls; the numbers.
+// The viewer page: status texts, choice of the player, controls and statistics.
 
 const $ = (id) => document.getElementById(id);
 const video = $("v"), notice = $("notice"), choice = $("rendition");
 const query = new URLSearchParams(location.search);
-// What lets the page's reader in lets the player in.
+// The player's requests use the signature of the page's own URL.
 const signed = new URLSearchParams([...query].filter(([name]) => ["exp", "scope", "sig"].includes(name))).toString();
 const playlistURL = new URL(`./${video.dataset.playlist}${signed ? `?${signed}` : ""}`, location.href).href;
 const icons = {
@@ -18,7 +18,7 @@ const icon = (name) => {
 };
 
 let multivariant = null;   // parsed multivariant playlist
-let player = null;         // MSEPlayer, or null when the browser plays by itself
+let player = null;         // MSEPlayer, or null if the browser's native HLS player is used
 let hasPlayed = false, playedFrom = 0, isOver = false, wasLive = false, stalls = 0, attempts = 0, nativeEdge = null, generation = 0;
 
 const words = {
@@ -27,7 +27,7 @@ const words = {
 };
 function setState(state) { $("state").dataset.state = state; $("state").querySelector("b").textContent = words[state]; }
 
-/** `kind`: "busy" turns a wheel, "still" does not, "light" leaves the picture visible; null hides the notice. */
+/** Shows a notice. `kind`: "busy" has a spinner, "still" has none, "light" leaves the video visible; null hides the notice. */
 function say(kind, title = "", detail = "", action = null) {
   notice.hidden = kind === null;
   notice.className = kind === "still" ? "still" : kind === "light" ? "light" : "";
@@ -38,7 +38,7 @@ function say(kind, title = "", detail = "", action = null) {
   if (action) { button.textContent = action.text; button.onclick = action.run; }
 }
 
-/** The playlist is closed: a viewer who was there live sees the last seconds, one who comes later a recording. */
+/** Called when the playlist is closed: a viewer who watched live sees the last seconds, a later viewer sees a recording. */
 function closed() {
   if (isOver) return;
   isOver = true;
@@ -48,10 +48,10 @@ const onAir = () => setState(!isOver ? "live" : wasLive ? "ending" : "replay");
 
 function waitForStreamer() {
   setState("waiting");
-  say("busy", "Waiting for the first streamer", "The room is open. The picture comes by itself as soon as somebody publishes.");
+  say("busy", "Waiting for the first streamer", "The room is open. Playback starts automatically when someone publishes.");
 }
 
-/** Looks for the playlist each second until it is there. */
+/** Requests the playlist every second until it is available. */
 async function begin() {
   const mine = ++generation;
   isOver = false; wasLive = false;
@@ -66,12 +66,12 @@ async function begin() {
       } else if (response.status === 404 && !/has ended/.test(await response.text())) waitForStreamer();
       else if (response.status === 404 || response.status === 410) {
         setState("ended");
-        say("still", "The room has ended", "There is nothing to play any more.");
-      } else { setState("lost"); say("busy", "The room does not answer as it should", `HTTP ${response.status}; trying again.`); }
+        say("still", "The room has ended", "There is nothing left to play.");
+      } else { setState("lost"); say("busy", "Unexpected response from the room", `HTTP ${response.status}; trying again.`); }
     } catch {
       if (mine !== generation) return;
       setState("lost");
-      say("busy", "The room cannot be reached", "Check the network, or whether the room still runs. Trying again each second.");
+      say("busy", "The room cannot be reached", "Check the network and whether the room is still running. Trying again every second.");
     }
     await pause(1000);
   }
@@ -90,7 +90,7 @@ function fillChoice() {
 }
 
 const renditionName = ({ width, height, bandwidth }) => (height ? `${Math.min(width, height)}p` : `${Math.round(bandwidth / 1000)} kbit/s`);
-/** Safari, whose own player knows parts; it alone tells the program date. Chromium's starts three segments behind the edge. */
+/** True in Safari: its native player supports parts and is the only one that reports the program date-time. Chromium's native player starts three segments behind the live edge. */
 const prefersNative = () => playsNatively() && typeof video.getStartDate === "function";
 const playsNatively = () => Boolean(video.canPlayType("application/vnd.apple.mpegurl"));
 
@@ -104,7 +104,7 @@ function startPlayer(mine) {
   else if (playsNatively()) startNative(mine);
   else {
     setState("failed");
-    say("still", "This browser cannot play the room", "It has neither HLS nor Media Source Extensions. Any current browser has one of them; VLC and ffplay play the address below.");
+    say("still", "This browser cannot play the room", "It supports neither HLS nor Media Source Extensions. Use a current browser, or open the playlist URL below in VLC or ffplay.");
   }
 }
 
@@ -138,7 +138,7 @@ function heard(event, error) {
   else if (event === "failed") { if (error?.isFinal) refuse(error); else restart(error); }
 }
 
-/** Nothing helps but another page or browser. */
+/** Ends playback after an error that a retry cannot fix. */
 function refuse(error) {
   generation += 1;
   dismantle();
@@ -146,13 +146,13 @@ function refuse(error) {
   say("still", "This page cannot play the room", error.message);
 }
 
-/** Takes everything down and looks for the playlist again, more slowly each time. */
+/** Stops the player and starts again with the playlist, with a delay that doubles with each attempt. */
 function restart(error) {
   if (error) console.warn("player:", error.message || error);
   const mine = ++generation;
   dismantle();
   setState("lost");
-  say("busy", "Playback was interrupted", "Picking it up again.");
+  say("busy", "Playback was interrupted", "Starting it again.");
   attempts += 1;
   setTimeout(() => { if (mine === generation) begin(); }, Math.min(8000, 500 * 2 ** Math.min(attempts, 4)));
 }
@@ -163,7 +163,7 @@ function dismantle() {
   player = null;
 }
 
-/** Addresses that the browser's own player has fetched lately. */
+/** URLs that the browser's native player has requested recently. */
 const fetched = [];
 try {
   new PerformanceObserver((list) => {
@@ -171,11 +171,11 @@ try {
       if (initiatorType === "video" && fetched.push(name) > 40) fetched.shift();
     }
   }).observe({ type: "resource", buffered: true });
-} catch { /* without it the latency is known only where the browser tells the date itself */ }
+} catch { /* without it, the latency is known only if the browser reports the program date-time */ }
 
-/** In native mode the page reads a media playlist too: its program dates give the latency. */
+/** In native mode the page also reads a media playlist: the latency is computed from its program date-times. */
 async function watchEdge(mine) {
-  // Sound is the same in every rendition, so its segments tell how far the browser is whatever it chose.
+  // All renditions have the same audio, so audio segments show the browser's position whichever rendition it has chosen.
   const sound = Object.values(multivariant.audio).flat().find(({ uri }) => uri);
   const { uri } = sound || multivariant.variants[0];
   let failures = 0;
@@ -196,8 +196,8 @@ async function watchEdge(mine) {
 }
 
 /**
- * Finds the date (ms) of media time zero: the newest fetched segment ends where the buffer ends, or later for as long as the
- * browser has not taken it in. So the smallest distance seen lately is the true one.
+ * Finds the date (ms) of media time zero. The newest requested segment ends where the buffer ends, or later if the browser has not
+ * appended it yet. So the smallest of the latest differences is the right one.
  */
 function noteEdge(list) {
   const { buffered } = video, samples = nativeEdge?.samples || [];
@@ -224,7 +224,7 @@ function nativeEnd() {
 async function play() {
   try { await video.play(); } catch (error) {
     if (error.name !== "NotAllowedError") return;
-    // Sound needs a gesture; the picture does not.
+    // Browsers allow autoplay without a user gesture only if the video is muted.
     video.muted = true;
     $("unmute").hidden = false;
     video.play().catch(() => say("still", "Ready", "", { text: "Play", run: () => { say(null); play(); } }));
@@ -239,7 +239,7 @@ video.addEventListener("playing", () => {
 });
 video.addEventListener("waiting", () => {
   if (!hasPlayed || video.seeking || video.ended || isOver && video.currentTime >= video.duration - 0.5) return;
-  // Browsers begin as soon as the first pictures are there, and wait once more: that is still the start.
+  // Browsers begin with the first frames and often wait once more. This belongs to the start and is not a stall.
   if (video.currentTime > playedFrom + 1) stalls += 1;
   say("light", "Buffering");
 });
@@ -247,7 +247,7 @@ video.addEventListener("seeked", () => { if (video.readyState >= 3) say(null); }
 video.addEventListener("ended", () => {
   setState("ended");
   const again = { text: "Watch again", run: () => { say(null); video.currentTime = video.seekable.length ? video.seekable.start(0) : 0; play(); } };
-  say("still", wasLive ? "The room has ended" : "The end", wasLive ? "Thank you for watching." : "", again);
+  say("still", wasLive ? "The room has ended" : "The recording has ended", wasLive ? "Thank you for watching." : "", again);
 });
 video.addEventListener("error", () => { if (video.error && video.src) restart(video.error); });
 video.addEventListener("volumechange", showControls);
@@ -290,7 +290,7 @@ choice.onchange = () => {
     player.select(choice.value === "auto" ? -1 : Number(choice.value));
     return;
   }
-  // The browser's own player takes no wishes: a chosen rendition is played by the page's, Auto goes back.
+  // The browser's native player has no choice of renditions: a chosen rendition is played by MSEPlayer, Auto returns to the native one.
   const mine = ++generation;
   dismantle();
   startPlayer(mine);
@@ -309,7 +309,7 @@ function show(id, text, isBad = false) {
 setInterval(() => {
   const isLive = $("state").dataset.state === "live";
   const latency = isLive ? (player ? player.latency() : nativeLatency()) : null;
-  // A viewer's clock that is off by more than the latency itself makes the number meaningless.
+  // If the viewer's clock is wrong by more than the latency, then the value is meaningless.
   const isKnown = latency !== null && latency > -1 && latency < 3600;
   show("s-latency", isKnown ? `≈ ${Math.max(0, latency).toFixed(1)} s` : "–");
   const { videoWidth: width, videoHeight: height } = video;

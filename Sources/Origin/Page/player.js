@@ -1,9 +1,9 @@
-// A small HLS player on Media Source Extensions: one video rendition and the audio group, at the live edge; part by part
-// where the room offers low latency.
+// A small HLS player based on Media Source Extensions. It plays one video rendition and the audio group at the live edge, part by
+// part if the room offers low latency.
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What goes with every request to where the page came from, such as a token; nowhere else. */
+/** Headers for requests to the page's own origin, such as a token. Requests to other origins do not get them. */
 const requestFields = {};
 
 async function load(uri, range, signal) {
@@ -14,15 +14,15 @@ async function load(uri, range, signal) {
   return response;
 }
 
-/** By their addresses; those of the last periods. */
+/** The latest decryption keys, by URL. */
 const keys = new Map();
 const keptKeys = 16;
 
-/** A segment or part as it was before it was encrypted. RFC 8216bis §5.2: AES-128 in CBC mode. */
+/** Decrypts a segment or part. RFC 8216bis §5.2: AES-128 in CBC mode. */
 async function opened(bytes, { key, sequence }, signal) {
   if (!key) return bytes;
   if (!crypto.subtle) {
-    throw Object.assign(new Error("encrypted rooms play on pages that come by HTTPS, or from this machine"), { isFinal: true });
+    throw Object.assign(new Error("an encrypted room can be played only if this page is loaded over HTTPS or from localhost"), { isFinal: true });
   }
   if (!keys.has(key.uri)) {
     const raw = await (await load(key.uri, null, signal)).arrayBuffer();
@@ -34,26 +34,26 @@ async function opened(bytes, { key, sequence }, signal) {
   return crypto.subtle.decrypt({ name: "AES-CBC", iv }, keys.get(key.uri), bytes);
 }
 
-/** One SourceBuffer and the playlist that feeds it. */
+/** One SourceBuffer and the media playlist whose segments it plays. */
 class Track {
   constructor(player, kind, mime, choose) {
     Object.assign(this, { player, kind, mime, choose });
     this.buffer = player.source.addSourceBuffer(mime);
-    this.next = null;      // media sequence number of the segment to append next
-    this.part = 0;         // index of the part of it to append next
-    this.needsKey = true;  // the next piece must be decodable by itself
-    this.caughtUp = false; // everything that was listed has been appended
-    this.list = null;      // last playlist
-    this.listedAt = 0;     // when it came
-    this.variant = null;   // what the playlist belongs to
-    this.map = null;       // initialization segment that was appended last
-    this.anchor = null;    // { media: s, date: ms } at the end of the last appended segment
+    this.next = null;      // media sequence number of the next segment to append
+    this.part = 0;         // index of the next part to append, within that segment
+    this.needsKey = true;  // the next part must begin with a key frame
+    this.caughtUp = false; // whether everything in the playlist has been appended
+    this.list = null;      // latest playlist
+    this.listedAt = 0;     // when it was received
+    this.variant = null;   // the variant of the playlist
+    this.map = null;       // the initialization segment that was appended last
+    this.anchor = null;    // { media: s, date: ms } of the end of the last appended segment
     this.done = false;
   }
 
   update(change) {
     return new Promise((resolve, reject) => {
-      const failed = () => { this.buffer.removeEventListener("updateend", finished); reject(new Error("the browser refused the media")); };
+      const failed = () => { this.buffer.removeEventListener("updateend", finished); reject(new Error("the browser rejected the media data")); };
       const finished = () => { this.buffer.removeEventListener("error", failed); resolve(); };
       this.buffer.addEventListener("updateend", finished, { once: true });
       this.buffer.addEventListener("error", failed, { once: true });
@@ -75,7 +75,7 @@ class Track {
     }
   }
 
-  /** Forgets what lies more than `keep` seconds behind the playback position. */
+  /** Removes media more than `keep` seconds before the playback position. */
   async evict(keep) {
     const { buffered } = this.buffer, limit = this.player.video.currentTime - keep;
     if (buffered.length && limit > buffered.start(0) + 1) await this.update(() => this.buffer.remove(0, limit));
@@ -86,14 +86,14 @@ class Track {
     for (let i = 0; i < buffered.length; i += 1) {
       if (now < buffered.end(i) && now >= buffered.start(i) - 0.5) return buffered.end(i) - now;
     }
-    // Media that begins later than playback: of a room that has run for long, before the player is positioned.
+    // The media begins after the playback position: the room has run for a long time and the player is not positioned yet.
     const last = buffered.length - 1;
     return last >= 0 && buffered.start(last) > now ? buffered.end(last) - buffered.start(last) : 0;
   }
 
   /**
-   * Where to begin: at the start of a finished room, else about the hold-back before the live edge, at a part that can be
-   * decoded by itself or at a segment.
+   * Chooses where to begin: at the start if the room has ended, otherwise about the hold-back before the live edge, at a part that
+   * begins with a key frame or at a segment.
    */
   begin() {
     const { segments, tail, holdBack, partHoldBack, isLowLatency, ended } = this.list;
@@ -119,14 +119,14 @@ class Track {
     this.next = segments[index].sequence;
   }
 
-  /** The segment or part that comes next; null when it is not listed yet. */
+  /** The next segment or part; null if it is not listed yet. */
   piece() {
     if (this.next === null) return null;
     const { segments, tail } = this.list;
     for (const segment of segments) {
       if (segment.sequence < this.next) continue;
       if (segment.sequence > this.next) { this.next = segment.sequence; this.part = 0; }
-      // Of a segment whose parts are listed no more, or that was begun too late to stay at the edge, the whole.
+      // The whole segment, if its parts are no longer listed or if playback starts at its beginning.
       if (!this.part || !segment.parts.length) return segment;
       if (this.part < segment.parts.length) return this.decodable(segment.parts);
       this.next += 1;
@@ -136,13 +136,13 @@ class Track {
     return this.decodable(tail.parts);
   }
 
-  /** The part at hand, or after a change of rendition the last one before it that begins with a key picture. */
+  /** The current part; after a change of rendition, the latest part up to it that begins with a key frame. */
   decodable(parts) {
     while (this.needsKey && this.part > 0 && !parts[this.part].isIndependent) this.part -= 1;
     return parts[this.part];
   }
 
-  /** Seconds that are listed and not appended. */
+  /** Seconds of media that are listed but not appended yet. */
   rest() {
     const { segments, tail } = this.list;
     const whole = segments.filter(({ sequence }) => sequence > this.next || (sequence === this.next && !this.part));
@@ -152,7 +152,7 @@ class Track {
     return [...whole, ...parts, ...making].reduce((sum, { duration }) => sum + duration, 0);
   }
 
-  /** Reads the playlist; with `isBlocking` the answer comes when the next part is there (RFC 8216bis §6.2.5.2). */
+  /** Loads the playlist. With `isBlocking` the server responds when the next part is available (RFC 8216bis §6.2.5.2). */
   async refresh(signal, isBlocking = false) {
     const variant = this.choose();
     if (variant !== this.variant) { this.variant = variant; this.list = null; this.map = null; this.needsKey = true; }
@@ -183,7 +183,7 @@ class Track {
         }
         failures += 1;
         this.list = null;
-        // A segment that is gone stays gone: go on with what the next playlist offers.
+        // A deleted segment does not come back: continue with the next one in the playlist.
         if (error.segment && failures >= 3) { this.next = error.segment.sequence + 1; this.part = 0; }
         this.player.interrupted(this, error, failures);
         await pause(Math.min(1000, 250 * failures));
@@ -202,14 +202,14 @@ class Track {
       this.player.appended();
       if (this.list.ended) { this.done = true; return this.player.trackDone(); }
       if (this.list.isLowLatency && this.next !== null) {
-        // Whoever answers at once with nothing new does not know blocking reload.
+        // A server that responds at once without new media does not support blocking reload.
         if (!(await this.refresh(signal, true))) await pause(500 * this.list.partTarget);
       } else {
         await pause(500 * Math.min(this.list.targetDuration, 2));
         if (!(await this.refresh(signal))) await pause(250);
       }
       if (this.next === null) this.begin();
-      // A worker that began anew: its numbers are behind ours.
+      // A new worker without the old state: its media sequence numbers are lower than ours.
       const last = this.list.tail || this.list.segments.at(-1);
       if (last && this.next !== null && last.sequence + 1 < this.next) this.begin();
       return;
@@ -245,25 +245,25 @@ class Track {
     if (this.ahead() >= 0) await this.evict(30);
   }
 
-  /** Behind a segment, or behind a part of one. */
+  /** Moves on to what follows a segment or a part. */
   advance({ sequence, index }) {
     this.next = index === undefined ? sequence + 1 : sequence;
     this.part = index === undefined ? 0 : index + 1;
   }
 }
 
-/** Plays a multivariant playlist in a video element. Tells `report` what people should know. */
+/** Plays a multivariant playlist in a video element. Calls `report` with events for the user interface. */
 class MSEPlayer {
   static get source() { return window.ManagedMediaSource || window.MediaSource; }
 
   constructor(video, multivariant, report) {
     Object.assign(this, { video, report, multivariant });
     this.variants = multivariant.variants;
-    this.wanted = -1;             // index of a variant, -1 = by throughput
+    this.wanted = -1;             // index of a variant; -1: chosen by throughput
     this.current = 0;
     this.throughput = 0;          // bit/s, smoothed
     this.bufferGoal = 20;         // s
-    this.slack = 0;               // s behind the hold-back, after stalls
+    this.slack = 0;               // additional distance from the live edge in s, after stalls
     this.tracks = [];
     this.abort = new AbortController();
   }
@@ -277,13 +277,13 @@ class MSEPlayer {
       variant.mime = mime("video/mp4", hasOwnAudio ? [...variant.videoCodecs, ...variant.audioCodecs] : variant.videoCodecs);
     }
     this.variants = this.variants.filter((variant) => variant.videoCodecs.length && MSEPlayer.source.isTypeSupported(variant.mime));
-    if (!this.variants.length) throw new Error("no rendition of this room can be decoded by this browser");
+    if (!this.variants.length) throw new Error("this browser cannot decode any rendition of this room");
     this.source = new MSEPlayer.source();
     if (window.ManagedMediaSource) this.video.disableRemotePlayback = true;
     this.video.src = URL.createObjectURL(this.source);
     await new Promise((resolve) => this.source.addEventListener("sourceopen", resolve, { once: true }));
     URL.revokeObjectURL(this.video.src);
-    // Stopped while the browser opened the source: there is nothing left to play into.
+    // The player was stopped while the browser opened the media source.
     if (this.abort.signal.aborted) return;
     this.tracks.push(new Track(this, "video", this.variants[0].mime, () => this.variants[this.current]));
     if (!hasOwnAudio) {
@@ -291,7 +291,7 @@ class MSEPlayer {
     }
     for (const track of this.tracks) track.run(this.abort.signal);
     this.timer = setInterval(() => this.tick(), 250);
-    // A network that does not keep up with the hold-back gets more of it.
+    // After a stall, play further from the live edge.
     this.video.addEventListener("waiting", () => {
       if (this.positioned && !this.video.seeking && this.isLowLatency) this.slack = Math.min(3, this.slack + 0.5);
     }, { signal: this.abort.signal });
@@ -304,12 +304,12 @@ class MSEPlayer {
     this.video.load();
   }
 
-  /** The track that the playlist of the rendition feeds; undefined until the browser has opened the source. */
+  /** The track of the chosen rendition; undefined until the browser has opened the media source. */
   get main() { return this.tracks[0]; }
   get isLive() { return Boolean(this.main?.list) && !this.main.list.ended; }
 
   get isLowLatency() { return Boolean(this.main?.list?.isLowLatency); }
-  /** How far behind the live edge to play, in seconds. */
+  /** Target distance from the live edge, in seconds. */
   get holdBack() {
     const { list } = this.main;
     return list.isLowLatency ? list.partHoldBack + this.slack : list.holdBack;
@@ -322,7 +322,7 @@ class MSEPlayer {
     return buffer.buffered.end(buffer.buffered.length - 1) + this.main.rest();
   }
 
-  /** Seconds between the picture on screen and now, by the program dates. */
+  /** Age of the frame on screen in seconds, by its program date-time. */
   latency() {
     const anchor = this.main?.anchor;
     return anchor ? (Date.now() - anchor.date) / 1000 + anchor.media - this.video.currentTime : null;
@@ -347,7 +347,7 @@ class MSEPlayer {
     this.adapt();
   }
 
-  /** The best rendition that the network carries with room to spare and the screen can show. */
+  /** Selects the rendition with the highest bit rate that fits into 70 % of the throughput and is not larger than the screen needs. */
   adapt() {
     if (this.wanted >= 0) { this.current = Math.min(this.wanted, this.variants.length - 1); return; }
     if (!this.throughput) return;
@@ -366,7 +366,7 @@ class MSEPlayer {
   appended() {
     const { video } = this;
     if (this.positioned || !this.tracks.every((track) => track.buffer.buffered.length)) return;
-    // Both tracks are there: begin where both have media, and with low latency no further from the edge than need be.
+    // Both tracks have media: begin where they overlap; with low latency, at the target distance from the live edge.
     const start = Math.max(...this.tracks.map((track) => track.buffer.buffered.start(0)));
     const end = Math.min(...this.tracks.map((track) => track.buffer.buffered.end(0)));
     if (this.isLowLatency && end - start < this.holdBack && !this.tracks.every((track) => track.caughtUp)) return;
@@ -385,7 +385,7 @@ class MSEPlayer {
     if (this.tracks.every(({ done }) => done) && this.source.readyState === "open") this.source.endOfStream();
   }
 
-  /** Steps over holes and keeps to the live edge. */
+  /** Skips gaps in the buffer and keeps the distance from the live edge. */
   tick() {
     const { video } = this, { buffered } = video;
     if (video.paused || video.seeking || !this.positioned) { this.stuckAt = null; return; }
@@ -394,7 +394,7 @@ class MSEPlayer {
     if (end !== null && this.isLive) {
       const { holdBack } = this, { targetDuration, partTarget } = this.main.list;
       if (this.isLowLatency) {
-        // The edge has gone on since the list came.
+        // The live edge has advanced since the playlist was received.
         const age = Math.min((performance.now() - this.main.listedAt) / 1000, 2 * partTarget);
         const excess = end + age - video.currentTime - holdBack;
         if (excess > Math.max(4, 2 * holdBack)) this.goLive();

@@ -1,13 +1,13 @@
-// Playlists as data. Spec: RFC 8216 §4.
+// Parses playlists. Spec: RFC 8216 §4.
 
-/** NAME=value pairs of a tag; quotes are removed. */
+/** The NAME=value attributes of a tag, without quotes. */
 function parseAttributes(text) {
   const attributes = {};
   for (const match of text.matchAll(/([A-Z0-9-]+)=("[^"]*"|[^",]*)/g)) attributes[match[1]] = match[2].replace(/^"|"$/g, "");
   return attributes;
 }
 
-/** The multivariant playlist: variants in their order, audio renditions by group. */
+/** Parses the multivariant playlist: variants in file order, audio renditions by group. */
 function parseMultivariant(text, base) {
   const variants = [], audio = {};
   let pending = null;
@@ -34,8 +34,8 @@ function parseMultivariant(text, base) {
 }
 
 /**
- * A media playlist: segments with media sequence number, duration (s), initialization segment, program date (ms) and parts;
- * in `tail` the parts of the segment in the making. RFC 8216bis §4.4.4.9 (EXT-X-PART).
+ * Parses a media playlist: segments with media sequence number, duration (s), initialization segment, program date-time (ms) and
+ * parts; `tail` has the parts of the unfinished last segment. RFC 8216bis §4.4.4.9 (EXT-X-PART).
  */
 function parseMedia(text, base) {
   const list = { segments: [], tail: null, targetDuration: 2, holdBack: 0, partTarget: 0, partHoldBack: 0, canBlock: false, ended: false, type: null };
@@ -84,14 +84,14 @@ function parseMedia(text, base) {
     }
   }
   if (parts.length) list.tail = { sequence, parts };
-  // Parts without blocking reload are no faster than segments, and end with the room.
+  // Without blocking reload, parts do not lower the latency. A closed playlist is not live.
   list.isLowLatency = list.partTarget > 0 && list.canBlock && !list.ended;
   list.holdBack ||= 3 * list.targetDuration;
   list.partHoldBack ||= 3 * list.partTarget;
   list.duration = list.segments.reduce((sum, segment) => sum + segment.duration, 0);
   const last = list.segments.at(-1);
   list.endDate = last && last.date !== null ? last.date + last.duration * 1000 : null;
-  /** Tells lists apart by what they end with. */
+  /** Identifies the end of the list: two lists with the same value have the same last part. */
   list.edge = `${sequence}.${parts.length}`;
   return list;
 }

@@ -1,4 +1,4 @@
-import Stages
+import Threading
 
 /// Runs what blocks on a thread of its own: the threads that tests share stay free for what the room does on them.
 @discardableResult

@@ -4,7 +4,7 @@ import HTTPListener
 import HTTPTypes
 import MediaTypes
 import PipelineSpec
-import Stages
+import Threading
 import Synchronization
 import Testing
 

@@ -9,7 +9,7 @@ import MediaTypes
 import Packager
 import PipelineSpec
 import Room
-import Stages
+import Threading
 import Synchronization
 import Testing
 

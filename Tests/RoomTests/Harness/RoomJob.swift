@@ -2,7 +2,7 @@ import Logging
 import MediaTypes
 import PipelineSpec
 import Room
-import Stages
+import Threading
 
 /// A room with the offline clock, run to its end in the test's process.
 enum RoomJob {

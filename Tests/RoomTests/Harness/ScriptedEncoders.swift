@@ -1,4 +1,4 @@
-import Ladder
+import Encoding
 import LibAV
 import MediaTypes
 import Synchronization

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import MediaTypes
-import Stages
+import Threading
 import Synchronization
 
 /// A monotonic clock that stands still until a test moves it.

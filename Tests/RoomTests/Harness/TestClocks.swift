@@ -1,5 +1,5 @@
 import MediaTypes
-import Stages
+import Threading
 
 /// The time of day, which goes on as a ``TestClock`` does.
 struct TestWallClock: WallClock {

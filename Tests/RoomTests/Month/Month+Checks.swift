@@ -1,5 +1,7 @@
 import MediaTypes
 import Room
+import RoomScenes
+import RoomSources
 
 /// What must hold, whatever happens.
 extension Month {
@@ -31,7 +33,7 @@ extension Month {
             ? CommandedState.PK(
                 phase: phases.phase, since: phases.since + offset, endsAt: phases.endsAt.map { $0 + offset },
                 durations: phases.durations, hasStartedItself: self.life.hasStartedItself) : nil
-        self.state.onAir = CommandedState.Showing(scene: self.life.wanted.id, tick: 0)
+        self.state.onAir = CommandedState.Showing(scene: self.life.wanted.sceneID, tick: 0)
     }
 
     private mutating func note(_ source: SourceID, _ change: SourceLife.Change) {
@@ -87,7 +89,7 @@ extension Month {
     // MARK: After each event
 
     mutating func check() {
-        let onAir = self.life.onAir
+        let onAir = self.life.planned
         let scene = onAir.scene
         if self.shown.scene != onAir.scene || self.shown.without != onAir.without {
             self.fault("\(onAir.text) is on air and was not told")
@@ -97,13 +99,13 @@ extension Month {
         // (2)
         let isEmpty = scene.sources.allSatisfy { self.life.sources[$0]?.isAbsent == true }
         if isEmpty, scene != self.life.wanted, !self.life.sources.values.allSatisfy(\.isAbsent) {
-            self.fault("\(scene.id) shows nobody, and nobody asked for it")
+            self.fault("\(scene.sceneID) shows nobody, and nobody asked for it")
         }
         // (3)
         if self.life.sources.values.allSatisfy({ $0.state == .live }),
             scene != self.life.wanted || !onAir.without.isEmpty
         {
-            self.fault("everybody is back, and \(onAir.text) is on air, not \(self.life.wanted.id)")
+            self.fault("everybody is back, and \(onAir.text) is on air, not \(self.life.wanted.sceneID)")
         }
         // (4)
         if onAir.without.count >= Set(scene.sources).count { self.fault("no pane is left") }

@@ -1,9 +1,11 @@
 import MediaTypes
 import Room
+import RoomScenes
+import RoomSources
 
 /// What publishers, operators and the machine do.
 extension Month {
-    mutating func carryOut(_ plan: Plan) {
+    mutating func carryOut(_ plan: CapacityPlan) {
         switch plan.kind {
         case .connect(let source): self.connect(source)
         case .arrive(let source):
@@ -37,12 +39,12 @@ extension Month {
         }
     }
 
-    private func runs(_ plan: Plan, _ source: SourceID) -> Bool {
+    private func runs(_ plan: CapacityPlan, _ source: SourceID) -> Bool {
         self.publishers[source].map { $0.isConnected && $0.publication == plan.publication } ?? false
     }
 
     /// Ends that the decoder comes to are those of this worker: what a worker had not decoded died with it.
-    private func isOfThisWorker(_ plan: Plan) -> Bool { plan.publication >= self.firstPublication }
+    private func isOfThisWorker(_ plan: CapacityPlan) -> Bool { plan.publication >= self.firstPublication }
 
     mutating func tell(_ source: SourceID, _ event: SourceLife.Event) {
         self.note(self.life.receive(.source(source, event), now: self.lifeTime))
@@ -127,7 +129,7 @@ extension Month {
         case 7:
             let scene = self.life.scenes.randomElement(using: &self.random) ?? Kit.solo
             self.note(self.life.receive(.commanded(scene), now: self.lifeTime))
-            self.state.onAir = CommandedState.Showing(scene: self.life.wanted.id, tick: 0)
+            self.state.onAir = CommandedState.Showing(scene: self.life.wanted.sceneID, tick: 0)
             self.state.revision += 1
         case 8...9: self.kick(source)
         case 10...11:
@@ -145,13 +147,13 @@ extension Month {
     private mutating func commandPK(
         _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
     ) {
-        let (phases, onAir) = (self.life.phases, self.life.onAir)
+        let (phases, onAir) = (self.life.phases, self.life.planned)
         do throws(PKLife.Refusal) {
             self.note(try change(&self.life, self.lifeTime))
             self.state.revision += 1
         } catch {
             self.tally.refusedCommands += 1
-            if self.life.phases != phases || self.life.onAir != onAir {
+            if self.life.phases != phases || self.life.planned != onAir {
                 self.fault("a command that was refused (\(error.what)) has changed something")
             }
         }

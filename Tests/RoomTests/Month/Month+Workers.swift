@@ -1,5 +1,8 @@
 import MediaTypes
+import PipelineSpec
 import Room
+import RoomScenes
+import RoomSources
 
 /// Workers that die, and what their successors go on with.
 extension Month {
@@ -58,7 +61,7 @@ extension Month {
         if (old?.until ?? 0) <= end { self.promised[quarantined] = (end, true) }
     }
 
-    private mutating func restoreLife(_ wanted: RoomLife.Scene) {
+    private mutating func restoreLife(_ wanted: Scene) {
         self.life = self.freshLife()
         if let scene = self.state.onAir?.scene, !self.life.resume(scene) { self.fault("\(scene) is not restored") }
         for (source, known) in self.state.sources {
@@ -71,8 +74,10 @@ extension Month {
                 durations: pk.durations, hasStartedItself: pk.hasStartedItself)
             if !isRestored { self.fault("the PK is not restored") }
         }
-        self.shown = self.life.onAir
-        if self.state.onAir != nil, self.life.wanted != wanted { self.fault("\(wanted.id) is not asked for any more") }
+        self.shown = self.life.planned
+        if self.state.onAir != nil, self.life.wanted != wanted {
+            self.fault("\(wanted.sceneID) is not asked for any more")
+        }
         if self.life.phases.phase != self.phase { self.fault("\(self.phase) was not restored") }
         if self.life.phases.endsAt.map({ $0 + self.offset }) != self.phaseEnd { self.fault("another end is restored") }
         if self.life.phases.isRunning { self.tally.phasesOverDeaths += 1 }
@@ -85,7 +90,7 @@ extension Month {
         if self.phase != .idle { self.tally.roomEnds += 1 }
         self.state = CommandedState(roomID: "month", salt: "00")
         self.life = self.freshLife()
-        self.shown = self.life.onAir
+        self.shown = self.life.planned
         (self.phase, self.phaseEnd, self.promised, self.hasHadSource) = (.idle, nil, [:], false)
         self.refusals = SourceRefusals()
         self.idle = RoomIdle(hasHadSource: false)

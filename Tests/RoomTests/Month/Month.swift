@@ -1,5 +1,7 @@
 import MediaTypes
 import Room
+import RoomScenes
+import RoomSources
 import TestSupport
 
 /// A month of one operator's rooms, on the values alone: ``RoomLife``, ``SourceRefusals``, ``RoomIdle`` and ``CommandedState``.
@@ -14,7 +16,7 @@ struct Month {
     static let beginning: Int64 = 1_767_225_600 * Kit.second
 
     /// Something that is to happen.
-    struct Plan {
+    struct CapacityPlan {
         enum Kind {
             case connect(SourceID)
             case arrive(SourceID)
@@ -80,7 +82,7 @@ struct Month {
     var idle = RoomIdle(hasHadSource: false)
     var state = CommandedState(roomID: "month", salt: "00")
     var publishers: [SourceID: Publisher] = [Kit.a: Publisher(), Kit.b: Publisher()]
-    var plans: [Plan] = []
+    var plans: [CapacityPlan] = []
     var tally = Tally()
     /// The first promises that were broken.
     var faults: [String] = []
@@ -107,7 +109,7 @@ struct Month {
         self.random = TestRandom(seed: UInt64(seed) &+ 7)
         self.offset = Self.beginning - 1_000 * Kit.second
         self.life = Self.room(seed: seed)
-        self.shown = self.life.onAir
+        self.shown = self.life.planned
         for source in [Kit.a, Kit.b] { self.plan(.connect(source), in: 1...60) }
         self.plan(.commands, in: 5...60)
         self.plan(.death, in: 60...6_000)
@@ -131,13 +133,13 @@ struct Month {
 
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self.random) < percent }
 
-    mutating func plan(_ kind: Plan.Kind, in seconds: ClosedRange<Int64>, of source: SourceID? = nil) {
+    mutating func plan(_ kind: CapacityPlan.Kind, in seconds: ClosedRange<Int64>, of source: SourceID? = nil) {
         self.plan(kind, at: self.now + self.span(seconds), of: source)
     }
 
-    mutating func plan(_ kind: Plan.Kind, at time: Int64, of source: SourceID? = nil) {
+    mutating func plan(_ kind: CapacityPlan.Kind, at time: Int64, of source: SourceID? = nil) {
         let publication = source.flatMap { self.publishers[$0]?.publication } ?? -1
-        self.plans.append(Plan(time: time, kind: kind, publication: publication))
+        self.plans.append(CapacityPlan(time: time, kind: kind, publication: publication))
     }
 
     mutating func fault(_ text: String) {

@@ -4,7 +4,7 @@
 /// Every picture is judged: sub-sampling in step with the B-pictures flatters. No `tune`, psychovisual decisions stay.
 struct EncoderSearch {
     /// `searches.json`.
-    struct Plan: Decodable {
+    struct CapacityPlan: Decodable {
         struct Set: Decodable {
             var name: String
             var preset: String
@@ -49,7 +49,7 @@ struct EncoderSearch {
     /// Nearer is not tried for; ``SearchTally/Pair/tolerance`` is what counts.
     private static let closeEnough = 0.008
 
-    let plan: Plan
+    let plan: CapacityPlan
     let ffmpeg: String
     /// An FFmpeg with libvmaf.
     let judge: String
@@ -163,7 +163,7 @@ struct EncoderSearch {
     }
 
     /// The canvas in a rendition's size, raw again.
-    private func scaled(_ canvas: String, _ rendition: Plan.Rendition) throws(BenchError) -> String {
+    private func scaled(_ canvas: String, _ rendition: CapacityPlan.Rendition) throws(BenchError) -> String {
         guard (rendition.width, rendition.height) != (Self.width, Self.height) else { return canvas }
         let file = "\(self.work)/clip-scaled.nut"
         let made = try ChildProcess.run(
@@ -178,7 +178,7 @@ struct EncoderSearch {
     /// Encodes and judges; with `size`, the rate is moved until the stream is as large within 1 %, and what came nearest is
     /// taken when it never is.
     private func encoded(
-        _ job: Job, _ set: Plan.Set, _ rate: Int, size: Int?, reading: Double
+        _ job: Job, _ set: CapacityPlan.Set, _ rate: Int, size: Int?, reading: Double
     ) throws(BenchError) -> Encoded {
         var target = Double(rate)
         var best: (file: String, cpu: Double, bytes: Int)?

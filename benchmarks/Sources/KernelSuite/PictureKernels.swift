@@ -16,8 +16,8 @@ extension KernelSuite {
                     first.withUnsafeBufferPointer { first in
                         second.withUnsafeBufferPointer { second in
                             target.withUnsafeMutableBufferPointer {
-                                PictureBlend.mix(
-                                    PictureBlend.Plane(first, stride: width), PictureBlend.Plane(second, stride: width),
+                                FrameBlend.mix(
+                                    FrameBlend.Plane(first, stride: width), FrameBlend.Plane(second, stride: width),
                                     weight: 100 + item & 1, into: $0, stride: width, width: width, height: height)
                             }
                         }

@@ -69,19 +69,19 @@ private struct FastRoom {
                 self.drift[index].process(sounds[index], into: &self.stretched[index], partsPerBillion: ratio)
             }
         }
-        SoundMix.clear(&self.block)
+        AudioMix.clear(&self.block)
         let (from, to) = KernelSuite.ramp(item)
         for index in sounds.indices {
             let sound = self.isDrifting ? self.stretched[index] : sounds[index]
             // Two lines, as when a ramp ends within the block.
-            SoundMix.add(sound, onto: &self.block, pairs: 0..<700, from: from, to: to)
-            SoundMix.add(sound, onto: &self.block, pairs: 700..<1024, from: to, to: to)
+            AudioMix.add(sound, onto: &self.block, pairs: 0..<700, from: from, to: to)
+            AudioMix.add(sound, onto: &self.block, pairs: 700..<1024, from: to, to: to)
         }
         for index in stride(from: 0, to: sounds.count, by: 2) {
             let pair = self.isDrifting ? self.stretched : sounds
             self.meters.measure(index, pair[index], index + 1, pair[index + 1])
         }
-        SoundMix.sanitize(&self.block)
+        AudioMix.sanitize(&self.block)
         self.limiter.process(&self.block)
         self.meters.measure(sounds.count, self.block)
     }

@@ -14,7 +14,7 @@ extension KernelSuite {
             var target = base
             for _ in 0..<items {
                 source.withUnsafeBufferPointer { source in
-                    target.withUnsafeMutableBufferPointer { SoundMix.add(source, onto: $0, from: 0.25, to: 0.75) }
+                    target.withUnsafeMutableBufferPointer { AudioMix.add(source, onto: $0, from: 0.25, to: 0.75) }
                 }
             }
             return target
@@ -44,7 +44,7 @@ extension KernelSuite {
                 var samples = samples
                 for item in 0..<items {
                     samples[0] = item & 1 == 0 ? 0 : 0.5
-                    sum &+= UInt64(samples.withUnsafeBufferPointer { SoundMix.peak($0) }.bitPattern)
+                    sum &+= UInt64(samples.withUnsafeBufferPointer { AudioMix.peak($0) }.bitPattern)
                 }
                 return sum
             },

@@ -82,7 +82,7 @@ enum ControlCase {
 /// A room as far as its documents go.
 private final class FuzzRoom: RoomControlling {
     private struct State {
-        var shelf: SceneShelf
+        var shelf: SceneStore
         var broken: String?
     }
 
@@ -94,7 +94,7 @@ private final class FuzzRoom: RoomControlling {
         self.pipeline = pipeline
         self.document = Mutex(
             RoomDocument(Array(PipelineCase.baseText.utf8), overrides: [], pipeline: pipeline))
-        self.state = Mutex(State(shelf: SceneShelf(pipeline.scenes)))
+        self.state = Mutex(State(shelf: SceneStore(pipeline.scenes)))
     }
 
     var broken: String? { self.state.withLock { $0.broken } }
@@ -103,7 +103,7 @@ private final class FuzzRoom: RoomControlling {
         if !holds { self.state.withLock { $0.broken = what } }
     }
 
-    private static func refusal(_ mistakes: [SpecMistake]) -> ControlFailure {
+    private static func refusal(_ mistakes: [SpecDiagnostic]) -> ControlFailure {
         var failure = ControlFailure.invalidFormat("the document is wrong", fix: "see errors", status: 422)
         failure.details = mistakes.map {
             ControlFailure.Detail(path: $0.path, line: 0, column: 0, what: $0.what, fix: $0.fix)
@@ -181,8 +181,8 @@ private final class FuzzRoom: RoomControlling {
     func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply {
         let report = Scene.parse(body, sceneID: sceneID, in: self.pipeline)
         guard let scene = report.scene else { throw Self.refusal(report.mistakes) }
-        let judged = self.state.withLock { state -> Result<Scene, SceneShelf.Refusal> in
-            do throws(SceneShelf.Refusal) {
+        let judged = self.state.withLock { state -> Result<Scene, SceneStore.Refusal> in
+            do throws(SceneStore.Refusal) {
                 let scene = try state.shelf.judge(scene, hasRevision: report.hasRevision).scene
                 state.shelf.put(scene)
                 return .success(scene)

@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import MediaTypes
 import PipelineSpec
 
@@ -21,8 +21,8 @@ extension DoorCase {
 
     static func hook(_ bytes: [UInt8]) -> String? {
         var input = FuzzInput(bytes)
-        let forms = PublishHook.Form.allCases
-        let hook = PublishHook(form: forms[Int(input.byte()) % forms.count], secret: "s3cr3t")
+        let forms = PublishWebhook.Form.allCases
+        let hook = PublishWebhook(form: forms[Int(input.byte()) % forms.count], secret: "s3cr3t")
         let status = Int(input.number(2))
         let lines = input.rest().split(separator: 0x0A, maxSplits: 4, omittingEmptySubsequences: false)
         func text(_ index: Int) -> String { lines.count > index ? String(decoding: lines[index], as: UTF8.self) : "" }
@@ -33,7 +33,8 @@ extension DoorCase {
         return Self.answer(hook, status, lines.count > 4 ? Array(lines[4]) : [])
     }
 
-    private static func question(_ request: PublishHook.Request, _ form: PublishHook.Form, _ stream: String) -> String?
+    private static func question(_ request: PublishWebhook.Request, _ form: PublishWebhook.Form, _ stream: String)
+        -> String?
     {
         if form == .ome, request.fields.count != 1 { return "a question that is not signed" }
         guard form == .nginx else {
@@ -53,7 +54,7 @@ extension DoorCase {
         return nil
     }
 
-    private static func answer(_ hook: PublishHook, _ status: Int, _ body: [UInt8]) -> String? {
+    private static func answer(_ hook: PublishWebhook, _ status: Int, _ body: [UInt8]) -> String? {
         let answer = hook.answer(status: status, body: body)
         if let alone = hook.answer(status: status), alone != answer { return "a body changes what the status says" }
         switch answer {

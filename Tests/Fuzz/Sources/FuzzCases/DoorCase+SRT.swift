@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import Ingest
 
 /// SRT's door: stream ids, and four callers with their listeners in any order.
@@ -14,7 +14,7 @@ extension DoorCase {
     }
 
     private struct Street {
-        var front = SRTFront<Int>(secret: 7, maximumPeers: DoorCase.mostCallers)
+        var front = SRTHandshakeProxy<Int>(secret: 7, maximumPeers: DoorCase.mostCallers)
         var callers = [Caller](repeating: Caller(), count: 4)
         var now: Int64 = 1_000_000_000
     }
@@ -55,7 +55,7 @@ extension DoorCase {
         var street = Street()
         while input.left > 0 {
             if let broken = Self.step(&input, &street) { return broken }
-            let most = Self.mostCallers + SRTFront<Int>.maximumRefusals
+            let most = Self.mostCallers + SRTHandshakeProxy<Int>.maximumRefusals
             if street.front.count > most { return "too many are remembered" }
         }
         return nil

@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import LibAV
 import MediaTypes
 import RTMP
@@ -46,7 +46,7 @@ extension DoorCase {
     /// Good once, and once more when nothing came of it.
     private static func use(_ address: StreamAddress, _ name: String, _ check: SignedKeyCheck, _ now: Int64) -> String?
     {
-        var admission = Admission(bindings: [])
+        var admission = PublishAuth(bindings: [])
         admission.signed = check
         admission.isSingleUse = true
         admission.signable = [SourceID(uid: name)]

@@ -1,4 +1,4 @@
-import Admission
+import PublishAuth
 import Events
 import HLS
 import HTTPListener

@@ -49,7 +49,7 @@ enum PipelineCase {
         if (scene.scene == nil) != !scene.mistakes.isEmpty { return "neither a scene nor a mistake, or both" }
         if let scene = scene.scene {
             if let broken = Self.geometry([scene], base) { return broken }
-            var shelf = SceneShelf(base.scenes)
+            var shelf = SceneStore(base.scenes)
             shelf.put(scene)
             if shelf[scene.sceneID] != scene { return "a scene lost on the shelf" }
         }

@@ -1,0 +1,243 @@
+import DequeModule
+package import HTTPListener
+import HTTPTypes
+import Synchronization
+
+/// Tracks the commands of the operators, so that two operators do not overwrite each other's changes, and a repeated
+/// request is not carried out twice.
+///
+/// `revision` counts the commands that changed something, starting at 1. Changes by the room itself (timers, sources
+/// that start or stop) do not count. The entity tag contains the worker's number as well: `"3.17"`.
+///
+/// Spec: RFC 9110 §13.1.1 (If-Match); `Idempotency-Key` as draft-ietf-httpapi-idempotency-key-header.
+package final class CommandRevisions: Sendable {
+    private struct Kept {
+        /// Hash of the request: the same key with another request is an error of the client.
+        let fingerprint: String
+        /// `nil` while the command is being carried out.
+        var reply: ListenerReply?
+    }
+
+    private struct State {
+        var revision: Int64 = 1
+        /// Number of commands being carried out.
+        var running = 0
+        var kept: [String: Kept] = [:]
+        var order: Deque<String> = []
+    }
+
+    /// Number of keys whose replies are remembered. The oldest are forgotten, except those of commands being carried
+    /// out.
+    package static let keyCapacity = 256
+    /// Maximum length of a key in characters.
+    private static let longestKey = 128
+
+    private let incarnation: Int64
+    private let seal: @Sendable (String) -> String
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - incarnation: Number of this worker among the workers of the room.
+    ///   - memory: What earlier workers have answered.
+    package init(incarnation: Int64, memory: CommandMemory = CommandMemory()) {
+        self.incarnation = incarnation
+        self.seal = memory.seal
+        var state = State()
+        state.revision = max(1, memory.revision)
+        for kept in memory.replies.suffix(Self.keyCapacity) where state.kept[kept.key] == nil {
+            state.kept[kept.key] = Kept(fingerprint: kept.fingerprint, reply: kept.reply)
+            state.order.append(kept.key)
+        }
+        self.state = Mutex(state)
+    }
+
+    /// The record that the request leaves, once it has been carried out or refused.
+    func record(of request: ListenerRequest) -> CommandRecord {
+        let key = request.head.headerFields[Self.idempotencyKey]
+        return self.state.withLock { state in
+            let known = key.flatMap { key in
+                state.kept[key].flatMap { kept in
+                    kept.reply.flatMap { KeptReply(key: key, fingerprint: kept.fingerprint, $0) }
+                }
+            }
+            return CommandRecord(revision: state.revision, reply: known)
+        }
+    }
+
+    /// The revision and its entity tag.
+    package var current: (revision: Int64, entityTag: String) {
+        let revision = self.state.withLock(\.revision)
+        return (revision, self.tag(revision))
+    }
+
+    /// Carries out a change that does not come from a request, such as a changed pipeline file.
+    ///
+    /// - Parameter body: Returns whether it has changed something.
+    package func carryOut<Failure: Error>(_ body: () throws(Failure) -> Bool) throws(Failure) {
+        self.state.withLock { $0.running += 1 }
+        do throws(Failure) {
+            self.finish(changed: try body())
+        } catch {
+            self.finish(changed: false)
+            throw error
+        }
+    }
+
+    private func tag(_ revision: Int64) -> String { "\"\(self.incarnation).\(revision)\"" }
+
+    /// Carries out a command if its `If-Match` condition holds, or returns the reply of an earlier request with the
+    /// same key.
+    ///
+    /// - Parameter body: Not called twice at the same time for one key. Its failures are stored as replies as well.
+    package func carryOut(
+        _ request: ListenerRequest, _ body: () throws(ControlFailure) -> ControlOutcome
+    ) throws(ControlFailure) -> ListenerReply {
+        let key = try Self.key(request.head.headerFields[Self.idempotencyKey])
+        if let key, let reply = try self.reserve(key, self.seal(Self.fingerprint(request))) { return reply }
+        var outcome: ControlOutcome
+        do throws(ControlFailure) {
+            try self.begin(request.head.headerFields[.ifMatch])
+            do throws(ControlFailure) {
+                outcome = try body()
+            } catch {
+                self.finish(changed: false)
+                throw error
+            }
+        } catch {
+            // A command that failed its condition, or temporarily, can be repeated with the same key.
+            self.keep(Self.isMomentary(error) ? nil : .problem(error), key)
+            throw error
+        }
+        outcome.reply.fields[.eTag] = self.finish(changed: outcome.changed)
+        self.keep(outcome.reply, key)
+        return outcome.reply
+    }
+
+    private static func isMomentary(_ failure: ControlFailure) -> Bool {
+        failure.status == 412 || failure.status == 429 || failure.status >= 500
+            || failure.status == 409 && failure.code == "requestFailed"
+    }
+
+    // MARK: If-Match
+
+    private func begin(_ condition: String?) throws(ControlFailure) {
+        try self.state.withLock { state throws(ControlFailure) in
+            if let condition, !Self.names(condition, self.tag(state.revision)) {
+                throw Self.stale(self.tag(state.revision))
+            }
+            // Running commands may still change the revision.
+            if let condition, condition != "*", state.running > 0 { throw Self.stale(self.tag(state.revision)) }
+            state.running += 1
+        }
+    }
+
+    /// - Returns: The new entity tag.
+    @discardableResult
+    private func finish(changed: Bool) -> String {
+        self.tag(
+            self.state.withLock { state in
+                state.running -= 1
+                if changed { state.revision &+= 1 }
+                return state.revision
+            })
+    }
+
+    private static func stale(_ tag: String) -> ControlFailure {
+        ControlFailure(
+            code: "superseded", number: 1301, status: 412, what: "the room has changed; its ETag is now \(tag)",
+            fix: "request GET /v1/room, check what has changed, and send its ETag as If-Match")
+    }
+
+    /// Compares strongly with each tag of a list.
+    private static func names(_ condition: String, _ tag: String) -> Bool {
+        condition.split(separator: ",").contains { item in
+            let item = item.filter { $0 != " " && $0 != "\t" }
+            return item == "*" || item == tag
+        }
+    }
+
+    // MARK: Idempotency-Key
+
+    private static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .from
+    private static let replayed = HTTPField.Name("Idempotent-Replayed") ?? .from
+
+    private static func key(_ field: String?) throws(ControlFailure) -> String? {
+        guard let field else { return nil }
+        guard (1...self.longestKey).contains(field.utf8.count), field.utf8.allSatisfy(Self.isPlain) else {
+            throw .invalidFormat(
+                "the Idempotency-Key is invalid",
+                fix: "send 1 to \(self.longestKey) letters, digits, _ . or -, such as a UUID")
+        }
+        return field
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f, 0x2e, 0x2d: true
+        default: false
+        }
+    }
+
+    /// A hash that is the same in every process, because later workers compare it too: 64-bit FNV-1a over the parts,
+    /// each preceded by its length.
+    private static func fingerprint(_ request: ListenerRequest) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        func add(_ bytes: some Sequence<UInt8>) {
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
+        var body: [UInt8] = []
+        if case .bytes(let bytes) = request.body { body = bytes }
+        let head = request.head
+        for part in [head.method.rawValue, head.path ?? "", head.headerFields[.ifMatch] ?? ""] {
+            add("\(part.utf8.count):".utf8)
+            add(part.utf8)
+        }
+        add(body)
+        return String(hash, radix: 16)
+    }
+
+    /// - Returns: The reply to the same earlier request; `nil`: the caller must carry it out.
+    private func reserve(_ key: String, _ fingerprint: String) throws(ControlFailure) -> ListenerReply? {
+        try self.state.withLock { state throws(ControlFailure) -> ListenerReply? in
+            guard let known = state.kept[key] else {
+                state.kept[key] = Kept(fingerprint: fingerprint)
+                state.order.append(key)
+                // A command in progress is not forgotten: a repeated request would carry it out again.
+                while state.order.count > Self.keyCapacity,
+                    let place = state.order.firstIndex(where: { state.kept[$0]?.reply != nil })
+                {
+                    let oldest = state.order.remove(at: place)
+                    state.kept[oldest] = nil
+                }
+                return nil
+            }
+            guard known.fingerprint == fingerprint else {
+                throw ControlFailure(
+                    code: "duplicateId", number: 1403, status: 409,
+                    what: "this Idempotency-Key was used for a different request",
+                    fix: "use a new key for each command")
+            }
+            guard var reply = known.reply else {
+                throw ControlFailure(
+                    code: "requestFailed", number: 1417, status: 409,
+                    what: "the request with this Idempotency-Key is still in progress", fix: "send it again in a moment"
+                )
+            }
+            reply.fields[Self.replayed] = "true"
+            return reply
+        }
+    }
+
+    /// - Parameter reply: `nil`: the request can be repeated with the key.
+    private func keep(_ reply: ListenerReply?, _ key: String?) {
+        guard let key else { return }
+        self.state.withLock { state in
+            if let reply {
+                state.kept[key]?.reply = reply
+            } else {
+                state.kept[key] = nil
+                state.order.removeAll { $0 == key }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package import MediaTypes
+package import PipelineSpec
+
+extension ControlFailure {
+    /// A document that was refused, with everything that is wrong with it.
+    package static func refused(
+        _ mistakes: [SpecDiagnostic], as failure: (String, String, Int) -> ControlFailure
+    ) -> ControlFailure {
+        let first = mistakes.first
+        let subject = first.map { $0.path.isEmpty ? "" : "\($0.path): " } ?? ""
+        let more = mistakes.count > 1 ? " (and \(mistakes.count - 1) more)" : ""
+        var failure = failure(
+            "\(subject)\(first?.what ?? "the document is wrong")\(more)", first?.fix ?? "see the reference", 400)
+        failure.details = mistakes.prefix(64).map {
+            Detail(path: $0.path, line: $0.line, column: $0.column, what: $0.what, fix: $0.fix)
+        }
+        return failure
+    }
+
+    /// A scene's document: what is no JSON object is malformed, an image that cannot be shown has its own code, all else
+    /// cannot be composed.
+    package static func refusedScene(_ mistakes: [SpecDiagnostic]) -> ControlFailure {
+        if mistakes.contains(where: { $0.path.isEmpty }) {
+            return self.refused(mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
+        }
+        return self.refused(mistakes) { what, fix, _ in
+            Self.areOfImages(mistakes) ? .imageError(what, fix: fix) : .invalidLayout(what, fix: fix)
+        }
+    }
+
+    /// A pipeline file: what cannot be read is malformed; where only images cannot be shown, or only scenes cannot be composed,
+    /// it has their codes.
+    package static func refusedDocument(_ mistakes: [SpecDiagnostic], isMalformed: Bool) -> ControlFailure {
+        self.refused(mistakes) { what, fix, _ in
+            if isMalformed { return .invalidFormat(what, fix: fix) }
+            if Self.areOfImages(mistakes) { return .imageError(what, fix: fix) }
+            let isLayout = mistakes.allSatisfy { $0.path.hasPrefix("scenes[") }
+            return isLayout ? .invalidLayout(what, fix: fix) : .invalidFormat(what, fix: fix, status: 422)
+        }
+    }
+
+    private static func areOfImages(_ mistakes: [SpecDiagnostic]) -> Bool {
+        !mistakes.isEmpty
+            && mistakes.allSatisfy {
+                $0.path.hasSuffix("].path") && !$0.path.hasPrefix("sources[") && !$0.path.hasPrefix("outputs[")
+            }
+    }
+
+    /// One value of a document that cannot be.
+    package static func invalidValue(_ path: String, _ what: String, fix: String) -> ControlFailure {
+        var failure = ControlFailure.invalidFormat("\(path): \(what)", fix: fix, status: 422)
+        failure.details = [Detail(path: path, line: 0, column: 0, what: what, fix: fix)]
+        return failure
+    }
+
+    /// A scene that the room does not have; `fix` lists those it has.
+    package static func unknownScene(_ sceneID: String, among scenes: [PipelineSpec.Scene]) -> ControlFailure {
+        let known = scenes.map(\.sceneID).joined(separator: ", ")
+        return .notFound("this room has no scene \"\(sceneID.prefix(64))\"", fix: "use one of: \(known)")
+    }
+}

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// Limits the number of clients that follow events or statistics: each keeps a connection for as long as it likes, and
+/// some connections must remain for other requests.
+final class FollowerSlots: Sendable {
+    /// The slot of one client, which is freed with the last reference.
+    final class Place: Sendable {
+        private let places: FollowerSlots
+
+        fileprivate init(_ places: FollowerSlots) { self.places = places }
+
+        deinit { self.places.taken.withLock { $0 -= 1 } }
+    }
+
+    static let usual = 32
+    /// Number of these that are reserved for clients with command access.
+    static let reserved = 8
+
+    private let most: Int
+    private let taken = Mutex(0)
+
+    init(most: Int = FollowerSlots.usual) { self.most = most }
+
+    /// Takes a slot; `nil`: all are taken, or all except those reserved for clients with command access.
+    func take(isCommander: Bool = true) -> Place? {
+        let most = isCommander ? self.most : self.most - Self.reserved
+        let isFree = self.taken.withLock { taken in
+            guard taken < most else { return false }
+            taken += 1
+            return true
+        }
+        return isFree ? Place(self) : nil
+    }
+
+    static let refusal = ControlFailure.limitExceeded(
+        "\(FollowerSlots.usual) clients follow this room already (\(FollowerSlots.reserved) are reserved for command access)",
+        fix: "close one of these connections, or poll GET /v1/events?after=N")
+}

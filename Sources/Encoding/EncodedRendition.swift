@@ -1,0 +1,69 @@
+package import LibAV
+import MediaTypes
+
+/// One rendition of the ladder: its name in playlists and its encoder settings.
+package struct EncodedRendition: Sendable, Hashable {
+    package var name: String
+    /// `fps` is the frame rate of the rendition.
+    package var settings: VideoEncoderSettings
+    /// Number of canvases per frame of the rendition: 2 for a rendition at half the room's frame rate, which uses the
+    /// even ticks. The room's GOP and part lengths are multiples of it.
+    package var frameStep: Int
+
+    package init(name: String, settings: VideoEncoderSettings, frameStep: Int = 1) {
+        self.name = name
+        self.settings = settings
+        self.frameStep = max(1, frameStep)
+    }
+
+    /// Whether the rendition has a frame at this tick.
+    func takes(_ tick: Int64) -> Bool { tick % Int64(self.frameStep) == 0 }
+
+    /// The rendition's size if the canvas size differs from the room's: scaled in proportion, to even numbers.
+    func size(ofCanvas format: PictureFormat, declared: EncodingStage.Settings) -> (width: Int, height: Int) {
+        func share(_ own: Int, of canvas: Int, _ declared: Int) -> Int {
+            guard canvas != declared, declared > 0 else { return own }
+            return max(2, Int(TimeMath.scale(Int64(own), by: Int64(canvas), over: Int64(declared))) & ~1)
+        }
+        return (
+            share(self.settings.width, of: format.width, declared.width),
+            share(self.settings.height, of: format.height, declared.height)
+        )
+    }
+}
+
+/// The scaling of one canvas to every size of the ladder, as a libavfilter graph description: a pure function of the
+/// sizes.
+package struct LadderGraph: Sendable, Hashable {
+    package static let input = "canvas"
+    package var text: String
+    /// One label per rendition, in the ladder's order.
+    package var outputs: [String]
+
+    /// Scales each size from the next larger one: for 720p, 480p and 360p, a cascade costs an eighth less than scaling
+    /// each from the canvas (`benchmarks/floor`). It costs a third of a point of VMAF-NEG before encoding (`r1.sh
+    /// scaling`), and a tenth after it. Sizes that appear twice are scaled once.
+    ///
+    /// - Parameters:
+    ///   - sizes: Width and height of each rendition; even.
+    ///   - width: Width of the canvas.
+    package init(sizes: [(width: Int, height: Int)], width: Int, height: Int) {
+        self.outputs = sizes.indices.map { "r\($0)" }
+        // Renditions from large to small; each is scaled from the result of the previous one.
+        let order = sizes.indices.sorted { sizes[$0].width * sizes[$0].height > sizes[$1].width * sizes[$1].height }
+        var parts: [String] = []
+        var current = (label: Self.input, width: width, height: height)
+        for (step, rung) in order.enumerated() {
+            let size = sizes[rung]
+            let same = size.width == current.width && size.height == current.height
+            let filter = same ? "null" : "scale=\(size.width):\(size.height):flags=bicubic,setsar=1"
+            guard step < order.count - 1 else {
+                parts.append("[\(current.label)]\(filter)[r\(rung)]")
+                break
+            }
+            parts.append("[\(current.label)]\(filter),split=2[r\(rung)][c\(step)]")
+            current = ("c\(step)", size.width, size.height)
+        }
+        self.text = parts.joined(separator: ";")
+    }
+}

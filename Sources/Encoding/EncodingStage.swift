@@ -1,0 +1,290 @@
+import Dispatch
+package import LibAV
+import MediaKernels
+package import MediaTypes
+import Threading
+import Synchronization
+
+/// The threads that encode the program: one that scales the canvas, one per rendition, one for each audio bit rate, and
+/// one that passes on the encoded packets.
+///
+/// ``open(rungs:settings:output:)`` opens every encoder on the thread that will use it, so that invalid settings are
+/// rejected before the room is ready.
+package final class EncodingStage: Sendable {
+    package struct Settings: Sendable {
+        /// Size and frame rate of the canvas.
+        package var width: Int
+        package var height: Int
+        package var fps: Int
+        /// Frames from one IDR frame to the next.
+        package var gopFrames: Int
+        /// The short segments at the beginning of a live room; each begins with an IDR frame.
+        package var opening: StartupSegments?
+        package var sampleRate: Int
+        /// Bit rate of each audio track in bits per second; at least one.
+        package var audioBitrates: [Int]
+        /// The program waits for the encoders instead of losing ticks.
+        package var isOffline: Bool
+        /// Length of a part in ticks, counted from each IDR frame of the grid: a divisor of ``gopFrames``. With
+        /// B-frames, the last frame of every part is a P-frame, so that a part is complete when it ends. If the worker
+        /// is killed after that, no frame is missing or duplicated. `nil`: there are no parts.
+        package var partFrames: Int?
+        /// Others in tests of a room whose coded media nobody looks at.
+        package var encoders = LadderEncoders.libav
+
+        package init(
+            width: Int, height: Int, fps: Int, gopFrames: Int, sampleRate: Int, audioBitrates: [Int], isOffline: Bool
+        ) {
+            self.width = width
+            self.height = height
+            self.fps = fps
+            self.gopFrames = gopFrames
+            self.sampleRate = sampleRate
+            self.audioBitrates = audioBitrates
+            self.isOffline = isOffline
+        }
+    }
+
+    /// Callbacks for the encoded media. Called on the ladder's last thread, in order for each track. Track numbers are
+    /// the order of the renditions, followed by the audio tracks.
+    package struct Output: Sendable {
+        /// A frame is about to enter a rendition's encoder; called on the encoder's thread.
+        package var entered: @Sendable (_ track: Int, _ tick: Int64) -> Void = { _, _ in }
+        package var packet: @Sendable (_ track: Int, _ packet: CodedPacket) -> Void
+        /// The track's packets have this configuration from the frame of `tick` on, because the canvas size changed or
+        /// passthrough began or ended.
+        package var configuration: @Sendable (_ track: Int, _ change: Reconfiguration) -> Void
+        /// The track's last packet was passed on.
+        package var finished: @Sendable (_ track: Int) -> Void
+        package var failed: @Sendable (MediaError) -> Void
+
+        package init(
+            packet: @escaping @Sendable (_ track: Int, _ packet: CodedPacket) -> Void,
+            configuration: @escaping @Sendable (_ track: Int, _ change: Reconfiguration) -> Void = { _, _ in },
+            finished: @escaping @Sendable (_ track: Int) -> Void, failed: @escaping @Sendable (MediaError) -> Void
+        ) {
+            self.packet = packet
+            self.configuration = configuration
+            self.finished = finished
+            self.failed = failed
+        }
+    }
+
+    /// New configuration of a rendition's stream, after a change of the canvas size or of passthrough.
+    package struct Reconfiguration: Sendable, Hashable {
+        /// H.264 with Annex B parameter sets.
+        package var parameters: CodecParameters
+        /// Parameters for initialization segments if they contain more than ``parameters``: the parameter sets of both
+        /// the publisher's stream and the encoder.
+        package var initialization: CodecParameters?
+        /// In pixels.
+        package var width: Int
+        package var height: Int
+        /// Tick of the first frame with it, an IDR frame.
+        package var tick: Int64
+        /// `true` if the following packets are a publisher's own, with decoding times in `dts`; `false` if they are the
+        /// encoder's again; `nil`: unchanged.
+        package var isPassed: Bool?
+    }
+
+    /// A frame with its tick.
+    struct Ticked: Sendable {
+        var picture: Picture
+        var tick: Int64
+        /// `nil`: IDR frames follow the grid.
+        var step: TickPlan?
+    }
+
+    struct SoundBlock: Sendable {
+        var samples: [Float]
+        var position: Int64
+    }
+
+    /// Maximum number of frames waiting before each encoder. Live: encoding times vary (60 ms). Offline: as few as keep
+    /// every thread busy, because each 720p frame takes 1.4 MB. All waiting frames are taken at once: encoding two
+    /// frames in a row costs 5 % less per frame than alternating with other threads.
+    private static let liveDepth = 15
+    private static let offlineDepth = 2
+    /// Maximum number of audio blocks waiting before an offline encoder, and how many it encodes in a row. A block
+    /// takes 8 KB and a quarter of a millisecond, part of which is spent loading the encoder's tables into the CPU
+    /// caches.
+    private static let offlineSoundDepth = 64
+    private static let offlineSoundBatch = 32
+    /// Seconds of canvases that may wait before scaling: a machine that was suspended for two seconds makes up for its
+    /// ticks at once, and none of them may be lost.
+    private static let liveSeconds = 3
+
+    package let rungs: [EncodedRendition]
+    /// Codec parameters of every track as produced by the encoders: Annex B parameter sets for video,
+    /// `AudioSpecificConfig` for audio.
+    package let parameters: [CodecParameters]
+    package let control: EncoderControl
+    let settings: Settings
+    private let canvases: BoundedQueue<Ticked>
+    private let sounds: [BoundedQueue<SoundBlock>]
+    private let handover: Handover
+    /// The last one is the thread that passes packets on.
+    private let threads: Mutex<[StageThread]>
+    private let waits: Atomic<Bool>
+    /// Number of canvases for which ``put(_:tick:step:)`` may still wait after ``setWaits(_:)`` has ended, because the
+    /// queue is full at that moment.
+    private let grace = Atomic<Int>(0)
+
+    private init(
+        rungs: [EncodedRendition], parameters: [CodecParameters], settings: Settings, canvases: BoundedQueue<Ticked>,
+        sounds: [BoundedQueue<SoundBlock>], handover: Handover, threads: [StageThread], control: EncoderControl
+    ) {
+        self.control = control
+        self.handover = handover
+        self.rungs = rungs
+        self.parameters = parameters
+        self.settings = settings
+        self.canvases = canvases
+        self.sounds = sounds
+        self.threads = Mutex(threads)
+        self.waits = Atomic(settings.isOffline)
+    }
+
+    /// Sets whether a live program waits for queue space, instead of losing ticks, while it makes up for missed ticks.
+    package func setWaits(_ waits: Bool) {
+        self.waits.store(waits || self.settings.isOffline, ordering: .relaxed)
+        self.grace.store(waits ? 0 : self.canvases.capacity, ordering: .relaxed)
+    }
+
+    private var isWaiting: Bool {
+        if self.waits.load(ordering: .relaxed) { return true }
+        guard self.grace.load(ordering: .relaxed) > 0 else { return false }
+        if self.canvases.count <= self.canvases.capacity / 2 { self.grace.store(0, ordering: .relaxed) }
+        return self.grace.subtract(1, ordering: .relaxed).newValue >= 0
+    }
+
+    /// Starts the threads and waits until every encoder is open.
+    ///
+    /// - Throws: The first ``MediaError`` of any thread; all threads have ended then.
+    package static func open(rungs: [EncodedRendition], settings: Settings, output: Output) throws(MediaError)
+        -> EncodingStage
+    {
+        let depth = settings.isOffline ? self.offlineDepth : self.liveDepth
+        let batch = settings.isOffline ? depth : 1
+        let canvases = BoundedQueue<Ticked>(
+            capacity: settings.isOffline ? depth : settings.fps * self.liveSeconds, batch: batch)
+        let sounds = settings.audioBitrates.map { _ in
+            settings.isOffline
+                ? BoundedQueue<SoundBlock>(capacity: self.offlineSoundDepth, batch: self.offlineSoundBatch)
+                : BoundedQueue<SoundBlock>(capacity: 256)
+        }
+        let queues = rungs.map { _ in BoundedQueue<Ticked>(capacity: depth, batch: batch) }
+        let handover = Handover(to: output, isOffline: settings.isOffline)
+        let coded = handover.output
+        var threads: [StageThread] = []
+        let control = EncoderControl(tracks: rungs.count)
+        let births = (0..<rungs.count + sounds.count + 1).map { _ in StartupResult() }
+        for (index, rung) in rungs.enumerated() {
+            let (queue, birth) = (queues[index], births[index])
+            threads.append(
+                StageThread("enc-\(rung.name)") {
+                    RenditionWorker(track: index, rung: rung, settings: settings, output: coded, control: control).run(
+                        queue, birth)
+                })
+        }
+        for (index, bitrate) in settings.audioBitrates.enumerated() {
+            let (queue, birth, track) = (sounds[index], births[rungs.count + index], rungs.count + index)
+            threads.append(
+                StageThread(index == 0 ? "enc-audio" : "enc-audio\(index)") {
+                    SoundWorker(track: track, bitrate: bitrate, settings: settings, output: coded).run(queue, birth)
+                })
+        }
+        threads.append(
+            StageThread("scale") { [birth = births[rungs.count + sounds.count]] in
+                ScaleWorker(rungs: rungs, settings: settings, output: coded, control: control).run(
+                    canvases, queues, birth)
+            })
+        threads.append(StageThread("handover", keepsTime: !settings.isOffline) { handover.run() })
+        var parameters: [CodecParameters] = []
+        var failure: MediaError?
+        for birth in births {
+            switch birth.wait() {
+            case .success(let value): if let value { parameters.append(value) }
+            case .failure(let error): failure = failure ?? error
+            }
+        }
+        if let failure {
+            canvases.close()
+            for queue in sounds { queue.close() }
+            for queue in queues { queue.close() }
+            self.join(threads, handover)
+            throw failure
+        }
+        return EncodingStage(
+            rungs: rungs, parameters: parameters, settings: settings, canvases: canvases, sounds: sounds,
+            handover: handover, threads: threads, control: control)
+    }
+
+    /// Waits for the encoders, then for their packets to be passed on.
+    private static func join(_ threads: [StageThread], _ handover: Handover) {
+        for thread in threads.dropLast() { thread.join() }
+        handover.close()
+        threads.last?.join()
+    }
+
+    /// Adds one canvas. Live, it never blocks except after ``setWaits(_:)``.
+    ///
+    /// - Returns: `false` if the queue is full: the tick is lost.
+    package func put(_ picture: Picture, tick: Int64, step: TickPlan? = nil) -> Bool {
+        let ticked = Ticked(picture: picture, tick: tick, step: step)
+        return self.isWaiting ? self.canvases.put(ticked) : self.canvases.offer(ticked)
+    }
+
+    /// Adds 1,024 pairs of interleaved stereo, the first at `position`.
+    package func put(sound samples: [Float], position: Int64) {
+        let block = SoundBlock(samples: samples, position: position)
+        let waits = self.waits.load(ordering: .relaxed)
+        for queue in self.sounds { if waits { queue.put(block) } else { _ = queue.offer(block) } }
+    }
+
+    /// Flushes every encoder and returns when the last packet was passed on. No more input may follow.
+    package func finish() {
+        self.canvases.close()
+        for queue in self.sounds { queue.close() }
+        let threads = self.threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        Self.join(threads, self.handover)
+    }
+
+    /// Whether a rendition can change to other bit rates while it runs, which requires that its parameter sets, and
+    /// thus its initialization segment, stay the same. The parameter sets contain a level, which depends on the peak
+    /// bit rate and the buffer size.
+    ///
+    /// Opens an encoder with the rates and closes it again; must not be called on one of the ladder's threads.
+    ///
+    /// - Throws: The error of libx264 if it rejects the rates.
+    package func takes(_ rates: BitRates, track: Int) throws(MediaError) -> Bool {
+        guard self.rungs.indices.contains(track), self.parameters.indices.contains(track) else { return false }
+        var settings = self.rungs[track].settings
+        settings.rates = rates
+        let encoder = try self.settings.encoders.video(settings, "encode[\(self.rungs[track].name)]")
+        return encoder.parameterSets == self.parameters[track].configuration
+    }
+
+    /// Number of canvases waiting to be scaled: how far the encoders are behind.
+    package var backlog: Int { self.canvases.count }
+}
+
+/// Passes the result of a stage thread's startup to the thread that started it.
+final class StartupResult: Sendable {
+    private let result = Mutex<Result<CodecParameters?, MediaError>?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    func report(_ result: Result<CodecParameters?, MediaError>) {
+        self.result.withLock { $0 = result }
+        self.done.signal()
+    }
+
+    func wait() -> Result<CodecParameters?, MediaError> {
+        self.done.wait()
+        return self.result.withLock { $0 }
+            ?? .failure(MediaError(.internal, "an encoder thread did not start", at: "ladder", fix: "report this"))
+    }
+}

@@ -1,0 +1,51 @@
+import LibAV
+import MediaTypes
+import Threading
+
+/// Queue between the encoders and the packagers: the encoder threads only encode, and one thread behind them cuts,
+/// lists and publishes. Keeps the order of each track.
+struct Handover: Sendable {
+    private enum Word: Sendable {
+        case packet(track: Int, CodedPacket)
+        case configuration(track: Int, EncodingStage.Reconfiguration)
+        case finished(track: Int)
+    }
+
+    /// Queue capacity. Live: three seconds of five renditions. Offline: a small queue, with batches that let the thread
+    /// process several items in a row.
+    private static let liveDepth = 1_024
+    private static let offlineDepth = 64
+    private static let offlineBatch = 8
+
+    private let words: BoundedQueue<Word>
+    private let target: EncodingStage.Output
+
+    init(to target: EncodingStage.Output, isOffline: Bool) {
+        self.target = target
+        self.words = BoundedQueue(
+            capacity: isOffline ? Self.offlineDepth : Self.liveDepth, batch: isOffline ? Self.offlineBatch : 1)
+    }
+
+    /// The output for the encoders, instead of the target. They wait if the target is slow.
+    var output: EncodingStage.Output {
+        var output = self.target
+        output.packet = { [words = self.words] in words.put(.packet(track: $0, $1)) }
+        output.configuration = { [words = self.words] in words.put(.configuration(track: $0, $1)) }
+        output.finished = { [words = self.words] in words.put(.finished(track: $0)) }
+        return output
+    }
+
+    /// Runs until ``close()`` has been called and everything has been passed on.
+    func run() {
+        while let word = self.words.take() {
+            switch word {
+            case .packet(let track, let packet): self.target.packet(track, packet)
+            case .configuration(let track, let change): self.target.configuration(track, change)
+            case .finished(let track): self.target.finished(track)
+            }
+        }
+    }
+
+    /// Ends ``run()`` once the queue is empty; nothing may be added after this.
+    func close() { self.words.close() }
+}

@@ -1,0 +1,280 @@
+import LibAV
+import MediaKernels
+import MediaTypes
+import Threading
+
+/// The thread that scales each canvas to every size.
+struct ScaleWorker {
+    let rungs: [EncodedRendition]
+    let settings: EncodingStage.Settings
+    let output: EncodingStage.Output
+    let control: EncoderControl
+
+    func run(
+        _ canvases: BoundedQueue<EncodingStage.Ticked>, _ queues: [BoundedQueue<EncodingStage.Ticked>],
+        _ birth: StartupResult
+    ) {
+        defer { for queue in queues { queue.close() } }
+        // A few graphs at most: one for each canvas size, and for each color signaling: a canvas that is only the
+        // background is signaled, one that comes directly from a source may not be.
+        var graphs: [Key: FilterGraph] = [:]
+        let tables = RenditionSchedule(self.rungs)
+        var input: [Picture] = []
+        // A repeated canvas has already been scaled.
+        var made: [[Int]: (canvas: Picture, pictures: [Picture])] = [:]
+        var passingBefore: Int?
+        var memoryLook = PoolCheckTimer(every: self.settings.fps * 60)
+        if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
+        birth.report(.success(nil))
+        while let canvas = canvases.take() {
+            do throws(MediaError) {
+                let pass = canvas.step?.pass
+                if let pass, queues.indices.contains(pass.track) { queues[pass.track].put(canvas) }
+                let passing = pass?.isLast == true ? nil : pass?.track
+                if passing != passingBefore {
+                    // The scaled frames of before passthrough began or ended are outdated and must not be held.
+                    made.removeAll()
+                    passingBefore = passing
+                }
+                let takers = tables.takers(of: canvas.tick, passing: passing)
+                guard !takers.isEmpty else { continue }
+                if let made = made[takers],
+                    made.canvas === canvas.picture
+                        || self.control.holds(canvas.tick) && made.canvas.format == canvas.picture.format
+                {
+                    Self.hand(made.pictures, to: takers, canvas, queues)
+                    continue
+                }
+                let key = Key(format: canvas.picture.format, takers: takers)
+                let graph: FilterGraph
+                if let open = graphs[key] {
+                    graph = open
+                } else {
+                    if graphs.count >= 8 { graphs.removeAll() }
+                    graph = try self.open(for: key)
+                    graphs[key] = graph
+                }
+                input.removeAll(keepingCapacity: true)
+                input.append(canvas.picture)
+                var pictures = made.removeValue(forKey: takers)?.pictures ?? []
+                try graph.run(input, pts: canvas.tick, into: &pictures)
+                made[takers] = (canvas.picture, pictures)
+                Self.hand(pictures, to: takers, canvas, queues)
+                if memoryLook.isDue() {
+                    // An oversized graph would keep the memory of a temporary backlog; it is opened anew for the next
+                    // canvas.
+                    graphs = graphs.filter { !$0.value.isOversized() }
+                }
+            } catch {
+                self.output.failed(error)
+                // No canvases are taken any more; an offline program must not wait for queue space.
+                canvases.close()
+                return
+            }
+        }
+    }
+
+    private static func hand(
+        _ pictures: [Picture], to takers: [Int], _ canvas: EncodingStage.Ticked,
+        _ queues: [BoundedQueue<EncodingStage.Ticked>]
+    ) {
+        let step = canvas.step.map { TickPlan(gop: $0.gop) }
+        for (index, picture) in zip(takers, pictures) {
+            queues[index].put(EncodingStage.Ticked(picture: picture, tick: canvas.tick, step: step))
+        }
+    }
+
+    /// Key of a graph: renditions at half the frame rate are scaled only at every second tick.
+    private struct Key: Hashable {
+        var format: PictureFormat
+        /// Indices of the renditions that have a frame, in order.
+        var takers: [Int]
+    }
+
+    private func open(for key: Key) throws(MediaError) -> FilterGraph {
+        let format = key.format
+        let text = LadderGraph(
+            sizes: key.takers.map { self.rungs[$0] }.map { $0.size(ofCanvas: format, declared: self.settings) },
+            width: format.width,
+            height: format.height)
+        return try FilterGraph.open(
+            text.text, inputs: [FilterGraph.Input(label: LadderGraph.input, format: format)], outputs: text.outputs,
+            fps: self.settings.fps, place: "scale")
+    }
+}
+
+/// The thread of one rendition's encoder.
+struct RenditionWorker {
+    let track: Int
+    let rung: EncodedRendition
+    let settings: EncodingStage.Settings
+    let output: EncodingStage.Output
+    let control: EncoderControl
+
+    func run(_ queue: BoundedQueue<EncodingStage.Ticked>, _ birth: StartupResult) {
+        defer { self.output.finished(self.track) }
+        SchedulerSlice(isOffline: self.settings.isOffline).requestForThisThread()
+        var encoder: RenditionEncoder
+        do {
+            encoder = try RenditionEncoder.open(
+                self.rung, by: self.settings.encoders, partFrames: self.settings.partFrames)
+        } catch {
+            birth.report(.failure(error))
+            return
+        }
+        let first = encoder.parameters
+        birth.report(.success(first))
+        var last: Picture?
+        var isPassing = false
+        /// The initialization of the passthrough stream, which contains the encoder's parameter sets too.
+        var initialization: CodecParameters?
+        do {
+            while var ticked = queue.take() {
+                if let pass = ticked.step?.pass {
+                    if let stream = pass.stream {
+                        // The frames inside the encoder belong before the passthrough.
+                        if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
+                        isPassing = true
+                        initialization = stream.initialization
+                        self.output.configuration(self.track, Self.change(to: stream, at: ticked.tick))
+                    }
+                    self.control.entered(ticked.tick, track: self.track)
+                    self.output.entered(self.track, ticked.tick)
+                    for packet in pass.packets { self.output.packet(self.track, packet) }
+                    last = nil
+                    continue
+                }
+                if let last, self.control.holds(ticked.tick), last.format == ticked.picture.format {
+                    ticked.picture = last
+                    try self.giveUp(&encoder, showing: last)
+                }
+                // Offline no frame is held; do not spend its memory.
+                if !self.settings.isOffline { last = ticked.picture }
+                let format = ticked.picture.format
+                if isPassing || format.width != encoder.settings.width || format.height != encoder.settings.height {
+                    if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
+                    try self.reopen(&encoder, at: ticked, after: isPassing, initialization: initialization, first)
+                    isPassing = false
+                }
+                try self.encode(ticked, &encoder)
+            }
+            if !isPassing { try encoder.finish { self.output.packet(self.track, $0) } }
+        } catch {
+            self.output.failed(error)
+            // Drain the queue, or the scaling thread would wait for this one forever.
+            queue.close()
+            while queue.take() != nil {}
+        }
+    }
+}
+
+extension RenditionWorker {
+    private static func change(to stream: TickPlan.Stream, at tick: Int64) -> EncodingStage.Reconfiguration {
+        EncodingStage.Reconfiguration(
+            parameters: stream.parameters, initialization: stream.initialization, width: stream.width,
+            height: stream.height, tick: tick, isPassed: true)
+    }
+
+    private func encode(_ ticked: EncodingStage.Ticked, _ encoder: inout RenditionEncoder) throws(MediaError) {
+        // The GOP grid is the room's: an IDR frame at every multiple of the GOP length, or at the next frame if that
+        // tick was lost.
+        let opening = self.settings.opening?.gop(ofFrame: ticked.tick)
+        let gop = ticked.step?.gop ?? opening?.number ?? ticked.tick / Int64(self.settings.gopFrames)
+        self.control.entered(ticked.tick, track: self.track)
+        self.output.entered(self.track, ticked.tick)
+        if encoder.begins(gop), let rates = self.control.rates(self.track) {
+            try encoder.exchange(rates) { self.output.packet(self.track, $0) }
+        }
+        if encoder.begins(gop) || encoder.isUnused, self.control.wantsSibling(self.track) != encoder.isCheap {
+            let isDone = try encoder.exchange { self.output.packet(self.track, $0) }
+            self.note(encoder, isDone)
+        }
+        let isAsked = self.control.takeKeyframeRequest(self.track)
+        // A cut can begin a GOP at any tick.
+        let first = ticked.step == nil ? opening?.first ?? gop * Int64(self.settings.gopFrames) : nil
+        try encoder.encode(ticked.picture, tick: ticked.tick, gop: gop, first: first, isKey: isAsked) {
+            self.output.packet(self.track, $0)
+        }
+    }
+
+    /// While frames are held, the exchange need not wait for the grid's next IDR frame, nor for the frames inside the
+    /// encoder.
+    private func giveUp(_ encoder: inout RenditionEncoder, showing held: Picture) throws(MediaError) {
+        guard !encoder.isCheap, self.control.wantsSibling(self.track) else { return }
+        let isDone = try encoder.giveUp(showing: held) { self.output.packet(self.track, $0) }
+        self.note(encoder, isDone)
+    }
+
+    private func note(_ encoder: RenditionEncoder, _ isDone: Bool) {
+        if isDone {
+            self.control.note(self.track, isCheap: encoder.isCheap)
+        } else {
+            self.control.refuse(self.track)
+        }
+    }
+
+    private func reopen(
+        _ encoder: inout RenditionEncoder, at ticked: EncodingStage.Ticked, after wasPassing: Bool,
+        initialization: CodecParameters?, _ first: CodecParameters
+    ) throws(MediaError) {
+        try encoder.reopen(ticked.picture.format, rates: self.control.rates(self.track))
+        self.control.note(self.track, isCheap: false)
+        self.output.configuration(
+            self.track,
+            EncodingStage.Reconfiguration(
+                parameters: encoder.parameters,
+                // With another canvas size or level, the parameter sets differ from those in the initialization.
+                initialization: encoder.parameters == first ? initialization : nil, width: encoder.settings.width,
+                height: encoder.settings.height,
+                tick: ticked.tick, isPassed: wasPassing ? false : nil))
+    }
+}
+
+/// The thread of one audio encoder.
+struct SoundWorker {
+    let track: Int
+    /// In bits per second.
+    let bitrate: Int
+    let settings: EncodingStage.Settings
+    let output: EncodingStage.Output
+
+    func run(_ queue: BoundedQueue<EncodingStage.SoundBlock>, _ birth: StartupResult) {
+        defer { self.output.finished(self.track) }
+        if self.settings.isOffline { SchedulerSlice.offline.requestForThisThread() }
+        let encoder: any BlockEncoder
+        do {
+            encoder = try self.settings.encoders.audio(self.settings.sampleRate, self.bitrate, "encode[audio]")
+        } catch {
+            birth.report(.failure(error))
+            return
+        }
+        birth.report(.success(CodecParameters(codec: .aac, configuration: encoder.configuration)))
+        var expected: Int64?
+        var first: Int64?
+        do {
+            while let block = queue.take() {
+                // Replace a lost block by silence: AAC frames must follow each other without a gap.
+                while let next = expected, next < block.position {
+                    let silence = [Float](repeating: 0, count: block.samples.count)
+                    try encoder.encode(silence[...], pts: next) { self.hand($0, from: first) }
+                    expected = next + Int64(AudioEncoder.frameLength)
+                }
+                if first == nil { first = block.position }
+                try encoder.encode(block.samples[...], pts: block.position) { self.hand($0, from: first) }
+                expected = block.position + Int64(AudioEncoder.frameLength)
+            }
+            try encoder.finish { self.hand($0, from: first) }
+        } catch {
+            self.output.failed(error)
+            queue.close()
+            while queue.take() != nil {}
+        }
+    }
+
+    /// The encoder's first packet contains only its priming, before the first sample; it is left out, so that players
+    /// start at the sample.
+    private func hand(_ packet: CodedPacket, from first: Int64?) {
+        guard let first, packet.pts >= first else { return }
+        self.output.packet(self.track, packet)
+    }
+}

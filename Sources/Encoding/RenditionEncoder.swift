@@ -1,0 +1,174 @@
+import LibAV
+import MediaTypes
+
+/// The encoder of one rendition, or the cheaper one (the sibling) that replaces it on an overloaded machine. Used on
+/// one thread.
+///
+/// States: full → cheap, at an IDR frame of the grid (``exchange(_:)``) or at once (``giveUp(showing:_:)``) → full
+/// again, at an IDR frame of the grid. Both use the same initialization segment, byte for byte. A change of bit rates
+/// is an exchange for another encoder in the same state (``exchange(_:_:)``): libx264 cannot change its average bit
+/// rate after it was opened.
+struct RenditionEncoder {
+    private struct Inside {
+        var tick: Int64
+        var gop: Int64
+        /// First tick of the GOP.
+        var first: Int64
+    }
+
+    private let rung: EncodedRendition
+    private let encoders: LadderEncoders
+    /// With the size of the current frames.
+    private(set) var settings: VideoEncoderSettings
+    private var encoder: any FrameEncoder
+    /// The sibling is in use.
+    private(set) var isCheap = false
+    /// Bit rates for which no encoder with the same parameter sets exists at this frame size.
+    private var unfitRates: BitRates?
+    /// GOP of the newest frame; `nil`: the next frame is an IDR frame whatever its GOP.
+    private var gop: Int64?
+    /// See ``EncodingStage/Settings/partFrames``.
+    private let partFrames: Int64?
+    /// GOP of the newest frame in the grid, and its first tick.
+    private var grid: (gop: Int64, first: Int64)?
+    /// Frames inside the encoder for which no packet, nor one of a later frame, was output. In order.
+    private var inside: [Inside] = []
+    /// The newest tick for which a packet was output.
+    private var newest = Int64.min
+
+    private var place: String { "encode[\(self.rung.name)]" }
+
+    /// - Throws: The error of libx264.
+    ///
+    /// - Parameter partFrames: See ``EncodingStage/Settings/partFrames``.
+    static func open(
+        _ rung: EncodedRendition, by encoders: LadderEncoders, partFrames: Int?
+    ) throws(MediaError) -> RenditionEncoder {
+        let encoder = try encoders.video(rung.settings, "encode[\(rung.name)]")
+        return RenditionEncoder(rung: rung, encoders: encoders, encoder: encoder, partFrames: partFrames)
+    }
+
+    private init(rung: EncodedRendition, encoders: LadderEncoders, encoder: any FrameEncoder, partFrames: Int?) {
+        self.encoders = encoders
+        self.partFrames = partFrames.map { Int64(max(1, $0)) }
+        self.rung = rung
+        self.settings = rung.settings
+        self.encoder = encoder
+        self.inside.reserveCapacity(128)
+    }
+
+    var parameters: CodecParameters { CodecParameters(codec: .h264, configuration: self.encoder.parameterSets) }
+
+    /// Whether a frame of that GOP is an IDR frame of the grid that follows other frames.
+    func begins(_ gop: Int64) -> Bool { self.gop.map { $0 != gop } ?? false }
+
+    /// The encoder has had no frame yet, so that its replacement need not wait for the grid.
+    var isUnused: Bool { self.inside.isEmpty && self.newest == .min }
+
+    /// Continues with frames of another size, or after passthrough. Frames inside the encoder are lost unless
+    /// ``finish(_:)`` was called before.
+    ///
+    /// - Parameter rates: `nil`: unchanged.
+    mutating func reopen(_ format: PictureFormat, rates: BitRates?) throws(MediaError) {
+        if let rates { self.settings.rates = rates }
+        self.unfitRates = nil
+        (self.settings.width, self.settings.height) = (format.width, format.height)
+        self.take(try self.encoders.video(self.settings, self.place), isCheap: false)
+        self.gop = nil
+    }
+
+    /// Encodes a frame.
+    ///
+    /// - Parameters:
+    ///   - tick: A tick at which the rendition has a frame; increasing.
+    ///   - first: First tick of the GOP; `nil`: the tick of its first frame.
+    ///   - isKey: Make it an IDR frame even if it does not begin a GOP of the grid.
+    mutating func encode(
+        _ picture: Picture, tick: Int64, gop: Int64, first: Int64? = nil, isKey: Bool = false,
+        _ body: (CodedPacket) -> Void
+    ) throws(MediaError) {
+        let step = Int64(self.rung.frameStep)
+        let begin = first ?? self.grid.flatMap { $0.gop == gop ? $0.first : nil } ?? tick
+        self.grid = (gop, begin)
+        self.inside.append(Inside(tick: tick, gop: gop, first: begin))
+        let next = tick + step - begin
+        let endsPart = self.settings.bFrames > 0 && self.partFrames.map { next % $0 < step } ?? false
+        var newest = self.newest
+        try self.encoder.encode(
+            picture, pts: tick / step, forceIDR: isKey || gop != self.gop, forceP: endsPart
+        ) { packet in
+            newest = max(newest, packet.pts / VideoEncoder.ticksPerPicture * step)
+            body(packet)
+        }
+        self.newest = newest
+        self.gop = gop
+        let known = self.inside.firstIndex { $0.tick > newest } ?? self.inside.count
+        self.inside.removeFirst(known)
+    }
+
+    /// Outputs all frames inside the encoder. After this, only ``reopen(_:rates:)`` makes it usable again.
+    mutating func finish(_ body: (CodedPacket) -> Void) throws(MediaError) {
+        try self.encoder.finish(body)
+        self.inside.removeAll(keepingCapacity: true)
+    }
+
+    /// Replaces the encoder from the next frame on, which is an IDR frame; the frames inside it are output first.
+    ///
+    /// - Returns: `false` if no encoder with the same parameter sets exists; nothing has changed then.
+    mutating func exchange(_ body: (CodedPacket) -> Void) throws(MediaError) -> Bool {
+        guard let other = self.replacement(isCheap: !self.isCheap) else { return false }
+        try self.encoder.finish(body)
+        self.take(other, isCheap: !self.isCheap)
+        return true
+    }
+
+    /// Replaces the encoder by one with other bit rates from the next frame on, which is an IDR frame; the frames
+    /// inside it are output first.
+    ///
+    /// If the new encoder's parameter sets differ, as is possible while the canvas has another size, the rates take
+    /// effect at the next ``reopen(_:rates:)``.
+    mutating func exchange(_ rates: BitRates, _ body: (CodedPacket) -> Void) throws(MediaError) {
+        guard rates != self.settings.rates, rates != self.unfitRates else { return }
+        let before = self.settings.rates
+        self.settings.rates = rates
+        guard let other = self.replacement(isCheap: self.isCheap) else {
+            // Encoders opened from now on must match the parameter sets in use.
+            (self.settings.rates, self.unfitRates) = (before, rates)
+            return
+        }
+        try self.encoder.finish(body)
+        self.take(other, isCheap: self.isCheap)
+    }
+
+    /// Switches to the sibling at once and discards the frames inside the encoder, which would still be analyzed and
+    /// encoded at full cost. `held` is encoded for their ticks instead, beginning with an IDR frame, which costs almost
+    /// nothing; so every tick still has its packet. Only reordered frames whose successor was output already may be
+    /// left out; the frame before them is then shown longer.
+    ///
+    /// - Returns: `false` if no encoder with the same parameter sets exists; nothing has changed then.
+    mutating func giveUp(showing held: Picture, _ body: (CodedPacket) -> Void) throws(MediaError) -> Bool {
+        guard !self.isCheap, let other = self.replacement(isCheap: true) else { return false }
+        let left = self.inside
+        self.take(other, isCheap: true)
+        self.gop = nil
+        for picture in left {
+            try self.encode(held, tick: picture.tick, gop: picture.gop, first: picture.first, body)
+        }
+        return true
+    }
+
+    private mutating func take(_ encoder: any FrameEncoder, isCheap: Bool) {
+        self.encoder = encoder
+        self.isCheap = isCheap
+        self.inside.removeAll(keepingCapacity: true)
+    }
+
+    /// Opens an encoder whose packets fit the current initialization segment; `nil` if there is none.
+    private func replacement(isCheap: Bool) -> (any FrameEncoder)? {
+        guard let wanted = isCheap ? self.settings.sibling : self.settings,
+            let other = try? self.encoders.video(wanted, self.place),
+            other.parameterSets == self.encoder.parameterSets
+        else { return nil }
+        return other
+    }
+}

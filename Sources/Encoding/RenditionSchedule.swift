@@ -1,0 +1,28 @@
+/// Precomputed lists of the renditions that have a frame at a tick: those at half the room's frame rate have every
+/// second one, and one in passthrough has none.
+struct RenditionSchedule {
+    /// By the rendition in passthrough (none first), then by the tick within the period.
+    private let tables: [[[Int]]]
+    private let period: Int64
+
+    init(_ rungs: [EncodedRendition]) {
+        let period = Set(rungs.map(\.frameStep)).reduce(1, *)
+        self.period = Int64(period)
+        let passing: [Int?] = [nil] + rungs.indices.map { $0 }
+        self.tables = passing.map { passing in
+            (0..<period).map { tick in rungs.indices.filter { $0 != passing && rungs[$0].takes(Int64(tick)) } }
+        }
+    }
+
+    /// Indices of the renditions, in order.
+    ///
+    /// - Parameters:
+    ///   - tick: 0 or more.
+    ///   - passing: Index of the rendition in passthrough.
+    func takers(of tick: Int64, passing: Int?) -> [Int] {
+        let row = passing.map { $0 + 1 } ?? 0
+        let column = Int(tick % self.period)
+        guard self.tables.indices.contains(row), self.tables[row].indices.contains(column) else { return [] }
+        return self.tables[row][column]
+    }
+}

@@ -1,0 +1,85 @@
+/// Metadata for one frame of the program, to be carried in every rendition.
+package struct FrameMetadata: Sendable, Hashable {
+    /// Frame number, counted from the room's origin.
+    package let frame: Int64
+    /// Timed metadata for the fragment that contains the frame.
+    package let message: EventMessage
+    /// Text for the coded frame's SEI; `nil` if frames carry none.
+    package let userData: String?
+
+    package init(frame: Int64, message: EventMessage, userData: String? = nil) {
+        self.frame = frame
+        self.message = message
+        self.userData = userData
+    }
+}
+
+/// The cues of one track that its media has not reached yet.
+///
+/// Invariants: (1) each cue is sent once; (2) with the part and the frame it belongs to, or with the next ones if those
+/// are already sent.
+package struct PendingFrameMetadata: Sendable {
+    /// Cues that may wait; beyond that the oldest are dropped.
+    private static let mostWaiting = 1_024
+    /// The most frames that H.264 reorders (§A.3.1, `MaxDpbFrames`).
+    private static let deepestReorder: Int64 = 16
+
+    private var messages: [(frame: Int64, message: EventMessage)] = []
+    private var texts: [(frame: Int64, text: String)] = []
+    package var plan: UserDataPlan?
+
+    package init() {}
+
+    /// - Parameter hasMessages: Whether the track's fragments carry timed metadata.
+    package mutating func add(_ cue: FrameMetadata, hasMessages: Bool) {
+        if hasMessages {
+            let place = self.messages.firstIndex { $0.frame > cue.frame } ?? self.messages.endIndex
+            self.messages.insert((cue.frame, cue.message), at: place)
+            if self.messages.count > Self.mostWaiting { self.messages.removeFirst() }
+        }
+        if let text = cue.userData, self.plan != nil {
+            let place = self.texts.firstIndex { $0.frame > cue.frame } ?? self.texts.endIndex
+            self.texts.insert((cue.frame, text), at: place)
+            if self.texts.count > Self.mostWaiting { self.texts.removeFirst() }
+        }
+    }
+
+    /// Drops everything that no frame from `frame` on needs, given the deepest reordering.
+    mutating func forget(before frame: Int64, step: Int64) {
+        let oldest = frame - Self.deepestReorder * step
+        self.texts.removeAll { $0.frame < oldest }
+        self.plan?.forget(before: oldest)
+    }
+
+    /// Removes and returns the messages of a part.
+    ///
+    /// - Parameter isBefore: Whether a frame is before the part's end.
+    mutating func takeMessages(_ isBefore: (Int64) -> Bool) -> [EventMessage] {
+        guard !self.messages.isEmpty else { return [] }
+        let count = self.messages.firstIndex { !isBefore($0.frame) } ?? self.messages.count
+        defer { self.messages.removeFirst(count) }
+        return self.messages.prefix(count).map(\.message)
+    }
+
+    /// Removes and returns the NAL units of a frame; call it in decoding order.
+    ///
+    /// - Parameter step: Program frames from one frame of the track to the next.
+    package mutating func takeUnits(at frame: Int64, isKey: Bool, step: Int64) -> [[UInt8]] {
+        guard let plan = self.plan else { return [] }
+        let oldest = frame - Self.deepestReorder * step
+        var units: [[UInt8]] = []
+        if !self.texts.isEmpty {
+            self.texts.removeAll { cue in
+                let due = (cue.frame + step - 1) / step * step
+                guard due == frame || due < oldest else { return false }
+                units.append(plan.unit(at: frame, event: cue.text))
+                return true
+            }
+        }
+        if units.isEmpty, plan.isDue(at: frame, isKey: isKey, step: step) {
+            units.append(plan.unit(at: frame, event: nil))
+        }
+        if isKey { self.plan?.forget(before: oldest) }
+        return units
+    }
+}

@@ -1,0 +1,113 @@
+package import MediaTypes
+
+/// The start of every segment of a room: on the grid, until a segment is cut short.
+///
+/// After a cut, every slot begins one full segment length after the previous one; a room without cuts stays on the
+/// grid. No slot is longer than on the grid, so a cut never changes the values that must stay constant for players.
+package struct SegmentBoundaries: Sendable, Hashable {
+    private struct Cut: Sendable, Hashable {
+        var slot: Int64
+        var frame: Int64
+        /// A cut at an earlier frame replaces this one.
+        var isPlanned = false
+    }
+
+    /// Number of cuts that are remembered: three hours of segments of ten seconds, longer than any segment stays open.
+    private static let remembered = 1_024
+
+    package let grid: OutputGrid
+    /// Rising in slot and frame.
+    private var cuts: [Cut] = []
+
+    package init(grid: OutputGrid) { self.grid = grid }
+
+    /// Cuts the slot that contains the frame: the next slot begins with it.
+    ///
+    /// - Parameter frame: Not before any earlier cut.
+    /// - Returns: The slot that begins with the frame; `nil` for a frame in the past.
+    @discardableResult
+    package mutating func cut(at frame: Int64) -> Int64? {
+        self.cuts.removeAll { $0.isPlanned && $0.frame > frame }
+        return self.add(frame, isPlanned: false)
+    }
+
+    /// Plans cuts at these frames. A ``cut(at:)`` at an earlier frame discards them.
+    ///
+    /// - Parameter frames: Rising, and not before any earlier cut.
+    package mutating func plan(cuts frames: [Int64]) {
+        for frame in frames { self.add(frame, isPlanned: true) }
+    }
+
+    @discardableResult
+    private mutating func add(_ frame: Int64, isPlanned: Bool) -> Int64? {
+        guard frame >= 0, frame < OutputGrid.lastTick / OutputGrid.ticksPerFrame,
+            self.cuts.last.map({ frame >= $0.frame }) ?? true
+        else { return nil }
+        let slot = self.slot(ofFrame: frame)
+        guard self.firstFrame(ofSlot: slot) < frame else { return slot }
+        self.cuts.append(Cut(slot: slot + 1, frame: frame, isPlanned: isPlanned))
+        if self.cuts.count > Self.remembered { self.cuts.removeFirst() }
+        return slot + 1
+    }
+
+    private func lastCut(where isBefore: (Cut) -> Bool) -> Int? {
+        // Searched from the end: callers mostly ask for the newest ones.
+        self.cuts.lastIndex(where: isBefore)
+    }
+
+    /// The slot that contains a frame.
+    package func slot(ofFrame frame: Int64) -> Int64 {
+        let length = Int64(self.grid.segmentFrames)
+        guard let index = self.lastCut(where: { $0.frame <= frame }) else { return max(0, frame) / length }
+        return self.cuts[index].slot + (frame - self.cuts[index].frame) / length
+    }
+
+    /// First frame of the slot.
+    package func firstFrame(ofSlot slot: Int64) -> Int64 {
+        let length = Int64(self.grid.segmentFrames)
+        let index = self.lastCut(where: { $0.slot <= slot })
+        let frame = index.map { self.cuts[$0].frame + (slot - self.cuts[$0].slot) * length } ?? slot * length
+        let next = index.map { $0 + 1 } ?? 0
+        return self.cuts.indices.contains(next) ? min(frame, self.cuts[next].frame) : frame
+    }
+
+    /// Frames of the slot, as far as its end is known.
+    package func frames(ofSlot slot: Int64) -> Range<Int64> {
+        let first = self.firstFrame(ofSlot: slot)
+        return first..<max(first, self.firstFrame(ofSlot: slot + 1))
+    }
+
+    /// First frame of the part; if a cut has removed the part entirely, the first frame of the next slot.
+    package func firstFrame(ofPart part: Int64) -> Int64 {
+        let slot = self.grid.slot(ofPart: part)
+        let ahead = (part - slot * Int64(self.grid.partsPerSegment)) * Int64(self.grid.partFrames)
+        return min(self.firstFrame(ofSlot: slot) + ahead, self.firstFrame(ofSlot: slot + 1))
+    }
+
+    /// Number of the part that contains the instant; see ``OutputGrid/part(at:of:)``.
+    package func part(at ticks: Int64, of kind: TrackKind) -> Int64 {
+        guard !self.cuts.isEmpty else { return self.grid.part(at: ticks, of: kind) }
+        let frame =
+            switch kind {
+            case .video: TimeMath.scale(ticks, by: 1, over: OutputGrid.ticksPerFrame, rounding: .down)
+            case .audio:
+                TimeMath.scale(ticks, by: Int64(self.grid.fps), over: Int64(self.grid.sampleRate), rounding: .down)
+            }
+        let slot = self.slot(ofFrame: frame)
+        let index = max(0, frame - self.firstFrame(ofSlot: slot)) / Int64(self.grid.partFrames)
+        return slot * Int64(self.grid.partsPerSegment) + min(index, Int64(self.grid.partsPerSegment) - 1)
+    }
+
+    /// The first tick of the part; see ``OutputGrid/startOfPart(_:of:)``.
+    package func startOfPart(_ part: Int64, of kind: TrackKind) -> Int64 {
+        guard !self.cuts.isEmpty else { return self.grid.startOfPart(part, of: kind) }
+        return self.grid.ticks(ofFrame: self.firstFrame(ofPart: part), kind)
+    }
+
+    /// The next part that exists, in this slot or the next.
+    package func partAfter(_ part: Int64) -> Int64 {
+        guard !self.cuts.isEmpty else { return part + 1 }
+        let next = (self.grid.slot(ofPart: part) + 1) * Int64(self.grid.partsPerSegment)
+        return self.firstFrame(ofPart: part + 1) >= self.firstFrame(ofPart: next) ? next : part + 1
+    }
+}

@@ -1,0 +1,28 @@
+/// How long a publisher's received bytes may wait in the socket, in nanoseconds, so that more of them are read at once.
+package struct ReadDelayLimits: Sendable, Hashable {
+    /// For a source that a viewer sees or hears, or will within a second. The wait can be one ``ReadTimer/interval``
+    /// longer. It must be shorter than the source's jitter buffer, or the data arrives too late. 0: nothing waits.
+    package var usual: Int64
+    /// Maximum for a source that no viewer sees or hears. If not more than ``usual``, then ``usual`` applies.
+    package var away: Int64
+
+    package init(usual: Int64, away: Int64) {
+        self.usual = max(0, usual)
+        self.away = max(0, away)
+    }
+
+    /// Derives both values from the jitter buffer.
+    ///
+    /// A source on air may wait for a fifth of the jitter buffer; the rest is for the network, and a gap in the stream
+    /// can still be told from a wait. A source that is away may wait for a quarter of a second, or less with a short
+    /// jitter buffer. When it comes on air it is read at the next turn, and its scene waits for a tenth of a second.
+    /// The wait in the socket does not count as network delay; see ``ArrivalEstimate``. A longer wait saves little.
+    ///
+    /// - Parameter jitterBuffer: In nanoseconds.
+    package init(jitterBuffer: Int64) {
+        let known = max(0, min(200_000_000, jitterBuffer))
+        self.init(usual: known / 5, away: known / 4 * 5)
+    }
+
+    package static let usual = ReadDelayLimits(jitterBuffer: 200_000_000)
+}

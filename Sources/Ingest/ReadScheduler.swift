@@ -1,0 +1,157 @@
+/// Decides when a publisher's socket is read: not for every packet, but when there is enough to do.
+///
+/// The cost of ingest is wake-ups and system calls, not bytes. So the kernel reports a socket as readable only when it
+/// holds as many bytes as the publisher sends in a short time (the mark, `SO_RCVLOWAT`). A video frame is then read at
+/// once, together with the audio before it. Fewer bytes are read when they have waited for the patience.
+///
+/// A source is *away* if no viewer sees or hears it. It is read on the timer instead, at its own turns of the grid, as
+/// seldom as its patience and the size of a read allow, because each read costs the same whatever it brings. Its mark
+/// is so high that only a publisher that sends much more than before reaches it. Linux makes the receive window large
+/// enough for the mark, so no publisher is blocked by a full window.
+///
+/// Pure. Invariants: (1) while the source is not away, the mark is never more than what the message in progress still
+/// lacks, so the end of a frame never waits; (2) after ``told()``, the socket reports anything that arrives at once;
+/// (3) nothing waits for longer than the patience plus one turn, or the patience alone if the source is away; (4) a
+/// source that is away and had nothing at its turn is checked at every turn until something arrives, so that its
+/// silence is measured exactly.
+package struct ReadScheduler: Sendable {
+    /// What to do at one turn of the grid.
+    package enum Turn: Sendable, Hashable {
+        case nothing
+        /// Bytes have waited for long enough: the socket must report any data; call ``told()``.
+        case tell
+        /// Read what has arrived.
+        case read
+    }
+
+    /// Maximum number of bytes of one read.
+    package static let readBytes = 128 << 10
+    /// The highest mark of a source that is not away, and about the size of a read on the timer, in bytes. Half of
+    /// ``readBytes``, because a key frame is several times as large as the other frames.
+    package static let mostBytes = readBytes / 2
+    /// The mark of a source that is away, in bytes: four times the size of a read, which also makes the receive window
+    /// that large. It is constant, because to set it costs as much as a read.
+    ///
+    /// Spec: `tcp_set_rcvlowat` of Linux.
+    package static let distantBytes = 4 * mostBytes
+    /// Below this many bytes a mark saves nothing.
+    private static let leastBytes = 64
+    /// Time over which the publisher's rate is measured, in nanoseconds. The first one is longer, because the source's
+    /// timeline learns the network delay from the first arrivals. For a source that is away half as long is enough,
+    /// because it is read at every turn meanwhile.
+    private static let window: Int64 = 500_000_000
+    private static let firstWindow: Int64 = 2_000_000_000
+    private static let firstWindowAway: Int64 = 1_000_000_000
+
+    package let patience: ReadDelayLimits
+    /// The mark last returned: bytes that must be in the socket before it counts as readable.
+    package private(set) var mark = 1
+    /// No viewer sees or hears the source.
+    package private(set) var isAway = false
+    /// Number of the connection; it spreads the connections over the turns.
+    private let number: UInt
+    private let interval: Int64
+    /// The patience while away is at least one turn.
+    private let mayBeAway: Bool
+    /// While away, the source is read every `turns` turns; depends on its rate, at most ``mostTurns``.
+    private var turns: UInt
+    private let mostTurns: UInt
+    /// While away: read at the next turn of the grid.
+    private var isNext = false
+    private var usual = 1
+    private var began: Int64
+    private var bytes = 0
+    private var isFirst = true
+    private var lastRead: Int64
+
+    /// - Parameters:
+    ///   - number: Number of the connection; it spreads the connections over the turns.
+    ///   - interval: Nanoseconds between two turns.
+    package init(patience: ReadDelayLimits, number: Int, interval: Int64, now: Int64) {
+        let interval = max(1, interval)
+        let most = UInt(clamping: max(1, patience.away / interval))
+        self.patience = patience
+        self.number = number.magnitude
+        self.interval = interval
+        self.mayBeAway = patience.away > patience.usual && patience.away >= interval
+        self.mostTurns = most
+        self.turns = most
+        self.began = now
+        self.lastRead = now
+    }
+
+    /// Records a read.
+    ///
+    /// - Parameters:
+    ///   - missing: Bytes that the message in progress still lacks; 0 between two messages.
+    ///   - isAway: No viewer sees or hears the source.
+    /// - Returns: The mark to set; nil if it is set already.
+    package mutating func received(_ count: Int, missing: Int, isAway: Bool, now: Int64) -> Int? {
+        guard self.patience.usual > 0 else { return nil }
+        self.isAway = isAway && self.mayBeAway
+        // A full read may have left data in the socket.
+        self.isNext = count >= Self.readBytes
+        self.lastRead = now
+        self.bytes += count
+        let elapsed = now &- self.began
+        if elapsed >= self.span {
+            self.usual = Self.mark(bytes: self.bytes, in: elapsed, patience: self.patience.usual)
+            let inTurn = Self.amount(bytes: self.bytes, in: elapsed, patience: self.interval)
+            self.turns = min(self.mostTurns, UInt(max(1, Self.mostBytes / max(1, inTurn))))
+            self.isFirst = false
+            self.began = now
+            self.bytes = 0
+        }
+        if self.isAway { return self.set(Self.distantBytes) }
+        return self.set(missing > 0 ? min(self.usual, missing) : self.usual)
+    }
+
+    /// Returns what to do at a turn of the grid.
+    package func looked(turn: Int, now: @autoclosure () -> Int64) -> Turn {
+        if self.isAway {
+            let isDue = UInt(bitPattern: turn) % self.turns == self.number % self.turns
+            return isDue || self.isFirst || self.isNext ? .read : .nothing
+        }
+        return self.mark > 1 && now() &- self.lastRead >= self.patience.usual ? .tell : .nothing
+    }
+
+    /// Records that a read on the timer found no data.
+    package mutating func foundNothing() { self.isNext = true }
+
+    /// Lets the socket report any data from now on.
+    ///
+    /// - Returns: The mark to set; nil if it is set already.
+    package mutating func told() -> Int? { self.set(1) }
+
+    /// Records that the source is not away any more, whatever the last read said; then as ``told()``.
+    package mutating func cameBack() -> Int? {
+        self.isAway = false
+        return self.told()
+    }
+
+    /// Time over which the rate is measured at present, in nanoseconds.
+    private var span: Int64 {
+        if !self.isFirst { return Self.window }
+        return self.isAway ? Self.firstWindowAway : Self.firstWindow
+    }
+
+    private mutating func set(_ mark: Int) -> Int? {
+        guard mark != self.mark else { return nil }
+        self.mark = mark
+        return mark
+    }
+
+    /// The bytes that arrive in half of the patience: less than a frame at 50 fps or less, more than the audio between
+    /// two frames. Rounded down to a power of two, so that it seldom changes.
+    private static func mark(bytes: Int, in elapsed: Int64, patience: Int64) -> Int {
+        let amount = self.amount(bytes: bytes, in: elapsed, patience: patience / 2)
+        guard amount >= Self.leastBytes else { return 1 }
+        return min(Self.mostBytes, 1 << (Int.bitWidth - 1 - amount.leadingZeroBitCount))
+    }
+
+    /// Bytes that arrive in `patience`.
+    private static func amount(bytes: Int, in elapsed: Int64, patience: Int64) -> Int {
+        let wanted = Int64(clamping: bytes).multipliedReportingOverflow(by: patience)
+        return Int(clamping: wanted.overflow ? .max : wanted.partialValue / max(1, elapsed))
+    }
+}

@@ -1,8 +1,0 @@
-/// A source's items on program time: the coded form of what its decoder receives.
-package enum ProgramItem: Sendable {
-    case configuration(CodecParameters)
-    /// A coded frame and its presentation time, in nanoseconds of program time.
-    case picture(CodedPacket, pts: Int64)
-    /// The publication has ended.
-    case end
-}

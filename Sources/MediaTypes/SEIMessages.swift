@@ -1,0 +1,89 @@
+package import MediaKernels
+
+/// The messages of supplemental enhancement information (SEI) in an H.264 access unit, in order, read in place: most
+/// frames of many publishers have some, so nothing is copied or allocated.
+///
+/// The number of bytes read per unit is limited, and an incomplete message ends the reading of its unit.
+///
+/// Spec: ITU-T H.264 §7.3.2.3, §7.3.2.3.1.
+package struct SEIMessages: Sendable, Sequence, IteratorProtocol {
+    /// Maximum number of bytes read per NAL unit, including its header, and maximum number of messages per unit.
+    package static let unitLimit = 4096
+    package static let messageLimit = 16
+
+    package struct Message: Sendable {
+        /// `payloadType`.
+        package let type: Int
+        /// The complete payload.
+        package let payload: NALPayloadReader
+    }
+
+    private let memory: PacketMemory
+    private let end: Int
+    private let endsAtPicture: Bool
+    /// Offset of the next NAL unit's length.
+    private var place: Int
+    /// The rest of the current unit.
+    private var unit: NALPayloadReader?
+    /// Number of messages read from the current unit.
+    private var count = 0
+
+    /// - Parameters:
+    ///   - range: NAL units with four-byte lengths. Iteration ends at an empty unit, and at one that extends beyond the
+    ///     range.
+    ///   - endsAtPicture: Stop at the first slice.
+    package init(_ memory: PacketMemory, in range: Range<Int>, endsAtPicture: Bool = false) {
+        self.memory = memory
+        self.place = range.lowerBound
+        self.end = range.upperBound
+        self.endsAtPicture = endsAtPicture
+    }
+
+    package mutating func next() -> Message? {
+        while true {
+            if let message = self.nextOfUnit() { return message }
+            self.unit = nil
+            guard self.openUnit() else { return nil }
+        }
+    }
+
+    private mutating func nextOfUnit() -> Message? {
+        guard self.count < Self.messageLimit, var unit = self.unit else { return nil }
+        guard let type = Self.number(&unit), let size = Self.number(&unit) else { return nil }
+        let payload = unit.prefix(size)
+        guard unit.skip(size) else { return nil }
+        self.unit = unit
+        self.count += 1
+        return Message(type: type, payload: payload)
+    }
+
+    /// Advances to the next NAL unit with messages; `false` if there is none.
+    private mutating func openUnit() -> Bool {
+        while self.place + 5 <= self.end {
+            var length = 0
+            for offset in 0..<4 { length = length << 8 | Int(self.memory.byte(at: self.place + offset) ?? 0) }
+            let start = self.place + 4
+            guard length > 0, length <= self.end - start else { break }
+            self.place = start + length
+            let type = (self.memory.byte(at: start) ?? 0) & 0x1F
+            if type == 6 {
+                self.unit = NALPayloadReader(self.memory, in: start + 1..<start + Swift.min(length, Self.unitLimit))
+                self.count = 0
+                return true
+            }
+            if self.endsAtPicture, (1...5).contains(type) { break }
+        }
+        self.place = self.end
+        return false
+    }
+
+    /// Reads `payloadType` or `payloadSize`: bytes of 255, followed by a last byte.
+    private static func number(_ unit: inout NALPayloadReader) -> Int? {
+        var number = 0
+        while let byte = unit.next() {
+            number += Int(byte)
+            if byte != 0xFF { return number }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,53 @@
+/// The short segments at the beginning of a live room, so that its first playlist can list three segments early.
+///
+/// Chromium's own HLS player fails (`DEMUXER_ERROR_COULD_NOT_PARSE`) if exactly two segments are listed when it joins;
+/// it plays with three. With full segments, the first viewer would have to wait for three of them, so the first ones
+/// are shorter. They end where a segment of the grid begins; from there on, segments follow the grid.
+package struct StartupSegments: Sendable, Hashable {
+    /// Number of segments in the first published playlist.
+    package static let listed = 3
+    /// Maximum time in seconds that viewers wait for full segments; without a playlist, no viewer can join.
+    private static let longestWait = 10
+
+    /// Number of frames of each short segment.
+    package let frames: Int64
+    /// First frame after them, a multiple of the grid's segment length.
+    package let end: Int64
+    /// Frames from one IDR frame to the next until ``end``.
+    private let gop: Int64
+
+    /// - Parameters:
+    ///   - fps: Frames per second of the canvas, at least 1.
+    ///   - gopFrames: Frames from one IDR frame to the next, at least 1.
+    ///   - segmentFrames: Frames of a full segment, a multiple of `gopFrames`.
+    ///   - steps: For each rendition, the number of canvas frames per frame of the rendition.
+    /// - Returns: If no shorter length of at least half a second fits GOPs, segments and renditions, the three segments
+    ///   are full ones; `nil` if those are longer than ``longestWait`` together: then the first playlist lists one
+    ///   segment.
+    package init?(fps: Int, gopFrames: Int, segmentFrames: Int, steps: [Int]) {
+        guard fps > 0, gopFrames > 0, segmentFrames > 0 else { return nil }
+        let shortest = min(max(1, (fps + 1) / 2), segmentFrames)
+        let found = (shortest...segmentFrames).first { frames in
+            segmentFrames.isMultiple(of: frames)
+                && (gopFrames.isMultiple(of: frames) || frames.isMultiple(of: gopFrames))
+                && steps.allSatisfy { frames.isMultiple(of: max(1, $0)) }
+        }
+        guard let found, found < segmentFrames || Self.listed * found <= Self.longestWait * fps else { return nil }
+        let segments = (Self.listed * found + segmentFrames - 1) / segmentFrames
+        self.frames = Int64(found)
+        self.end = Int64(segments * segmentFrames)
+        self.gop = Int64(min(found, gopFrames))
+    }
+
+    /// First frames of the segments after the first one, including ``end``.
+    package var cuts: [Int64] { Array(stride(from: self.frames, through: self.end, by: Int64.Stride(self.frames))) }
+
+    /// The GOP of a frame.
+    ///
+    /// - Returns: A number that increases with each IDR frame and is below those of the grid's GOPs, and the first
+    ///   frame of the GOP; `nil` from ``end`` on, and for a frame below zero.
+    package func gop(ofFrame frame: Int64) -> (number: Int64, first: Int64)? {
+        guard frame >= 0, frame < self.end else { return nil }
+        return (frame / self.gop - self.end / self.gop, frame / self.gop * self.gop)
+    }
+}

@@ -1,0 +1,100 @@
+import HTTPListener
+
+/// Appends the query of a viewer's playlist request to every URI in the playlist: a token that opens the playlist must
+/// also open everything it lists.
+///
+/// Spec: rfc8216bis §6.2.5: delivery directives belong to the playlist request and are not passed on. Neither is the
+/// player's client data (CTA-5004 §2), which would give a segment another URI with each reload.
+enum QueryPropagation {
+    /// RFC 3986 §3.4: characters that a query may contain besides unreserved ones.
+    private static let written = Set("%!$&'()*+,;=:@/?".utf8)
+    /// Longest query in bytes that is passed on: it is in the playlist once for each URI, and tokens are far shorter.
+    static let longest = 2_048
+    /// Most bytes that a query may add to a playlist: after a day a playlist has tens of thousands of URIs.
+    private static let mostAdded = 16 << 20
+    /// Text of the error response.
+    static let tooLong = "the query is too long to be added to every URI of the playlist"
+
+    /// The query for the URIs in a playlist: the part of the request's query that is passed on, as it was written,
+    /// because a different escaping would make it a different query (RFC 3986 §2.2). It cannot end an attribute or a
+    /// line; empty for none.
+    static func query(of target: RequestTarget) -> String {
+        zip(target.query, target.writtenQuery).filter { pair, _ in !self.isOwn(pair.name) }
+            .map { _, text in self.encoded(text, keeping: self.written) }.joined(separator: "&")
+    }
+
+    /// Whether a parameter belongs only to the playlist request.
+    private static func isOwn(_ name: String) -> Bool { name.hasPrefix("_HLS_") || name == "CMCD" }
+
+    /// A query of these pairs, escaped in the same safe way.
+    static func query(_ pairs: [(name: String, value: String)]) -> String {
+        pairs.map { name, value in
+            value.isEmpty ? self.encoded(name) : "\(self.encoded(name))=\(self.encoded(value))"
+        }.joined(separator: "&")
+    }
+
+    /// Percent-encodes everything but unreserved characters and those to keep. Spec: RFC 3986 §2.3.
+    private static func encoded(_ text: String, keeping kept: Set<UInt8> = []) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e:
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            case _ where kept.contains(byte): result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result
+    }
+
+    /// Adds `query` to every URI in a playlist; the URIs in our playlists have no query of their own.
+    ///
+    /// - Returns: `nil` if the playlist would become too long.
+    static func pass(_ query: String, into playlist: [UInt8]) -> [UInt8]? {
+        query.isEmpty ? playlist : self.pass(query, into: playlist, at: self.places(in: playlist))
+    }
+
+    /// The same with known offsets: a copy of the bytes.
+    static func pass(_ query: String, into playlist: [UInt8], at places: [Int]) -> [UInt8]? {
+        guard !query.isEmpty else { return playlist }
+        let suffix = Array("?\(query)".utf8)
+        let (added, isTooMuch) = suffix.count.multipliedReportingOverflow(by: places.count)
+        guard !isTooMuch, added <= Self.mostAdded else { return nil }
+        var result: [UInt8] = []
+        result.reserveCapacity(playlist.count + added)
+        var start = 0
+        for place in places {
+            result += playlist[start..<place]
+            result += suffix
+            start = place
+        }
+        result += playlist[start...]
+        return result
+    }
+
+    /// The offsets in a playlist at which a query is inserted, rising: after every URI.
+    static func places(in playlist: [UInt8]) -> [Int] {
+        let attribute = Array("URI=\"".utf8)
+        var places: [Int] = []
+        for line in playlist.split(separator: 0x0A) {
+            if line.first != UInt8(ascii: "#") {
+                places.append(line.endIndex)
+            } else if let start = line.firstRange(of: attribute)?.upperBound, Self.isAttribute(line, start - 5),
+                let end = line[start...].firstIndex(of: UInt8(ascii: "\"")), !Self.isElsewhere(line[start..<end])
+            {
+                places.append(end)
+            }
+        }
+        return places
+    }
+
+    /// Whether a URI leads to another server, such as a key server, which must not receive the viewer's token.
+    private static func isElsewhere(_ uri: ArraySlice<UInt8>) -> Bool { uri.firstRange(of: Array("://".utf8)) != nil }
+
+    /// Whether the attribute name at `start` is complete, and not the end of another attribute's name.
+    private static func isAttribute(_ line: ArraySlice<UInt8>, _ start: Int) -> Bool {
+        guard start > line.startIndex else { return false }
+        return line[start - 1] == UInt8(ascii: ":") || line[start - 1] == UInt8(ascii: ",")
+    }
+}

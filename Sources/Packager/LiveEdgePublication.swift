@@ -1,0 +1,247 @@
+import HLS
+import MediaKernels
+import MediaTypes
+
+/// The live edge of an output. It lists the same segments as the directory, with the same numbers and names, plus their
+/// parts, as soon as they exist. It is held in memory, does not wait for a store and keeps running if a store fails.
+///
+/// Tracks are listed independently: an encoder that falls behind delays only its own rendition. Rules across tracks:
+/// (1) The media sequence number of a slot is the same in every playlist, and in the directory: for both, the run
+///     starts with the first slot in which any track has media.
+/// (2) A discontinuity is in the same slot of every playlist. If a configuration change arrives after another track has
+///     listed part of its slot, the change therefore begins with the first slot that no track has listed anything of,
+///     here and in the directory.
+/// (3) Playlists are shown only when each of them has a segment (at the start of a room: the first few segments).
+/// (4) A segment is listed as complete once the state file has its number, or with the next part at the latest. Before
+///     that, the record for the next worker includes it with its last part: a URI that a playlist ever listed keeps its
+///     bytes and its number.
+struct LiveEdgePublication: Sendable {
+    let control: ServerControl
+    private(set) var tracks: [LiveEdgeTrack]
+    private let isContinued: Bool
+    /// Number of segments in each playlist when it is first shown.
+    private let firstListed: Int
+    private var firstSlot: Int64?
+    private var isShown = false
+    private var isEnded = false
+    /// Tracks whose playlist has been shown at least once.
+    private var known: Set<Int> = []
+    /// Names new initialization segments in the same way as the directory.
+    private var naming: Publication
+    private let isStored: @Sendable (String) -> Bool
+    private var update = LiveEdgeUpdate()
+    /// Changes of date ranges that are not listed yet; see ``list(_:)``.
+    private var laterChanges: [DateRange.Change] = []
+    /// The newest slots that got a discontinuity before any track had listed part of them.
+    private var broken: Set<Int64> = []
+
+    /// - Parameters:
+    ///   - publication: The state at the start of the run.
+    ///   - firstListed: Number of segments that each playlist lists when it is first shown, unless the room ends
+    ///     earlier.
+    ///   - isStored: Whether the segment of that name is in a file that viewers can request.
+    init(_ publication: Publication, firstListed: Int = 1, isStored: @escaping @Sendable (String) -> Bool) {
+        self.control = ServerControl(grid: publication.grid)
+        self.tracks = publication.tracks.map { track in
+            LiveEdgeTrack(
+                track: track, grid: publication.grid, origin: publication.origin, incarnation: publication.incarnation)
+        }
+        self.isContinued = publication.nextMediaSequence > 0
+        self.firstListed = firstListed
+        self.naming = publication
+        self.isStored = isStored
+        for track in publication.tracks { self.add(track.map, track.initialization, track.kind) }
+        for index in self.tracks.indices { self.tracks[index].resume(publication.dateRanges) }
+    }
+
+    private mutating func add(_ map: InitializationSegment, _ bytes: [UInt8], _ kind: TrackKind) {
+        self.update.added.append(
+            LiveEdgeUpdate.Object(name: map.uri, kind: kind, content: .whole(PacketMemory(bytes))))
+    }
+
+    // MARK: Input
+
+    /// Adds the parts and segments that a segmenter has completed.
+    ///
+    /// - Parameter partsToo: Lists parts as they come; otherwise together with their segment, which may have been cut.
+    /// - Returns: The segments for the directory to list, and the first slot of the run.
+    mutating func receive(
+        _ output: [TrackSegmenter.Output], track: Int, partsToo: Bool = true
+    ) -> (segments: [FinishedSegment], firstSlot: Int64?) {
+        guard self.tracks.indices.contains(track), !self.isEnded else { return ([], self.firstSlot) }
+        var segments: [FinishedSegment] = []
+        for item in output {
+            switch item {
+            case .part(let part):
+                self.begin(at: self.tracks[track].grid.slot(ofPart: part.number))
+                if partsToo { self.tracks[track].append(part, isStored: self.isStored, &self.update) }
+            case .segment(let segment):
+                if !segment.gap { self.begin(at: segment.slot) }
+                let listed = self.tracks[track].isGap(segment.slot) ? segment.emptied : segment
+                segments.append(listed)
+                if self.firstSlot != nil { self.tracks[track].close(listed, isStored: self.isStored, &self.update) }
+            }
+        }
+        return (segments, self.firstSlot)
+    }
+
+    /// Whether any media of this run is listed.
+    var hasBegun: Bool { self.firstSlot != nil }
+
+    /// The state file now has all segments below a number. Keeps (4).
+    mutating func noteRecorded(_ mediaSequence: Int64) {
+        for index in self.tracks.indices {
+            self.tracks[index].noteRecorded(mediaSequence, isStored: self.isStored, &self.update)
+        }
+    }
+
+    /// Fixes the first slot of the run. Keeps (1).
+    mutating func begin(at slot: Int64) {
+        guard self.firstSlot == nil else { return }
+        self.firstSlot = slot
+        for index in self.tracks.indices {
+            self.tracks[index].begin(
+                at: slot, discontinuity: self.naming.discontinuityIsDue, continuing: self.isContinued)
+        }
+    }
+
+    /// The directory lists a gap for the track: the live edge stops waiting for it.
+    mutating func giveUp(track: Int, slot: Int64) {
+        guard self.tracks.indices.contains(track), self.firstSlot != nil, !self.isEnded else { return }
+        self.tracks[track].giveUp(slot, isStored: self.isStored, &self.update)
+    }
+
+    /// Changes a track's configuration from a slot on. Keeps (2).
+    ///
+    /// - Returns: The change with its name, and the slot in which it takes effect.
+    mutating func change(_ change: ConfigurationChange, from slot: Int64) -> (ConfigurationChange, Int64) {
+        guard self.tracks.indices.contains(change.track), !self.isEnded else { return (change, slot) }
+        let before = self.naming.tracks[change.track].map
+        self.naming.apply([change]) { _ in true }
+        var named = change
+        let map = self.naming.tracks[change.track].map
+        named.map = map
+        guard map != before else { return (named, slot) }
+        self.add(map, change.initialization, self.tracks[change.track].kind)
+        // If all playlists already have a discontinuity in the slot, only this track must be free of listed parts.
+        let waiting = self.broken.contains(slot) ? [self.tracks[change.track]] : self.tracks
+        let free = self.firstSlot == nil ? slot : waiting.reduce(slot) { max($0, $1.untouchedSlot) }
+        if self.isContinued || free != self.firstSlot {
+            for index in self.tracks.indices { self.tracks[index].breakTime(at: free) }
+        }
+        self.tracks[change.track].change(
+            to: map, bytes: change.initialization, from: free, packets: slot)
+        return (named, free)
+    }
+
+    /// Sets new slot boundaries.
+    mutating func setSlots(_ slots: SegmentBoundaries) {
+        for index in self.tracks.indices { self.tracks[index].slots = slots }
+    }
+
+    /// Adds a discontinuity at a slot to every playlist. Does nothing if a track has already listed part of the slot.
+    mutating func breakTime(at slot: Int64) {
+        guard !self.isEnded, self.firstSlot == nil || self.tracks.allSatisfy({ $0.untouchedSlot <= slot }) else {
+            return
+        }
+        self.broken = self.broken.filter { $0 + 8 > slot }
+        self.broken.insert(slot)
+        guard self.isContinued || slot != self.firstSlot else { return }
+        for index in self.tracks.indices { self.tracks[index].breakTime(at: slot) }
+    }
+
+    /// Adds changes of date ranges to every playlist's next text. Exception: a range that begins, and all changes after
+    /// it, wait until the segment that contains its start is complete in every playlist. hls.js (1.6.15) looks that
+    /// segment up among the complete ones, and stops loading if it does not find it.
+    mutating func list(_ changes: [DateRange.Change]) {
+        guard !self.isEnded else { return }
+        self.laterChanges += changes
+        self.listChanges()
+    }
+
+    private mutating func listChanges() {
+        while let change = self.laterChanges.first {
+            if case .opened(let range) = change, !self.isEnded,
+                !self.tracks.allSatisfy({ $0.isWhole(range.start) })
+            {
+                return
+            }
+            self.laterChanges.removeFirst()
+            for index in self.tracks.indices { self.tracks[index].list(change) }
+        }
+    }
+
+    /// Removes past ranges from all playlists at the same time: the set must be the same in every playlist (§6.2.4).
+    private mutating func dropPassedRanges() {
+        guard let first = self.tracks.first, !first.dateRanges.isEmpty,
+            let start = self.tracks.compactMap({ $0.track.window.segments.first?.programDate }).min()
+        else { return }
+        let passed = first.dateRanges.passed(before: start)
+        guard !passed.isEmpty else { return }
+        let memory = Int64(self.control.canSkipUntil) &* TimeMath.nanoseconds
+        for index in self.tracks.indices { self.tracks[index].removeRanges(passed, memory: memory) }
+    }
+
+    /// Limits the number of listed segments; see ``PlaylistWindow/limit(to:)``.
+    mutating func limit(to most: Int?) {
+        for index in self.tracks.indices { self.tracks[index].limit(to: most, isStored: self.isStored, &self.update) }
+    }
+
+    /// Ends all playlists.
+    mutating func end() {
+        guard !self.isEnded else { return }
+        self.isEnded = true
+        for index in self.tracks.indices { self.tracks[index].end(isStored: self.isStored, &self.update) }
+        self.listChanges()
+    }
+
+    // MARK: For the next worker
+
+    /// Continues with the part of a track that the previous worker has shown; before any media of the track arrives.
+    ///
+    /// - Parameter slot: Slot of the next segment.
+    mutating func resume(_ kept: ResumedLiveEdge, track: Int, from slot: Int64) {
+        guard self.tracks.indices.contains(track) else { return }
+        self.tracks[track].give(names: kept.names, from: slot)
+        for segment in kept.segments { self.tracks[track].resume(segment, &self.update) }
+        for part in kept.replaced {
+            self.tracks[track].keep(replaced: part.part, name: part.name, of: part.mediaSequence, &self.update)
+        }
+    }
+
+    /// The state of the live edge that the next worker needs.
+    var record: LiveEdgeRecord {
+        LiveEdgeRecord(tracks: self.tracks.map(\.record), recorded: self.tracks.map(\.recorded).min() ?? 0)
+    }
+
+    /// How far viewers have been shown the live edge.
+    func mark(_ incarnation: Int64) -> LiveEdgeMark {
+        LiveEdgeMark(incarnation: incarnation, tracks: self.tracks.map(\.reach))
+    }
+
+    // MARK: Output
+
+    /// All changes since the last call; audio tracks first.
+    mutating func takeUpdate() -> LiveEdgeUpdate {
+        // Keeps (3). If more than one is required they must be listed as complete, because players count only those.
+        let least = self.isEnded ? 1 : self.firstListed
+        if !self.isShown,
+            self.tracks.allSatisfy({ (least > 1 ? $0.track.window.segments.count : $0.segmentCount) >= least })
+        {
+            self.isShown = true
+        }
+        if self.isShown {
+            self.listChanges()
+            self.dropPassedRanges()
+            let order = self.tracks.indices.sorted { self.tracks[$0].kind == .audio && self.tracks[$1].kind != .audio }
+            for index in order where self.tracks[index].isChanged || !self.known.contains(index) {
+                self.known.insert(index)
+                self.update.playlists.append(
+                    (self.tracks[index].playlistName, self.tracks[index].takePlaylist(self.control)))
+                if let list = self.tracks[index].takeIFrames(self.control) { self.update.playlists.append(list) }
+            }
+        }
+        defer { self.update = LiveEdgeUpdate() }
+        return self.update
+    }
+}

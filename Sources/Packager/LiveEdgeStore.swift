@@ -1,0 +1,171 @@
+import Dispatch
+import HLS
+import MediaKernels
+import MediaTypes
+import Synchronization
+
+/// Stores the parts at the live edge, so that the next worker has them, before viewers see them.
+///
+/// The live edge must not wait for a slow store. ``keep(_:_:_:)`` waits at most ``HLSOutputSettings/storePatience``.
+/// After a timeout it does not wait again until the store has finished all pending writes. Parts that are not stored in
+/// time are lost if the worker dies; the ``LiveEdgeMark`` then tells the next worker which numbers viewers know.
+final class LiveEdgeStore: Sendable {
+    private struct State {
+        /// Number of unfinished writes.
+        var pending = 0
+        /// A wait timed out, and the store has not caught up since.
+        var isSlow = false
+        /// Names of objects that are in the store or being written.
+        var names: Set<String>
+        /// Number of records so far, and of the newest one that is in the store.
+        var count = 0
+        var written = 0
+        /// See ``LiveEdgeRecord/promised``.
+        var promised: [Int64] = []
+        /// Objects of the record that are not in the store yet.
+        var unwritten: [String: PacketMemory] = [:]
+        /// The newest mark to be written.
+        var mark: LiveEdgeMark?
+        var isMarking = false
+    }
+
+    /// Most pending writes for a store that hangs.
+    private static let mostPending = 8
+
+    private let store: any SegmentStore
+    private let clock: any MonotonicClock
+    /// Nanoseconds.
+    private let patience: Int64
+    private let state: Mutex<State>
+    // One serial writer, in the order of the parts. A dedicated thread would sleep for half a second at a time.
+    private let queue = DispatchQueue(label: "keep-edge")
+    // Separate from the other queue, which may hang.
+    private let marks = DispatchQueue(label: "mark-edge")
+
+    /// - Parameters:
+    ///   - names: Objects that the previous worker kept, to be removed when they are no longer needed.
+    ///   - incarnation: Incarnation of this worker.
+    init(
+        store: any SegmentStore, clock: any MonotonicClock, patience: Int64, names: Set<String>, incarnation: Int64
+    ) {
+        self.store = store
+        self.clock = clock
+        self.patience = patience
+        self.state = Mutex(State(names: names))
+        // Created early, while there is disk space. An existing file stays until this worker has something to write: it
+        // may name segments that are not in the state file yet.
+        let mark = LiveEdgeMark(incarnation: incarnation, tracks: [])
+        self.marks.async {
+            guard !store.contains(LiveEdgeMark.name), let bytes = mark.bytes else { return }
+            try? store.overwrite(LiveEdgeMark.name, bytes)
+        }
+    }
+
+    /// Stores `record` for the next worker, with the parts and initialization segments among `objects`.
+    ///
+    /// - Parameter mark: How far viewers have seen the edge after this; written if the record is not stored in time.
+    func keep(_ record: LiveEdgeRecord, _ objects: [LiveEdgeUpdate.Object], _ mark: @autoclosure () -> LiveEdgeMark) {
+        let names = record.names
+        func isNamed(_ object: String) -> Bool {
+            names.contains(object) || record.tracks.contains { $0.map == object }
+        }
+        var added: [(name: String, memory: PacketMemory)] = []
+        for object in objects where isNamed(object.name) {
+            if case .whole(let memory) = object.content { added.append((object.name, memory)) }
+        }
+        let promised = record.promised
+        let (number, isNews, work) = self.state.withLock { state -> (Int, Bool, (waits: Bool, removed: Set<String>)?) in
+            state.count += 1
+            let isNews = !added.isEmpty || zip(promised, state.promised).contains { $0 > $1 }
+            state.promised = promised
+            if !state.unwritten.isEmpty { state.unwritten = state.unwritten.filter { isNamed($0.key) } }
+            for object in added { state.unwritten[object.name] = object.memory }
+            guard state.pending < Self.mostPending else { return (state.count, isNews, nil) }
+            state.pending += 1
+            defer { state.names = names }
+            return (state.count, isNews, (!state.isSlow && isNews, state.names.subtracting(names)))
+        }
+        if let work { self.write(record, work, number) }
+        if isNews, self.state.withLock({ $0.written < number }) { self.write(mark()) }
+    }
+
+    /// Writes the record and waits for it, at most for the patience.
+    private func write(_ record: LiveEdgeRecord, _ work: (waits: Bool, removed: Set<String>), _ number: Int) {
+        let (since, done) = (self.clock.now(), DispatchSemaphore(value: 0))
+        self.queue.async {
+            // If this process was stopped in the meantime, a newer worker may own the file by now.
+            let isWritten = self.clock.now() &- since < HLSPackager.longestPause && self.write(record, work.removed)
+            self.state.withLock { state in
+                if isWritten { state.written = number }
+                state.pending -= 1
+                if state.pending == 0 { state.isSlow = false }
+            }
+            done.signal()
+        }
+        guard work.waits else { return }
+        if done.wait(timeout: .now() + .nanoseconds(Int(clamping: self.patience))) == .timedOut {
+            self.state.withLock { $0.isSlow = $0.pending > 0 }
+        }
+    }
+
+    /// - Returns: Whether the store has the whole record.
+    private func write(_ record: LiveEdgeRecord, _ removed: Set<String>) -> Bool {
+        defer { for name in removed { try? self.store.remove(name) } }
+        do {
+            for object in self.state.withLock(\.unwritten).sorted(by: { $0.key < $1.key }) {
+                try self.store.put(object.key, [object.value], durable: false)
+                self.state.withLock { $0.unwritten[object.key] = nil }
+            }
+            try self.store.put(LiveEdgeRecord.name, bytes: Array(record.json.utf8))
+            return true
+        } catch {
+            // Failed segment writes report the store; the next worker does without the parts.
+            return false
+        }
+    }
+
+    /// Writes a mark and waits for it, at most for the patience. Does not wait if another mark is being written.
+    private func write(_ mark: LiveEdgeMark) {
+        let isFree = self.state.withLock { state in
+            state.mark = mark
+            defer { state.isMarking = true }
+            return !state.isMarking
+        }
+        guard isFree else { return }
+        let (since, done) = (self.clock.now(), DispatchSemaphore(value: 0))
+        self.marks.async {
+            while let next = self.nextMark() {
+                guard self.clock.now() &- since < HLSPackager.longestPause else { continue }
+                if let bytes = next.bytes { try? self.store.overwrite(LiveEdgeMark.name, bytes) }
+            }
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + .nanoseconds(Int(clamping: self.patience)))
+    }
+
+    private func nextMark() -> LiveEdgeMark? {
+        self.state.withLock { state in
+            state.isMarking = state.mark != nil
+            return state.mark.take()
+        }
+    }
+
+    /// Removes all files: the room is not continued.
+    func removeAll() {
+        let names = self.state.withLock { state in
+            defer { state.names = [] }
+            return state.names
+        }
+        self.marks.sync {}
+        self.queue.async {
+            for name in [LiveEdgeRecord.name, LiveEdgeMark.name] + names { try? self.store.remove(name) }
+        }
+        self.settle()
+    }
+
+    /// Waits until everything is written.
+    func settle() {
+        self.marks.sync {}
+        self.queue.sync {}
+    }
+}

@@ -1,0 +1,19 @@
+import HLS
+import Synchronization
+
+/// A track's segmenter with its lock: encoders of different tracks do not wait for each other here.
+final class LockedSegmenter: Sendable {
+    /// `nil` before the run begins and after it has finished.
+    let state = Mutex<TrackSegmenter?>(nil)
+
+    /// Finishes the segmenter and stops using it.
+    ///
+    /// - Returns: The remaining parts and segments, and the end of the track in ticks of its timescale.
+    func finish(cuttingAt end: Int64?) -> (output: [TrackSegmenter.Output], end: Int64?) {
+        self.state.withLock { state in
+            guard var segmenter = state.take() else { return ([], nil) }
+            let output = segmenter.finish(cuttingAt: end)
+            return (output, segmenter.endTime)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Dispatch
+package import MediaTypes
+import Synchronization
+
+/// An MPEG-TS output beside an HLS output. It receives the listing of the HLS output and makes the same segments in a
+/// directory of its own, on its own thread, so that a slow disk there delays nothing else.
+///
+/// Call ``begin()`` before the packager begins, ``run()`` on the thread, and ``finish()`` when nothing more is listed.
+package final class MPEGTSOutput: Sendable {
+    /// Most waiting listings: beyond this the store is too slow, and segments are lost.
+    private static let mostWaiting = 256
+
+    private struct State {
+        var waiting: [OutputListing] = []
+        /// The last listing, if the store has not taken its end.
+        var owed: OutputListing?
+        var isOver = false
+        var isFailing = false
+        var made: (segments: Int64, bytes: Int64) = (0, 0)
+        var lost: Int64 = 0
+        var isEndMissing = false
+        var failure: MediaError?
+    }
+
+    package let outputID: String
+    private let packager: HLSPackager
+    private let store: any SegmentStore
+    private let publication: Mutex<MPEGTSPublication>
+    private let objects = Mutex<[String: PublishedObject]>([:])
+    private let state = Mutex(State())
+    private let work = DispatchSemaphore(value: 0)
+    private let waits: Bool
+    private let report: @Sendable (MediaError?) -> Void
+
+    /// - Parameters:
+    ///   - store: Used by nothing else.
+    ///   - waits: Segments are made before the packager continues: for jobs that run faster than real time.
+    ///   - report: Called with an error when writing starts to fail, and with `nil` when it works again.
+    package init(
+        outputID: String, packager: HLSPackager, store: any SegmentStore, multivariantName: String, waits: Bool,
+        report: @escaping @Sendable (MediaError?) -> Void
+    ) {
+        self.outputID = outputID
+        self.packager = packager
+        self.store = store
+        self.waits = waits
+        self.report = report
+        self.publication = Mutex(
+            MPEGTSPublication(
+                settings: packager.settings, tracks: packager.tracks, multivariantName: multivariantName,
+                keys: packager.keys))
+    }
+
+    /// Prepares the store and subscribes to the packager; call it before the packager begins.
+    ///
+    /// - Throws: ``MediaError/Code/notCreatable``.
+    package func begin() throws(MediaError) {
+        try self.store.prepare()
+        self.packager.watchListing { [weak self] in
+            self?.list($0)
+            return true
+        }
+    }
+
+    private func list(_ listing: OutputListing) {
+        if self.waits {
+            self.take(listing)
+            return
+        }
+        self.state.withLock { state in
+            state.waiting.append(listing)
+            // The first listing is kept: it contains everything listed so far.
+            if state.waiting.count > Self.mostWaiting { state.waiting.remove(at: 1) }
+        }
+        self.work.signal()
+    }
+
+    /// - Returns: Whether the listing must be taken again, because the store has not taken the end.
+    @discardableResult
+    private func take(_ listing: OutputListing) -> Bool {
+        let (failures, objects, made, isOwed, lost) = self.publication.withLock { publication in
+            publication.list(listing, store: self.store, files: self.packager)
+            return (
+                publication.takeFailures(), publication.objects,
+                (segments: publication.made, bytes: publication.madeBytes),
+                listing.isEnded && !publication.isEndWritten, publication.lost
+            )
+        }
+        self.objects.withLock { $0 = objects }
+        let isNews = self.state.withLock { state in
+            state.made = made
+            (state.lost, state.isEndMissing) = (lost, isOwed)
+            state.failure = failures.first ?? state.failure
+            defer { state.isFailing = !failures.isEmpty }
+            return state.isFailing != !failures.isEmpty
+        }
+        if isNews { self.report(failures.first) }
+        return isOwed
+    }
+
+    /// Makes segments until ``finish()``. Blocks.
+    ///
+    /// If the store does not take the end, it is retried every second, until it succeeds or the caller gives up.
+    package func run() {
+        while true {
+            let isOwed = self.state.withLock { $0.owed != nil }
+            _ = self.work.wait(timeout: isOwed ? .now() + .nanoseconds(Self.endPace) : .distantFuture)
+            if self.step() { return }
+        }
+    }
+
+    /// Nanoseconds from one attempt to write the end to the next.
+    private static let endPace = 1_000_000_000
+
+    /// Makes the segments listed so far, without waiting.
+    ///
+    /// - Returns: Whether nothing follows, and the end, if any, is in the store.
+    package func step() -> Bool {
+        let (listings, isOver) = self.state.withLock { state in
+            defer { (state.waiting, state.owed) = ([], nil) }
+            return (state.waiting + (state.owed.map { [$0] } ?? []), state.isOver)
+        }
+        var isOwed = false
+        for listing in listings where self.take(listing) {
+            isOwed = true
+            self.state.withLock { $0.owed = listing }
+        }
+        return isOver && !isOwed
+    }
+
+    /// Ends the input: ``run()`` makes the remaining segments and returns.
+    package func finish() {
+        self.state.withLock { $0.isOver = true }
+        self.work.signal()
+    }
+
+    /// An object that viewers can request now, including keys.
+    package func object(named name: String) -> PublishedObject? {
+        self.objects.withLock { $0[name] } ?? self.packager.keyObject(named: name)
+    }
+
+    /// Number of segments that could not be written, whether the playlists lack their end, and the last failure. Never
+    /// waits for the store.
+    package var loss: (segments: Int64, isEndMissing: Bool, failure: MediaError?) {
+        self.state.withLock { ($0.lost, $0.isEndMissing, $0.failure) }
+    }
+
+    /// Number of segments so far, and their bytes.
+    package var made: (segments: Int64, bytes: Int64) { self.state.withLock { $0.made } }
+}
+
+extension HLSPackager {
+    /// Also serves objects of another output, under their own names; call it before the listener opens.
+    package func serve(_ object: @escaping @Sendable (String) -> PublishedObject?) {
+        self.beside.withLock { $0.append(object) }
+    }
+}

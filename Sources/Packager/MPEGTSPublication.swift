@@ -1,0 +1,510 @@
+import HLS
+import MediaKernels
+import MediaTypes
+
+/// The segments of an output as MPEG-2 transport streams, for devices that only know old HLS: video and audio of each
+/// rendition in one stream, in playlists of version 3. The segments have the same numbers and are made from the
+/// published fragments.
+///
+/// A value: it takes the listing and a store, and produces files and playlists. Every segment of a rendition is made
+/// once, in order. It becomes a gap if its media cannot be read, its file cannot be written, or its listing was dropped
+/// because the store is too slow.
+///
+/// Segments of an encrypted room are encrypted as a whole. They use the keys of the rendition's video with the same key
+/// rotation, but initialization vectors of their own. Spec: RFC 8216 §4.3.2.4, §5.2.
+struct MPEGTSPublication: Sendable {
+    /// One playlist.
+    struct Rendition: Sendable {
+        let name: String
+        var video: TrackDescription?
+        let audio: TrackDescription?
+        var window: PlaylistWindow
+        var muxer = MPEGTSMuxer()
+        /// Ticks of the video timescale; see ``MPEGTSReading/units(_:kind:timescale:reorder:)``.
+        var reorder: Int64
+        /// The next segment does not continue one that this worker has made: its continuity counters start anew, or it
+        /// follows a hole.
+        var isFirst = true
+        /// The last audio configuration.
+        var sound: AudioSpecificConfig?
+
+        var playlistName: String { "\(self.name).m3u8" }
+        var main: TrackDescription? { self.video ?? self.audio }
+    }
+
+    /// Placeholder for the initialization segment, which MPEG-TS playlists do not have.
+    private static let noMap = InitializationSegment(uri: "none")
+    /// Reorder depth in frames that is assumed until the encoder shows a larger one.
+    private static let usualReorder: Int64 = 2
+    /// Note with the room's origin, which tells whose files are in the directory.
+    private static let noteName = ".origin"
+    /// Most names of undeleted files to remember: hours in which the store accepts nothing.
+    private static let mostUndeleted = 16_384
+
+    private let grid: OutputGrid
+    private let multivariantName: String
+    private let title: String?
+    private let contentID: String?
+    /// The metadata stream is declared from the start, since metadata may come at any time; offline jobs have none.
+    private let hasMetadata: Bool
+    private let descriptions: [(video: TrackDescription?, audio: TrackDescription?)]
+    /// Keys of an encrypted room.
+    private let keys: SegmentKeys?
+    private(set) var renditions: [Rendition] = []
+    private var origin: Int64?
+    private var next: Int64 = 0
+    private var isEnded = false
+    /// The playlists in the store have ended. Until then the listing with the end may be taken again.
+    private(set) var isEndWritten = false
+    /// Existing files belong to the previous worker of this room; for the first listing.
+    private var trustsFiles = false
+    /// Segments were lost, and one of them may have begun with a discontinuity.
+    private var isBroken = false
+    private var writtenMultivariant: [UInt8] = []
+    private var maps: [String: (video: AVCConfiguration?, audio: AudioSpecificConfig?)] = [:]
+    /// Objects for viewers, by name.
+    private(set) var objects: [String: PublishedObject] = [:]
+    private(set) var failures: [MediaError] = []
+    /// Files that could not be deleted when they expired, oldest first.
+    private var undeleted: [String] = []
+    /// Number of segments made, and their bytes.
+    private(set) var made: Int64 = 0
+    private(set) var madeBytes: Int64 = 0
+    /// Number of media sequence numbers that are a gap here but not in the HLS output.
+    private(set) var lost: Int64 = 0
+
+    /// - Parameters:
+    ///   - settings: Settings of the HLS output.
+    ///   - tracks: Its tracks.
+    ///   - keys: Its keys; `nil`: segments are not encrypted.
+    init(settings: HLSOutputSettings, tracks: [TrackDescription], multivariantName: String, keys: SegmentKeys? = nil) {
+        self.keys = keys
+        self.grid = settings.grid
+        self.multivariantName = multivariantName
+        self.title = settings.title
+        self.contentID = settings.contentID
+        self.hasMetadata = !settings.waitsForStore
+        func track(_ name: String?) -> TrackDescription? { name.flatMap { name in tracks.first { $0.name == name } } }
+        let sounds = tracks.filter { $0.kind == .audio }
+        let pictures = tracks.filter { $0.kind == .video }
+        let all: [(video: TrackDescription?, audio: TrackDescription?)] =
+            settings.variants.map { variants in variants.map { (track($0.video), track($0.audio)) } }
+            ?? (pictures.isEmpty ? sounds.map { (nil, $0) } : pictures.map { ($0, sounds.first) })
+        // With several audio tracks a rendition uses the first one, since MPEG-TS playlists here offer no choice.
+        var seen: Set<String> = []
+        self.descriptions = all.filter { pair in
+            (pair.video ?? pair.audio).map { seen.insert($0.name).inserted } ?? false
+        }
+    }
+
+    mutating func takeFailures() -> [MediaError] {
+        defer { self.failures = [] }
+        return self.failures
+    }
+
+    // MARK: Listing
+
+    /// Takes over the listing of the HLS output.
+    ///
+    /// - Parameter files: The media of that output.
+    mutating func list(_ listing: OutputListing, store: any SegmentStore, files: some ClearFiles) {
+        if self.origin == nil { self.begin(listing, store: store) }
+        guard listing.origin == self.origin, !self.isEndWritten else { return }
+        self.restorePlace(store)
+        for number in self.next..<max(self.next, listing.nextMediaSequence) {
+            self.add(number, listing, store: store, files: files)
+        }
+        self.trustsFiles = false
+        if listing.isEnded {
+            self.isEnded = true
+            for index in self.renditions.indices { self.renditions[index].window.end() }
+        }
+        self.limit(listing)
+        self.declare(listing)
+        self.trimHeads()
+        let isWritten = self.publish(listing, store: store)
+        self.removeExpired(store)
+        guard self.isEnded, isWritten else { return }
+        self.settle(store: store)
+        self.isEndWritten = true
+    }
+
+    /// Writes everything again if the directory was moved away, emptied or mounted over; lost segments become gaps.
+    private mutating func restorePlace(_ store: any SegmentStore) {
+        guard !self.writtenMultivariant.isEmpty, let origin = self.origin, !store.contains(self.multivariantName) else {
+            return
+        }
+        do throws(MediaError) {
+            try store.prepare()
+            try store.put(Self.noteName, bytes: Array("\(origin)\n".utf8))
+        } catch {
+            return self.failures.append(error)
+        }
+        self.writtenMultivariant = []
+        var numbers: Set<Int64> = []
+        for index in self.renditions.indices {
+            let lost = self.renditions[index].window.segments.filter { !$0.gap && !store.contains($0.uri) }
+            self.renditions[index].window.lose(Set(lost.map(\.uri)))
+            self.renditions[index].isFirst = true
+            for segment in lost { self.objects[segment.uri] = nil }
+            numbers.formUnion(lost.map(\.mediaSequence))
+        }
+        self.lost &+= Int64(numbers.count)
+        self.failures.append(
+            MediaError(
+                .outputLost,
+                "the transport streams' directory was moved away, emptied or mounted over: \(numbers.count) segments are lost",
+                at: "hls", fix: "leave the directory alone while the room runs"))
+    }
+
+    /// Makes the files durable: an orchestrator that learns that the room has ended may stop the machine.
+    private mutating func settle(store: any SegmentStore) {
+        let files = self.renditions.flatMap { rendition in
+            rendition.window.segments.filter { !$0.gap }.map(\.uri) + [rendition.playlistName]
+        }
+        do throws(MediaError) {
+            try store.synchronize(files + [self.multivariantName])
+        } catch {
+            self.failures.append(error)
+        }
+    }
+
+    /// Takes over the video bit rates that the HLS output declares.
+    private mutating func declare(_ listing: OutputListing) {
+        for index in self.renditions.indices {
+            let name = self.renditions[index].video?.name
+            guard let rates = listing.tracks.first(where: { $0.name == name })?.rates else { continue }
+            self.renditions[index].video?.rates = rates
+        }
+    }
+
+    /// Takes over the HLS output's limit of listed segments, which it has when disk space is short.
+    private mutating func limit(_ listing: OutputListing) {
+        for index in self.renditions.indices {
+            let name = self.renditions[index].name
+            guard let track = listing.tracks.first(where: { $0.name == name }),
+                track.mostSegments != nil || self.renditions[index].window.mostSegments != nil
+            else { continue }
+            self.renditions[index].window.limit(to: track.mostSegments)
+        }
+    }
+
+    private mutating func begin(_ listing: OutputListing, store: any SegmentStore) {
+        self.origin = listing.origin
+        // Another room's files may have the same names.
+        let note = Array("\(listing.origin)\n".utf8)
+        self.trustsFiles = store.read(Self.noteName) == note
+        let firsts = listing.tracks.map { $0.segments.first?.mediaSequence ?? listing.nextMediaSequence }
+        self.next = firsts.max() ?? listing.nextMediaSequence
+        for pair in self.descriptions {
+            guard let main = pair.video ?? pair.audio,
+                let track = listing.tracks.first(where: { $0.name == main.name })
+            else { continue }
+            let before = track.segments.filter { $0.mediaSequence < self.next }
+            let window = PlaylistWindow(
+                style: track.style, targetDuration: track.targetDuration,
+                slackSeconds: Int(track.slack / TimeMath.nanoseconds), nextMediaSequence: self.next,
+                discontinuitySequence: track.discontinuitySequence + Int64(before.count(where: \.discontinuity)),
+                retired: track.retired.map {
+                    RetiredSegment(
+                        uri: Self.name(of: $0.uri), map: Self.noMap, deleteAt: $0.deleteAt, gap: $0.gap, byteCount: 0)
+                }, longestDuration: track.longestDuration)
+            let isPlain =
+                pair.video.flatMap { AVCConfiguration(extradata: $0.parameters.configuration) }?.sequence.profile == 66
+            self.renditions.append(
+                Rendition(
+                    name: main.name, video: pair.video, audio: pair.audio, window: window,
+                    reorder: isPlain
+                        ? 0 : Self.usualReorder * OutputGrid.ticksPerFrame * Int64(pair.video?.frameStep ?? 1)))
+        }
+        guard !self.trustsFiles else { return self.showRetired(store) }
+        for rendition in self.renditions { Self.removeFiles(listedIn: rendition.playlistName, store) }
+        do throws(MediaError) { try store.put(Self.noteName, bytes: note) } catch { self.failures.append(error) }
+    }
+
+    /// Keeps offering segments that are no longer listed but may still be requested, whichever worker listed them.
+    private mutating func showRetired(_ store: any SegmentStore) {
+        for segment in self.renditions.flatMap(\.window.retired) where !segment.gap {
+            if let size = store.size(of: segment.uri), self.isWhole(size) { self.show(file: segment.uri, size, store) }
+        }
+    }
+
+    /// Removes the files that another room's playlist of the same name lists.
+    private static func removeFiles(listedIn playlist: String, _ store: any SegmentStore) {
+        guard let text = store.read(playlist) else { return }
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") where line.hasSuffix(".ts") {
+            // A file that cannot be removed only takes up space.
+            if TrackNames.isValid(String(line)) { try? store.remove(String(line)) }
+        }
+    }
+
+    /// The name of a segment here, as unique as in the HLS output.
+    private static func name(of uri: String) -> String { uri.hasSuffix(".m4s") ? "\(uri.dropLast(4)).ts" : "\(uri).ts" }
+
+    private mutating func add(
+        _ number: Int64, _ listing: OutputListing, store: any SegmentStore, files: some ClearFiles
+    ) {
+        func segment(_ track: TrackDescription?) -> Segment? {
+            guard let track, let listed = listing.tracks.first(where: { $0.name == track.name })?.segments,
+                let last = listed.last?.mediaSequence
+            else { return nil }
+            let place = listed.count - 1 - Int(clamping: last &- number)
+            return listed.indices.contains(place) ? listed[place] : nil
+        }
+        let wasBroken = self.isBroken
+        self.isBroken = false
+        var isLost = false
+        defer { if isLost { self.lost &+= 1 } }
+        for index in self.renditions.indices {
+            let rendition = self.renditions[index]
+            guard let main = segment(rendition.main) else {
+                isLost = true
+                self.lose(number, index)
+                continue
+            }
+            let name = Self.name(of: main.uri)
+            var size = 0
+            if !main.gap {
+                let sound = rendition.video == nil ? nil : segment(rendition.audio)
+                if self.trustsFiles, let there = store.size(of: name), self.isWhole(there) {
+                    size = there
+                    self.renditions[index].isFirst = true
+                } else if let bytes = self.make(index, main, sound, files) {
+                    size = self.put(name, bytes, index, number, store)
+                }
+            }
+            if size == 0 {
+                self.renditions[index].isFirst = true
+                if !main.gap { isLost = true }
+            }
+            let listed = Segment(
+                mediaSequence: number, uri: name, start: main.start, duration: main.duration,
+                programDate: main.programDate, map: Self.noMap, discontinuity: main.discontinuity || wasBroken,
+                key: self.keys?.segmentKey(of: number, track: rendition.name, .transport), gap: size == 0,
+                byteCount: size, independent: main.independent, publishedAt: main.publishedAt)
+            self.append(listed, index)
+            if size > 0 { self.show(file: name, size, store) }
+        }
+        self.next = number &+ 1
+    }
+
+    /// After a crash of the machine, a file is usually empty or has only whole pages of its content.
+    private func isWhole(_ size: Int) -> Bool {
+        size > 0 && (self.keys != nil || size.isMultiple(of: MPEGTSPacketWriter.packetSize))
+    }
+
+    /// Lists a segment with the same duration and number as in the HLS output.
+    private mutating func append(_ segment: Segment, _ index: Int) {
+        // Segments lost before the first known one are not listed at all.
+        self.renditions[index].window.begin(at: segment.mediaSequence)
+        do throws(MediaError) { try self.renditions[index].window.append(segment) } catch {
+            self.failures.append(error)
+        }
+    }
+
+    /// Lists a gap for a segment whose listing was dropped because the store is too slow, as long as the longest listed
+    /// segment.
+    private mutating func lose(_ number: Int64, _ index: Int) {
+        let segments = self.renditions[index].window.segments
+        guard let last = segments.last,
+            let length = segments.max(by: { $0.duration.ticks < $1.duration.ticks })?.duration
+        else { return }
+        let start = last.start &+ last.duration.ticks
+        self.isBroken = true
+        self.renditions[index].isFirst = true
+        self.append(
+            Segment(
+                mediaSequence: number, uri: "\(self.renditions[index].name)-\(number).ts", start: start,
+                duration: length, programDate: last.programDate &+ last.duration.nanoseconds, map: Self.noMap,
+                key: self.keys?.segmentKey(of: number, track: self.renditions[index].name, .transport), gap: true,
+                byteCount: 0), index)
+    }
+
+    /// - Returns: The size of the file; 0 if it could not be written.
+    private mutating func put(
+        _ name: String, _ bytes: [UInt8], _ index: Int, _ number: Int64, _ store: any SegmentStore
+    ) -> Int {
+        let clear = PacketMemory(bytes)
+        let file =
+            self.keys?.sealed([clear], of: number, track: self.renditions[index].name, .transport) ?? clear
+        guard file.count > 0 else { return 0 }
+        do throws(MediaError) {
+            try store.put(name, [file], durable: false)
+        } catch {
+            self.failures.append(error)
+            return 0
+        }
+        (self.made, self.madeBytes) = (self.made &+ 1, self.madeBytes &+ Int64(file.count))
+        return file.count
+    }
+
+    // MARK: Media
+
+    /// - Returns: `nil` if the media cannot be read.
+    private mutating func make(_ index: Int, _ main: Segment, _ sound: Segment?, _ files: some ClearFiles) -> [UInt8]? {
+        let rendition = self.renditions[index]
+        let kind: TrackKind = rendition.video == nil ? .audio : .video
+        guard let bytes = files.segment(main, of: rendition.name), let map = self.configuration(main.map.uri, files),
+            kind == .video ? map.video != nil : map.audio != nil
+        else { return self.unreadable(main, index) }
+        if kind == .video {
+            self.renditions[index].reorder = max(rendition.reorder, MPEGTSReading.reorder(of: bytes))
+        }
+        guard
+            var units = MPEGTSReading.units(
+                bytes, kind: kind, timescale: Int64(main.duration.timescale),
+                reorder: self.renditions[index].reorder)
+        else { return self.unreadable(main, index) }
+        units += MPEGTSReading.metadata(bytes)
+        if kind == .audio { self.renditions[index].sound = map.audio }
+        if let sound, let track = rendition.audio {
+            self.renditions[index].sound = self.configuration(sound.map.uri, files)?.audio ?? rendition.sound
+            let frames = files.segment(sound, of: track.name).flatMap {
+                MPEGTSReading.units($0, kind: .audio, timescale: Int64(sound.duration.timescale))
+            }
+            // Video without audio is better than a gap.
+            if frames == nil, !sound.gap { _ = self.unreadable(sound, index) }
+            units += frames ?? []
+        }
+        self.renditions[index].isFirst = false
+        return self.renditions[index].muxer.segment(
+            units,
+            parameters: MPEGTSMuxer.Parameters(
+                video: map.video, audio: self.renditions[index].sound, hasMetadata: self.hasMetadata),
+            isDiscontinuous: main.discontinuity || rendition.isFirst)
+    }
+
+    private mutating func unreadable(_ segment: Segment, _ index: Int) -> [UInt8]? {
+        self.failures.append(
+            MediaError(
+                .outputLost, "\(segment.uri) cannot be read", at: "hls[\(self.renditions[index].name)]",
+                fix: "check the directory of the hls output"))
+        return nil
+    }
+
+    private mutating func configuration(
+        _ uri: String, _ files: some ClearFiles
+    ) -> (video: AVCConfiguration?, audio: AudioSpecificConfig?)? {
+        if let known = self.maps[uri] { return known }
+        guard let bytes = files.initialization(uri) else { return nil }
+        let facts = MPEGTSReading.configuration(bytes)
+        guard facts.video != nil || facts.audio != nil else { return nil }
+        // A room has only a few canvases, so this limit is rarely reached.
+        if self.maps.count >= 64 { self.maps.removeAll() }
+        self.maps[uri] = facts
+        return facts
+    }
+
+    // MARK: Playlists
+
+    /// - Returns: Whether all existing playlists are in the store.
+    private mutating func publish(_ listing: OutputListing, store: any SegmentStore) -> Bool {
+        guard self.renditions.contains(where: { !$0.window.segments.isEmpty }) else { return true }
+        let target = self.grid.targetDuration
+        do throws(MediaError) {
+            for rendition in self.renditions {
+                var playlist = MediaPlaylist(rendition.window, dateRanges: listing.dateRanges)
+                playlist.hasMaps = false
+                let text = Array(playlist.rendered().utf8)
+                try store.put(rendition.playlistName, bytes: text)
+                self.show(rendition.playlistName, text, seconds: max(1, target / 2))
+            }
+            let text = Array(self.multivariant.rendered().utf8)
+            guard text != self.writtenMultivariant else { return true }
+            try store.put(self.multivariantName, bytes: text)
+            self.writtenMultivariant = text
+            self.show(self.multivariantName, text, seconds: target)
+            return true
+        } catch {
+            self.failures.append(error)
+            return false
+        }
+    }
+
+    private mutating func show(_ name: String, _ text: [UInt8], seconds: Int) {
+        self.objects[name] = PublishedObject(
+            body: .bytes(text), contentType: PublishedObject.playlistType, cacheControl: "max-age=\(seconds)")
+    }
+
+    private mutating func show(file name: String, _ size: Int, _ store: any SegmentStore) {
+        guard let path = store.path(of: name) else { return }
+        self.objects[name] = PublishedObject(
+            body: .file(path: path, size: size), contentType: "video/mp2t", cacheControl: PublishedObject.immutable)
+    }
+
+    var multivariant: MultivariantPlaylist {
+        let variants = self.renditions.map { rendition in
+            let (video, sound) = (rendition.video, rendition.audio)
+            let pictures = video.map { Int64(self.grid.fps) / Int64(max(1, $0.frameStep)) } ?? 0
+            let frames = sound == nil ? 0 : Int64(self.grid.sampleRate) / OutputGrid.samplesPerAudioFrame + 1
+            let declared = DeclaredBandwidth(
+                videoBitrate: video?.bitrate ?? 0, videoPeak: video?.maxBitrate ?? 0,
+                videoBuffer: video?.burst ?? 0, audioBitrate: sound?.bitrate ?? 0,
+                audioPeak: sound?.maxBitrate ?? 0, grid: self.grid
+            ).inTransport(pictures: pictures, frames: frames)
+            return MultivariantPlaylist.Variant(
+                uri: rendition.playlistName, bandwidth: declared.peak, averageBandwidth: declared.average,
+                codecs: [video?.codecString, sound?.codecString].compactMap { $0 },
+                resolution: video.map { ($0.width, $0.height) },
+                frameRateMilli: video.map { Int64(self.grid.fps) * 1_000 / Int64(max(1, $0.frameStep)) },
+                audioGroup: nil)
+        }
+        var playlist = MultivariantPlaylist(title: self.title, audio: [], variants: variants)
+        playlist.contentID = self.contentID
+        // Version 3 allows decimals in EXTINF.
+        playlist.version = 3
+        return playlist
+    }
+
+    /// Removes from the start of each playlist the segments that all windows allow to remove.
+    private mutating func trimHeads() {
+        let head = self.renditions.map { $0.window.mediaSequence + Int64($0.window.removableCount) }.min() ?? 0
+        for index in self.renditions.indices {
+            let count = head - self.renditions[index].window.mediaSequence
+            if count > 0 { self.renditions[index].window.removeFirst(Int(count)) }
+        }
+    }
+
+    /// Deletes files that players can no longer request, and those that could not be deleted before.
+    private mutating func removeExpired(_ store: any SegmentStore) {
+        var names = self.undeleted
+        for index in self.renditions.indices {
+            let last = self.renditions[index].window.segments.last
+            let time =
+                last.map {
+                    TimeMath.rescale(
+                        $0.start &+ $0.duration.ticks, from: Int64($0.duration.timescale), to: TimeMath.nanoseconds)
+                } ?? 0
+            for name in self.renditions[index].window.takeExpired(at: time, current: Self.noMap) {
+                self.objects[name] = nil
+                names.append(name)
+            }
+        }
+        self.undeleted = []
+        for (place, name) in names.enumerated() {
+            do throws(MediaError) {
+                try store.remove(name)
+            } catch {
+                // The store would fail for the others too, with one system call each.
+                self.failures.append(error)
+                self.undeleted = Array(names[place...].suffix(Self.mostUndeleted))
+                return
+            }
+        }
+    }
+}
+
+/// Reads back an output's media; `nil` if it no longer exists. Blocks.
+protocol ClearFiles {
+    /// - Parameter uri: URI of an initialization segment.
+    func initialization(_ uri: String) -> [UInt8]?
+
+    /// The decrypted segment.
+    func segment(_ segment: Segment, of track: String) -> [UInt8]?
+}
+
+extension HLSPackager: ClearFiles {
+    func initialization(_ uri: String) -> [UInt8]? { self.bytes(ofFile: uri) }
+
+    func segment(_ segment: Segment, of track: String) -> [UInt8]? { self.clearBytes(of: segment, track: track) }
+}

@@ -1,0 +1,136 @@
+import HLS
+import MediaTypes
+
+/// Collects the segments of all tracks: a slot is published in all playlists at the same time.
+///
+/// States: *open* until ``close(cuttingSoundAt:)``, then *closed*. Slots are taken in order, each at most once.
+struct SegmentCollector: Sendable {
+    /// In an open live room, a track that is behind the first one by the duration of this many whole segments is given
+    /// up for the slot: an encoder that hangs must not stall the viewers of other renditions for longer than they have
+    /// buffered.
+    static let longestLag: Int64 = 2
+
+    /// Slots that wait for a hanging store keep their media, up to this many (a minute). Beyond it, the oldest become
+    /// gaps, which bounds the memory of a room.
+    static let mostReady = 32
+
+    private let kinds: [TrackKind]
+    /// Whether to wait for all tracks, and never give one up.
+    private let waits: Bool
+    private var nextSlot: Int64
+    private var pending: [Int64: [FinishedSegment?]] = [:]
+    private var changes: [Int64: [ConfigurationChange]] = [:]
+    private var breaks: Set<Int64> = []
+    /// Slot boundaries; `nil`: on the grid.
+    var slots: SegmentBoundaries?
+    private var ready: [AlignedSegment] = []
+    private var anythingTaken = false
+    private(set) var isClosed = false
+    private var givenUp: [(slot: Int64, track: Int)] = []
+
+    init(kinds: [TrackKind], firstSlot: Int64, waits: Bool) {
+        self.kinds = kinds
+        self.nextSlot = firstSlot
+        self.waits = waits
+    }
+
+    /// Number of slots that wait to be published.
+    var readyCount: Int { self.ready.count }
+
+    /// Sets the run's first slot, even if it has no media.
+    mutating func begin(at slot: Int64) {
+        guard !self.anythingTaken else { return }
+        self.anythingTaken = true
+        self.nextSlot = max(self.nextSlot, slot)
+    }
+
+    /// Tracks that were given up for a slot since the last call.
+    mutating func takeGivenUp() -> [(slot: Int64, track: Int)] {
+        defer { self.givenUp.removeAll() }
+        return self.givenUp
+    }
+
+    /// Changes a track's configuration from a slot on, or from the next slot that is not complete yet.
+    mutating func change(_ change: ConfigurationChange, from slot: Int64) {
+        guard !self.isClosed else { return }
+        self.changes[max(slot, self.nextSlot), default: []].append(change)
+    }
+
+    /// Adds a discontinuity at a slot that is not complete yet.
+    mutating func breakTime(at slot: Int64) {
+        if !self.isClosed { self.breaks.insert(max(slot, self.nextSlot)) }
+    }
+
+    /// Adds a track's segment. A segment of a slot that was completed without it is dropped.
+    mutating func insert(_ segment: FinishedSegment, track: Int) {
+        guard !self.isClosed, segment.slot >= self.nextSlot, self.kinds.indices.contains(track) else { return }
+        self.pending[segment.slot, default: Array(repeating: nil, count: self.kinds.count)][track] = segment
+        self.promote()
+    }
+
+    private mutating func promote() {
+        while let newest = self.pending.keys.max(), newest >= self.nextSlot {
+            let row = self.pending[self.nextSlot] ?? Array(repeating: nil, count: self.kinds.count)
+            let isComplete = row.allSatisfy { $0 != nil }
+            guard isComplete || (!self.waits && self.isTooFarBehind(newest)) else { return }
+            self.pass(row)
+        }
+    }
+
+    /// Shorter segments count with their actual length.
+    private func isTooFarBehind(_ newest: Int64) -> Bool {
+        guard let slots = self.slots else { return newest - self.nextSlot >= Self.longestLag }
+        let frames = slots.firstFrame(ofSlot: newest) - slots.firstFrame(ofSlot: self.nextSlot)
+        return frames >= Self.longestLag * Int64(slots.grid.segmentFrames)
+    }
+
+    private mutating func pass(_ row: [FinishedSegment?]) {
+        var slot = AlignedSegment(slot: self.nextSlot, segments: row)
+        slot.changes = self.changes.removeValue(forKey: self.nextSlot) ?? []
+        slot.isBreak = self.breaks.remove(self.nextSlot) != nil
+        slot.frames = self.slots?.frames(ofSlot: self.nextSlot)
+        self.pending[self.nextSlot] = nil
+        self.nextSlot += 1
+        // No gaps are listed before the first media of a run.
+        guard self.anythingTaken || !slot.isEmpty else {
+            if !slot.changes.isEmpty { self.changes[self.nextSlot, default: []] += slot.changes }
+            if slot.isBreak { self.breaks.insert(self.nextSlot) }
+            return
+        }
+        self.anythingTaken = true
+        for index in row.indices where row[index] == nil { self.givenUp.append((slot.slot, index)) }
+        self.ready.append(slot)
+        if !self.waits, self.ready.count > Self.mostReady {
+            let oldest = self.ready.count - Self.mostReady - 1
+            self.ready[oldest].segments = row.map { _ in nil }
+        }
+    }
+
+    /// Ends the collection: all remaining slots are completed, and audio is cut at the end of the video.
+    ///
+    /// - Parameter end: Frame at which the video ends; `nil` for audio-only output.
+    mutating func close(cuttingSoundAt end: Int64?, grid: OutputGrid) {
+        guard !self.isClosed else { return }
+        self.isClosed = true
+        let last = self.pending.keys.max() ?? self.nextSlot - 1
+        while self.nextSlot <= last {
+            var row = self.pending[self.nextSlot] ?? Array(repeating: nil, count: self.kinds.count)
+            if let end {
+                let cut = grid.ticks(ofFrame: end, .audio)
+                for index in row.indices where self.kinds[index] == .audio { row[index] = row[index]?.trimmed(to: cut) }
+            }
+            if row.allSatisfy({ $0?.gap ?? true }), self.pending.keys.allSatisfy({ $0 <= self.nextSlot }) { break }
+            self.pass(row)
+        }
+        self.pending = [:]
+    }
+
+    /// Ends the collection and drops incomplete slots.
+    mutating func abandon() {
+        self.isClosed = true
+        self.pending = [:]
+    }
+
+    /// The next slot to publish.
+    mutating func take() -> AlignedSegment? { self.ready.isEmpty ? nil : self.ready.removeFirst() }
+}

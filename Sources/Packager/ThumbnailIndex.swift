@@ -1,0 +1,137 @@
+import MediaTypes
+
+/// An index of thumbnail sheets: the WebVTT file that players read for previews above the seek bar. It maps times to a
+/// cell of a sheet. Times count from the start of the program, where an EVENT or VOD playlist begins.
+///
+/// A pure value. Thumbnails are numbered by their interval, so a later worker of the room continues the same file.
+///
+/// Spec: W3C WebVTT §4; Media Fragments URI 1.0 §4.2.2 (`#xywh=`).
+package struct ThumbnailIndex: Sendable, Hashable {
+    /// Where to draw a new thumbnail.
+    package struct Place: Sendable, Hashable {
+        /// File name.
+        package let sheet: String
+        /// Cell number in reading order.
+        package let cell: Int
+    }
+
+    /// Most cues to keep, the newest: two days at 10 s. Older ones are removed from the file; their sheets stay on
+    /// disk.
+    private static let mostCues = 17_280
+
+    private struct Cue: Sendable, Hashable {
+        let slot: Int64
+        let payload: String
+    }
+
+    private let name: String
+    private let columns: Int
+    private let rows: Int
+    private let width: Int
+    private let height: Int
+    /// Milliseconds.
+    private let interval: Int64
+    private let incarnation: Int64
+    private var cues: [Cue] = []
+    /// Whether a thumbnail has been added.
+    private var isBegun = false
+
+    /// - Parameters:
+    ///   - name: Prefix of the sheets' names.
+    ///   - width: Cell width in pixels; `height` likewise.
+    ///   - interval: Milliseconds from one thumbnail to the next; 1 or more.
+    ///   - incarnation: Makes the sheets of different workers distinct.
+    ///   - kept: The previous worker's file; unreadable parts are ignored.
+    package init(
+        name: String, columns: Int, rows: Int, width: Int, height: Int, interval: Int64, incarnation: Int64,
+        kept: String = ""
+    ) {
+        self.name = name
+        self.columns = max(1, columns)
+        self.rows = max(1, rows)
+        self.width = width
+        self.height = height
+        self.interval = max(1, interval)
+        self.incarnation = incarnation
+        var start: Int64?
+        for line in kept.split(separator: "\n", omittingEmptySubsequences: false) {
+            if let arrow = line.firstRange(of: " --> ") {
+                start = Self.milliseconds(line[..<arrow.lowerBound])
+            } else if let time = start {
+                if Self.isCue(line, of: name), self.cues.last.map({ $0.slot < time / self.interval }) ?? true {
+                    self.cues.append(Cue(slot: time / self.interval, payload: String(line)))
+                }
+                start = nil
+            }
+        }
+    }
+
+    /// Whether a line refers to a sheet with our name: other text is never used as a file name.
+    private static func isCue(_ line: Substring, of name: String) -> Bool {
+        guard let mark = line.firstRange(of: ".jpg#xywh="), line.hasPrefix("\(name)-") else { return false }
+        return line[..<mark.lowerBound].dropFirst(name.utf8.count + 1).utf8.allSatisfy {
+            (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
+        }
+    }
+
+    package var cellCount: Int { self.columns * self.rows }
+
+    /// Names of the referenced sheets, oldest first.
+    package var sheets: [String] {
+        var names: [String] = []
+        for cue in self.cues {
+            let name = String(cue.payload.prefix { $0 != "#" })
+            if names.last != name { names.append(name) }
+        }
+        return names
+    }
+
+    /// Adds a thumbnail of the program.
+    ///
+    /// - Parameter time: Milliseconds since the start of the program.
+    /// - Returns: `nil` if its interval already has a thumbnail.
+    package mutating func add(at time: Int64) -> Place? {
+        let slot = max(0, time) / self.interval
+        // A later worker never begins before the previous one ended. So an index that is ahead belongs to an ended room
+        // in whose directory a new one begins.
+        if !self.isBegun, let last = self.cues.last, last.slot > slot { self.cues = [] }
+        self.isBegun = true
+        if let last = self.cues.last, last.slot >= slot { return nil }
+        let (sheet, cell) = (slot / Int64(self.cellCount), Int(slot % Int64(self.cellCount)))
+        let place = Place(sheet: "\(self.name)-\(self.incarnation)-\(sheet).jpg", cell: cell)
+        let (x, y) = (cell % self.columns * self.width, cell / self.columns * self.height)
+        self.cues.append(Cue(slot: slot, payload: "\(place.sheet)#xywh=\(x),\(y),\(self.width),\(self.height)"))
+        if self.cues.count > Self.mostCues { self.cues.removeFirst(self.cues.count - Self.mostCues) }
+        return place
+    }
+
+    /// The file's text. A thumbnail is shown until the next one's time, even if some are missing in between.
+    package var text: String {
+        var text = "WEBVTT\n"
+        for (index, cue) in self.cues.enumerated() {
+            let end = self.cues.indices.contains(index + 1) ? self.cues[index + 1].slot : cue.slot + 1
+            text += "\n\(Self.time(cue.slot * self.interval)) --> \(Self.time(end * self.interval))\n\(cue.payload)\n"
+        }
+        return text
+    }
+
+    private static func time(_ milliseconds: Int64) -> String {
+        func padded(_ value: Int64, _ digits: Int) -> String {
+            let text = String(value)
+            return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+        }
+        let seconds = milliseconds / 1_000
+        return "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))."
+            + padded(milliseconds % 1_000, 3)
+    }
+
+    /// Hours may have more than two digits.
+    private static func milliseconds(_ text: Substring) -> Int64? {
+        let parts = text.split(whereSeparator: { $0 == ":" || $0 == "." }).map { Int64($0) }
+        guard parts.count == 4, let hours = parts[0], let minutes = parts[1], let seconds = parts[2],
+            let rest = parts[3], (0..<1_000_000).contains(hours), (0..<60).contains(minutes),
+            (0..<60).contains(seconds), (0..<1_000).contains(rest)
+        else { return nil }
+        return ((hours * 60 + minutes) * 60 + seconds) * 1_000 + rest
+    }
+}

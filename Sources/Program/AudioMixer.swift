@@ -1,0 +1,183 @@
+import MediaKernels
+package import MediaTypes
+
+/// The program's audio: the sum of every source on air times its gain, limited, in blocks of one AAC frame.
+///
+/// Used by the program thread only. Positions are sample pairs since the room's `origin`. After each source has been
+/// given a gain, mixing a block does not allocate, provided that the consumer releases a block before ``blocksInUse``
+/// more are mixed. A level report does not allocate either, if the consumer keeps at most two.
+package struct AudioMixer: Sendable {
+    /// Sample pairs per block.
+    package static let blockPairs: Int64 = 1024
+    /// Number of blocks that are reused in turn. A block that is still referenced when its turn comes is copied.
+    package static let blocksInUse = 16
+    private static let reportsInUse = 4
+
+    /// Sorted by name: float addition is not associative, and the same room must produce the same bytes.
+    private var channels: [MixerChannel] = []
+    private var limiter = Limiter()
+    private let rampPairs: Int64
+    private let sampleRate: Int64
+    private let ducking: Ducking?
+    private var ducked = Ducking.State()
+    private let isMeasuring: Bool
+    private let silentLag: Int64
+    /// One meter for each channel, then one for the program.
+    private var meters = MeterBank(count: 1)
+    private let silence = [Float](repeating: 0, count: Int(blockPairs) * 2)
+    /// Position of the next block's first pair, a multiple of ``blockPairs``.
+    package private(set) var position: Int64
+    private var blocks: [[Float]]
+    private var nextInUse = 0
+    /// Level reports that are reused in turn, like the blocks.
+    private var reports = [AudioLevels](
+        repeating: AudioLevels(position: 0, program: AudioLevels.Level(), sources: [:]), count: reportsInUse)
+    private var nextReport = 0
+    /// Pairs that must still be fed to the limiter before its output is at ``position``.
+    private var prime: Int64
+
+    /// - Parameters:
+    ///   - start: Position of the program's first tick.
+    ///   - rampPairs: Duration of a volume change, in pairs.
+    ///   - sampleRate: Pairs per second; the loudness measurement is correct at 48,000.
+    ///   - ducking: Sources that lower the volume of the others.
+    ///   - measures: Whether ``levels()`` will be called; every source is then read, on air or not.
+    ///   - silentLag: Pairs by which an inaudible source is measured later, because its audio may arrive after it is
+    ///     due.
+    package init(
+        start: Int64, rampPairs: Int64, sampleRate: Int64 = 48_000, ducking: Ducking? = nil, measures: Bool = false,
+        silentLag: Int64 = 0
+    ) {
+        self.rampPairs = max(1, rampPairs)
+        self.sampleRate = sampleRate
+        self.ducking = ducking
+        self.isMeasuring = measures || ducking != nil
+        self.silentLag = max(0, silentLag)
+        self.position = TimeMath.scale(start, by: 1, over: Self.blockPairs, rounding: .up) &* Self.blockPairs
+        self.prime = Int64(Limiter.latencyPairs)
+        self.blocks = (0..<Self.blocksInUse).map { _ in [Float](repeating: 0, count: Int(Self.blockPairs) * 2) }
+    }
+
+    /// Position up to which sources must have audio for a block that ends at `end`: the limiter looks ahead.
+    package static func wantedUntil(blockEnd end: Int64) -> Int64 { end &+ Int64(Limiter.latencyPairs) }
+
+    /// Moves a source to a gain, from `position` on, or from the first pair that is not mixed yet if that is later.
+    package mutating func setGain(_ gain: Float, of source: SourceID, at position: Int64) {
+        let from = max(position, self.mixed)
+        self.channels[self.channel(of: source)].gain.move(to: gain, at: from, over: self.rampPairs)
+    }
+
+    private mutating func channel(of source: SourceID) -> Int {
+        if let index = self.channels.firstIndex(where: { $0.source == source }) { return index }
+        return self.insert(MixerChannel(source))
+    }
+
+    private mutating func insert(_ channel: MixerChannel) -> Int {
+        let index = self.channels.firstIndex { $0.name > channel.name } ?? self.channels.count
+        self.channels.insert(channel, at: index)
+        self.meters.insert(at: index)
+        return index
+    }
+
+    /// Adds a source from the next block on, silent until it is given a gain. Does nothing if the source exists.
+    package mutating func add(_ channel: MixerChannel) {
+        if !self.channels.contains(where: { $0.source == channel.source }) { _ = self.insert(channel) }
+    }
+
+    /// Removes a source if it is not audible any more: its gain is 0 and its ramp has ended.
+    ///
+    /// - Returns: Whether the source is removed.
+    package mutating func remove(_ source: SourceID) -> Bool {
+        guard let index = self.channels.firstIndex(where: { $0.source == source }) else { return true }
+        guard self.channels[index].isSilent(from: self.mixed) else { return false }
+        self.channels.remove(at: index)
+        self.meters.remove(at: index)
+        for report in self.reports.indices { self.reports[report].sources[source] = nil }
+        return true
+    }
+
+    /// Adds the sources that are audible or fading out.
+    package func noteHeard(in presence: inout SourceVisibility) {
+        let position = self.mixed
+        for channel in self.channels where !channel.isSilent(from: position) {
+            presence.insert(heard: channel.source)
+        }
+    }
+
+    /// The first pair that is not mixed yet: the limiter looks ahead.
+    private var mixed: Int64 { self.position &+ Int64(Limiter.latencyPairs) &- self.prime }
+
+    /// Mixes the next block and advances.
+    ///
+    /// - Parameter read: Copies a source's audio of a range into the array, with silence where it has none, and returns
+    ///   the number of pairs it had. Called once for every position, in order, as long as the source is audible.
+    /// - Returns: ``blockPairs`` pairs of interleaved stereo, starting at ``position`` as it was before the call.
+    package mutating func nextBlock(_ read: (SourceID, Range<Int64>, inout [Float]) -> Int) -> [Float] {
+        if self.prime > 0 {
+            // Once, at the start: fill the limiter's look-ahead with the first 256 pairs.
+            let range = self.position..<self.position &+ self.prime
+            var head = [Float](repeating: 0, count: Int(self.prime) * 2)
+            self.mix(range, onto: &head, read)
+            self.limiter.process(&head)
+            self.prime = 0
+        }
+        let from = self.position &+ Int64(Limiter.latencyPairs)
+        let slot = self.nextInUse
+        self.nextInUse = (slot + 1) % Self.blocksInUse
+        // Taken out while it is written, so that it is uniquely referenced.
+        var block: [Float] = []
+        swap(&block, &self.blocks[slot])
+        self.mix(from..<from &+ Self.blockPairs, onto: &block, read)
+        self.limiter.process(&block)
+        if self.isMeasuring { self.meters.measure(self.channels.count, block) }
+        self.blocks[slot] = block
+        self.position &+= Self.blockPairs
+        return block
+    }
+
+    private mutating func mix(
+        _ range: Range<Int64>, onto target: inout [Float], _ read: (SourceID, Range<Int64>, inout [Float]) -> Int
+    ) {
+        for index in self.channels.indices {
+            self.channels[index].take(range, isWanted: self.isMeasuring, lag: self.silentLag, read)
+        }
+        self.measure(pairs: Int64(range.count))
+        AudioMix.clear(&target)
+        for index in self.channels.indices {
+            let isKey = self.ducking?.uids.contains(self.channels[index].source.uid) ?? true
+            self.channels[index].add(range, onto: &target, duck: isKey ? (1, 1) : (self.ducked.from, self.ducked.to))
+        }
+        AudioMix.sanitize(&target)
+    }
+
+    /// Measures the sources' levels, two sources at a time, and controls the ducking with them.
+    private mutating func measure(pairs: Int64) {
+        guard self.isMeasuring, pairs == Self.blockPairs else { return }
+        var index = 0
+        while index < self.channels.count {
+            let next = index + 1 < self.channels.count ? index + 1 : nil
+            let sound = self.channels[index].isRead ? self.channels[index].sound : self.silence
+            let other = next.map { self.channels[$0].isRead ? self.channels[$0].sound : self.silence }
+            self.meters.measure(index, sound, next, other ?? sound)
+            index += 2
+        }
+        guard let ducking = self.ducking else { return }
+        let isSpeaking = self.channels.indices.contains { index in
+            ducking.uids.contains(self.channels[index].source.uid) && self.channels[index].gain.target > 0
+                && self.meters.power(index, blocks: 2) > ducking.threshold
+        }
+        self.ducked.advance(ducking, isSpeaking: isSpeaking, pairs: pairs, sampleRate: self.sampleRate)
+    }
+
+    /// The levels measured up to ``position``. Peak measurement starts anew.
+    package mutating func levels() -> AudioLevels {
+        let slot = self.nextReport
+        self.nextReport = (slot + 1) % Self.reportsInUse
+        for (index, channel) in self.channels.enumerated() {
+            self.reports[slot].sources[channel.source] = AudioLevels.Level(&self.meters, index)
+        }
+        self.reports[slot].program = AudioLevels.Level(&self.meters, self.channels.count)
+        self.reports[slot].position = self.position
+        return self.reports[slot]
+    }
+}

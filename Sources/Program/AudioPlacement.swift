@@ -1,0 +1,90 @@
+import MediaKernels
+
+/// Places a live source's decoded audio without gaps on the program's sample grid, and stretches it by parts per
+/// million so that it stays at its timestamps.
+///
+/// Timestamps have millisecond resolution and jitter. Positions come from counting samples; the timestamps only steer:
+/// the smoothed difference between the wanted and the actual position of a block determines how much the next block is
+/// stretched. Only an error large enough to affect lip sync is corrected by a discontinuity (a seam).
+///
+/// Positions and errors are in sample pairs (1/48,000 s at the usual rate).
+package struct AudioPlacement: Sendable {
+    /// A single block whose position is off by more than this has a gap before it: 60 ms.
+    private let gap: Int64
+    /// ``gapBlocks`` consecutive blocks that are off by more than this have a gap too: 25 ms.
+    private let step: Int64
+    private static let gapBlocks = 3
+    /// A lasting error of more than 10 ms is corrected at once: the threshold for visible lip sync errors is 20 ms.
+    private let limit: Int64
+    /// After a new mapping, the audio is moved by a seam if the difference is more than this: 5 ms.
+    private let seam: Int64
+    /// The error is smoothed over 2⁶ blocks: 1.4 s of AAC, in which the jitter of millisecond timestamps averages out.
+    private static let smoothing: Int64 = 64
+    /// Fraction bits of the smoothed error.
+    private static let fraction: Int64 = 256
+    /// Pairs in which an error would be corrected: four seconds, well damped after the smoothing.
+    private let pull: Int64
+    private let limitPPB: Int64
+
+    private var resampler = DriftResampler()
+    private var stretched: [Float] = []
+    private var next: Int64?
+    private var error: Int64 = 0
+    private var off = 0
+
+    /// - Parameters:
+    ///   - sampleRate: Sample rate of the program, in hertz.
+    ///   - limitPPB: Maximum stretch in either direction, in parts per billion.
+    package init(sampleRate: Int, limitPPB: Int64) {
+        let rate = Int64(sampleRate)
+        self.gap = rate * 60 / 1000
+        self.step = rate * 25 / 1000
+        self.limit = rate * 10 / 1000
+        self.seam = rate * 5 / 1000
+        self.pull = rate * 4
+        self.limitPPB = limitPPB
+    }
+
+    /// Current stretch in parts per billion; positive makes the audio longer.
+    package private(set) var ratio = 0
+
+    /// Starts anew: the next audio does not continue what came before.
+    package mutating func reset() {
+        self.next = nil
+        self.resampler.reset()
+    }
+
+    /// Places one block.
+    ///
+    /// - Parameters:
+    ///   - samples: Interleaved stereo as decoded.
+    ///   - position: Position of its first pair according to its timestamp.
+    ///   - isRemapped: The source was mapped anew since the last block.
+    ///   - body: Receives the samples, the position of the first, and whether there is a seam before them.
+    package mutating func place(
+        _ samples: [Float], at position: Int64, isRemapped: Bool, _ body: ([Float], Int64, Bool) -> Void
+    ) {
+        let wanted = position &- Int64(DriftResampler.latencyPairs)
+        var hasSeam = true
+        if let next = self.next {
+            let off = wanted &- next
+            self.error &+= (min(self.gap, max(0 &- self.gap, off)) &* Self.fraction &- self.error) / Self.smoothing
+            self.off = off.magnitude > UInt64(self.step) ? self.off + 1 : 0
+            hasSeam =
+                off.magnitude > UInt64(self.gap) || self.off >= Self.gapBlocks
+                || self.error.magnitude > UInt64(self.limit * Self.fraction)
+                || (isRemapped && off.magnitude > UInt64(self.seam))
+        }
+        if hasSeam {
+            self.next = wanted
+            self.error = 0
+            self.off = 0
+        }
+        let ppb = self.error &* 1_000_000_000 / (self.pull &* Self.fraction)
+        self.ratio = Int(max(0 &- self.limitPPB, min(self.limitPPB, ppb)))
+        self.resampler.process(samples, into: &self.stretched, partsPerBillion: self.ratio)
+        let at = self.next ?? wanted
+        self.next = at &+ Int64(self.stretched.count / 2)
+        body(self.stretched, at, hasSeam)
+    }
+}

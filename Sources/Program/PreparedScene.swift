@@ -1,0 +1,111 @@
+package import LibAV
+package import MediaTypes
+import Synchronization
+
+/// A scene with its compositions: one for each recent combination of source formats.
+package final class PreparedScene: Sendable {
+    package let scene: Scene
+    /// The panes that show video, bottom first.
+    package let panes: [Pane]
+    private struct Shelf {
+        /// Newest last.
+        var compositions: [Composition] = []
+        /// Compositions built before a source had sent its first frame. They are useless after it has, and take
+        /// megabytes each.
+        var guesses: Set<ObjectIdentifier> = []
+        /// Combinations that libavfilter rejected, so that they are not tried on every tick.
+        var refused: [[PictureFormat]] = []
+    }
+
+    private let shelf = Mutex(Shelf())
+
+    package init(_ scene: Scene) {
+        self.scene = scene
+        self.panes = scene.visiblePanes
+    }
+
+    /// The newest composition for exactly these formats; otherwise the one with the most matching panes.
+    package func best(for formats: [SourceID: PictureFormat]) -> (composition: Composition, isExact: Bool)? {
+        self.shelf.withLock { shelf in
+            var best: (composition: Composition, matches: Int)?
+            for composition in shelf.compositions.reversed() {
+                let matches = composition.matches(formats)
+                if matches == composition.panes.count { return (composition, true) }
+                if matches > (best?.matches ?? -1) { best = (composition, matches) }
+            }
+            return best.map { ($0.composition, false) }
+        }
+    }
+
+    /// The formats to build for: the source's current format, else the format in the newest composition, else the
+    /// pane's own size for a source that never sent a frame.
+    ///
+    /// - Returns: The formats in the order of `panes`, and whether one of them is a guess.
+    package func wanted(_ formats: [SourceID: PictureFormat]) -> (formats: [PictureFormat], isGuess: Bool) {
+        let (newest, isGuess) = self.shelf.withLock { shelf in
+            (
+                shelf.compositions.last?.formats,
+                shelf.compositions.last.map { shelf.guesses.contains(ObjectIdentifier($0)) }
+            )
+        }
+        let wanted = self.panes.enumerated().map { index, pane in
+            formats[pane.source] ?? newest.flatMap { index < $0.count ? $0[index] : nil }
+                ?? .canvas(width: pane.rect.width, height: pane.rect.height)
+        }
+        return (wanted, isGuess != false && self.panes.contains { formats[$0.source] == nil })
+    }
+
+    func needs(_ formats: [PictureFormat]) -> Bool {
+        self.shelf.withLock { shelf in
+            !shelf.compositions.contains { $0.formats == formats } && !shelf.refused.contains(formats)
+        }
+    }
+
+    var isCold: Bool { self.shelf.withLock { $0.compositions.isEmpty } }
+    package var compositions: [Composition] { self.shelf.withLock { $0.compositions } }
+
+    func refuse(_ formats: [PictureFormat]) {
+        self.shelf.withLock { shelf in
+            shelf.refused.append(formats)
+            if shelf.refused.count > 16 { shelf.refused.removeFirst() }
+        }
+    }
+
+    /// Adds a composition, which replaces one for the same formats.
+    ///
+    /// - Parameters:
+    ///   - limit: Number of compositions to keep. With several, a phone that is rotated back and forth finds both of
+    ///     its formats.
+    ///   - replacing: Remove all others, because their content is outdated.
+    ///   - isGuess: The composition is provisional until all its sources have sent frames.
+    /// - Returns: The removed compositions. The caller should free them on a thread where this does no harm.
+    package func add(
+        _ composition: Composition, limit: Int, replacing: Bool = false, isGuess: Bool = false
+    ) -> [Composition] {
+        self.shelf.withLock { shelf in
+            var gone: [Composition] = []
+            shelf.compositions.removeAll { old in
+                let isGuessed = !isGuess && shelf.guesses.contains(ObjectIdentifier(old))
+                guard replacing || isGuessed || old.formats == composition.formats else { return false }
+                gone.append(old)
+                return true
+            }
+            shelf.compositions.append(composition)
+            while shelf.compositions.count > max(1, limit) { gone.append(shelf.compositions.removeFirst()) }
+            for old in gone { shelf.guesses.remove(ObjectIdentifier(old)) }
+            if isGuess { shelf.guesses.insert(ObjectIdentifier(composition)) }
+            return gone
+        }
+    }
+
+    /// Removes and returns all compositions.
+    func cool() -> [Composition] {
+        self.shelf.withLock { shelf in
+            defer {
+                shelf.compositions = []
+                shelf.guesses = []
+            }
+            return shelf.compositions
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Synchronization
+
+/// What the program needs of a source: set by the program thread and the room, read by the decode thread.
+package final class SourceDemand: Sendable {
+    private let hidden = Atomic<Bool>(false)
+    private let away = Atomic<Bool>(false)
+    private let thrifty = Atomic<Bool>(false)
+    private let plain = Atomic<Bool>(false)
+    private let waker = Mutex<(@Sendable () -> Void)?>(nil)
+    private let awayWatcher = Mutex<(@Sendable (Bool) -> Void)?>(nil)
+
+    package init() {}
+
+    /// The source is not visible and will not be within the next second: only its key frames are decoded.
+    package var isHidden: Bool { self.hidden.load(ordering: .relaxed) }
+
+    package func setHidden(_ hidden: Bool) {
+        if self.hidden.exchange(hidden, ordering: .relaxed), !hidden { self.wake() }
+    }
+
+    /// The source is neither visible nor audible, now and within the next second, so its packets may arrive a little
+    /// later, within the jitter buffer. A source that is passed through without decoding is hidden, but not away.
+    package var isAway: Bool { self.away.load(ordering: .relaxed) }
+
+    package func setAway(_ isAway: Bool) {
+        guard self.away.exchange(isAway, ordering: .relaxed) != isAway else { return }
+        // Called inside the lock and with the current value, so that two changes cannot arrive in the wrong order.
+        self.awayWatcher.withLock { $0?(self.isAway) }
+    }
+
+    /// Calls `body` with ``isAway``, now and after each change. `body` must not block or call this object.
+    package func watchAway(_ body: @escaping @Sendable (Bool) -> Void) {
+        self.awayWatcher.withLock {
+            $0 = body
+            body(self.isAway)
+        }
+    }
+
+    /// The machine is overloaded: a hidden source may wait for its next key frame to become visible again, if that is
+    /// cheaper.
+    package var isThrifty: Bool { self.thrifty.load(ordering: .relaxed) }
+    /// The machine is overloaded and the source's video is scaled down: decode it without the loop filter.
+    package var skipsLoopFilter: Bool { self.plain.load(ordering: .relaxed) }
+
+    package func setThrift(_ isThrifty: Bool, skipsLoopFilter: Bool) {
+        self.thrifty.store(isThrifty, ordering: .relaxed)
+        self.plain.store(skipsLoopFilter, ordering: .relaxed)
+    }
+
+    /// Calls `body` when a hidden source becomes needed again.
+    func watch(_ body: @escaping @Sendable () -> Void) { self.waker.withLock { $0 = body } }
+
+    private func wake() { self.waker.withLock { $0 }?() }
+}

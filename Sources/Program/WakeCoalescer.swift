@@ -1,0 +1,48 @@
+package import MediaTypes
+
+/// Decides when the decode thread of a source is woken for new packets.
+///
+/// The thread of a source on air is woken at once. The work of a hidden source can wait a little: its video packets are
+/// only stored, and its audio is due only after the jitter buffer. Waking a thread costs more than storing a packet,
+/// and a room has many more sources than it shows.
+package struct WakeCoalescer: Sendable {
+    /// The longest that packets of a hidden source wait until the thread is woken, in nanoseconds.
+    package static let longest: Int64 = 50_000_000
+
+    /// The longest sleep of the thread, in nanoseconds: it checks for packets at least this often without being woken.
+    package static let longestSleep: Int64 = 100_000_000
+
+    /// The part of the jitter buffer that must stay available, in nanoseconds: 39 ms for the program's mixing ahead, 19
+    /// ms for one cycle of the socket read interval, and 40 ms for the next packets, which trigger the wake-up.
+    private static let reserve: Int64 = 100_000_000
+
+    private let patience: Int64
+    /// The thread needs no wake-up for a source that is neither visible nor audible: its own periodic check is early
+    /// enough.
+    private let findsByItself: Bool
+    private var last: Int64?
+
+    /// - Parameters:
+    ///   - jitterBuffer: In nanoseconds. A fifth of it is spent in the socket. For a source that is neither visible nor
+    ///     audible, half of it may be spent here.
+    ///   - offset: Shows the source earlier if negative, which leaves that much less time for an audible source.
+    package init(jitterBuffer: Int64, offset: Int64 = 0) {
+        let shown = max(0, jitterBuffer &+ min(0, offset))
+        self.patience = min(Self.longest, max(0, shown / 5 * 4 &- Self.reserve))
+        self.findsByItself = jitterBuffer / 2 >= Self.longestSleep
+    }
+
+    /// - Parameters:
+    ///   - isHidden: The source is not visible.
+    ///   - isAway: The source is neither visible nor audible.
+    /// - Returns: Whether to wake the thread for `items`.
+    package mutating func wakes(for items: [SourceItem], isHidden: Bool, isAway: Bool) -> Bool {
+        guard case .packet(let packet) = items.first, packet.arrival > 0 else { return true }
+        // A change of format or the end always wakes the thread.
+        let isNews = items.contains { if case .packet = $0 { false } else { true } }
+        if isAway, !isNews, self.findsByItself { return false }
+        if isHidden, !isNews, let last, packet.arrival &- last < self.patience, packet.arrival >= last { return false }
+        self.last = packet.arrival
+        return true
+    }
+}

@@ -1,0 +1,134 @@
+import MediaTypes
+package import PipelineSpec
+
+/// The data about a publisher that is sent to the webhook. Contains the stream key, which the webhook must see; it is
+/// sent nowhere else.
+package struct PublishFacts: Sendable, Hashable {
+    /// Unix time in seconds.
+    package var time: Int64
+    /// Number of the connection, unique in this worker.
+    package var connection: Int
+    package var address: IPAddress?
+    /// TCP port of the publisher.
+    package var port: Int
+    package var app: String
+    /// The path after the app, as sent.
+    package var stream: String
+    /// Query without `?`, as sent.
+    package var query: String
+    /// `tcUrl` and `flashVer` as the publisher sent them.
+    package var tcURL: String
+    package var flashVersion: String
+    /// `HOST:PORT` of the listener.
+    package var server: String
+    /// `rtmp` or `srt`.
+    package var scheme = "rtmp"
+
+    package init(
+        time: Int64, connection: Int, address: IPAddress?, port: Int, app: String, stream: String, query: String,
+        tcURL: String, flashVersion: String, server: String
+    ) {
+        self.time = time
+        self.connection = connection
+        self.address = address
+        self.port = port
+        self.app = app
+        self.stream = stream
+        self.query = query
+        self.tcURL = tcURL
+        self.flashVersion = flashVersion
+        self.server = server
+    }
+}
+
+/// Builds webhook requests and reads the answers, in one of the formats of existing webhook servers. Pure.
+package struct PublishWebhook: Sendable {
+    /// How the webhook is asked.
+    package typealias Form = Pipeline.OnPublish.Form
+
+    package struct Request: Sendable, Hashable {
+        package var contentType: String
+        /// Additional header fields.
+        package var fields: [(name: String, value: String)]
+        package var body: [UInt8]
+
+        package static func == (one: Request, other: Request) -> Bool {
+            one.contentType == other.contentType && one.body == other.body
+                && one.fields.elementsEqual(other.fields) { $0 == $1 }
+        }
+
+        package func hash(into hasher: inout Hasher) { hasher.combine(self.body) }
+    }
+
+    package enum Answer: Sendable, Hashable {
+        case allowed
+        /// - Parameter reason: Text for the person at the encoder; nil: none.
+        case refused(reason: String?)
+        /// The answer could not be understood, or the webhook failed.
+        case failed(String)
+    }
+
+    package var form: Form
+    /// Signs the request body in ``Form/ome``; nil: not signed.
+    package var secret: String?
+
+    package init(form: Form, secret: String? = nil) {
+        self.form = form
+        self.secret = secret
+    }
+
+    package func request(for facts: PublishFacts) -> Request {
+        switch self.form {
+        case .srs: Request(contentType: "application/json", fields: [], body: Array(Self.srs(facts).text.utf8))
+        case .nginx:
+            Request(
+                contentType: "application/x-www-form-urlencoded", fields: [], body: Array(Self.nginx(facts).utf8))
+        case .ome: self.signed(Array(Self.ome(facts).text.utf8))
+        }
+    }
+
+    /// What the status code of an answer decides, whatever the body is.
+    ///
+    /// - Parameter status: HTTP status code.
+    /// - Returns: nil if the body decides.
+    package func answer(status: Int) -> Answer? {
+        switch self.form {
+        case .srs: return status == 200 || status == 201 ? nil : Self.refusal(status)
+        case .nginx: return (200...299).contains(status) ? Answer.allowed : Self.refusal(status)
+        case .ome: return status == 200 ? nil : Self.refusal(status)
+        }
+    }
+
+    /// Reads an answer.
+    ///
+    /// - Parameter status: HTTP status code.
+    package func answer(status: Int, body: [UInt8]) -> Answer {
+        if let answer = self.answer(status: status) { return answer }
+        switch self.form {
+        case .srs:
+            let text = String(decoding: body.prefix(64), as: UTF8.self).filter { !$0.isWhitespace }
+            if text == "0" { return .allowed }
+            guard let code = Self.root(body)?[key: "code"]?.integer else { return .failed("no code in its answer") }
+            return code == 0 ? .allowed : .refused(reason: nil)
+        // The status has decided.
+        case .nginx: return .allowed
+        case .ome:
+            guard let root = Self.root(body), case .boolean(let isAllowed)? = root[key: "allowed"]?.content else {
+                return .failed("no \"allowed\" in its answer")
+            }
+            return isAllowed ? .allowed : .refused(reason: root[key: "reason"]?.string.map(Self.line))
+        }
+    }
+
+    /// 5xx means that the webhook failed; any other status refuses the publisher.
+    private static func refusal(_ status: Int) -> Answer {
+        (500...599).contains(status) ? .failed("HTTP status \(status)") : .refused(reason: nil)
+    }
+
+    private static func root(_ body: [UInt8]) -> JSONNode? { JSONParser.parse(body).root }
+
+    /// Makes the reason short enough for a status, and one line.
+    private static func line(_ text: String) -> String {
+        String(text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }.prefix(200).map(Character.init))
+    }
+}

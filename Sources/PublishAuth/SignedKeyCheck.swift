@@ -1,0 +1,148 @@
+import LibAV
+import MediaTypes
+package import PipelineSpec
+package import RTMP
+
+/// Checks stream keys that another service issues for one room, one user and a limited time. The service and the worker
+/// share a secret, so neither has to ask the other.
+///
+/// The path of a signed address names the source, by uid or `uid/sub`; the query contains the rest. A key may be used
+/// again until it expires, so that an encoder can reconnect with the same address; see ``UsedKeyStore`` for single-use
+/// keys. Pure: the time is a parameter.
+package struct SignedKeyCheck: Sendable {
+    /// Which signature a key has.
+    package typealias Form = Pipeline.Auth.Kind
+
+    package enum Verdict: Sendable, Hashable {
+        /// - Parameters:
+        ///   - nonce: The part that makes the key unique.
+        ///   - expiry: Unix time in seconds.
+        case valid(nonce: String, expiry: Int64)
+        /// The query has no signature of this form.
+        case absent
+        /// The signature is right, but the key has expired.
+        case expired
+        case wrong
+    }
+
+    package var form: Form
+    /// All secrets are tried, so that a new one can be introduced before the old one is removed.
+    package var secrets: [String]
+    package var room: String
+    /// Application name of the listener, part of what Alibaba's form signs.
+    package var app: String
+    /// Maximum difference of the two clocks, in seconds.
+    package var skew: Int64 = 30
+    /// Validity of a key of `Form.alibaba`, in seconds from the time in it.
+    package var validity: Int64 = 86_400
+
+    package init(form: Form, secrets: [String], room: String, app: String) {
+        self.form = form
+        self.secrets = secrets
+        self.room = room
+        self.app = app
+    }
+
+    /// - Parameters:
+    ///   - name: The path of `address` after the app, as sent.
+    ///   - now: Unix time in seconds.
+    package func verdict(on address: StreamAddress, name: String, now: Int64) -> Verdict {
+        func value(_ key: String) -> String? { address.query.first { $0.name == key }?.value }
+        switch self.form {
+        case .hmac:
+            guard let expiry = value("e"), let nonce = value("n"), let signature = value("s") else { return .absent }
+            let offered = Array(signature.utf8.prefix { $0 != UInt8(ascii: "=") })
+            let text = "rtmp1|\(self.room)|\(name)|\(expiry)|\(nonce)"
+            return self.verdict(Int64(decimal: expiry), nonce, now) { secret in
+                let code = MessageAuthentication.hmacSHA256(key: Array(secret.utf8), message: Array(text.utf8))
+                return ConstantTime.isEqual(Base64URL.encode(code), offered)
+            }
+        case .tencent:
+            guard let expiry = value("txTime"), let digest = value("txSecret") else { return .absent }
+            let offered = Array(digest.utf8).map(\.lowercase)
+            // Lower case, because both cases of the letters are the same key.
+            return self.verdict(Int64(hexadecimal: expiry), String(decoding: offered, as: UTF8.self), now) { secret in
+                let text = Array("\(secret)\(name)\(expiry)".utf8)
+                // Both are always computed: it is no secret which of the two was sent, only whether it was right.
+                let isMD5 = ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
+                let isSHA256 = ConstantTime.isEqual(Hexadecimal.encode(Digest.sha256(of: text)), offered)
+                return isMD5 || isSHA256
+            }
+        case .alibaba:
+            guard let key = value("auth_key") else { return .absent }
+            let parts = key.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 4 else { return .wrong }
+            let offered = Array(parts[3].utf8).map(\.lowercase)
+            let stamped = parts[..<3].joined(separator: "-")
+            let expiry = Int64(decimal: parts[0]).flatMap { time -> Int64? in
+                let sum = time.addingReportingOverflow(self.validity)
+                return sum.overflow ? nil : sum.partialValue
+            }
+            // All signed parts except the name: most issuers write 0 for RAND and UID.
+            return self.verdict(expiry, stamped, now) { secret in
+                let text = Array("/\(self.app)/\(name)-\(stamped)-\(secret)".utf8)
+                return ConstantTime.isEqual(Hexadecimal.encode(Digest.md5(of: text)), offered)
+            }
+        }
+    }
+
+    private func verdict(
+        _ expiry: Int64?, _ nonce: String, _ now: Int64, _ isRight: (String) -> Bool
+    ) -> Verdict {
+        var isSigned = false
+        // All secrets are tried, even after a match, so that the time does not depend on which one matches.
+        for secret in self.secrets where !secret.isEmpty { isSigned = isRight(secret) || isSigned }
+        guard isSigned, let expiry else { return .wrong }
+        return now &- self.skew > expiry ? .expired : .valid(nonce: nonce, expiry: expiry)
+    }
+}
+
+extension SignedKeyCheck: CustomStringConvertible, CustomReflectable {
+    package var description: String { "SignedKeyCheck(\(self.form.rawValue), \(self.secrets.count) secrets)" }
+
+    /// Hides the secrets from `dump` and from the description of values that contain this one.
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>(), displayStyle: .struct) }
+}
+
+enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// Encodes without padding.
+    static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var text: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                text.append(self.alphabet[Int(bits >> UInt32(count) & 63)])
+            }
+        }
+        if count > 0 { text.append(self.alphabet[Int(bits << UInt32(6 - count) & 63)]) }
+        return text
+    }
+}
+
+extension UInt8 {
+    fileprivate var lowercase: UInt8 { (0x41...0x5a).contains(self) ? self | 0x20 : self }
+}
+
+extension Int64 {
+    /// Digits only, at most 12.
+    fileprivate init?(decimal text: some StringProtocol) {
+        guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        self.init(text)
+    }
+
+    /// At most eight digits, which reach up to 2106. `SignedKeyCheck.Form.tencent` signs name and expiry without a
+    /// separator. With more digits, a key for the name `1001` would also be one for `100`, with the last 1 as part of
+    /// its expiry.
+    fileprivate init?(hexadecimal text: String) {
+        guard (1...8).contains(text.utf8.count), text.utf8.allSatisfy({ $0 != 0x2b && $0 != 0x2d }) else { return nil }
+        self.init(text, radix: 16)
+    }
+}

@@ -1,0 +1,127 @@
+package import Control
+import Encoding
+package import MediaTypes
+package import Packager
+package import PipelineSpec
+import Push
+import Recording
+package import RoomOutputs
+
+extension Room: OutputsHost {
+    package var isLive: Bool { self.state == .live }
+
+    package func withOutputs<Result: Sendable, Failure: Error>(
+        _ body: (inout OutputsState) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try self.value.withLock { value throws(Failure) in try body(&value.outputs) }
+    }
+
+    package func save(_ clip: ClipJobs.Clip) {
+        self.commands?.update(.soon) { state in
+            state.clips.append(
+                CommandedState.Clip(id: clip.id, name: clip.name, rendition: clip.rendition, range: clip.range))
+        }
+    }
+
+    package func forgetSavedClip(_ id: String) { self.commands?.update(.soon) { $0.clips.removeAll { $0.id == id } } }
+
+    package func outputDirectoryWasRestored() { self.commands?.rewrite() }
+
+    package func measureLatency(of segment: PublishedSegment) {
+        guard let time = self.clock.program(of: segment.publishedAt) else { return }
+        self.latencies.update { $0.viewing.published(segment.frames, at: time) }
+    }
+
+    package func becamePlayable() { self.value.withLock { $0.lifecycle.isPlayable = true } }
+}
+
+extension RoomEvents: OutputEvents {}
+
+extension Room {
+    var ladder: EncodingStage { self.outputStages.ladder }
+    /// Writes the HLS output.
+    var packager: HLSPackager? { self.outputStages.packager }
+    var recorder: SessionRecorder? { self.outputStages.recorder }
+    /// RTMP outputs and HTTP-FLV; nil for an offline job.
+    var live: LiveFeeds? { self.outputStages.live }
+    /// Passes publishers' packets on without encoding.
+    var passthrough: PassthroughSwitch? { self.outputStages.passthrough }
+
+    /// What this worker's outputs lack for good.
+    package var damage: OutputDamage { self.outputs.damage }
+
+    /// How the room is judged when it is over; see ``RoomVerdict``.
+    package func verdict(_ outcome: RoomOutcome) -> RoomVerdict {
+        let (segments, debt) = self.value.withLock { ($0.outputs.segments, $0.lifecycle.debt) }
+        return RoomVerdict(
+            outcome, isOffline: self.isOffline, damage: self.damage, debt: debt, published: segments)
+    }
+
+    /// What becomes of the recording, for the room's last event.
+    func recordingWord(_ outcome: RoomOutcome, owed: MediaError?) -> JSONValue {
+        outcome.recordingWord(
+            hasRecorder: self.recorder != nil, isRecorded: self.withOutputs(\.isRecorded), owed: owed)
+    }
+
+    /// Begins the RTMP outputs; they connect once something is on air.
+    ///
+    /// - Throws: ``MediaError`` for secrets and authorities that cannot be read.
+    func startPushes() throws(MediaError) {
+        if let live = self.live { self.listeners.update { $0.live = live.outputs } }
+        try self.outputs.pushes.start(self.pipeline)
+    }
+
+    // MARK: Commands
+
+    package func makeClip(_ request: ClipRequest) throws(ControlFailure) -> String {
+        try self.checkOpen()
+        return try self.outputs.clips.make(request)
+    }
+
+    package func clipJSON(_ id: String) throws(ControlFailure) -> String { try self.outputs.clips.json(id) }
+
+    package func clipsJSON() -> String { self.outputs.clips.json() }
+
+    package func snapshot(
+        of source: (uid: String, streamType: String)?, width: Int?
+    ) throws(ControlFailure) -> [UInt8] {
+        var id: SourceID?
+        if let source { id = try self.source(source.uid, source.streamType).spec.id }
+        return try self.outputs.images.jpeg(of: id, width: width)
+    }
+}
+
+extension RoomOutcome {
+    /// The room is over: no other worker goes on with it.
+    var hasEnded: Bool { if case .ended = self { true } else { false } }
+
+    /// How the room ends for its stores.
+    var uploadEnd: UploadService.End {
+        switch self {
+        case .ended: .ended
+        case .drained: .handedOver
+        case .failed, .superseded: .abandoned
+        }
+    }
+
+    /// What becomes of a room's recording; `null` if there is none, or nothing in it.
+    ///
+    /// - Parameters:
+    ///   - isRecorded: Files were made of it, or were to be.
+    ///   - owed: Why not all of them were.
+    package func recordingWord(hasRecorder: Bool, isRecorded: Bool, owed: MediaError?) -> JSONValue {
+        guard hasRecorder, case .ended = self else { return .null }
+        guard let owed else { return isRecorded ? "ready" : .null }
+        return owed.code == .unfinished ? "unfinished" : "failed"
+    }
+}
+
+extension RoomEvents {
+    /// Emits from here on for the room's last worker: a worker that only finishes what is left does not count as one.
+    package func speakForLastWorker(of pipeline: Pipeline) {
+        guard let output = pipeline.hls, let last = EndedOutput.lastIncarnation(inDirectory: output.path) else {
+            return
+        }
+        self.setIncarnation(last)
+    }
+}

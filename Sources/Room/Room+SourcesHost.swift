@@ -1,0 +1,76 @@
+package import Control
+package import Ingest
+package import MediaTypes
+import PipelineSpec
+import RoomScenes
+package import RoomSources
+
+/// What the sources need of the room.
+extension Room: SourcesHost {
+    package func withSources<Result: Sendable>(_ body: (inout SourcesState) -> Result) -> Result {
+        self.value.withLock { body(&$0.sources) }
+    }
+
+    package func receive(
+        _ event: SourceLife.Event, of source: SourceID, at time: Int64, announce: (@Sendable () -> Void)?
+    ) {
+        self.note(.source(source, event), at: time, announce: announce)
+    }
+
+    package func received(data values: String, named name: String, from source: SourceID) {
+        self.source(source, says: name, values)
+    }
+
+    package func requestLayout() {
+        self.scenes.requestLayout()
+    }
+
+    package func sourceDisconnected(_ source: SourceID) {
+        self.passthrough?.remove(source)
+        self.forgetCommanded(source)
+    }
+}
+
+extension Room {
+    /// The sources that were added and not removed.
+    var slots: [SourceID: RoomSource] { self.roster.sources }
+    var roster: SourceRoster { self.sourceParts.roster }
+    /// Admits publishers; `nil` before ``run()`` has made it ready, and if no source of the room has a stream key.
+    package var ingest: IngestServer? { self.ingestion.connections.ingest }
+
+    // MARK: The document
+
+    /// Adds the joining sources, so that scenes can show them. They cannot be published yet.
+    func add(_ change: RosterChanges.Change) {
+        for newcomer in change.joining {
+            let spec = newcomer.source.spec
+            self.passthrough?.add(spec.id, newcomer.source.buffer.coded)
+            self.rosterChanges.add(newcomer)
+            self.value.withLock { $0.scenes.life.add(RoomLife.Source(spec, in: $0.documents.running)) }
+        }
+    }
+
+    /// Removes a source. Returns at once.
+    ///
+    /// - Parameter isReported: False for one that was added for a document that is refused after all.
+    func removeSource(_ id: SourceID, isReported: Bool = true) {
+        self.value.withLock { $0.scenes.life.remove(id) }
+        self.rosterChanges.remove(id, isReported: isReported)
+    }
+
+    // MARK: Control
+
+    package func kickSource(uid: String, streamType: String, refuseSeconds: Int) throws(ControlFailure) -> String {
+        try self.refusing.kick(uid, streamType: streamType, seconds: refuseSeconds)
+    }
+
+    package func putRelay(
+        uid: String, streamType: String, relayID: String, url: String
+    ) throws(ControlFailure) -> String {
+        try self.relaying.put(relayID, of: uid, streamType: streamType, url: url)
+    }
+
+    package func deleteRelay(uid: String, streamType: String, relayID: String) throws(ControlFailure) {
+        try self.relaying.delete(relayID, of: uid, streamType: streamType)
+    }
+}

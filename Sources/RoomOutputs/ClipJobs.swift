@@ -1,0 +1,189 @@
+package import Control
+import HLS
+package import MediaTypes
+import Packager
+import PipelineSpec
+package import Recording
+import Threading
+
+/// The clips of a room, which are made one at a time.
+///
+/// A clip's way: promised (its name is taken) → waiting (``add(_:)``) → working (``next()``) → ready or failed. The caller performs
+/// what is returned: it starts the thread, does the work and gives back what is held.
+package struct ClipJobs: Sendable {
+    package enum State: String, Sendable { case pending, working, ready, failed }
+
+    package struct Clip: Sendable {
+        package let id: String
+        /// The file's name without its ending.
+        package let name: String
+        /// The name of the rendition that it is cut from.
+        package let rendition: String
+        /// Program dates: nanoseconds since the Unix epoch.
+        package let range: Range<Int64>
+        package fileprivate(set) var state = State.pending
+        fileprivate(set) var made: ClipWriter.Made?
+        package fileprivate(set) var reason: String?
+    }
+
+    package struct Work: Sendable {
+        package let id: String
+        package let release: @Sendable () -> Void
+        let body: @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
+
+        /// - Parameters:
+        ///   - release: Gives back what is held for it; called once, whatever becomes of it.
+        ///   - body: Makes the file. Blocks.
+        package init(
+            id: String, release: @escaping @Sendable () -> Void,
+            body: @escaping @Sendable (_ isOver: () -> Bool) throws(MediaError) -> ClipWriter.Made
+        ) {
+            self.id = id
+            self.release = release
+            self.body = body
+        }
+    }
+
+    /// Work that is not done, and its clip, which has failed.
+    package struct GivenUp: Sendable {
+        package var work: Work
+        package var clip: Clip?
+    }
+
+    /// Clips that wait or are made; more are refused.
+    static let mostAtOnce = 4
+    /// Clips that are remembered.
+    private static let mostKnown = 64
+    /// Why one is not made.
+    static let roomIsOver = MediaError(.unfinished, "the room is over", at: "clip", fix: "cut the recording")
+    static let workerIsGone = MediaError(
+        .unfinished, "the worker that made it has died", at: "clip", fix: "ask for it again")
+    static let diskIsFull = MediaError(
+        .diskFull, "the disk is nearly full", at: "clip", fix: "free space, and ask again")
+
+    private let roomID: String
+    /// In the order they were asked for.
+    package private(set) var clips: [Clip] = []
+    private var waiting: [Work] = []
+    private var isWorking = false
+    /// The room is over.
+    package private(set) var isClosed = false
+    /// The thread that works, or worked last.
+    var thread: StageThread?
+    private var count = 0
+
+    /// - Parameter roomID: Keeps the names of rooms apart whose clips lie in one directory.
+    package init(roomID: String) { self.roomID = roomID }
+
+    /// Takes a clip's name and gives it an id. ``add(_:)`` or ``withdraw(_:)`` follows.
+    ///
+    /// - Throws: 429 if too many clips wait, 409 for a name that is taken, 410 if the room is over.
+    package mutating func promise(
+        name: String?, rendition: String, range: Range<Int64>, incarnation: Int64
+    ) throws(ControlFailure) -> Clip {
+        guard !self.isClosed else { throw Self.roomExited }
+        let busy = self.clips.count { $0.state == .pending || $0.state == .working }
+        guard busy < Self.mostAtOnce else {
+            throw .limitExceeded("\(busy) clips are being made", fix: "ask again when one of them is ready")
+        }
+        self.count += 1
+        let chosen = name ?? "clip-\(self.roomID)-\(incarnation)-\(self.count)"
+        guard !self.clips.contains(where: { $0.name == chosen && $0.state != .failed }) else {
+            throw ControlFailure(
+                code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(chosen)",
+                fix: "choose another name")
+        }
+        let clip = Clip(id: "clip-\(incarnation)-\(self.count)", name: chosen, rendition: rendition, range: range)
+        self.clips.append(clip)
+        return clip
+    }
+
+    /// A promised clip is not going to be made.
+    package mutating func withdraw(_ id: String) { self.clips.removeAll { $0.id == id } }
+
+    /// Adds the work of a promised clip.
+    ///
+    /// - Returns: Whether a thread has to be started for it.
+    /// - Throws: 410 if the room is over; then the clip is forgotten, and the caller gives back what is held for it.
+    package mutating func add(_ work: Work) throws(ControlFailure) -> Bool {
+        guard !self.isClosed else {
+            self.withdraw(work.id)
+            throw Self.roomExited
+        }
+        self.waiting.append(work)
+        if self.clips.count > Self.mostKnown,
+            let oldest = self.clips.firstIndex(where: { $0.state == .ready || $0.state == .failed })
+        {
+            self.clips.remove(at: oldest)
+        }
+        defer { self.isWorking = true }
+        return !self.isWorking
+    }
+
+    /// A clip that a worker before this one has promised and not made.
+    mutating func noteLost(_ id: String, name: String, rendition: String, range: Range<Int64>) -> Clip {
+        var clip = Clip(id: id, name: name, rendition: rendition, range: range)
+        (clip.state, clip.reason) = (.failed, Self.workerIsGone.description)
+        self.clips.append(clip)
+        return clip
+    }
+
+    /// The next work; `nil`: the thread that asks is to end.
+    package mutating func next() -> Work? {
+        guard !self.waiting.isEmpty else {
+            self.isWorking = false
+            return nil
+        }
+        let work = self.waiting.removeFirst()
+        _ = self.change(work.id) { $0.state = .working }
+        return work
+    }
+
+    /// The work of a clip is done.
+    ///
+    /// - Returns: The clip; `nil` if it is not remembered.
+    package mutating func finish(_ id: String, _ result: Result<ClipWriter.Made, MediaError>) -> Clip? {
+        self.change(id) { clip in
+            switch result {
+            case .success(let made): (clip.state, clip.made) = (.ready, made)
+            case .failure(let error): (clip.state, clip.reason) = (.failed, error.description)
+            }
+        }
+    }
+
+    package func clip(_ id: String) -> Clip? { self.clips.first { $0.id == id } }
+
+    /// The room is over: clips that have not begun are given up, and the one that is being made stops at the next segment.
+    package mutating func close() -> [GivenUp] {
+        self.isClosed = true
+        return self.giveUpWaiting(Self.roomIsOver)
+    }
+
+    /// Gives up the clips that have not begun.
+    package mutating func giveUpWaiting(_ reason: MediaError) -> [GivenUp] {
+        let given = self.waiting
+        self.waiting = []
+        return given.map { GivenUp(work: $0, clip: self.finish($0.id, .failure(reason))) }
+    }
+
+    private mutating func change(_ id: String, _ body: (inout Clip) -> Void) -> Clip? {
+        guard let index = self.clips.firstIndex(where: { $0.id == id }) else { return nil }
+        body(&self.clips[index])
+        return self.clips[index]
+    }
+
+    private static var roomExited: ControlFailure { .roomExited("the room is over", fix: "cut its recording") }
+}
+
+extension ClipJobs.Clip {
+    var json: JSONValue {
+        [
+            "id": .string(self.id), "name": .string(self.name), "state": .string(self.state.rawValue),
+            "rendition": .string(self.rendition), "from": .string(ProgramDate.format(self.range.lowerBound)),
+            "to": .string(ProgramDate.format(self.range.upperBound)), "path": JSONValue(self.made?.path),
+            "bytes": self.made.map { JSONValue($0.byteCount) } ?? .null, "sha256": JSONValue(self.made?.checksum),
+            "durationMs": self.made.map { .integer($0.durationMs) } ?? .null,
+            "segments": self.made.map { JSONValue($0.segments) } ?? .null, "reason": JSONValue(self.reason),
+        ]
+    }
+}

@@ -1,0 +1,234 @@
+package import Control
+import HLS
+import MediaTypes
+import Packager
+import PipelineSpec
+import Recording
+import Threading
+
+/// Cuts clips out of the room's segments while it is on air.
+package struct ClipService: OutputService {
+    let host: any OutputsHost
+
+    /// Nanoseconds of the longest clip.
+    private static let longestClip: Int64 = 3_600 * 1_000_000_000
+
+    /// Promises a clip, which is made when those before it are.
+    ///
+    /// - Returns: The reply, as JSON text.
+    /// - Throws: 404 if the room has no HLS output or no rendition of that name, 409 if the disk is full or the name is taken, 422 for
+    ///   dates outside what is there, and what ``ClipJobs/promise(name:rendition:range:incarnation:)`` throws.
+    package func make(_ request: ClipRequest) throws(ControlFailure) -> String {
+        let pipeline = self.host.pipeline
+        guard let packager = self.stages.packager, let output = pipeline.hls else {
+            throw .notFound("this room has no hls output", fix: "clips are cut from its segments")
+        }
+        guard let directory = pipeline.clipDirectory else {
+            throw .notFound(
+                "a clip is clear, this room's segments are encrypted, and there is no place for it beside their directory",
+                fix: "give the hls output a clipPath, or the room a record output, and start it again")
+        }
+        guard !self.host.withOutputs(\.disk.isFullForClips) else {
+            throw .conflict(ClipJobs.diskIsFull.what, fix: ClipJobs.diskIsFull.fix)
+        }
+        let range = try self.range(request, packager)
+        let rendition = try Self.rendition(request.rendition, in: pipeline)
+        let movie = RecordingSettings.Movie(
+            video: rendition.isAudioOnly ? nil : rendition.name, audio: rendition.audio.first)
+        let writer = ClipWriter(
+            room: pipeline.room.roomID, directory: directory, holds: output.clipHoldDirectory, range: range,
+            movie: movie)
+        let store = DirectoryStore(directory: output.path)
+        let listed = packager.listedSlots()
+        let isListed = ClipWriter.dates(of: listed).map { $0.lowerBound <= range.lowerBound } ?? false
+        let recorder = self.stages.recorder?.recorder
+        let clip = try self.add(
+            name: request.name, rendition: rendition.name, range: range, incarnation: packager.incarnation
+        ) { clip throws(ControlFailure) in
+            let (id, name) = (clip.id, clip.name)
+            guard !DirectoryStore(directory: directory).contains("\(name).mp4") else {
+                throw ControlFailure(
+                    code: "duplicateId", number: 1403, status: 409, what: "there is a clip named \(name)",
+                    fix: "choose another name")
+            }
+            // Now, not when its turn comes: the window slides meanwhile.
+            let hold = try Self.held(listed, by: writer, id: id, in: range, store)
+            return ClipJobs.Work(id: id, release: { hold.release() }) { isOver throws(MediaError) in
+                // What the live playlists have let go is in the recording, if anywhere.
+                let recorded = try isListed ? [] : recorder?.recordedSlots() ?? []
+                let joined = ClipWriter.joined(recorded, listed)
+                guard let slots = joined, let dates = ClipWriter.dates(of: slots),
+                    dates.lowerBound <= range.lowerBound, dates.upperBound >= range.upperBound
+                else { throw Self.outside(ClipWriter.dates(of: joined ?? listed)) }
+                return try writer.write(
+                    name, id: id, of: slots, from: hold,
+                    opened: { packager.opened($1, of: $0.segment.mediaSequence, track: $0.name) },
+                    recorded: { recorder?.bytes(of: $0) },
+                    until: {
+                        if isOver() { return ClipJobs.roomIsOver }
+                        return self.host.withOutputs(\.disk.isFullForClips) ? ClipJobs.diskIsFull : nil
+                    })
+            }
+        }
+        self.host.withOutputs { outputs in
+            // It may be ready by now, and what is ready is no longer saved.
+            guard let state = outputs.clips.clip(clip.id)?.state, state == .pending || state == .working else { return }
+            self.host.save(clip)
+        }
+        return clip.json.text
+    }
+
+    private static func held(
+        _ listed: [ListedSegmentSet], by writer: ClipWriter, id: String, in range: Range<Int64>, _ store: DirectoryStore
+    ) throws(ControlFailure) -> ClipWriter.Hold {
+        do throws(MediaError) {
+            return try writer.hold(ClipWriter.slots(listed, in: range), id: id) { store.path(of: $0) }
+        } catch {
+            throw .requestFailed("the segments cannot be held: \(error.what)", fix: error.fix)
+        }
+    }
+
+    /// The reply to a request for one clip, as JSON text.
+    ///
+    /// - Throws: 404.
+    package func json(_ id: String) throws(ControlFailure) -> String {
+        guard let clip = self.host.withOutputs({ $0.clips.clip(id) }) else {
+            throw .notFound("there is no clip \(id)", fix: "use the id of the answer to POST /v1/clips")
+        }
+        return clip.json.text
+    }
+
+    /// The reply to a request for all clips, as JSON text.
+    package func json() -> String {
+        let json: JSONValue = ["clips": .array(self.host.withOutputs(\.clips.clips).map(\.json))]
+        return json.text
+    }
+
+    // MARK: Checks
+
+    private func range(_ request: ClipRequest, _ packager: HLSPackager) throws(ControlFailure) -> Range<Int64> {
+        let from = try Self.date(request.from, "from")
+        let to = try Self.date(request.to, "to")
+        guard from < to else { throw .invalidValue("to", "is not behind from", fix: "use a later date") }
+        guard to - from <= Self.longestClip else {
+            throw .invalidValue("to", "is more than an hour behind from", fix: "cut several clips")
+        }
+        let window = ClipWriter.dates(of: packager.listedSlots())
+        // What is older may be in the recording: the work looks.
+        guard let window, to <= window.upperBound, from >= window.lowerBound || self.stages.recorder?.recorder != nil
+        else {
+            let error = Self.outside(window)
+            throw .invalidFormat(error.what, fix: error.fix, status: 422)
+        }
+        return from..<to
+    }
+
+    private static func outside(_ window: Range<Int64>?) -> MediaError {
+        guard let window else {
+            return MediaError(.notFound, "nothing is published yet", at: "clip", fix: "wait for the first segment")
+        }
+        let (from, to) = (ProgramDate.format(window.lowerBound), ProgramDate.format(window.upperBound))
+        return MediaError(
+            .notFound, "the range is not in what is there, which is from \(from) to \(to)", at: "clip",
+            fix: "use dates in it")
+    }
+
+    private static func date(_ text: String, _ key: String) throws(ControlFailure) -> Int64 {
+        guard let date = ProgramDate.parse(text) else {
+            throw .invalidValue(
+                key, "is not a program date-time",
+                fix: "write it as in EXT-X-PROGRAM-DATE-TIME, 2026-11-20T22:12:18.136Z")
+        }
+        return date
+    }
+
+    private static func rendition(_ name: String?, in pipeline: Pipeline) throws(ControlFailure) -> Rendition {
+        let renditions = pipeline.renditions
+        guard let found = name.map({ name in renditions.first { $0.name == name } }) ?? renditions.first else {
+            throw .notFound(
+                "there is no rendition \(name ?? "")",
+                fix: "use one of: \(renditions.map(\.name).joined(separator: ", "))")
+        }
+        return found
+    }
+}
+
+/// Performs ``ClipJobs``: clips are made on a thread that gives way to all others.
+extension ClipService {
+    /// Promises a clip and adds its work.
+    ///
+    /// - Parameter make: Makes the work of the clip; called at once.
+    /// - Throws: See ``ClipJobs/promise(name:rendition:range:incarnation:)``, and what `make` throws.
+    func add(
+        name: String?, rendition: String, range: Range<Int64>, incarnation: Int64,
+        _ make: (ClipJobs.Clip) throws(ControlFailure) -> ClipJobs.Work
+    ) throws(ControlFailure) -> ClipJobs.Clip {
+        let clip = try self.host.withOutputs { outputs throws(ControlFailure) in
+            try outputs.clips.promise(name: name, rendition: rendition, range: range, incarnation: incarnation)
+        }
+        let work: ClipJobs.Work
+        do throws(ControlFailure) {
+            work = try make(clip)
+        } catch {
+            self.host.withOutputs { $0.clips.withdraw(clip.id) }
+            throw error
+        }
+        do throws(ControlFailure) {
+            try self.host.withOutputs { outputs throws(ControlFailure) in
+                guard try outputs.clips.add(work) else { return }
+                // The value is held here, so that the room's end finds the thread.
+                outputs.clips.thread = StageThread("clip", yields: true) { self.run() }
+            }
+        } catch {
+            work.release()
+            throw error
+        }
+        return clip
+    }
+
+    private func run() {
+        while let work = self.host.withOutputs({ $0.clips.next() }) {
+            let result = Result { () throws(MediaError) in
+                try work.body { self.host.withOutputs(\.clips.isClosed) }
+            }
+            let clip = self.host.withOutputs { $0.clips.finish(work.id, result) }
+            work.release()
+            if let clip { self.report(clip) }
+        }
+    }
+
+    /// Ends the clips of a room that is over: see ``ClipJobs/close()``.
+    package func close() { self.perform(self.host.withOutputs { $0.clips.close() }) }
+
+    /// Gives up the clips that have not begun, and what is held for them.
+    func giveUpWaiting(_ reason: MediaError) { self.perform(self.host.withOutputs { $0.clips.giveUpWaiting(reason) }) }
+
+    /// Waits after ``close()`` until the clip that is being made is given up, and its files are removed. Blocks.
+    ///
+    /// - Parameter nanoseconds: The longest wait.
+    package func join(within nanoseconds: Int64) {
+        let thread = self.host.withOutputs { $0.clips.thread.take() }
+        _ = thread?.join(within: nanoseconds)
+    }
+
+    /// A worker before this one has promised a clip and not made it: it has failed.
+    package func noteLost(_ id: String, name: String, rendition: String, range: Range<Int64>) {
+        let clip = self.host.withOutputs {
+            $0.clips.noteLost(id, name: name, rendition: rendition, range: range)
+        }
+        self.events.emit("clip.failed", ["clip": clip.json])
+    }
+
+    private func perform(_ given: [ClipJobs.GivenUp]) {
+        for given in given {
+            given.work.release()
+            if let clip = given.clip { self.report(clip) }
+        }
+    }
+
+    /// Reports a clip that is ready or has failed.
+    private func report(_ clip: ClipJobs.Clip) {
+        self.host.forgetSavedClip(clip.id)
+        self.events.emit(clip.state == .ready ? "clip.ready" : "clip.failed", ["clip": clip.json])
+    }
+}

@@ -1,0 +1,74 @@
+package import Encoding
+import LibAV
+package import MediaTypes
+package import Packager
+package import PipelineSpec
+
+extension Pipeline {
+    /// The encoders of the renditions with pictures, in their order.
+    package var rungs: [EncodedRendition] {
+        self.pictureRenditions.map { rendition in
+            let video = rendition.video
+            var settings = VideoEncoderSettings(
+                width: rendition.width, height: rendition.height, fps: rendition.fps, preset: video.preset.x264Name,
+                profile: video.profile.rawValue, bitrate: video.bitrate, maxBitrate: video.maxBitrate,
+                bufferSize: video.bufferSize, bFrames: video.bFrames, lookaheadFrames: video.lookaheadFrames,
+                threads: video.threads)
+            settings.x264Parameters = video.preset.x264Parameters
+            if video.passthrough == .auto { settings.parameterSetID = PassthroughSwitch.parameterSetID }
+            return EncodedRendition(name: rendition.name, settings: settings, frameStep: self.frameStep(of: rendition))
+        }
+    }
+
+    /// Frames of the canvas from one frame of the rendition to the next.
+    fileprivate func frameStep(of rendition: Rendition) -> Int { max(1, self.canvas.fps / max(1, rendition.fps)) }
+
+    /// The tracks of the HLS output: pictures, then audio.
+    ///
+    /// - Parameter parameters: What the encoders declare, in the same order.
+    func tracks(_ parameters: [CodecParameters]) -> [TrackDescription] {
+        var tracks: [TrackDescription] = []
+        let renditions = self.pictureRenditions
+        for (rendition, parameters) in zip(renditions, parameters) {
+            var track = TrackDescription(
+                name: rendition.name, kind: .video, parameters: parameters, width: rendition.width,
+                height: rendition.height, bitrate: Int64(rendition.video.bitrate),
+                maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize),
+                frameStep: self.frameStep(of: rendition))
+            // A publisher's packets may use all of the buffer.
+            if rendition.video.passthrough == .off { track.bufferShare = rendition.video.preset.bufferShare }
+            tracks.append(track)
+        }
+        for (audio, parameters) in zip(self.audioRenditions, parameters.dropFirst(renditions.count)) {
+            tracks.append(
+                TrackDescription(
+                    name: audio.name, kind: .audio, parameters: parameters, bitrate: Int64(audio.bitrate),
+                    channels: self.audio.channels))
+        }
+        return tracks
+    }
+}
+
+extension EncodingStage.Settings {
+    /// What the encoders have in common.
+    package init(_ pipeline: Pipeline) {
+        self.init(
+            width: pipeline.canvas.width, height: pipeline.canvas.height, fps: pipeline.canvas.fps,
+            gopFrames: pipeline.hls?.gopFrames ?? 32, sampleRate: pipeline.audio.sampleRate,
+            audioBitrates: pipeline.audioRenditions.map(\.bitrate), isOffline: pipeline.clock == .offline)
+        self.opening = StartupSegments(pipeline)
+        // A job is not continued by another worker.
+        if !self.isOffline { self.partFrames = pipeline.hls?.partFrames }
+    }
+}
+
+extension StartupSegments {
+    /// The short segments that a live room begins with.
+    init?(_ pipeline: Pipeline) {
+        guard pipeline.clock == .live, let output = pipeline.hls else { return nil }
+        self.init(
+            fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
+            segmentFrames: output.gopFrames * output.segmentGops,
+            steps: pipeline.pictureRenditions.map { pipeline.frameStep(of: $0) })
+    }
+}

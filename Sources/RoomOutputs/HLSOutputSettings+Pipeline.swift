@@ -1,0 +1,48 @@
+import HLS
+import MediaTypes
+import Packager
+import PipelineSpec
+import Secrets
+
+extension HLSOutputSettings {
+    /// How the HLS output lists its segments. The session goes on, if there is one.
+    ///
+    /// - Throws: ``MediaError/Code/rejected`` for a grid that cannot be, ``MediaError/Code/notReadable`` for a secret.
+    init(_ output: HLSOutput, _ pipeline: Pipeline) throws(MediaError) {
+        let grid = try OutputGrid(
+            fps: pipeline.canvas.fps, gopFrames: output.gopFrames, segmentGops: output.segmentGops,
+            partFrames: output.partFrames, sampleRate: pipeline.audio.sampleRate)
+        let variants = pipeline.renditions.flatMap { rendition in
+            rendition.audio.map { name in
+                Variant(video: rendition.isAudioOnly ? nil : rendition.name, audio: name)
+            }
+        }
+        self.init(
+            directory: output.path, multivariantName: output.multivariantPlaylist, grid: grid,
+            windowSeconds: output.windowSeconds, playlistType: output.playlistType == .event ? .event : .live,
+            deleteGraceSeconds: output.deleteGraceSeconds, title: pipeline.room.title,
+            waitsForStore: pipeline.clock == .offline, variants: variants)
+        self.contentID = pipeline.room.roomID
+        self.opening = StartupSegments(pipeline)
+        self.iFramePlaylists = output.iFramePlaylists
+        self.encryption = try pipeline.encryptionSettings()
+    }
+}
+
+extension Pipeline {
+    /// How the HLS output is encrypted; nil: not at all.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``.
+    fileprivate func encryptionSettings() throws(MediaError) -> EncryptionSettings? {
+        guard let settings = self.hls?.encryption else { return nil }
+        let place = "outputs.encryption"
+        let secret = try settings.secret?.resolved(place: place)
+        guard secret.map({ (16...4_096).contains($0.utf8.count) }) ?? true else {
+            throw MediaError(
+                .notReadable, "the secret is too short or too long", at: place, fix: "write 16 to 4096 bytes")
+        }
+        return EncryptionSettings(
+            room: self.room.roomID, rotation: Int64(settings.rotateEverySegments), keyURI: settings.keyURI,
+            secret: secret.map { Array($0.utf8) })
+    }
+}

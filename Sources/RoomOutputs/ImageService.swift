@@ -1,0 +1,88 @@
+package import Control
+import LibAV
+package import MediaTypes
+import Packager
+import PipelineSpec
+package import Threading
+
+/// Stills of the program and of its sources, and sheets of stills for players' seek bars.
+package struct ImageService: OutputService {
+    let host: any OutputsHost
+
+    /// Makes the files of the image outputs until ``SnapshotService/stop(_:)``. None for an offline job.
+    ///
+    /// - Returns: The threads that make sheets.
+    package func start() -> [StageThread] {
+        guard !self.stages.isOffline else { return [] }
+        let sprites = self.startSprites()
+        let stages = self.stages
+        stages.snapshots.start(
+            isPaused: { [weak host = self.host] in host?.areOutputsPaused ?? true },
+            publish: { name, bytes in
+                stages.packager?.show(bytes, as: name, contentType: "image/jpeg")
+                for upload in stages.uploads { upload.put(name, bytes, contentType: "image/jpeg") }
+            },
+            report: { id, error in
+                stages.logger.warning("a still could not be made", metadata: ["output": "\(id)", "error": "\(error)"])
+                stages.events.emit("output.failed", ["outputId": .string(id), "reason": .string(error.description)])
+            })
+        return sprites
+    }
+
+    /// A JPEG of what is on air, or of a source.
+    ///
+    /// - Parameter width: In pixels; nil: that of the picture.
+    /// - Throws: 404 before the first picture.
+    package func jpeg(of source: SourceID?, width: Int?) throws(ControlFailure) -> [UInt8] {
+        let bytes: [UInt8]?
+        do throws(MediaError) {
+            bytes = try self.stages.snapshots.jpeg(of: source) { ImageOutput.size(of: $0, $1, width: width) }
+        } catch {
+            throw .notFound("the picture cannot be made: \(error.what)", fix: error.fix)
+        }
+        guard let bytes else {
+            throw .notFound("there is no picture yet", fix: "ask again when something is shown")
+        }
+        return bytes
+    }
+
+    // MARK: Sheets
+
+    private func startSprites() -> [StageThread] {
+        let incarnation = self.stages.packager?.incarnation ?? 1
+        let makers = self.host.pipeline.images.compactMap { SpriteMaker($0, incarnation: incarnation) }
+        guard !makers.isEmpty else { return [] }
+        self.stages.packager?.serve { [weak host = self.host] name in
+            host?.withOutputs(\.sprites).values.lazy.compactMap { $0.object(named: name) }.first
+        }
+        return makers.map { maker in
+            self.stages.snapshots.watch(maker) { [weak host = self.host] maker, picture in
+                host?.outputs.images.take(picture, for: &maker) ?? maker.interval * 1_000
+            }
+        }
+    }
+
+    /// - Returns: Milliseconds until the next is wanted: early in the interval that follows, so that each shows what its time
+    ///   begins with, and none is left out.
+    private func take(_ picture: Picture, for maker: inout SpriteMaker) -> Int {
+        let interval = Int64(maker.interval) * 1_000
+        func time() -> Int64? {
+            self.stages.clock.program(of: self.machine.now()).map { max(0, $0 / 1_000_000) }
+        }
+        // What is shown last stays when the program is over: no picture of it any more.
+        guard self.host.isLive, !self.host.areOutputsPaused, let taken = time() else { return Int(interval) }
+        do throws(MediaError) {
+            let id = maker.outputID
+            let update = try maker.take(picture, at: taken) { files in
+                self.host.withOutputs { $0.sprites[id] = files }
+            }
+            if let update { for upload in self.stages.uploads { upload.put(update) } }
+        } catch {
+            self.logger.warning(
+                "a sheet of stills could not be made",
+                metadata: ["output": "\(maker.outputID)", "error": "\(error)"])
+        }
+        let next = (taken / interval + 1) * interval + interval / 10
+        return Int(max(0, next - (time() ?? taken)))
+    }
+}

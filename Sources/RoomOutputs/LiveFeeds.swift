@@ -1,0 +1,103 @@
+package import Egress
+import HLS
+package import Encoding
+package import MediaTypes
+package import PipelineSpec
+package import Push
+import Synchronization
+
+/// Hands the ladder's packets to the renditions that are sent on as FLV tags.
+///
+/// Every rendition of a live room can be, from one picture to the next; one that nobody wants costs a look at each packet.
+package final class LiveFeeds: Sendable {
+    /// The renditions as FLV tags, and the RTMP outputs.
+    package let outputs: LiveOutputs
+    /// The readers of each track of the ladder.
+    let feeds: [[LiveFeed]]
+    /// What the pictures of each track carry.
+    let cues: Mutex<[PendingFrameMetadata]>
+    /// Frames of the program from one picture of a track to the next, and a second.
+    let steps: [Int64]
+    let fps: Int
+
+    /// - Returns: nil for an offline job, which has no viewers while it is made.
+    package init?(_ pipeline: Pipeline, _ egress: EgressGate, clock: any MonotonicClock) {
+        let hasFiles = pipeline.hls?.http.flv == true && pipeline.hls?.encryption == nil
+        let renditions = pipeline.renditions
+        guard !renditions.isEmpty, pipeline.clock == .live else { return nil }
+        let outputs = LiveOutputs(
+            renditions.map { Self.describe($0, in: pipeline) }, makesFiles: hasFiles, egress: egress,
+            clock: clock)
+        let pictures = pipeline.pictureRenditions
+        var feeds = [[LiveFeed]](repeating: [], count: pictures.count + pipeline.audioRenditions.count)
+        for rendition in renditions {
+            guard let feed = outputs.feed(named: rendition.name) else { continue }
+            if let track = pictures.firstIndex(where: { $0.name == rendition.name }) { feeds[track].append(feed) }
+            if let name = rendition.audio.first,
+                let sound = pipeline.audioRenditions.firstIndex(where: { $0.name == name })
+            {
+                feeds[pictures.count + sound].append(feed)
+            }
+        }
+        self.outputs = outputs
+        self.feeds = feeds
+        self.fps = pipeline.canvas.fps
+        self.steps = pictures.map { Int64(max(1, pipeline.canvas.fps / max(1, $0.fps))) }
+        self.cues = Mutex([PendingFrameMetadata](repeating: PendingFrameMetadata(), count: pictures.count))
+    }
+
+    private static func describe(_ rendition: Rendition, in pipeline: Pipeline) -> FeedDescription {
+        var description = FeedDescription(name: rendition.name)
+        if !rendition.isAudioOnly {
+            description.width = rendition.width
+            description.height = rendition.height
+            description.fps = rendition.fps
+            description.videoBitrate = rendition.video.bitrate
+        }
+        if let name = rendition.audio.first, let sound = pipeline.audioRenditions.first(where: { $0.name == name }) {
+            description.audioBitrate = sound.bitrate
+            description.sampleRate = pipeline.audio.sampleRate
+            description.channels = pipeline.audio.channels
+        }
+        return description
+    }
+
+    /// The encoders are open.
+    package func begin(_ parameters: [CodecParameters]) {
+        for (track, parameters) in parameters.enumerated() { self.configure(track: track, parameters) }
+    }
+
+    /// A track changes its format. On the ladder's thread, as is ``receive(track:_:)``.
+    package func configure(track: Int, _ change: EncodingStage.Reconfiguration) {
+        self.configure(
+            track: track, change.parameters, width: change.width, height: change.height, isPlaced: change.isPassed)
+    }
+
+    /// Takes a coded packet of a track.
+    package func receive(track: Int, _ packet: CodedPacket) {
+        guard self.feeds.indices.contains(track) else { return }
+        guard self.feeds[track].contains(where: \.isAwake) else { return self.pass(packet, track: track) }
+        let packet = self.carrying(packet, track: track)
+        for feed in self.feeds[track] { feed.receive(packet) }
+    }
+
+    /// A track of pictures is coded by another bit rate, in bits per second.
+    package func setBitrate(_ bitrate: Int, track: Int) {
+        guard self.feeds.indices.contains(track) else { return }
+        for feed in self.feeds[track] { feed.setVideoBitrate(bitrate) }
+    }
+
+    private func configure(
+        track: Int, _ parameters: CodecParameters, width: Int = 0, height: Int = 0, isPlaced: Bool? = nil
+    ) {
+        guard self.feeds.indices.contains(track), !self.feeds[track].isEmpty else { return }
+        var parameters = parameters
+        if parameters.kind == .video {
+            guard let record = AVCConfiguration(extradata: parameters.configuration)?.record else { return }
+            parameters = CodecParameters(codec: parameters.codec, configuration: record)
+        }
+        for feed in self.feeds[track] {
+            feed.configure(parameters, width: width, height: height, isPlaced: isPlaced)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package import Control
+import MediaTypes
+package import Push
+
+/// What is wrong with an output, in the words of the alarms. Pure.
+package enum OutputAlarm {
+    private static func alarm(_ type: String, _ severity: String, of id: String? = nil, _ message: String) -> RoomAlarm
+    {
+        RoomAlarm(type, severity, kind: "output", subject: id, message: message)
+    }
+
+    /// The alarm of an RTMP output; nil if nothing is wrong with it.
+    ///
+    /// An attempt after a failure is no recovery: the alarm holds until the server takes media again.
+    package static func of(_ push: PushStatus) -> RoomAlarm? {
+        guard let failure = push.lastFailure else { return nil }
+        let reason = push.lastError.map { ": \($0)" } ?? ""
+        switch push.state {
+        // One that is stopped has ended with the room: nothing is given up before.
+        case .waiting, .live, .stopped: return nil
+        case .connecting, .failed:
+            let (type, what) =
+                switch failure {
+                case .unreachable: ("output.unreachable", "is not reached")
+                case .refused: ("output.refused", "is refused")
+                case .wedged: ("output.stalled", "takes nothing")
+                }
+            return self.alarm(type, "alert_2", of: push.outputID, "\(push.outputID) \(what)\(reason)")
+        }
+    }
+
+    /// The alarm of a store; nil if nothing is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - isFailing: The last attempt failed.
+    ///   - waiting: Segments that wait.
+    package static func ofStore(_ outputID: String, isFailing: Bool, waiting: Int) -> RoomAlarm? {
+        guard isFailing else { return nil }
+        return self.alarm(
+            "output.unreachable", "alert_2", of: outputID, "\(outputID) takes nothing; \(waiting) segments wait")
+    }
+
+    /// Nanoseconds that the alarm of a directory that was moved away holds after everything is written again: a client that asks once
+    /// a minute sees it.
+    private static let placeHolds: Int64 = 120_000_000_000
+
+    /// The alarm of a directory that was moved away, emptied or mounted over; nil if that is long ago.
+    ///
+    /// - Parameters:
+    ///   - noticed: When everything was written again.
+    ///   - now: On the same clock; nanoseconds.
+    package static func ofPlace(_ path: String, noticed: Int64, now: Int64) -> RoomAlarm? {
+        guard now &- noticed < Self.placeHolds else { return nil }
+        return self.alarm(
+            "output.moved", "alert_2",
+            "\(path) was moved away, emptied or mounted over while the room ran; everything is written there again")
+    }
+
+    /// The alarms of the disk that the outputs are written to.
+    static func ofDisk(_ disk: DiskState) -> [RoomAlarm] {
+        var alarms: [RoomAlarm] = []
+        let status = disk.current
+        if status.level > .normal {
+            alarms.append(self.alarm("output.disk_low", status.level.name, status.message))
+        }
+        if disk.isStalled {
+            alarms.append(
+                self.alarm(
+                    "output.stalled", "alert_2", "segments cannot be written; memory holds them for a while"))
+        }
+        return alarms
+    }
+
+    /// The number of a level: 0 to 3.
+    package static func level(_ severity: String?) -> Int64 {
+        switch severity {
+        case "alert_1": 1
+        case "alert_2": 2
+        case "alert_3": 3
+        default: 0
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package import Control
+package import MediaTypes
+
+/// What the room's directories did not take for good: a value.
+///
+/// A segment that could not be written is a gap in the playlists, whatever happens later. What another worker can still do is no
+/// damage; the room owes it.
+package struct OutputDamage: Sendable, Hashable {
+    /// Lost segments by output: numbers that are a gap in at least one rendition.
+    package private(set) var segments: [String: Int64] = [:]
+    /// The first failure of each output that lacks something.
+    package private(set) var failures: [String: MediaError] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { self.failures.isEmpty }
+    /// Of all outputs.
+    package var lostSegments: Int64 { self.segments.values.reduce(0, +) }
+
+    /// The output lacks `count` more segments, or what the error says.
+    package mutating func lost(_ count: Int64 = 0, of outputID: String, because error: MediaError) {
+        if count > 0 { self.segments[outputID, default: 0] += count }
+        if self.failures[outputID] == nil { self.failures[outputID] = error }
+    }
+
+    /// What is wrong, for the alarms; one of each output.
+    package var alarms: [RoomAlarm] {
+        self.failures.sorted { $0.key < $1.key }.map { id, failure in
+            RoomAlarm(
+                "output.damaged", "alert_3", kind: "output", subject: id,
+                message: "\(self.loss(of: id)): \(failure.what)")
+        }
+    }
+
+    /// In words, without the reason.
+    private func loss(of outputID: String) -> String {
+        guard let count = self.segments[outputID] else { return "\(outputID) is not whole" }
+        return "\(outputID) has lost \(count) \(count == 1 ? "segment" : "segments")"
+    }
+
+    /// The error of an offline job that is not whole; `nil` if nothing is lost.
+    package func error(published: Int64) -> MediaError? {
+        guard let (id, first) = self.failures.min(by: { $0.key < $1.key }) else { return nil }
+        let isFull = self.failures.values.contains { $0.code == .diskFull }
+        let extent = self.segments[id].map { " (\($0) of \(max($0, published)) segments)" } ?? ""
+        return MediaError(
+            isFull ? .diskFull : .outputLost, "output \(id) is not whole\(extent): \(first.what)", at: first.place,
+            fix: "make space or restore the directory, then run the job again with --new-session")
+    }
+}

@@ -1,0 +1,79 @@
+package import Control
+import Logging
+package import MediaTypes
+import Packager
+import Threading
+
+/// Something that a room does with its outputs. A view: all that changes is in ``OutputsState`` and in the stages themselves.
+protocol OutputService: Sendable {
+    var host: any OutputsHost { get }
+}
+
+extension OutputService {
+    var stages: OutputStages { self.host.outputStages }
+    var events: any OutputEvents { self.stages.events }
+    var logger: Logger { self.stages.logger }
+    var machine: any SleepClock { self.stages.machine }
+}
+
+/// All that a room does with its outputs.
+package struct OutputServices: OutputService {
+    let host: any OutputsHost
+
+    /// The HLS output.
+    package var hls: HLSOutputService { HLSOutputService(host: self.host) }
+    package var clips: ClipService { ClipService(host: self.host) }
+    package var recording: RecordingService { RecordingService(host: self.host) }
+    /// RTMP outputs.
+    package var pushes: PushService { PushService(host: self.host) }
+    package var uploads: UploadService { UploadService(host: self.host) }
+    /// Stills, and sheets of them.
+    package var images: ImageService { ImageService(host: self.host) }
+    /// MPEG-TS outputs.
+    package var transports: TransportService { TransportService(host: self.host) }
+    package var disk: DiskMonitor { DiskMonitor(host: self.host) }
+    package var slate: SlateService { SlateService(host: self.host) }
+
+    /// What this worker's outputs lack for good.
+    package var damage: OutputDamage {
+        var damage = self.host.withOutputs(\.damage)
+        for output in self.stages.transports {
+            let loss = output.loss
+            guard loss.segments > 0 else { continue }
+            let unknown = MediaError(
+                .outputLost, "segments were not written", at: "outputs[\(output.outputID)]",
+                fix: "restore the directory")
+            damage.lost(loss.segments, of: output.outputID, because: loss.failure ?? unknown)
+        }
+        return damage
+    }
+
+    /// What is wrong with the outputs now.
+    ///
+    /// - Returns: What concerns this machine's disk, and what concerns outputs that are sent to other servers.
+    package func alarms() -> (onDisk: [RoomAlarm], elsewhere: [RoomAlarm]) {
+        let now = self.machine.now()
+        let (disk, restored) = self.host.withOutputs { ($0.disk, $0.restoredPlace) }
+        let moved = restored.flatMap { OutputAlarm.ofPlace($0.path, noticed: $0.at, now: now) }
+        let pushes = self.stages.live?.outputs.statuses ?? []
+        let stores = self.stages.uploads.compactMap { upload in
+            let statistics = upload.statistics
+            return OutputAlarm.ofStore(
+                upload.outputID, isFailing: statistics.isFailing, waiting: statistics.waitingSlots)
+        }
+        return (
+            OutputAlarm.ofDisk(disk) + self.damage.alarms + (moved.map { [$0] } ?? []),
+            pushes.compactMap { OutputAlarm.of($0) } + stores
+        )
+    }
+}
+
+extension OutputsHost {
+    /// What the room does with its outputs.
+    package var outputs: OutputServices { OutputServices(host: self) }
+
+    /// An output lacks `count` more segments, or what the error says.
+    package func lost(_ count: Int64 = 0, of outputID: String, because error: MediaError) {
+        self.withOutputs { $0.damage.lost(count, of: outputID, because: error) }
+    }
+}

@@ -1,0 +1,252 @@
+import HLS
+package import Encoding
+package import LibAV
+package import MediaTypes
+package import Packager
+package import PipelineSpec
+package import Program
+import RoomSources
+import Synchronization
+
+/// Hands what the sources send to a ``PassthroughGate`` at every tick, and does what it says; on the program's thread, but
+/// for what the state shows.
+package final class PassthroughSwitch: Sendable {
+    private struct State {
+        var gate: PassthroughGate
+        var lanes: [(id: SourceID, lane: CodedFrameQueue)]
+        /// Gone, and perhaps still passing.
+        var leaving: Set<SourceID> = []
+        var hasBegun = false
+        /// What the ladder is still to be told.
+        var step: TickPlan?
+        var format: PictureFormat?
+        /// First tick of the run.
+        var firstTick: Int64 = 0
+        /// By rendition: the parameter sets of the encoder and of the publisher that passes, or passed last.
+        var joined: [Int: CodecParameters] = [:]
+    }
+
+    /// Id of the parameter sets of renditions that publishers' packets may stand for. Encoders of publishers begin with 0, so that this,
+    /// the highest there is, leaves room for both in one `avcC`. Spec: H.264 §7.4.2.1.1.
+    package static let parameterSetID = 31
+
+    private let ladder: EncodingStage
+    private let packager: HLSPackager
+    /// No picture is needed of what passes: there is no other rendition.
+    private let isAlone: Bool
+    private let host: LateHost
+    private let state: Mutex<State>
+
+    /// - Parameter lanes: The packets of the sources that the room is opened with.
+    /// - Returns: nil if no rendition asks for it, or if the room has no HLS output.
+    package init?(
+        _ pipeline: Pipeline, _ ladder: EncodingStage, _ packager: HLSPackager?, lanes: [SourceID: CodedFrameQueue],
+        _ host: @escaping LateHost
+    ) {
+        guard let output = pipeline.hls, let packager else { return nil }
+        let renditions = pipeline.pictureRenditions
+        let targets = zip(renditions.indices, renditions).compactMap { track, rendition -> PassthroughTarget? in
+            guard rendition.video.passthrough == .auto, ladder.parameters.indices.contains(track),
+                let declared = AVCConfiguration(extradata: ladder.parameters[track].configuration)?.sequence
+            else { return nil }
+            return PassthroughTarget(
+                track: track, width: rendition.width, height: rendition.height, profile: declared.profile,
+                level: declared.level, bitrate: Int64(rendition.video.bitrate),
+                maxBitrate: Int64(rendition.video.maxBitrate), bufferSize: Int64(rendition.video.bufferSize))
+        }
+        guard !targets.isEmpty else { return nil }
+        self.ladder = ladder
+        self.packager = packager
+        self.isAlone = renditions.count == 1 && pipeline.raws.isEmpty
+        self.host = host
+        self.state = Mutex(
+            State(
+                gate: PassthroughGate(
+                    targets: targets, fps: pipeline.canvas.fps, gopFrames: output.gopFrames,
+                    segmentFrames: output.segmentFrames, partFrames: output.partFrames),
+                lanes: lanes.map { ($0, $1) }))
+        for lane in lanes.values { lane.open() }
+    }
+
+    /// A source has come; before its thread runs.
+    package func add(_ id: SourceID, _ lane: CodedFrameQueue) {
+        lane.open()
+        self.state.withLock { state in
+            state.leaving.remove(id)
+            state.lanes.append((id, lane))
+        }
+    }
+
+    /// A source is gone; of one that passes what has come still goes out.
+    package func remove(_ id: SourceID) {
+        self.state.withLock { state in
+            state.lanes.removeAll { $0.id == id }
+            if !state.gate.forget(id) { state.leaving.insert(id) }
+        }
+    }
+
+    /// The next tick, before its sound and its picture go out.
+    ///
+    /// - Returns: The source whose pictures nobody needs.
+    package func step(_ tick: Int64, _ view: FullCanvasSource) -> SourceID? {
+        let (step, unseen) = self.state.withLock { state -> (PassthroughGate.Step, SourceID?) in
+            if !state.hasBegun {
+                state.gate.begin(at: tick, opening: self.packager.opening)
+                state.firstTick = tick
+            }
+            state.hasBegun = true
+            for index in state.lanes.indices {
+                let source = state.lanes[index]
+                for item in source.lane.takeAll() { state.gate.receive(source.id, Self.checked(item)) }
+            }
+            let format = view.format ?? state.format
+            let isResized =
+                state.format.map { $0.width != format?.width || $0.height != format?.height } ?? false
+            state.format = format
+            var step = state.gate.step(
+                tick, PassthroughGate.Facts(solo: view.source, isResized: isResized, isFresh: view.isFresh))
+            self.join(&step, &state)
+            state.step = Self.joined(state.step, step.step)
+            if let passed = state.leaving.first, state.gate.forget(passed) { state.leaving.remove(passed) }
+            return (step, self.isAlone && state.gate.isSteady ? state.gate.current?.source : nil)
+        }
+        if step.isCut { self.packager.cut(at: tick, isBreak: step.isBreak, recoding: self.recoding(step)) }
+        self.foresee(tick)
+        if let change = step.change { self.host()?.outputs.report(change) }
+        return unseen
+    }
+
+    /// A parameter set no initialization segment can be made of never passes.
+    private static func checked(_ item: ProgramPacket) -> ProgramPacket {
+        guard case .configuration(let parameters) = item, parameters.codec == .h264,
+            AVCConfiguration(extradata: parameters.configuration) == nil
+        else { return item }
+        return .configuration(CodecParameters(codec: .h264, configuration: []))
+    }
+
+    /// A stream begins to pass: players are told its parameter sets and the encoder's together, so that they need nothing new when
+    /// it ends, and when it begins again.
+    private func join(_ step: inout PassthroughGate.Step, _ state: inout State) {
+        guard case .began(let track, _)? = step.change, let stream = step.step.pass?.stream else { return }
+        let joined = self.joined(track, stream.parameters)
+        state.joined[track] = joined
+        step.step.pass?.stream?.initialization = joined
+    }
+
+    /// `nil` if the two cannot be told together: then each has its own initialization segment.
+    private func joined(_ track: Int, _ publisher: CodecParameters) -> CodecParameters? {
+        let (own, other) = (
+            AVCConfiguration(extradata: self.ladder.parameters[track].configuration),
+            AVCConfiguration(extradata: publisher.configuration)
+        )
+        guard let own, let other, let both = own.joined(with: other) else { return nil }
+        return CodecParameters(codec: .h264, configuration: both.record)
+    }
+
+    /// As long as nothing is listed, the first initialization segment can hold the sets of a publisher who is there, too: players that
+    /// take no second one, as FFmpeg's, then play the whole room.
+    private func foresee(_ tick: Int64) {
+        // A successor's first segment is listed already.
+        guard !self.packager.hasPublishedBefore else { return }
+        let news = self.state.withLock { state -> [(track: Int, parameters: CodecParameters, firstTick: Int64)] in
+            guard tick - state.firstTick < Self.foresight else { return [] }
+            return state.gate.targets.compactMap { target in
+                guard state.joined[target.track] == nil, let publisher = state.gate.foreseen(target.track),
+                    let joined = self.joined(target.track, publisher)
+                else { return nil }
+                state.joined[target.track] = joined
+                return (target.track, joined, state.firstTick)
+            }
+        }
+        for change in news {
+            let settings = self.ladder.rungs[change.track].settings
+            // One that cannot be written is refused again when its packets pass.
+            try? self.packager.configure(
+                track: change.track, change.parameters, width: settings.width, height: settings.height,
+                firstTick: change.firstTick)
+        }
+    }
+
+    /// Ticks from the first on in which no part can have come out of an encoder yet.
+    private static let foresight: Int64 = 3
+
+    /// What a change makes of the rendition's packets.
+    private func recoding(_ step: PassthroughGate.Step) -> HLSPackager.Recoding? {
+        switch step.change {
+        case .began(let track, _):
+            return step.step.pass?.stream.map {
+                HLSPackager.Recoding(
+                    track: track, parameters: $0.initialization ?? $0.parameters, width: $0.width, height: $0.height)
+            }
+        case .ended(let track, _, _):
+            let joined = self.state.withLock { $0.joined[track] }
+            return HLSPackager.Recoding(
+                track: track, parameters: joined ?? self.ladder.parameters[track],
+                width: self.ladder.rungs[track].settings.width, height: self.ladder.rungs[track].settings.height)
+        case nil: return nil
+        }
+    }
+
+    /// The tick's canvas, and what passes with it.
+    ///
+    /// - Returns: `false` when there was no room: the tick is lost, but nothing of what passes.
+    package func put(_ picture: Picture, tick: Int64) -> Bool {
+        let step = self.state.withLock { $0.step.take() }
+        if self.ladder.put(picture, tick: tick, step: step) { return true }
+        if let step { self.state.withLock { $0.step = Self.joined(step, $0.step) } }
+        return false
+    }
+
+    /// The program is over; `tick` is the first one that is not part of it.
+    package func ended(at tick: Int64) {
+        let isOpen = self.state.withLock { $0.hasBegun && $0.gate.isOpen(at: tick) }
+        if isOpen { self.packager.cut(at: tick, isBreak: false) }
+    }
+
+    /// Two ticks' steps as one: the first tick's canvas was lost.
+    private static func joined(_ before: TickPlan?, _ after: TickPlan?) -> TickPlan? {
+        guard var pass = before?.pass, var step = after else { return after ?? before }
+        if let next = step.pass, next.track == pass.track {
+            pass.packets += next.packets
+            pass.stream = next.stream ?? pass.stream
+            pass.isLast = next.isLast
+        } else {
+            pass.isLast = true
+        }
+        step.pass = pass
+        return step
+    }
+
+    /// See ``PassthroughGate/setRates(_:track:)``; any thread.
+    package func setRates(_ rates: BitRates, track: Int) {
+        self.state.withLock { $0.gate.setRates(rates, track: track) }
+    }
+
+    /// What the room's state shows of a rendition: who passes, or why nobody does; null if it was not asked for.
+    package func json(of rendition: String) -> JSONValue {
+        guard let track = self.ladder.rungs.firstIndex(where: { $0.name == rendition }) else { return .null }
+        let (current, reason) = self.state.withLock { ($0.gate.current, $0.gate.reason(track)) }
+        if reason == .off { return .null }
+        let source = current?.track == track ? current?.source : nil
+        return ["uid": JSONValue(source?.description), "reason": JSONValue(reason?.rawValue)]
+    }
+}
+
+extension OutputServices {
+    /// A rendition has begun or ceased to be a publisher's own packets; program thread.
+    fileprivate func report(_ change: PassthroughGate.Change) {
+        switch change {
+        case .began(let track, let source):
+            self.events.emit(
+                "passthrough.began",
+                ["rendition": .string(self.stages.ladder.rungs[track].name), "uid": .string(source.description)])
+        case .ended(let track, let source, let cause):
+            self.events.emit(
+                "passthrough.ended",
+                [
+                    "rendition": .string(self.stages.ladder.rungs[track].name), "uid": .string(source.description),
+                    "cause": .string(cause.rawValue),
+                ])
+        }
+    }
+}

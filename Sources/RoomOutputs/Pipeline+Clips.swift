@@ -1,0 +1,55 @@
+import HLS
+package import MediaTypes
+import Packager
+package import PipelineSpec
+import Recording
+
+extension HLSOutput {
+    /// Where segments are held for clips that are to be made of them.
+    var clipHoldDirectory: String { "\(self.path)/\(Pipeline.clipDirectoryName)" }
+}
+
+extension Pipeline {
+    /// The directory of clips in that of another output.
+    fileprivate static let clipDirectoryName = "clips"
+
+    /// Where clips are made; nil if they would lie in the clear beside what is encrypted.
+    var clipDirectory: String? {
+        guard let output = self.hls else { return nil }
+        if let path = output.clipPath { return path }
+        if output.encryption == nil { return output.clipHoldDirectory }
+        return self.record.map { "\($0.path)/\(Self.clipDirectoryName)" }
+    }
+
+    /// The directories of what is held for clips, which is the first, and of clips.
+    var clipDirectories: [String] {
+        guard let held = self.hls?.clipHoldDirectory else { return [] }
+        return [held] + (self.clipDirectory.map { $0 == held ? [] : [$0] } ?? [])
+    }
+
+    /// Removes the temporary files of a worker that was killed while it made clips.
+    package func removeClipLeftovers() {
+        for (index, directory) in self.clipDirectories.enumerated() {
+            ClipWriter.removeLeftovers(of: self.room.roomID, in: directory, hasHolds: index == 0)
+        }
+    }
+
+    /// Refuses directories in which clear media would lie beside what is encrypted.
+    ///
+    /// - Throws: ``MediaError/Code/rejected`` for a directory that lies in the HLS output's, ``MediaError/Code/notCreatable``.
+    package func checkClearDirectories() throws(MediaError) {
+        guard let output = self.hls, output.encryption != nil else { return }
+        let served = [output.path] + self.transports.map(\.path)
+        for directory in served { try DirectoryStore(directory: directory).prepare() }
+        for (word, path) in [("record.path", self.record?.path), ("hls.clipPath", output.clipPath)] {
+            guard let path else { continue }
+            let place = DirectoryStore(directory: path)
+            try place.prepare()
+            for directory in served where place.lies(in: DirectoryStore(directory: directory)) {
+                throw MediaError(
+                    .rejected, "\(path) would hold in the clear what is encrypted in \(directory), and lies in it",
+                    at: word, fix: "choose a directory outside of it that no viewer can reach")
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Encoding
+package import LibAV
+package import MediaTypes
+package import PipelineSpec
+
+/// The raw outputs, used by the program's thread alone.
+package final class RawOutputs: @unchecked Sendable {
+    // @unchecked Sendable: opened before the program's thread starts, then touched by that thread alone.
+    private var writers: [(outputID: String, writer: RawWriter)] = []
+    private let host: LateHost
+
+    private init(_ host: @escaping LateHost) { self.host = host }
+
+    /// Opens their files.
+    ///
+    /// - Throws: ``MediaError/Code/notCreatable``.
+    package static func open(_ pipeline: Pipeline, host: @escaping LateHost) throws(MediaError) -> RawOutputs {
+        let outputs = RawOutputs(host)
+        let canvas = pipeline.canvas
+        for raw in pipeline.raws {
+            let writer = try RawWriter.open(
+                path: raw.path, width: canvas.width, height: canvas.height, fps: canvas.fps)
+            outputs.writers.append((raw.outputID, writer))
+        }
+        return outputs
+    }
+
+    /// Writes a canvas. What an output does not take is lost.
+    package func write(_ picture: Picture) {
+        for (outputID, writer) in self.writers {
+            do throws(MediaError) {
+                try writer.write(picture)
+            } catch {
+                self.host()?.lost(of: outputID, because: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import MediaTypes
+package import PipelineSpec
+package import Recording
+
+/// Makes the files of a recording, and reports what becomes of them.
+package struct RecordingReport: Sendable {
+    private let events: any OutputEvents
+    private let settings: RecordingSettings
+    private let clock: any MonotonicClock
+    /// The room goes on: another take may follow.
+    package var isOnAir = false
+    /// Asked after each step; where it says so, the rest is left to another worker.
+    package var isCalledOff: @Sendable () -> Bool = { false }
+
+    /// Nanoseconds between two reports of the progress.
+    private static let pace: Int64 = 1_000_000_000
+
+    /// - Parameter clock: Paces what is told, and knows when time is up.
+    package init(_ settings: RecordingSettings, events: any OutputEvents, clock: any MonotonicClock) {
+        self.settings = settings
+        self.events = events
+        self.clock = clock
+    }
+
+    /// Makes the files and tells of it. Blocks.
+    ///
+    /// - Parameters:
+    ///   - deadline: Of the clock, in nanoseconds: after the step that passes it the rest is left to another worker; `nil`: there is
+    ///     none.
+    ///   - advanced: Called after each step.
+    /// - Returns: What went wrong; the files are made when the room is started again.
+    @discardableResult
+    package func finish(by deadline: Int64? = nil, advanced: @escaping () -> Void = {}) -> MediaError? {
+        let (path, onAir) = (JSONValue.string(self.settings.directory), JSONValue.bool(self.isOnAir))
+        self.events.emit("recording.finishing", ["path": path, "onAir": onAir])
+        do throws(MediaError) {
+            let clock = self.clock
+            var told = clock.now()
+            var now = told
+            let finished = try RecordingFinisher(self.settings).run(
+                until: { self.isCalledOff() || (deadline.map { now > $0 } ?? false) }
+            ) { done, total in
+                now = clock.now()
+                advanced()
+                guard now &- told >= Self.pace else { return }
+                told = now
+                self.events.emit("recording.progress", ["bytes": JSONValue(done), "of": JSONValue(total)])
+            }
+            self.events.emit("recording.ready", ["path": path, "onAir": onAir, "recording": finished.summary])
+            return nil
+        } catch {
+            let type = error.code == .unfinished ? "recording.unfinished" : "recording.failed"
+            self.events.emit(type, ["path": path, "onAir": onAir, "reason": .string(error.description)])
+            return error
+        }
+    }
+}
+
+extension RecordingSettings {
+    /// What a pipeline asks to be recorded; `nil`: nothing.
+    package init?(_ pipeline: Pipeline) {
+        guard let record = pipeline.record, let hls = pipeline.hls else { return nil }
+        self.init(
+            directory: record.path, roomID: pipeline.room.roomID, title: pipeline.room.title,
+            movies: pipeline.recordedRenditions.map {
+                Movie(video: $0.isAudioOnly ? nil : $0.name, audio: $0.audio.first)
+            },
+            multivariantName: hls.multivariantPlaylist, keepsSegments: record.vodPlaylist)
+        self.waits = pipeline.clock == .offline
+    }
+}

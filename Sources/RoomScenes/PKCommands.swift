@@ -1,0 +1,111 @@
+package import Control
+package import MediaTypes
+package import PipelineSpec
+
+/// Commands that start a PK, move it to its punishment and end it.
+package struct PKCommands: Sendable {
+    private let changes: SceneChanges
+    private var host: any ScenesHost { self.changes.host }
+
+    /// The commands of one room. Costs nothing: make one where it is needed.
+    package init(_ changes: SceneChanges) { self.changes = changes }
+
+    /// Changes the phase of the PK and puts its scene on air.
+    ///
+    /// - Returns: The PK as ``json``.
+    /// - Throws: 404 if the room has no PK, 409 if the command does not fit the phase or a source is missing, 422 for a scene that the
+    ///   room does not have.
+    package func change(_ command: PKCommand) throws(ControlFailure) -> String {
+        try self.host.checkOpen()
+        try self.check(command)
+        guard self.host.withScenes({ $1.isLive }) else {
+            throw .conflict("nobody has published yet", fix: "wait for the sources")
+        }
+        do throws(PKLife.Refusal) {
+            try self.changes.commandPK { life, now throws(PKLife.Refusal) in
+                switch command {
+                case .start(let start):
+                    try life.startPK(
+                        RoomLife.PK.Scenes(start), countdown: Self.nanoseconds(start.countdownMs),
+                        duration: Self.nanoseconds(start.durationMs), punish: Self.nanoseconds(start.punishMs), now: now
+                    )
+                case .punish(let duration): try life.punishPK(duration: Self.nanoseconds(duration), now: now)
+                case .end: try life.endPK(now: now)
+                }
+            }
+        } catch {
+            throw .conflict(error.what, fix: error.fix)
+        }
+        return self.json.text
+    }
+
+    /// Throws 422 if the command names a scene that the room does not have, and 404 if the room has no PK.
+    private func check(_ command: PKCommand) throws(ControlFailure) {
+        let life = self.host.withScenes { scenes, _ in scenes.life }
+        var hasPK = life.shownPK != nil
+        if case .start(let start) = command {
+            let scenes = RoomLife.PK.Scenes(start)
+            for member in scenes.members where life.scene(member.id) == nil {
+                throw .invalidValue(
+                    member.name, "there is no scene \"\(member.id.prefix(64))\"",
+                    fix: "use one of: \(life.scenes.map(\.sceneID).joined(separator: ", "))")
+            }
+            hasPK = life.pk != nil || scenes.scene != nil
+        }
+        guard hasPK else {
+            throw .notFound(
+                "this room has no PK", fix: "send pk:start with the \"scene\" of the PK, or add \"pk\" to the pipeline")
+        }
+    }
+
+    /// Throws 409 if a PK runs, and the new version of the pipeline removes `pk` or a scene that the PK still needs.
+    ///
+    /// - Parameter removed: Ids of the scenes that the new version removes.
+    package func check(from before: Pipeline, to after: Pipeline, removing removed: [String]) throws(ControlFailure) {
+        let life = self.host.withScenes { scenes, _ in scenes.life }
+        guard life.phases.isRunning else { return }
+        let pk = after.pk.map(RoomLife.PK.init)
+        if before.pk != nil, pk == nil {
+            throw Self.refused(
+                "pk", "a PK is running, in phase \(life.phases.phase.rawValue)",
+                fix: "end it first (POST /v1/pk:end), or remove \"pk\" when it is over")
+        }
+        let needed = life.scenesNeeded(by: pk)
+        if let scene = removed.first(where: { needed.contains($0) }) {
+            throw Self.refused(
+                "scenes", "the running PK needs the scene \"\(scene)\"", fix: "remove it when the PK is over")
+        }
+    }
+
+    private static func refused(_ path: String, _ what: String, fix: String) -> ControlFailure {
+        .refused([SpecDiagnostic(path: path, at: .none, what: what, fix: fix)]) { what, fix, _ in
+            .conflict(what, fix: fix)
+        }
+    }
+
+    private static func nanoseconds(_ milliseconds: Int?) -> Int64? { milliseconds.map { Int64($0) &* 1_000_000 } }
+
+    /// The PK as the state shows it; null if the pipeline has none and no command has started one.
+    package var json: JSONValue {
+        let (shown, phases, origin) = self.host.withScenes { scenes, context in
+            (scenes.life.shownPK, scenes.life.phases, context.origin)
+        }
+        guard let pk = shown else { return .null }
+        let times = self.changes.times
+        let remaining: Int64? = phases.endsAt.map { max(0, $0 &- times.lifeTime) / 1_000_000 }
+        return [
+            "phase": .string(phases.phase.rawValue), "scene": .string(pk.scene),
+            "countdownScene": JSONValue(pk.countdownScene), "punishScene": .string(pk.punishScene ?? pk.scene),
+            "endScene": .string(pk.endScene), "endsAt": times.date(ofLife: phases.endsAt, origin: origin),
+            "remainingMs": remaining.map { .integer($0) } ?? .null,
+        ]
+    }
+}
+
+extension RoomLife.PK.Scenes {
+    fileprivate init(_ start: PKCommand.Start) {
+        self.init(
+            scene: start.scene, countdownScene: start.countdownScene, punishScene: start.punishScene,
+            endScene: start.endScene)
+    }
+}

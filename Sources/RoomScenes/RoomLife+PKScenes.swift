@@ -1,0 +1,77 @@
+package import PipelineSpec
+
+extension RoomLife.PK {
+    /// The scenes that a command names when it starts a PK; `nil`: that of the pipeline.
+    package struct Scenes: Sendable, Equatable {
+        package var scene: String?
+        package var countdownScene: String?
+        package var punishScene: String?
+        package var endScene: String?
+
+        package init(
+            scene: String? = nil, countdownScene: String? = nil, punishScene: String? = nil, endScene: String? = nil
+        ) {
+            self.scene = scene
+            self.countdownScene = countdownScene
+            self.punishScene = punishScene
+            self.endScene = endScene
+        }
+
+        package var isEmpty: Bool { self == Scenes() }
+
+        /// The members that are named, by the names that the API has for them.
+        package var members: [(name: String, id: String)] {
+            [
+                ("scene", self.scene), ("countdownScene", self.countdownScene), ("punishScene", self.punishScene),
+                ("endScene", self.endScene),
+            ].compactMap { name, id in id.map { (name, $0) } }
+        }
+
+        package var ids: [String] { self.members.map(\.id) }
+
+        /// The same without the scenes that `isKnown` does not know.
+        func filter(_ isKnown: (String) -> Bool) -> Scenes {
+            func known(_ id: String?) -> String? { id.flatMap { isKnown($0) ? $0 : nil } }
+            return Scenes(
+                scene: known(self.scene), countdownScene: known(self.countdownScene),
+                punishScene: known(self.punishScene), endScene: known(self.endScene))
+        }
+    }
+
+    /// The PK of the pipeline with the scenes that a command has named.
+    ///
+    /// - Parameter pk: `nil`: the pipeline has none; then durations are those of a `pk` block that names none.
+    /// - Returns: `nil` if neither names a scene.
+    init?(_ pk: RoomLife.PK?, _ scenes: Scenes) {
+        guard let scene = scenes.scene ?? pk?.scene else { return nil }
+        self = pk ?? .unwritten
+        self.scene = scene
+        self.countdownScene = scenes.countdownScene ?? self.countdownScene
+        self.punishScene = scenes.punishScene ?? self.punishScene
+        self.endScene = scenes.endScene ?? self.endScene
+    }
+}
+
+extension RoomLife {
+    /// The PK as the API shows it; `nil`: the pipeline has none, and no command has started one.
+    package var shownPK: PK? {
+        let pk = PK(self.pk, self.commandedScenes)
+        guard self.phases.isRunning, let plan = self.plan else { return pk }
+        guard var pk else { return plan }
+        pk.scene = plan.scene
+        return pk
+    }
+
+    /// The scene whose sources are those of the PK that runs, or ran last; without sources if it was removed.
+    package var pkScene: Scene? {
+        self.plan.map { self.scene($0.scene) ?? Scene($0.scene, .panes([])) }
+    }
+
+    /// Scenes that a running PK puts on air later, and the scene whose sources are its own.
+    ///
+    /// - Parameter pk: The PK of the pipeline from now on.
+    package func scenesNeeded(by pk: PK?) -> Set<String> {
+        guard self.phases.isRunning, let plan = PK(pk, self.commandedScenes) else { return [] }
+        return [plan.scene, plan.punishScene ?? plan.scene, plan.endScene]
+    }
+}

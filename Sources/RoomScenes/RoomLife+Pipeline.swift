@@ -1,0 +1,54 @@
+import MediaTypes
+package import PipelineSpec
+import RoomSources
+
+extension RoomLife {
+    /// The life of the room that a pipeline describes.
+    package init(_ pipeline: Pipeline) {
+        self.init(
+            sources: pipeline.sources.map { Source($0, in: pipeline) },
+            scenes: pipeline.scenes, first: pipeline.program.scene, pk: pipeline.pk.map(PK.init))
+    }
+}
+
+extension RoomLife.Source {
+    /// A source as the pipeline describes it.
+    package init(_ source: Pipeline.Source, in pipeline: Pipeline) {
+        var isFile = false
+        if case .file = source.input { isFile = true }
+        // A still screen may send a frame a second, and no audio: twice its usual distance late is no stall.
+        let stall = max(source.stallMs, source.expected?.variableFrameRate == true ? 3000 : 0)
+        let rules = SourceLife.Rules(
+            stall: isFile ? nil : Int64(stall) * 1_000_000,
+            grace: Int64(pipeline.ingest.rtmp.reconnectGraceMs) * 1_000_000,
+            hold: Int64(source.onLost.resolvedHoldMs) * 1_000_000,
+            stalledHold: isFile ? nil : source.stalledHoldMs.map { Int64($0) * 1_000_000 })
+        self.init(
+            id: source.id, rules: rules, absence: RoomLife.Absence(source.onLost),
+            leavesWithoutVideo: source.onNoVideo == .leavePane)
+    }
+}
+
+extension RoomLife.Absence {
+    init(_ rule: Pipeline.OnLost) {
+        switch (rule.then, rule.fallbackScene) {
+        case (.leavePane, _): self = .leavePane
+        case (.fallbackScene, let scene?): self = .fallbackScene(scene)
+        case (.placeholder, _), (.fallbackScene, nil): self = .placeholder
+        }
+    }
+}
+
+extension RoomLife.PK {
+    /// The defaults of a PK in a room whose pipeline has no `pk`.
+    static let unwritten = RoomLife.PK(Pipeline.PK(scene: ""))
+
+    /// The PK as the pipeline describes it.
+    package init(_ pk: Pipeline.PK) {
+        self.init(
+            scene: pk.scene, countdownScene: pk.countdownScene, punishScene: pk.punishScene, endScene: pk.endScene,
+            durations: PKLife.Durations(
+                countdown: Int64(pk.countdownMs) * 1_000_000, pk: Int64(pk.durationMs) * 1_000_000,
+                punish: Int64(pk.punishMs) * 1_000_000), startsWhenReady: pk.start == .whenReady)
+    }
+}

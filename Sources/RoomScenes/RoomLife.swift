@@ -1,0 +1,427 @@
+package import MediaTypes
+package import PipelineSpec
+package import RoomSources
+
+/// Decides which scene is to be on air, from the states of the room's sources and the phases of its PK.
+///
+/// A value without threads, clocks or codecs: it receives events with their times and returns actions.
+///
+/// The planned scene is a pure function of three things: the scene that was last requested (by a command or by a phase of the
+/// PK), the fallback scenes that replace it because sources are lost, and the panes that are hidden because their sources are lost.
+/// Invariants:
+/// 1. One phase runs at a time, and each phase begins when the previous one ends.
+/// 2. A scene that is chosen here shows a source that is not gone, if any scene of the room does.
+/// 3. If every source is back, then the requested scene is on air with all its panes.
+/// 4. The last pane is never hidden because its source is lost: a card with a name says more than an empty canvas. A pane that
+///    is hidden until its source sends video is hidden even if it is the last one.
+package struct RoomLife: Sendable {
+    /// What happens to a scene if one of its sources is lost for longer than its last frame is held.
+    package enum Absence: Sendable, Hashable {
+        /// The pane shows an image or a card.
+        case placeholder
+        /// The pane is hidden until the source is back.
+        case leavePane
+        /// The scene of this id is on air until the source is back.
+        case fallbackScene(String)
+    }
+
+    /// What the pipeline says of a source.
+    package struct Source: Sendable {
+        package var id: SourceID
+        package var rules: SourceLife.Rules
+        package var absence: Absence
+        /// Whether its pane is hidden until the source has sent a frame.
+        package var leavesWithoutVideo: Bool
+
+        package init(
+            id: SourceID, rules: SourceLife.Rules, absence: Absence, leavesWithoutVideo: Bool = false
+        ) {
+            self.id = id
+            self.rules = rules
+            self.absence = absence
+            self.leavesWithoutVideo = leavesWithoutVideo
+        }
+    }
+
+    /// What the pipeline says of the PK.
+    package struct PK: Sendable {
+        package var scene: String
+        /// `nil`: the scene before stays through the countdown.
+        package var countdownScene: String?
+        /// `nil`: the PK's scene stays.
+        package var punishScene: String?
+        package var endScene: String
+        package var durations: PKLife.Durations
+        /// Whether it starts without a command, once, when every source of its scene is live.
+        package var startsWhenReady: Bool
+
+        package init(
+            scene: String, countdownScene: String?, punishScene: String?, endScene: String,
+            durations: PKLife.Durations, startsWhenReady: Bool
+        ) {
+            self.scene = scene
+            self.countdownScene = countdownScene
+            self.punishScene = punishScene
+            self.endScene = endScene
+            self.durations = durations
+            self.startsWhenReady = startsWhenReady
+        }
+    }
+
+    /// What ``receive(_:now:)`` takes.
+    package enum Event: Sendable {
+        case source(SourceID, SourceLife.Event)
+        /// A command has put this scene on air.
+        case commanded(Scene)
+        /// Time has passed; the dictionary tells when each source has sent last.
+        case poll([SourceID: SourceLife.Arrivals])
+    }
+
+    /// What is to be on air.
+    package struct Show: Sendable, Hashable {
+        package var scene: Scene
+        /// Sources of the scene whose panes are hidden.
+        package var without: Set<SourceID> = []
+        package var reason: String
+
+        func isSamePicture(as other: Show) -> Bool {
+            self.scene.sceneID == other.scene.sceneID && self.scene.sources == other.scene.sources
+                && self.without == other.without
+        }
+    }
+
+    /// What the caller has to do.
+    package enum Action: Sendable, Equatable {
+        /// Report the new state of a source.
+        case tell(SourceID, SourceLife.Change)
+        /// Every source of the PK's scene is live.
+        case pkReady
+        case phase(PKLife.Change)
+        /// Put this on air at the next tick.
+        case show(Show)
+    }
+
+    /// A scene that replaces the requested one until a source is back.
+    struct Fallback: Sendable {
+        var source: SourceID
+        var scene: Scene
+    }
+
+    /// The scenes of the room, in the order in which they were added.
+    package private(set) var scenes: [Scene]
+    /// The PK of the pipeline; `nil`: it has none, and a PK starts only by a command that names its scene.
+    package private(set) var pk: PK?
+    /// Scenes that the command named which started the PK. Empty in a room with ``pk`` while no PK runs.
+    package private(set) var commandedScenes = PK.Scenes()
+    /// The PK that runs, or ran last, with the scenes that held when its phase began; `nil`: no PK has started.
+    package private(set) var plan: PK?
+    private var absences: [SourceID: Absence]
+    /// The state of each source.
+    package private(set) var sources: [SourceID: SourceLife]
+    /// The phase of the PK.
+    package private(set) var phases: PKLife
+    /// The scene that was last requested, by a command or by a phase of the PK.
+    package private(set) var wanted: Scene
+    /// What is to be on air. What the program shows is ``SceneSchedule/onAir``: it differs while a scene is built, if a scene cannot be
+    /// composed, and until this value receives that a scheduled scene has come on air.
+    package private(set) var planned: Show
+    private var fallbacks: [Fallback] = []
+    private var away: Set<SourceID> = []
+    /// Sources whose panes wait for their first picture.
+    private var unpictured: Set<SourceID>
+    private var wasReady = false
+    /// Whether the PK has started without a command.
+    package private(set) var hasStartedItself = false
+    /// Why the wanted scene was requested; nil once it has been planned.
+    private var asked: String?
+
+    /// - Parameters:
+    ///   - scenes: Of the pipeline, in file order; at least one.
+    ///   - first: The id of the one that is on air first.
+    package init(sources: [Source], scenes: [Scene], first: String, pk: PK?) {
+        self.scenes = scenes
+        self.pk = pk
+        self.absences = Dictionary(sources.map { ($0.id, $0.absence) }) { first, _ in first }
+        self.sources = Dictionary(sources.map { ($0.id, SourceLife(rules: $0.rules)) }) { first, _ in first }
+        self.unpictured = Set(sources.filter(\.leavesWithoutVideo).map(\.id))
+        self.phases = PKLife(durations: pk?.durations ?? PKLife.Durations(countdown: 0, pk: 0, punish: 0))
+        self.wanted = scenes.first { $0.sceneID == first } ?? scenes.first ?? Scene(first, .panes([]))
+        self.planned = Show(scene: self.wanted, reason: "start")
+        self.planned.without = self.leaving(self.wanted)
+    }
+
+    /// The next time at which ``Event/poll(_:)`` changes something even if no media arrives; `nil`: never.
+    package func deadline(after now: Int64) -> Int64? {
+        let deadlines = self.sources.values.compactMap { $0.deadline(after: now) }
+        return (deadlines + [self.phases.endsAt].compactMap { $0 }).min()
+    }
+
+    // MARK: Events
+
+    /// Handles an event; events may come in any order. A phase of the PK whose end has passed ends before the event is handled, even if
+    /// no poll was in time.
+    package mutating func receive(_ event: Event, now: Int64) -> [Action] {
+        var actions: [Action] = []
+        switch event {
+        case .source(let id, let event):
+            actions += self.entered(self.phases.poll(now: now))
+            if event == .pictured { self.unpictured.remove(id) }
+            for change in self.sources[id]?.receive(event, now: now) ?? [] { actions.append(.tell(id, change)) }
+        case .commanded(let scene):
+            actions += self.entered(self.phases.poll(now: now))
+            self.want(scene, reason: "command")
+        case .poll(let arrivals):
+            for id in self.sources.keys.sorted(by: { $0.description < $1.description }) {
+                let changes = self.sources[id]?.poll(now: now, arrivals: arrivals[id] ?? SourceLife.Arrivals()) ?? []
+                actions += changes.map { .tell(id, $0) }
+            }
+            actions += self.entered(self.phases.poll(now: now))
+        }
+        return actions + self.settle(now: now)
+    }
+
+    /// Starts a PK. Scenes and durations that are `nil` are those of the pipeline.
+    ///
+    /// - Parameter scenes: In a room without ``pk`` at least `scene`; its end scene is the one on air before.
+    package mutating func startPK(
+        _ scenes: PK.Scenes = PK.Scenes(), countdown: Int64? = nil, duration: Int64? = nil, punish: Int64? = nil,
+        now: Int64
+    ) throws(PKLife.Refusal) -> [Action] {
+        try self.command(now: now) { life throws(PKLife.Refusal) in
+            var scenes = scenes
+            if life.pk == nil { scenes.endScene = scenes.endScene ?? life.wanted.sceneID }
+            guard let pk = PK(life.pk, scenes) else { throw Self.noPK }
+            if let removed = ([pk.scene] + scenes.ids).first(where: { life.scene($0) == nil }) {
+                throw PKLife.Refusal(
+                    what: "the PK's scene \"\(removed)\" was removed", fix: "put it again: PUT /v1/scenes/\(removed)")
+            }
+            if let missing = life.scene(pk.scene)?.sources.first(where: { life.sources[$0]?.isAbsent ?? true }) {
+                throw PKLife.Refusal(what: "source \(missing) is not there", fix: "start the PK when it publishes")
+            }
+            var durations = pk.durations
+            if let countdown { durations.countdown = countdown }
+            if let duration { durations.pk = duration }
+            if let punish { durations.punish = punish }
+            let changes = try life.phases.start(durations, now: now)
+            life.commandedScenes = scenes
+            return changes
+        }
+    }
+
+    package mutating func punishPK(duration: Int64? = nil, now: Int64) throws(PKLife.Refusal) -> [Action] {
+        try self.command(now: now) { life throws(PKLife.Refusal) in
+            guard life.shownPK != nil else { throw Self.noPK }
+            return try life.phases.punish(lasting: duration, now: now)
+        }
+    }
+
+    package mutating func endPK(now: Int64) throws(PKLife.Refusal) -> [Action] {
+        try self.command(now: now) { life throws(PKLife.Refusal) in
+            guard life.shownPK != nil else { throw Self.noPK }
+            return life.phases.end(.command, now: now)
+        }
+    }
+
+    /// Lets a command change the phase that runs at `now`. Nothing changes if it is refused.
+    private mutating func command(
+        now: Int64, _ change: (inout RoomLife) throws(PKLife.Refusal) -> [PKLife.Change]
+    ) throws(PKLife.Refusal) -> [Action] {
+        var next = self
+        var actions = next.entered(next.phases.poll(now: now))
+        let changes = try change(&next)
+        actions += next.entered(changes)
+        self = next
+        return actions + self.settle(now: now)
+    }
+
+    private static let noPK = PKLife.Refusal(
+        what: "this room has no PK", fix: "start one with a \"scene\", or add \"pk\" to the pipeline")
+
+    // MARK: Consequences
+
+    /// Requests the scenes of phases that have begun.
+    private mutating func entered(_ changes: [PKLife.Change]) -> [Action] {
+        for change in changes {
+            let before = self.plan
+            // Scenes that the pipeline has changed meanwhile count from here on.
+            guard let pk = PK(self.pk, self.commandedScenes) ?? before else { continue }
+            self.plan = pk
+            switch change.to {
+            case .countdown: if let scene = pk.countdownScene { self.want(scene, reason: "pk.countdown") }
+            case .pk: self.want(pk.scene, reason: "pk.started")
+            case .punish: self.want(pk.punishScene ?? pk.scene, reason: "pk.punish")
+            case .idle:
+                self.want(self.sceneAfterPK(pk, of: before?.scene ?? pk.scene).sceneID, reason: "pk.ended")
+                if self.pk != nil { self.commandedScenes = PK.Scenes() }
+            }
+        }
+        return changes.map { .phase($0) }
+    }
+
+    private mutating func want(_ id: String, reason: String) {
+        if let scene = self.scene(id) { self.want(scene, reason: reason) }
+    }
+
+    /// Requests a scene. Fallbacks that were on air before end.
+    private mutating func want(_ scene: Scene, reason: String) {
+        self.wanted = scene
+        self.fallbacks = []
+        self.asked = reason
+    }
+
+    /// The end scene of a PK, or another one if all its sources are absent.
+    ///
+    /// - Parameter scene: The scene of the PK that has ended.
+    private func sceneAfterPK(_ pk: PK, of scene: String) -> Scene {
+        var candidates = [self.scene(pk.endScene)]
+        for source in self.scene(scene)?.sources ?? [] where self.sources[source]?.isAbsent == true {
+            if case .fallbackScene(let id)? = self.absences[source] { candidates.append(self.scene(id)) }
+        }
+        // Then scenes whose sources are all present, then any scene with a source that is.
+        candidates += self.scenes.filter { $0.sources.allSatisfy { self.sources[$0]?.isPresent ?? false } }
+        candidates += self.scenes
+        let known = candidates.compactMap { $0 }
+        return known.first { self.hasSomebody($0) } ?? known.first ?? self.wanted
+    }
+
+    /// Whether the source did not come back within the grace, or was silent for as long.
+    private func isGivenUp(_ source: SourceID) -> Bool {
+        self.sources[source].map { $0.state == .gone || $0.isGivenUp } ?? false
+    }
+
+    private func hasSomebody(_ scene: Scene) -> Bool {
+        scene.sources.contains { self.sources[$0].map { !$0.isAbsent } ?? false }
+    }
+
+    /// Adds a scene, or replaces the one of its id.
+    package mutating func replace(_ scene: Scene) {
+        if let index = self.scenes.firstIndex(where: { $0.sceneID == scene.sceneID }) {
+            self.scenes[index] = scene
+        } else {
+            self.scenes.append(scene)
+        }
+        if self.wanted.sceneID == scene.sceneID { self.wanted = scene }
+        if self.planned.scene.sceneID == scene.sceneID { self.planned.scene = scene }
+    }
+
+    /// Removes a scene that is not on air. A fallback that has replaced it stays on air.
+    package mutating func remove(_ id: String) {
+        self.scenes.removeAll { $0.sceneID == id }
+        self.fallbacks.removeAll { $0.scene.sceneID == id }
+        guard self.wanted.sceneID == id, self.planned.scene.sceneID != id else { return }
+        self.wanted = self.planned.scene
+        self.fallbacks = []
+    }
+
+    /// Adds a source without a publisher. Does nothing if the room has a source of this id.
+    package mutating func add(_ source: Source) {
+        guard self.sources[source.id] == nil else { return }
+        self.sources[source.id] = SourceLife(rules: source.rules)
+        self.absences[source.id] = source.absence
+        if source.leavesWithoutVideo { self.unpictured.insert(source.id) }
+    }
+
+    /// Removes a source that no scene names. A fallback that is on air because it was lost ends with the next event.
+    package mutating func remove(_ source: SourceID) {
+        self.sources[source] = nil
+        self.absences[source] = nil
+        self.unpictured.remove(source)
+        self.away.remove(source)
+        self.fallbacks.removeAll { $0.source == source }
+    }
+
+    /// Sets the scene that the room begins with.
+    mutating func setFirst(_ scene: Scene) {
+        self.wanted = scene
+        self.planned = Show(scene: scene, reason: "start")
+        self.planned.without = self.leaving(scene)
+    }
+
+    package mutating func resumeLost(_ id: SourceID, until end: Int64?, now: Int64) {
+        self.sources[id]?.resumeLost(until: end, now: now)
+    }
+
+    /// Restores a PK. See ``resumePK(_:since:endsAt:durations:hasStartedItself:scenes:)``.
+    mutating func restorePK(
+        _ plan: PK?, _ scenes: PK.Scenes, hasStartedItself: Bool, _ change: (inout PKLife) -> Void
+    ) {
+        (self.plan, self.commandedScenes, self.hasStartedItself) = (plan, scenes, hasStartedItself)
+        change(&self.phases)
+    }
+
+    /// Sets the PK of the pipeline; `nil`: it has none any more.
+    ///
+    /// A PK that runs keeps its phase and its durations, and the scenes that its command has named; other scenes count from
+    /// the next phase on. A PK that starts by itself does so at the next event, if all its sources are live and none has
+    /// done so before.
+    package mutating func setPK(_ pk: PK?) {
+        let startsWhenReady = pk?.startsWhenReady == true && self.pk?.startsWhenReady != true
+        if startsWhenReady || pk?.scene != self.pk?.scene { self.wasReady = false }
+        if pk != nil, !self.phases.isRunning { self.commandedScenes = PK.Scenes() }
+        self.pk = pk
+    }
+
+    package func scene(_ id: String) -> Scene? { self.scenes.first { $0.sceneID == id } }
+
+    /// Ends, reports and starts the PK as the states of the sources require, then plans the scene.
+    private mutating func settle(now: Int64) -> [Action] {
+        var actions: [Action] = []
+        if self.phases.isRunning, let gone = self.pkScene?.sources.first(where: { self.isGivenUp($0) }) {
+            actions += self.entered(self.phases.end(.sourceGone(gone.description), now: now))
+        }
+        if let pk = self.pk, let scene = self.scene(pk.scene) {
+            let isReady = scene.sources.allSatisfy { self.sources[$0]?.isPresent ?? false }
+            if isReady, !self.wasReady {
+                actions.append(.pkReady)
+                if pk.startsWhenReady, !self.hasStartedItself, !self.phases.isRunning {
+                    self.hasStartedItself = true
+                    // It is idle and all sources are live, so the start is not refused.
+                    actions += self.entered((try? self.phases.start(pk.durations, now: now)) ?? [])
+                }
+            }
+            self.wasReady = isReady
+        }
+        self.noteAbsences(now)
+        let show = self.picture(reason: self.asked)
+        let isOther = !show.isSamePicture(as: self.planned)
+        if isOther || self.asked != nil { self.planned = show }
+        self.asked = nil
+        return isOther ? actions + [.show(show)] : actions
+    }
+
+    /// Adds fallback scenes for sources that are away, and removes those of sources that are back.
+    private mutating func noteAbsences(_ now: Int64) {
+        let away = Set(self.sources.filter { $0.value.isAway(now: now) }.keys)
+        defer { self.away = away }
+        self.fallbacks.removeAll { !away.contains($0.source) }
+        for source in away.subtracting(self.away).sorted(by: { $0.description < $1.description }) {
+            guard case .fallbackScene(let id)? = self.absences[source], let scene = self.scene(id) else { continue }
+            let shown = self.picture(reason: nil).scene
+            if shown.sources.contains(source), scene.sceneID != shown.sceneID {
+                self.fallbacks.append(Fallback(source: source, scene: scene))
+            }
+        }
+    }
+
+    /// The scene to be on air: the newest fallback with a source that is not absent, otherwise the requested scene.
+    private func picture(reason: String?) -> Show {
+        let covering = self.fallbacks.last { self.hasSomebody($0.scene) || !self.hasSomebody(self.wanted) }
+        let scene = covering?.scene ?? self.wanted
+        let leaving = self.leaving(scene)
+        var why = reason ?? "sources are back"
+        if reason == nil, let covering {
+            let isSilent = self.sources[covering.source]?.state == .stalled
+            why = "source \(covering.source) is \(isSilent ? "silent" : "lost")"
+        }
+        if reason == nil, covering == nil, !leaving.isEmpty { why = "panes have left" }
+        return Show(scene: scene, without: leaving, reason: why)
+    }
+
+    /// Sources of a scene whose panes are hidden now.
+    private func leaving(_ scene: Scene) -> Set<SourceID> {
+        let waiting = Set(scene.sources.filter { self.unpictured.contains($0) })
+        let leaving = Set(scene.sources.filter { self.away.contains($0) && self.absences[$0] == .leavePane })
+        let all = waiting.union(leaving)
+        return all.count == Set(scene.sources).count ? waiting : all
+    }
+}

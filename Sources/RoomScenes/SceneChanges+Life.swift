@@ -1,0 +1,85 @@
+package import MediaTypes
+package import RoomSources
+
+/// Passes events to ``RoomLife`` and carries out what it asks for: states as events, scenes on air, the phases of a PK.
+///
+/// A live room has a thread for it, which wakes when something happens or a deadline comes. Offline the program thread does
+/// it between two ticks, on program time, so that the same job produces the same frames.
+extension SceneChanges {
+    /// Adds an event to ``ScenesState/inbox`` and wakes the thread that handles it. Returns at once.
+    ///
+    /// - Parameters:
+    ///   - time: When it happened, in nanoseconds of ``ProgramTimes/lifeTime``.
+    ///   - announce: See ``PendingLifeEvent/announce``.
+    package func note(_ event: RoomLife.Event, at time: Int64, announce: (@Sendable () -> Void)? = nil) {
+        let pending = PendingLifeEvent(event: event, time: time, announce: announce)
+        self.host.withScenes { scenes, _ in scenes.inbox.append(pending) }
+        self.parts.lifeWake.signal()
+    }
+
+    /// Passes the events that have come, and the time, to ``RoomLife``.
+    ///
+    /// - Parameter arrivals: When each source has sent last; called once.
+    /// - Returns: Whether ``ScenesState/work`` has something to do.
+    package func poll(_ arrivals: () -> [SourceID: SourceLife.Arrivals]) -> Bool {
+        let inbox = self.host.withScenes { scenes, _ in
+            defer { scenes.inbox.removeAll(keepingCapacity: true) }
+            return scenes.inbox
+        }
+        let arrivals = arrivals()
+        let (now, tick) = (self.times.lifeTime, self.program.tick)
+        return self.host.withScenes { scenes, context in
+            for pending in inbox {
+                pending.announce?()
+                self.receive(pending.event, at: pending.time, &scenes, context)
+            }
+            self.receive(.poll(arrivals), at: now, &scenes, context)
+            if let next = scenes.schedule.upcoming.first, tick >= next.tick { scenes.work.isAdvanceDue = true }
+            return !scenes.work.isEmpty
+        }
+    }
+
+    /// Passes an event to ``RoomLife``, emits the events that follow, and adds what is to be shown to ``ScenesState/work``.
+    package func receive(
+        _ event: RoomLife.Event, at time: Int64, _ scenes: inout ScenesState, _ context: ScenesContext
+    ) {
+        self.perform(scenes.life.receive(event, now: time), &scenes, context)
+    }
+
+    /// Carries out actions of the life. The caller holds the room's value, so that events are emitted in the order in which things
+    /// happened.
+    private func perform(_ actions: [RoomLife.Action], _ scenes: inout ScenesState, _ context: ScenesContext) {
+        var isPhaseNew = false
+        for action in actions {
+            switch action {
+            case .tell(let id, let change):
+                self.host.sourceChanged(id, change, scenes.life.sources[id], context)
+                if !self.times.isOffline { scenes.work.isLayoutDue = true }
+            case .pkReady: self.emit("pk.ready", ["scene": JSONValue(scenes.life.pk?.scene)])
+            case .phase(let change):
+                isPhaseNew = true
+                scenes.work.phases.append(change)
+                self.announce(change, origin: context.origin)
+            case .show: scenes.work.isShowDue = true
+            }
+        }
+        guard isPhaseNew else { return }
+        self.host.savePK(scenes.life)
+        // A successor shows the phase's scene even if this worker is killed before it does.
+        self.host.saveSchedule(scenes, context)
+    }
+
+    /// Lets a command change the phase of the PK, and puts the phase's scene on air.
+    func commandPK(
+        _ change: (inout RoomLife, Int64) throws(PKLife.Refusal) -> [RoomLife.Action]
+    ) throws(PKLife.Refusal) {
+        let now = self.times.lifeTime
+        try self.host.withScenes { scenes, context throws(PKLife.Refusal) in
+            let actions = try change(&scenes.life, now)
+            self.perform(actions, &scenes, context)
+        }
+        self.parts.lifeWake.signal()
+        // The phase holds whether or not its scene can be built.
+        self.settle()
+    }
+}

@@ -1,0 +1,102 @@
+package import Control
+import HLS
+package import MediaTypes
+import PipelineSpec
+
+/// Events of changes, and the times at which changes are seen.
+extension SceneChanges {
+    /// Furthest ahead that a change may be scheduled, in seconds.
+    private static let horizon: Int64 = 60
+
+    /// Ticks and dates; `nil` until the program has begun.
+    package var calendar: ProgramCalendar? {
+        self.host.withScenes { _, context in context.origin }.map {
+            ProgramCalendar(origin: $0, fps: Int64(self.times.fps))
+        }
+    }
+
+    /// A tick as tick, date-time and program time; empty until the program has begun, and for `nil`.
+    package func effect(at tick: Int64?) -> EffectTime {
+        guard let calendar = self.calendar, let tick else { return EffectTime() }
+        return EffectTime(
+            tick: tick, appliesAt: ProgramDate.format(calendar.date(of: tick)),
+            programTimeMs: TimeMath.scale(tick, by: 1000, over: calendar.fps))
+    }
+
+    /// As ``effect(at:)``, as members of a reply.
+    func members(at tick: Int64?) -> [JSONValue.Member] { self.effect(at: tick).members }
+
+    /// The tick of a program date-time that a request names; `nil` for none.
+    ///
+    /// - Throws: 422 before the program has begun, and for a date-time that has passed or is too far ahead.
+    package func tick(at text: String?) throws(ControlFailure) -> Int64? {
+        guard let text else { return nil }
+        guard let date = ProgramCalendar.parse(text) else {
+            throw .invalidValue(
+                "at", "\"\(text.prefix(64))\" is no date-time", fix: "write it as 2026-01-31T20:00:00.000Z")
+        }
+        guard let calendar = self.calendar else {
+            throw .invalidValue("at", "the program has not begun", fix: "leave \"at\" out, or wait for program.started")
+        }
+        let tick = calendar.tick(at: date)
+        let now = self.program.tick
+        guard tick > now else {
+            throw .invalidValue(
+                "at", "the program is at \(ProgramDate.format(calendar.date(of: now))) already",
+                fix: "name a later date-time, or leave it out for the next tick")
+        }
+        guard tick <= now &+ Self.horizon * calendar.fps else {
+            throw .invalidValue(
+                "at", "that is more than \(Self.horizon) s ahead of \(ProgramDate.format(calendar.date(of: now)))",
+                fix: "send the request later")
+        }
+        return tick
+    }
+
+    /// Emits `program.scene`: a scene comes on air, or the scene on air changes.
+    package func announce(_ showing: SceneSchedule.Showing, reason: String) {
+        let effect = self.effect(at: showing.tick)
+        self.emit(
+            "program.scene",
+            [
+                "scene": .string(showing.sceneID), "tick": effect.tick.map { .integer($0) } ?? .null,
+                "appliesAt": JSONValue(effect.appliesAt),
+                "reason": .string(reason),
+                "without": .array(showing.without.map(\.description).sorted().map { .string($0) }),
+            ])
+    }
+
+    /// Emits `scene.changed`: a scene is new or has another document.
+    package func announceChange(of sceneID: String, revision: Int) {
+        self.emit("scene.changed", ["scene": .string(sceneID), "revision": JSONValue(revision)])
+    }
+
+    /// Emits `scene.removed`.
+    package func announceRemoval(of sceneID: String) { self.emit("scene.removed", ["scene": .string(sceneID)]) }
+
+    /// Emits the event of a phase of the PK that has begun, or of its end.
+    func announce(_ change: PKLife.Change, origin: Int64?) {
+        let type =
+            switch change.to {
+            case .countdown: "pk.countdown"
+            case .pk: "pk.started"
+            case .punish: "pk.punish"
+            case .idle: "pk.ended"
+            }
+        let (reason, uid): (JSONValue, JSONValue) =
+            switch change.reason {
+            case nil: (.null, .null)
+            case .timer: ("timer", .null)
+            case .command: ("command", .null)
+            case .sourceGone(let uid): ("sourceLost", .string(uid))
+            }
+        self.emit(
+            type,
+            [
+                "phase": .string(change.to.rawValue), "from": .string(change.from.rawValue),
+                "at": self.times.date(ofLife: change.at, origin: origin),
+                "endsAt": self.times.date(ofLife: change.endsAt, origin: origin),
+                "reason": reason, "uid": uid,
+            ])
+    }
+}

@@ -1,0 +1,244 @@
+package import Control
+package import MediaTypes
+package import PipelineSpec
+import Program
+import Synchronization
+
+/// Changes the room's scenes. One thread at a time makes a change; threads that make none do not wait for it.
+///
+/// A change may build a filter graph, which takes up to two seconds on an overloaded machine. It therefore works on a copy of
+/// ``ScenesState/schedule`` and writes the copy back when it is done; the room's value is not held in between. In a live room a thread
+/// of its own applies what ``RoomLife`` asks for; offline the program thread applies it between two ticks.
+package struct SceneChanges: Sendable {
+    let host: any ScenesHost
+    let parts: SceneParts
+
+    /// The changes of one room. Costs nothing: make one where it is needed.
+    package init(_ host: any ScenesHost, _ parts: SceneParts) {
+        self.host = host
+        self.parts = parts
+    }
+
+    var times: ProgramTimes { self.parts.times }
+    var program: ProgramStage { self.parts.program }
+
+    func emit(_ type: String, _ members: KeyValuePairs<String, JSONValue>) { self.parts.emit(type, members) }
+
+    // MARK: One at a time
+
+    /// Changes the scenes. Waits for a change that another thread is making.
+    ///
+    /// - Parameter body: Must not call this function again.
+    package func change<Result, Failure: Error>(
+        _ body: (inout SceneSchedule) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try self.parts.turn.withLock { _ throws(Failure) in
+            var schedule = self.host.withScenes { scenes, _ in scenes.schedule }
+            defer {
+                self.host.withScenes { [schedule] scenes, context in
+                    scenes.schedule = schedule
+                    self.host.saveSchedule(scenes, context)
+                }
+            }
+            self.advance(&schedule)
+            return try body(&schedule)
+        }
+    }
+
+    /// The scenes as of the tick on air. Reading them waits for no change.
+    package var shown: SceneSchedule {
+        var schedule = self.host.withScenes { scenes, _ in scenes.schedule }
+        schedule.advance(to: self.program.tick)
+        return schedule
+    }
+
+    /// Puts scheduled scenes on air whose tick has come, and reports them to ``RoomLife``.
+    private func advance(_ schedule: inout SceneSchedule) {
+        schedule.advance(to: self.program.tick)
+        let begun = schedule.takeBegun()
+        if begun.isEmpty { return }
+        let now = self.times.lifeTime
+        self.host.withScenes { scenes, context in
+            for scene in begun {
+                self.receive(.commanded(scene), at: now, &scenes, context)
+            }
+        }
+    }
+
+    // MARK: What is due
+
+    /// Applies ``ScenesState/work`` on the calling thread.
+    func settle() { self.change { self.settle(&$0) } }
+
+    /// Applies ``ScenesState/work`` and lays out the automatic scene on air again, between two ticks of an offline program.
+    package func settleOffline() {
+        self.change { schedule in
+            self.settle(&schedule)
+            self.layOutAnew(&schedule)
+        }
+    }
+
+    /// Applies ``ScenesState/work``. The caller has the turn.
+    package func settle(_ schedule: inout SceneSchedule) {
+        let (work, pk) = self.host.withScenes { scenes, _ in (scenes.work.take(), scenes.life.pkScene) }
+        let shownAt =
+            work.isShowDue ? self.putOnAir(self.host.withScenes { scenes, _ in scenes.life.planned }, &schedule) : nil
+        if !work.phases.isEmpty { self.redrawCountdowns(isShown: shownAt != nil, &schedule) }
+        self.host.mark(work.phases, of: pk, shownAt: shownAt)
+        if work.isLayoutDue { self.layOutAnew(&schedule) }
+    }
+
+    /// Wakes the thread that applies ``ScenesState/work``. Offline the program thread applies it at its next tick.
+    package func requestSettling() { if !self.times.isOffline { self.parts.wake.signal() } }
+
+    /// Lets the thread that applies ``ScenesState/work`` lay out the automatic scene on air again. Offline that happens at every tick.
+    package func requestLayout() {
+        if self.times.isOffline { return }
+        self.host.withScenes { scenes, _ in scenes.work.isLayoutDue = true }
+        self.requestSettling()
+    }
+
+    /// Applies ``ScenesState/work`` whenever the thread is woken. Blocks until ``finish()``.
+    package func run() {
+        while !self.host.withScenes({ scenes, _ in scenes.isThreadOver }) {
+            self.settle()
+            self.parts.wake.wait(for: nil)
+        }
+    }
+
+    /// Ends ``run()``.
+    package func finish() {
+        self.host.withScenes { scenes, _ in scenes.isThreadOver = true }
+        self.parts.wake.signal()
+    }
+
+    /// Composes what is to be seen unless it is, and emits its event. If it cannot be composed, then the scene on air stays; the
+    /// next change tries again.
+    ///
+    /// - Returns: The first tick that shows it; `nil`: nothing changes.
+    private func putOnAir(_ show: RoomLife.Show, _ schedule: inout SceneSchedule) -> Int64? {
+        guard schedule.onAir.sceneID != show.scene.sceneID || schedule.onAir.without != show.without else { return nil }
+        guard let scene = schedule.shelf[show.scene.sceneID] else { return nil }
+        do throws(ControlFailure) {
+            let showing = try self.show(scene, without: show.without, at: nil, nil, &schedule)
+            self.announce(showing, reason: show.reason)
+            return showing.tick
+        } catch {
+            self.parts.logger.error("a scene cannot be composed", metadata: ["error": "\(error.what)"])
+            self.emit(
+                "program.failed",
+                ["scene": .string(show.scene.sceneID), "reason": .string("\(error.what). \(error.fix)")])
+            return nil
+        }
+    }
+
+    // MARK: Putting a scene on air
+
+    /// Puts a scene on air now and passes the request to ``RoomLife``, which may hide panes whose sources are lost. If it fails, then
+    /// nothing has changed.
+    package func command(
+        _ scene: PipelineSpec.Scene, _ transition: PipelineSpec.Transition?, _ schedule: inout SceneSchedule
+    ) throws(ControlFailure) -> SceneSchedule.Showing {
+        let now = self.times.lifeTime
+        // Tried on a copy: other events reach the life while the graph is built; it receives the command once that is done.
+        let planned = self.host.withScenes { scenes, _ in
+            var life = scenes.life
+            _ = life.receive(.commanded(scene), now: now)
+            return life.planned
+        }
+        let shown = planned.scene.sceneID == scene.sceneID ? scene : schedule.shelf[planned.scene.sceneID] ?? scene
+        if schedule.onAir.sceneID != shown.sceneID || schedule.onAir.without != planned.without {
+            _ = try self.show(shown, without: planned.without, at: nil, transition, &schedule)
+        }
+        self.host.withScenes { scenes, context in
+            self.receive(.commanded(scene), at: self.times.lifeTime, &scenes, context)
+        }
+        self.settle(&schedule)
+        return schedule.onAir
+    }
+
+    /// Builds a scene and puts it on air.
+    ///
+    /// - Parameter tick: `nil`: the next tick.
+    package func show(
+        _ scene: PipelineSpec.Scene, without: Set<SourceID>, at tick: Int64?, _ transition: PipelineSpec.Transition?,
+        _ schedule: inout SceneSchedule
+    ) throws(ControlFailure) -> SceneSchedule.Showing {
+        var showing = SceneSchedule.Showing(
+            sceneID: scene.sceneID, tick: tick ?? self.program.tick + 1, transition: transition, without: without)
+        SceneSchedule.begin(&showing, scene, fps: self.times.fps)
+        showing.tick = try self.compose(scene, showing, at: tick, &schedule)
+        schedule.note(showing, isNow: tick == nil)
+        return showing
+    }
+
+    /// Composes a scene again whose document has changed, if it is on air or scheduled.
+    ///
+    /// - Returns: Where the new document is seen first; `nil`: the scene is neither.
+    package func replace(
+        _ scene: PipelineSpec.Scene, _ schedule: inout SceneSchedule
+    ) throws(ControlFailure) -> SceneSchedule.Showing? {
+        var changed = schedule
+        var first: SceneSchedule.Showing?
+        if schedule.onAir.sceneID == scene.sceneID {
+            var showing = schedule.onAir
+            let new = CountdownEnds.beginning(scene.countdowns, at: self.program.tick, fps: self.times.fps)
+            showing.ends.merge(new) { old, _ in old }
+            showing.tick = try self.compose(
+                scene, showing, at: nil, &changed, isUpdate: scene.transition.kind == .cut)
+            changed.note(showing, isNow: true)
+            first = showing
+        }
+        for var showing in schedule.upcoming where showing.sceneID == scene.sceneID {
+            showing.ends = [:]
+            SceneSchedule.begin(&showing, scene, fps: self.times.fps)
+            showing.tick = try self.compose(scene, showing, at: showing.tick, &changed)
+            changed.note(showing, isNow: false)
+            first = first ?? showing
+        }
+        schedule = changed
+        return first
+    }
+
+    /// Builds a scene as it is on air or scheduled, and passes it to the program.
+    ///
+    /// - Parameters:
+    ///   - tick: `nil`: the next tick.
+    ///   - isUpdate: Whether it replaces the scene without a transition.
+    /// - Returns: The first tick it is on.
+    func compose(
+        _ scene: PipelineSpec.Scene, _ showing: SceneSchedule.Showing, at tick: Int64?,
+        _ schedule: inout SceneSchedule, isUpdate: Bool = false
+    ) throws(ControlFailure) -> Int64 {
+        let live = scene.isAutomatic ? self.liveUsers(fallback: schedule.live) : nil
+        let (pipeline, commanded, phaseEnd) = self.host.withScenes { scenes, context in
+            (context.pipeline, scenes.overlays, scenes.life.phases.endsAt)
+        }
+        let mapped = SceneMapping.scene(
+            scene, in: pipeline, without: showing.without, live: live,
+            overlays: schedule.overlays(
+                of: showing, scene, commanded, phaseEnd: phaseEnd.flatMap { self.times.tick(ofLife: $0) }),
+            transition: isUpdate ? PipelineSpec.Transition() : showing.transition)
+        do {
+            let first = try self.program.setScene(mapped, at: tick)
+            self.catchUp(with: commanded)
+            self.host.mark(mapped, without: showing.without, at: first, isScheduled: tick != nil)
+            if scene.isAutomatic { schedule.live = live }
+            return first
+        } catch {
+            throw .invalidLayout(error.what, fix: error.fix)
+        }
+    }
+
+    /// Repeats the texts and scores that commands have set while a scene was being built with older ones.
+    ///
+    /// - Parameter built: What the scene was built with.
+    private func catchUp(with built: SceneMapping.Overlays) {
+        self.host.withScenes { scenes, _ in
+            for (id, text) in scenes.overlays.texts where built.texts[id] != text { self.program.setText(id, text) }
+            for (id, score) in scenes.overlays.scores where built.scores[id].map({ $0 != score }) ?? true {
+                self.program.setScore(id, left: score.left, right: score.right)
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package import Control
+import HLS
+import MediaTypes
+import PipelineSpec
+import Program
+
+/// Commands that put scenes on air, change them and remove them. One at a time; a command that fails changes nothing.
+package struct SceneCommands: Sendable {
+    private let changes: SceneChanges
+    private var host: any ScenesHost { self.changes.host }
+
+    /// The commands of one room. Costs nothing: make one where it is needed.
+    package init(_ changes: SceneChanges) { self.changes = changes }
+
+    // MARK: The program
+
+    /// Puts a scene on air, at the next tick or at a date-time.
+    ///
+    /// - Parameter body: The document of the request.
+    /// - Throws: 404 for a scene that the room does not have, 409 if a newer request comes first, 422 for a date-time that cannot be and
+    ///   for a scene that cannot be composed.
+    package func setProgram(_ body: [UInt8]) throws(ControlFailure) -> ProgramReply {
+        switch ProgramRequest.parse(body) {
+        case .success(let request): return try self.setProgram(request)
+        case .failure(let refusal): throw .refused(refusal.mistakes, as: ControlFailure.invalidFormat(_:fix:status:))
+        }
+    }
+
+    /// Puts a scene on air at the next tick.
+    ///
+    /// - Throws: As ``setProgram(_:)``.
+    package func setProgram(sceneID: String) throws(ControlFailure) {
+        _ = try self.setProgram(ProgramRequest(sceneID))
+    }
+
+    private func setProgram(_ request: ProgramRequest) throws(ControlFailure) -> ProgramReply {
+        try self.host.checkOpen()
+        let number = self.host.withScenes { scenes, _ in
+            scenes.lastRequest &+= 1
+            return scenes.lastRequest
+        }
+        return try self.changes.change { schedule throws(ControlFailure) in
+            guard let scene = schedule.shelf[request.sceneID] else {
+                throw .unknownScene(request.sceneID, among: schedule.shelf.scenes)
+            }
+            let tick = try self.changes.tick(at: request.at)
+            // What would be replaced before the next tick need not be built.
+            guard tick != nil || self.host.withScenes({ scenes, _ in scenes.lastRequest == number }) else {
+                throw .superseded("a newer request has changed the program", fix: "send it again if it still holds")
+            }
+            let before = tick == nil ? schedule.onAir : nil
+            let showing =
+                tick == nil
+                ? try self.changes.command(scene, request.transition, &schedule)
+                : try self.changes.show(scene, without: [], at: tick, request.transition, &schedule)
+            // A pane that had left may be back in the scene on air.
+            let isShown = before?.sceneID == showing.sceneID && before?.without == showing.without
+            if !isShown { self.changes.announce(showing, reason: "command") }
+            return ProgramReply(
+                sceneID: showing.sceneID, changed: !isShown, effect: self.changes.effect(at: showing.tick))
+        }
+    }
+
+    // MARK: Documents
+
+    /// The scenes of the room, which one is on air, and which are scheduled.
+    package func json() -> String {
+        let schedule = self.changes.shown
+        let rows = schedule.shelf.scenes.map { scene -> JSONValue in
+            [
+                "sceneId": .string(scene.sceneID), "revision": JSONValue(scene.revision),
+                "uids": .array(scene.uids.map { .string($0) }), "auto": .bool(scene.isAutomatic),
+                "onAir": .bool(scene.sceneID == schedule.onAir.sceneID),
+            ]
+        }
+        let coming = schedule.upcoming.map { showing in
+            JSONValue.object([.init("sceneId", .string(showing.sceneID))] + self.changes.members(at: showing.tick))
+        }
+        let json: JSONValue = ["scenes": .array(rows), "upcoming": .array(coming)]
+        return json.text
+    }
+
+    /// Adds a scene, or replaces the one of this id.
+    ///
+    /// - Parameter body: The document of the scene.
+    /// - Throws: 403 for a document that names what a request may not name, 400 and 422 for one with mistakes, 409 for an older revision,
+    ///   429 if the room has too many scenes.
+    package func setScene(_ sceneID: String, _ body: [UInt8]) throws(ControlFailure) -> SceneReply {
+        try self.host.checkOpen()
+        let report = try self.host.readScene(body, sceneID: sceneID)
+        guard let parsed = report.scene else { throw .refusedScene(report.mistakes) }
+        return try self.changes.change { schedule throws(ControlFailure) in
+            let (scene, change) = try Self.judge(parsed, report.hasRevision, schedule.shelf)
+            var reply = SceneReply(
+                sceneID: sceneID, revision: scene.revision, changed: change != .unchanged, effect: nil,
+                warnings: report.warnings.map { "\($0.path): \($0.what)" })
+            if change != .unchanged {
+                let pipeline = self.host.withScenes { $1.pipeline }
+                // Another document of the room may have come since this one was judged.
+                if let gone = scene.sources.first(where: { pipeline.source($0) == nil }) {
+                    throw .conflict(
+                        "the source \(gone), which this scene shows, has just left the room",
+                        fix: "send the scene again without it")
+                }
+                if let showing = try self.changes.replace(scene, &schedule) {
+                    self.changes.announce(showing, reason: "scene.changed")
+                    reply.effect = self.changes.effect(at: showing.tick)
+                }
+                schedule.shelf.put(scene)
+                self.host.withScenes { scenes, _ in scenes.life.replace(scene) }
+                self.host.saveScene(sceneID, revision: scene.revision, body)
+                self.changes.announceChange(of: sceneID, revision: scene.revision)
+            }
+            return reply
+        }
+    }
+
+    private static func judge(
+        _ scene: PipelineSpec.Scene, _ hasRevision: Bool, _ shelf: SceneStore
+    ) throws(ControlFailure) -> (PipelineSpec.Scene, SceneStore.Change) {
+        do throws(SceneStore.Refusal) {
+            return try shelf.judge(scene, hasRevision: hasRevision)
+        } catch {
+            switch error {
+            case .superseded(let revision):
+                throw .superseded(
+                    "the scene \"\(scene.sceneID)\" has revision \(revision) already",
+                    fix: "send a revision above \(revision)")
+            case .full:
+                throw .limitExceeded(
+                    "the room has \(SceneStore.limit) scenes", fix: "delete one that is not on air")
+            }
+        }
+    }
+
+    /// Removes a scene.
+    ///
+    /// - Throws: 404 for a scene that the room does not have, 409 if it is on air or scheduled, or if the PK needs it.
+    package func removeScene(_ sceneID: String) throws(ControlFailure) -> String {
+        try self.host.checkOpen()
+        return try self.changes.change { schedule throws(ControlFailure) in
+            guard let scene = schedule.shelf[sceneID] else {
+                throw .unknownScene(sceneID, among: schedule.shelf.scenes)
+            }
+            if schedule.isShown(sceneID) {
+                throw .conflict(
+                    "the scene \"\(sceneID)\" is on air, or will be", fix: "put another one on air first")
+            }
+            let isRemoved = self.host.withScenes { scenes, _ in
+                if scenes.life.scenesNeeded(by: scenes.life.pk).contains(sceneID) { return false }
+                scenes.life.remove(sceneID)
+                return true
+            }
+            guard isRemoved else {
+                throw .conflict(
+                    "the running PK needs the scene \"\(sceneID)\"", fix: "remove it when the PK is over")
+            }
+            schedule.shelf.remove(sceneID)
+            self.host.saveRemoval(of: scene)
+            self.changes.announceRemoval(of: sceneID)
+            return JSONValue.object([.init("sceneId", .string(sceneID)), .init("removed", true)]).text
+        }
+    }
+}

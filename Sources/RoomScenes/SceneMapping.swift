@@ -1,0 +1,148 @@
+import LibAV
+package import MediaTypes
+package import PipelineSpec
+package import Program
+
+/// Converts the scenes of the pipeline file to those of the program, whose panes have rectangles.
+package enum SceneMapping {
+    /// What texts, score bars and countdowns show instead of what their scenes say, by id.
+    package struct Overlays: Sendable {
+        package var texts: [String: String] = [:]
+        package var scores: [String: (left: Int, right: Int)] = [:]
+        /// Ticks at which countdowns end.
+        package var ends: [String: Int64] = [:]
+
+        /// Texts and score bars as their scenes say.
+        package init() {}
+    }
+
+    /// Converts one scene.
+    ///
+    /// - Parameters:
+    ///   - left: Sources whose panes are hidden. Their audio is heard: a guest may have only a microphone.
+    ///   - live: The users that an automatic layout shows; `nil`: all.
+    ///   - transition: Used instead of the scene's own; `nil`: the scene's own.
+    package static func scene(
+        _ scene: PipelineSpec.Scene, in pipeline: Pipeline, without left: Set<SourceID> = [], live: [String]? = nil,
+        overlays: Overlays = Overlays(), transition: PipelineSpec.Transition? = nil
+    ) -> Program.Scene {
+        let seen = scene.without(left).resolvedPanes(canvas: pipeline.canvas, live: live)
+        let heard = left.isEmpty ? [] : scene.resolvedPanes(canvas: pipeline.canvas, live: live)
+        let (width, height) = scene.size(on: pipeline.canvas)
+        let place = Place(width: width, height: height)
+        let color = scene.backgroundColor ?? pipeline.canvas.backgroundColor
+        return Program.Scene(
+            sceneID: scene.sceneID,
+            panes: seen.map { self.pane($0, scene) }
+                + heard.filter { left.contains($0.pane.source) }.map { self.pane($0, scene, isSeen: false) },
+            background: self.color(color), images: self.images(scene, in: pipeline, place),
+            texts: scene.texts.map { self.text($0, overlays, place) },
+            bars: scene.scoreBars.map { self.bar($0, overlays, place) },
+            countdowns: scene.countdowns.map { self.countdown($0, overlays, place) },
+            transition: self.transition(transition ?? scene.transition, fps: pipeline.canvas.fps),
+            size: width == pipeline.canvas.width && height == pipeline.canvas.height
+                ? nil : CanvasSize(width: width, height: height))
+    }
+
+    /// The canvas a scene is placed on.
+    private struct Place {
+        var width: Int
+        var height: Int
+
+        func rect(_ area: Area) -> Rect { SceneMapping.rect(area.pixels(width: self.width, height: self.height)) }
+    }
+
+    // MARK: Panes
+
+    private static func pane(
+        _ placed: PlacedPane, _ scene: PipelineSpec.Scene, isSeen: Bool = true
+    ) -> Program.Pane {
+        let pane = placed.pane
+        // The program draws frames of even width.
+        let border = pane.border.width > 0 ? Border(width: (pane.border.width + 1) / 2 * 2, pane.border.color) : nil
+        return Program.Pane(
+            source: pane.source, rect: self.rect(placed.rect), zOrder: pane.zOrder,
+            adaption: Program.Adaption(rawValue: pane.adaption.rawValue) ?? .cropFill,
+            videoPush: pane.videoPush && isSeen,
+            audioPush: pane.audioPush, volume: self.volume(of: pane, in: scene), crop: self.crop(pane.crop),
+            border: border, cornerRadius: pane.cornerRadius)
+    }
+
+    private static func crop(_ crop: PipelineSpec.Pane.Crop) -> PictureCrop? {
+        guard crop != PipelineSpec.Pane.Crop(), case .share(let x) = crop.area.x, case .share(let y) = crop.area.y,
+            case .share(let width) = crop.area.width, case .share(let height) = crop.area.height
+        else { return nil }
+        return PictureCrop(x: x / 100, y: y / 100, width: width / 100, height: height / 100)
+    }
+
+    /// The scene's override of this user's volume, or the pane's own, as a factor; `nil` if neither is set.
+    private static func volume(of pane: PipelineSpec.Pane, in scene: PipelineSpec.Scene) -> Float? {
+        if let override = scene.audioOverrides.first(where: { $0.uid == pane.source.uid }) {
+            return Float(override.volume) / 100
+        }
+        return pane.volume.map { Float($0) / 100 }
+    }
+
+    // MARK: Decorations
+
+    /// Backgrounds are drawn first, in their own order; watermarks come last, so that they are drawn over images of the same `zOrder`.
+    private static func images(_ scene: PipelineSpec.Scene, in pipeline: Pipeline, _ place: Place) -> [SceneImage] {
+        let backgrounds = (scene.bgImages ?? pipeline.canvas.bgImages).enumerated()
+            .sorted { ($0.element.zOrder, $0.offset) < ($1.element.zOrder, $1.offset) }
+            .map { self.image($0.element, zOrder: -1, place) }
+        return backgrounds + (scene.images + pipeline.watermarks).map { self.image($0, zOrder: $0.zOrder, place) }
+    }
+
+    private static func image(_ image: StillImage, zOrder: Int, _ place: Place) -> SceneImage {
+        SceneImage(path: image.path, rect: place.rect(image.area), zOrder: zOrder, alphaPercent: image.alpha)
+    }
+
+    private static func text(_ label: TextLabel, _ overlays: Overlays, _ place: Place) -> SceneText {
+        SceneText(
+            id: label.textID, text: overlays.texts[label.textID] ?? label.text, x: label.x.pixels(of: place.width),
+            y: label.y.pixels(of: place.height), size: label.size, color: self.color(label.color),
+            background: label.background.map { self.color($0) }, backgroundAlphaPercent: label.backgroundAlpha,
+            align: Program.TextAlign(rawValue: label.align.rawValue) ?? .left, zOrder: label.zOrder,
+            maxWidth: label.maxWidth.map { $0.pixels(of: place.width) })
+    }
+
+    private static func bar(_ bar: PipelineSpec.ScoreBar, _ overlays: Overlays, _ place: Place) -> Program.ScoreBar {
+        let score = overlays.scores[bar.scoreID] ?? (bar.left, bar.right)
+        return Program.ScoreBar(
+            id: bar.scoreID, rect: place.rect(bar.area), left: score.left, right: score.right,
+            leftColor: self.color(bar.leftColor), rightColor: self.color(bar.rightColor), zOrder: bar.zOrder)
+    }
+
+    private static func countdown(
+        _ clock: PipelineSpec.Countdown, _ overlays: Overlays, _ place: Place
+    ) -> Program.Countdown {
+        Program.Countdown(
+            id: clock.countdownID, x: clock.x.pixels(of: place.width), y: clock.y.pixels(of: place.height),
+            size: clock.size, color: self.color(clock.color),
+            align: Program.TextAlign(rawValue: clock.align.rawValue) ?? .left, zOrder: clock.zOrder,
+            endsAtTick: overlays.ends[clock.countdownID] ?? 0)
+    }
+
+    private static func transition(_ transition: PipelineSpec.Transition, fps: Int) -> Program.Transition {
+        let ticks = min(300, max(1, (transition.durationMs * fps + 500) / 1000))
+        switch transition.kind {
+        case .cut: return .cut
+        case .crossfade: return .crossfade(ticks: ticks)
+        case .slide: return .slide(SlideDirection(rawValue: transition.direction.rawValue) ?? .left, ticks: ticks)
+        }
+    }
+
+    // MARK: Values
+
+    private static func rect(_ rect: PixelRect) -> Rect {
+        Rect(x: rect.x, y: rect.y, width: rect.width, height: rect.height)
+    }
+
+    fileprivate static func color(_ color: Color) -> CanvasColor {
+        CanvasColor(red: color.red, green: color.green, blue: color.blue)
+    }
+}
+
+extension Border {
+    fileprivate init(width: Int, _ color: Color) { self.init(width: width, color: SceneMapping.color(color)) }
+}

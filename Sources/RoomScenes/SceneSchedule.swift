@@ -1,0 +1,116 @@
+package import MediaTypes
+package import PipelineSpec
+
+/// The scenes of a room: which there are, which is on air, and which are scheduled; see ``SceneChanges``.
+package struct SceneSchedule: Sendable {
+    /// A scene on air, or on its way.
+    package struct Showing: Sendable {
+        /// Id of the scene in ``SceneSchedule/shelf``.
+        package var sceneID: String
+        /// The first tick it is on; before the program has begun, 0.
+        package var tick: Int64
+        /// Used instead of the scene's own; `nil`: the scene's own.
+        package var transition: PipelineSpec.Transition?
+        /// Sources of the scene whose panes have left it.
+        package var without: Set<SourceID> = []
+        /// When the countdowns that began with it are over, in ticks.
+        package var ends: [String: Int64] = [:]
+
+        /// See the members.
+        package init(
+            sceneID: String, tick: Int64, transition: PipelineSpec.Transition? = nil, without: Set<SourceID> = [],
+            ends: [String: Int64] = [:]
+        ) {
+            self.sceneID = sceneID
+            self.tick = tick
+            self.transition = transition
+            self.without = without
+            self.ends = ends
+        }
+    }
+
+    /// The room's scenes: those of the pipeline, as commands have changed them, and those that commands have added.
+    package var shelf: SceneStore
+    /// The scene that the program shows.
+    package var onAir: Showing
+    /// Scenes that commands have put on air at later ticks, ordered by tick, at most one for each.
+    package var upcoming: [Showing] = []
+    /// When countdowns end, by command.
+    package var countdowns = CountdownEnds()
+    /// Scheduled scenes that have come on air and that the room's life has not been told of.
+    private var begun: [String] = []
+    /// Whether a worker before this one has put the scene on air; its countdowns go on.
+    package var isResumed = false
+    /// Users that the automatic scene on air was laid out for; `nil`: none was on air yet.
+    var live: [String]?
+
+    /// The schedule of a room that starts as its pipeline says.
+    package init(_ pipeline: Pipeline) {
+        self.shelf = SceneStore(pipeline.scenes)
+        self.onAir = Showing(sceneID: pipeline.program.scene, tick: 0)
+        if let scene = self.shelf[pipeline.program.scene] { Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
+    }
+
+    /// Moves scheduled scenes whose ticks have come to ``onAir``.
+    mutating func advance(to tick: Int64) {
+        while let next = self.upcoming.first, tick >= next.tick {
+            self.onAir = next
+            self.begun.append(next.sceneID)
+            self.upcoming.removeFirst()
+        }
+    }
+
+    /// Scheduled scenes that have come on air since the last call, in order.
+    mutating func takeBegun() -> [PipelineSpec.Scene] {
+        defer { self.begun = [] }
+        return self.begun.compactMap { self.shelf[$0] }
+    }
+
+    /// Records a scene that the program has accepted.
+    ///
+    /// - Parameter isNow: Whether it is shown at the next tick; otherwise it is scheduled.
+    mutating func note(_ showing: Showing, isNow: Bool) {
+        if isNow {
+            self.onAir = showing
+            // The program has shown those before, if only for a tick.
+            self.upcoming.removeAll { $0.tick <= showing.tick }
+        } else {
+            self.upcoming.removeAll { $0.tick == showing.tick }
+            let place = self.upcoming.firstIndex { $0.tick > showing.tick } ?? self.upcoming.endIndex
+            self.upcoming.insert(showing, at: place)
+        }
+    }
+
+    /// Removes sources that leave the room from what automatic scenes count and from the panes that have left.
+    package mutating func leave(_ sources: [SourceID]) {
+        if sources.isEmpty { return }
+        let uids = Set(sources.filter { $0.streamType == .main }.map(\.uid))
+        let rest = self.live?.filter { !uids.contains($0) } ?? []
+        self.live = rest.isEmpty ? nil : rest
+        self.onAir.without.subtract(sources)
+    }
+
+    /// Whether a scene is on air or on its way.
+    func isShown(_ sceneID: String) -> Bool {
+        self.onAir.sceneID == sceneID || self.upcoming.contains { $0.sceneID == sceneID }
+    }
+
+    /// Starts the countdowns of a scene that goes on air.
+    package static func begin(_ showing: inout Showing, _ scene: PipelineSpec.Scene, fps: Int) {
+        showing.ends = CountdownEnds.beginning(scene.countdowns, at: showing.tick, fps: fps)
+    }
+
+    /// The overlays of a scene: what commands have said, and when its countdowns end.
+    ///
+    /// - Parameters:
+    ///   - commanded: What texts and score bars say by command.
+    ///   - phaseEnd: As ``CountdownEnds/ends(of:began:at:phaseEnd:)``.
+    package func overlays(
+        of showing: Showing, _ scene: PipelineSpec.Scene, _ commanded: SceneMapping.Overlays, phaseEnd: Int64?
+    ) -> SceneMapping.Overlays {
+        var overlays = commanded
+        overlays.ends = self.countdowns.ends(
+            of: scene.countdowns, began: showing.ends, at: showing.tick, phaseEnd: phaseEnd)
+        return overlays
+    }
+}

@@ -1,0 +1,84 @@
+import Ingest
+import MediaTypes
+import PipelineSpec
+import Secrets
+
+extension SRTSettings {
+    /// The SRT listener of a pipeline, its passphrase read; nil if there is none.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a passphrase that SRT does not take.
+    init?(_ pipeline: Pipeline) throws(MediaError) {
+        guard let srt = pipeline.ingest.srt else { return nil }
+        self.init(listen: srt.listen.description)
+        self.latencyMs = srt.latencyMs
+        self.keyLength = srt.keyLength
+        guard let passphrase = try srt.passphrase?.resolved(place: "ingest.srt") else { return }
+        guard SRTURL.isPassphrase(passphrase) else {
+            throw MediaError(
+                .rejected, "the passphrase has \(passphrase.utf8.count) bytes", at: "ingest.srt",
+                fix: "use one of 10 to 79 bytes")
+        }
+        self.passphrase = passphrase
+    }
+}
+
+extension Pipeline {
+    /// The sources that are fetched over RTMP.
+    ///
+    /// - Throws: ``MediaError`` for a URL that cannot be read or is not allowed.
+    func pulls() throws(MediaError) -> [PullSettings] {
+        var pulls: [PullSettings] = []
+        for source in self.sources {
+            guard case .pull(let secret) = source.input else { continue }
+            let place = "source[\(source.id)]"
+            let url = try RTMPURL(secret, place: place)
+            guard self.ingest.pull.allows(url) else { throw Self.notAllowed(url.host, url.port, place) }
+            var settings = PullSettings(source: source.id, url: url)
+            settings.idleTimeout = Int64(self.ingest.rtmp.idleTimeoutMs) * 1_000_000
+            settings.codecs = self.codecs(of: source)
+            pulls.append(settings)
+        }
+        return pulls
+    }
+
+    /// The sources that are fetched over SRT.
+    ///
+    /// - Throws: ``MediaError`` for a URL that cannot be read or is not allowed.
+    func srtPulls() throws(MediaError) -> [SRTPullSettings] {
+        var pulls: [SRTPullSettings] = []
+        for source in self.sources {
+            guard case .srtPull(let secret) = source.input else { continue }
+            let place = "source[\(source.id)]"
+            guard let url = SRTURL(try secret.resolved(place: place)) else {
+                throw MediaError(
+                    .rejected, "the URL is not srt://host:port?streamid=…", at: place,
+                    fix: "correct it; words: streamid, latency, passphrase, pbkeylen")
+            }
+            guard self.ingest.pull.allows(url) else { throw Self.notAllowed(url.host, url.port, place) }
+            var settings = SRTPullSettings(source: source.id, url: url, codecs: self.codecs(of: source))
+            settings.openTimeout = Int64(self.ingest.rtmp.firstPacketTimeoutMs) * 1_000_000
+            settings.idleTimeout = Int64(self.ingest.rtmp.idleTimeoutMs) * 1_000_000
+            settings.maximumBytes = self.ingest.rtmp.maxMessageBytes
+            pulls.append(settings)
+        }
+        return pulls
+    }
+
+    private static func notAllowed(_ host: String, _ port: Int, _ place: String) -> MediaError {
+        MediaError(
+            .rejected, "\(host):\(port) is not in ingest.pull.allowedHosts", at: place,
+            fix: "add it there if it is yours")
+    }
+}
+
+extension RTMPURL {
+    /// Reads the URL of a pull or a relay.
+    ///
+    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` if it is no RTMP URL.
+    init(_ secret: Secret, place: String) throws(MediaError) {
+        guard let url = RTMPURL(try secret.resolved(place: place)) else {
+            throw MediaError(.rejected, "the URL is not rtmp://host[:port]/app/key", at: place, fix: "correct it")
+        }
+        self = url
+    }
+}

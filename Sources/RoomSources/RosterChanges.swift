@@ -1,0 +1,152 @@
+package import Control
+import Ingest
+package import MediaTypes
+package import PipelineSpec
+import Program
+
+/// Adds and removes sources while the room runs, as versions of the room's document ask for.
+///
+/// A change is made in steps, since others can still refuse the document: ``change(from:to:isReal:)`` opens what can fail,
+/// ``add(_:)`` or ``remove(_:isReported:)``, then ``admitPublishers(of:)``.
+package struct RosterChanges: Sendable {
+    /// The sources that join and leave, ready to be applied.
+    package struct Change {
+        package var joining: [Newcomer] = []
+        package var leaving: [SourceID] = []
+    }
+
+    /// A source that is about to join the room.
+    package struct Newcomer {
+        package var source: RoomSource
+        var program: ProgramStage.Source
+        var ingest: IngestConfiguration.Source
+        var relays: [(id: String, url: RTMPURL)]
+    }
+
+    /// How long a source waits for a removed source of its id to depart, in milliseconds.
+    private static let patience = 2_000
+
+    let host: any SourcesHost
+
+    private var parts: SourceParts { self.host.sourceParts }
+
+    /// Reads and opens everything that the joining sources need. Changes nothing in the room.
+    ///
+    /// - Parameter isReal: Whether the change will be applied: then it waits until removed sources of the same ids have departed.
+    package func change(
+        from before: Pipeline, to after: Pipeline, isReal: Bool
+    ) throws(ControlFailure) -> Change {
+        var change = Change()
+        change.leaving = before.sources.map(\.id).filter { after.source($0) == nil }
+        for (index, source) in after.sources.enumerated() where before.source(source.id) == nil {
+            let path = "sources[\(index)]"
+            guard self.host.ingestion.connections.ingest != nil else {
+                let mistake = SpecDiagnostic(
+                    path: path, at: .none, what: "nobody can publish to this room: it began without publishers",
+                    fix: "drain this worker and run the new file")
+                throw .refused([mistake]) { what, fix, _ in .needsRestart(what, fix: fix) }
+            }
+            if isReal, !self.parts.roster.isFree(source.id, within: Self.patience) {
+                throw ControlFailure(
+                    code: "requestFailed", number: 1417, status: 409,
+                    what: "\(path): the source \(source.id) that was removed is still on its way out",
+                    fix: "send it again when source.removed has been told")
+            }
+            do throws(MediaError) {
+                change.joining.append(try self.newcomer(source, in: after))
+            } catch {
+                throw .invalidValue(path, error.what, fix: error.fix)
+            }
+        }
+        return change
+    }
+
+    private func newcomer(_ spec: Pipeline.Source, in pipeline: Pipeline) throws(MediaError) -> Newcomer {
+        let source = RoomSource(
+            spec: spec, pipeline: pipeline, clock: self.parts.clock, machine: self.parts.clocks.machine,
+            aligner: self.parts.roster.aligner
+        ) { [weak host = self.host] in host?.decoding.handle($1, of: $0) }
+        var relays: [(id: String, url: RTMPURL)] = []
+        for relay in spec.relays { relays.append((relay.relayID, try relay.url(of: spec.id))) }
+        let ingest = IngestConfiguration.Source(
+            readPatience: ReadDelayLimits(jitterBuffer: Int64(spec.jitterBufferMs) * 1_000_000),
+            codecs: spec.decode.codecs.isEmpty ? nil : pipeline.codecs(of: spec),
+            refused: self.host.refusing.refused[spec.id])
+        return Newcomer(source: source, program: try source.programSource(), ingest: ingest, relays: relays)
+    }
+
+    // MARK: Joining
+
+    /// Adds a source to the roster and to the program, so that scenes can show it. It cannot be published yet.
+    package func add(_ newcomer: Newcomer) {
+        self.parts.roster.add(newcomer.source)
+        self.parts.program.add(newcomer.source.spec.id, newcomer.program)
+    }
+
+    /// Lets the added sources be published, once their keys are known, and starts their relays.
+    package func admitPublishers(of change: Change) {
+        let connections = self.host.ingestion.connections
+        guard let ingest = connections.ingest else { return }
+        for newcomer in change.joining {
+            let id = newcomer.source.spec.id
+            let hub = ingest.add(id, newcomer.ingest)
+            self.host.ingestion.join(newcomer.source, to: hub)
+            for relay in newcomer.relays { connections.relays?.put(hub, id: relay.id, url: relay.url) }
+            self.parts.logger.info("source added", metadata: ["uid": "\(id)"])
+            self.parts.events.emit(
+                "source.added",
+                [
+                    "uid": .string(id.description), "streamType": .string(id.streamType.rawValue),
+                    "name": JSONValue(newcomer.source.spec.name),
+                ])
+        }
+    }
+
+    // MARK: Leaving
+
+    /// Removes a source. No lookup finds it from now on; when no scene shows it and its audio has faded, its publisher is
+    /// disconnected and its memory is released. Returns at once.
+    ///
+    /// - Parameter isReported: Whether `source.removed` is emitted.
+    package func remove(_ id: SourceID, isReported: Bool) {
+        guard let source = self.parts.roster.remove(id) else { return }
+        self.parts.program.remove(id) {
+            self.parts.roster.depart(source) {
+                self.disconnect(id)
+            } rest: {
+                self.forget(id)
+            } last: {
+                if isReported { self.reportRemoval(of: source) }
+            }
+        }
+    }
+
+    private func disconnect(_ id: SourceID) {
+        let connections = self.host.ingestion.connections
+        connections.ingest?.remove(id, .removed)
+        connections.relays?.removeAll(of: id)
+        self.host.withSources { $0.refusals.remove(id) }
+        self.host.sourceDisconnected(id)
+    }
+
+    /// Forgets what the decode thread may have changed before it ended.
+    private func forget(_ id: SourceID) {
+        self.parts.roster.aligner.remove(id)
+        self.parts.program.forget(id)
+        self.host.withSources { state in
+            state.data.forget(id)
+            state.reanchors[id] = nil
+        }
+    }
+
+    private func reportRemoval(of source: RoomSource) {
+        let id = source.spec.id
+        self.parts.logger.info("source removed", metadata: ["uid": "\(id)"])
+        self.parts.events.emit(
+            "source.removed",
+            [
+                "uid": .string(id.description), "streamType": .string(id.streamType.rawValue),
+                "wasPublishing": .bool(source.isPublishing),
+            ])
+    }
+}

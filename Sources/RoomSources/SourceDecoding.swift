@@ -1,0 +1,148 @@
+import LibAV
+package import MediaTypes
+import Packager
+package import Program
+package import Threading
+
+/// Runs the decode threads of sources and the readers of files, and handles what they report.
+package struct SourceDecoding: Sendable {
+    let host: any SourcesHost
+
+    private var parts: SourceParts { self.host.sourceParts }
+    private var sources: [SourceID: RoomSource] { self.parts.roster.sources }
+
+    /// Starts the decode thread of every source, including those that are added later, and the reader of every file.
+    ///
+    /// - Returns: The readers.
+    package func start() -> [StageThread] {
+        var threads: [StageThread] = []
+        let program = self.parts.program
+        self.parts.roster.start { source in source.start { program.soundPosition } }
+        for source in self.sources.values {
+            guard case .file(let path, let loops) = source.spec.input else { continue }
+            let opened = source.takeReader()
+            // The pane of a file that two workers crashed on shows its placeholder.
+            if self.host.refusing.isRefused(source.spec.id) { continue }
+            let reader = opened ?? FileReader(path: path, loops: loops, place: "source[\(source.spec.id)]")
+            threads.append(StageThread("file-\(source.spec.id)") { self.read(reader, into: source) })
+        }
+        return threads
+    }
+
+    private func read(_ reader: FileReader, into source: RoomSource) {
+        let machine = self.parts.clocks.machine
+        source.setPublishing(true)
+        self.tell(.published, of: source.spec.id)
+        self.tell(.arrived, of: source.spec.id)
+        if source.buffer.isPaced {
+            source.buffer.setStatus(.live, at: 0)
+        } else {
+            self.host.mediaArrived(at: machine.now())
+        }
+        do {
+            try reader.run(into: source.decode) { machine.now() }
+        } catch {
+            source.setError(error.description)
+            self.parts.events.emit(
+                "source.failed", ["uid": .string(source.spec.id.description), "reason": .string(error.description)])
+            source.decode.put(.end)
+        }
+    }
+
+    /// Handles what a decode thread reports, on that thread.
+    package func handle(_ event: DecodeStage.Event, of id: SourceID) {
+        let uid = JSONValue.string(id.description)
+        let source = self.sources[id]
+        switch event {
+        case .firstPicture(let format):
+            source?.setFormat(format)
+            self.firstFrame(of: id, format)
+        case .formatChanged(let format):
+            source?.setFormat(format)
+            self.parts.events.emit("source.format", ["uid": uid, "picture": .string(format.description)])
+        case .firstSound:
+            self.tell(.sounded, of: id) { [events = self.parts.events] in events.emit("source.sound", ["uid": uid]) }
+        case .undecodable(let error):
+            source?.setError(error.description)
+            self.parts.logger.warning(
+                "a source cannot be decoded", metadata: ["uid": "\(id)", "error": "\(error)"])
+            let code: ErrorCode = error.code == .tooLarge ? .inputTooLarge : .unsupportedCodec
+            self.parts.events.emit(
+                "source.undecodable",
+                ["uid": uid, "reason": .string(error.description), "code": .string(code.rawValue)])
+        case .reanchored:
+            let now = self.parts.clocks.machine.now()
+            let count = self.host.withSources {
+                $0.reanchors[id, default: EventThrottle(now: now)].happened(now: now)
+            }
+            if let count { self.emitReanchored(id, count) }
+        case .ended:
+            self.tell(source?.isFile == true ? .finished : .drained, of: id)
+            // A source that nobody waits for was still on air when its life announced the loss.
+            if !self.parts.isOffline { self.host.requestLayout() }
+        }
+    }
+
+    /// The first frame of a publication is decoded: emits `source.first_frame` before what follows from it.
+    private func firstFrame(of id: SourceID, _ format: PictureFormat) {
+        let key = self.parts.isOffline ? nil : self.sources[id]?.firstKey
+        let elapsed = key.map { (self.parts.clocks.machine.now() &- $0) / 1_000_000 }
+        self.tell(.pictured, of: id) { [events = self.parts.events] in
+            events.emit(
+                "source.first_frame",
+                [
+                    "uid": .string(id.description), "picture": .string(format.description),
+                    "sinceKeyFrameMs": elapsed.map { .integer($0) } ?? .null,
+                ])
+        }
+    }
+
+    private func tell(_ event: SourceLife.Event, of id: SourceID, announce: (@Sendable () -> Void)? = nil) {
+        self.host.receive(event, of: id, at: self.host.lifeTime, announce: announce)
+    }
+
+    private func emitReanchored(_ id: SourceID, _ count: Int) {
+        let reason = self.sources[id]?.decode.timing.lastReason?.rawValue
+        self.parts.events.emit(
+            "source.reanchored",
+            ["uid": .string(id.description), "reason": JSONValue(reason), "count": JSONValue(count)])
+    }
+
+    // MARK: Once a second
+
+    /// Judges what comes in from every publisher, and emits changes of health and the jumps of timestamps that were held back.
+    ///
+    /// - Parameters:
+    ///   - now: Nanoseconds of the monotonic clock.
+    ///   - lag: How far the program is behind its clock, in nanoseconds.
+    ///   - isWorkerBehind: Whether the worker lags, so that what is measured of publishers may be its own doing.
+    package func watchHealth(now: Int64, lag: Int64, isWorkerBehind: Bool) {
+        let sources = self.sources
+        for id in self.host.pipeline.sources.map(\.id) {
+            guard let source = sources[id], !source.isFile,
+                var surroundings = SourceHealth.Surroundings(source.state)
+            else { continue }
+            surroundings.damaged = source.decode.stats.damaged
+            let timing = source.decode.timing
+            (surroundings.buffered, surroundings.depth) = (timing.buffered, timing.depth)
+            (surroundings.lag, surroundings.isWorkerBehind) = (lag, isWorkerBehind)
+            guard let change = source.readHealth(surroundings, now: now) else { continue }
+            self.parts.events.emit(
+                "source.health",
+                [
+                    "uid": .string(id.description), "level": .string(change.to.name),
+                    "was": .string(change.from.name), "causes": .array(change.causes.map { .string($0.rawValue) }),
+                    "findings": source.findingsJSON, "figures": source.healthFigures,
+                ])
+        }
+        self.emitHeldReanchors()
+    }
+
+    private func emitHeldReanchors() {
+        let now = self.parts.clocks.machine.now()
+        let due = self.host.withSources { state in
+            state.reanchors.keys.compactMap { id in state.reanchors[id]?.due(now: now).map { (id, $0) } }
+        }
+        for (id, count) in due { self.emitReanchored(id, count) }
+    }
+}

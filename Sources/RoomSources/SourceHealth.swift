@@ -1,0 +1,386 @@
+import MediaTypes
+package import RoomSources
+
+/// How well a source comes in: one of four levels, with its causes. Pure; times are nanoseconds.
+///
+/// The level is that of the worst cause; every cause has a level of its own. A level rises at once, over several steps if need be,
+/// and falls when nothing as bad has been seen for ``Rules/clearAfter``, over several steps as well. A source whose media is back
+/// after it was absent begins anew: what was before it says nothing of it.
+///
+/// The network and the publisher's encoder are told apart by timestamps against arrivals: an encoder that is too slow sends few
+/// frames per second of its own timestamps; a network that is too slow delivers less than a second of timestamps per second.
+///
+/// While the worker itself is behind, publishers are not judged: ``Cause/workerLag`` alone is found.
+package struct SourceHealth: Sendable {
+    package enum Level: Int, Sendable, Comparable, CaseIterable {
+        case normal, alert1, alert2, alert3
+
+        package var name: String { self == .normal ? "normal" : "alert_\(self.rawValue)" }
+
+        package static func < (one: Level, other: Level) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    package enum Cause: String, Sendable, CaseIterable {
+        case fps, gap, network, bitrate, skew, keyInterval, jitterBuffer, decodeErrors, workerLag, absent
+    }
+
+    package struct Rules: Sendable, Equatable {
+        /// Pictures a second; `nil`: what the publication itself has reached.
+        package var fps: Int?
+        /// A still screen may send no pictures.
+        package var variableFrameRate = false
+        /// Bit/s; `nil`: any.
+        package var bitrate: Int?
+        package var jitterBuffer: Int64 = 200_000_000
+        package var window: Int64 = 5_000_000_000
+        package var clearAfter: Int64 = 10_000_000_000
+        /// Bounds of the three alerts. A gap counts by what the jitter buffer in force does not absorb of it.
+        package var gap: [Int64] = [50_000_000, 300_000_000, 800_000_000]
+        /// Percent of the expected frames per second of the publisher's own timestamps.
+        package var fpsPercent: [Int64] = [90, 75, 50]
+        /// Percent of real time at which media arrives.
+        package var networkPercent: [Int64] = [90, 75, 50]
+        /// Percent of the expected bit rate: alert 1.
+        package var bitratePercent: Int64 = 60
+        package var skew: [Int64] = [80_000_000, 150_000_000, 300_000_000]
+        /// Longest time between key frames: alert 1.
+        package var keyInterval: Int64 = 4_000_000_000
+
+        package init() {}
+    }
+
+    /// A cause with its level and what was measured.
+    package struct Finding: Sendable, Equatable {
+        package var cause: Cause
+        package var level: Level
+        /// What happened, for people, with the measured value and what it was measured against.
+        package var message: String
+    }
+
+    /// What is known besides what arrives.
+    package struct Surroundings: Sendable {
+        /// Lost or stalled: held, or a placeholder is on air.
+        package var isAbsent = false
+        /// Damaged packets since the beginning.
+        package var damaged = 0
+        /// How far the program is behind its clock.
+        package var lag: Int64 = 0
+        /// The worker lags, whether the program or an encoder: what it measures of publishers may be its own doing.
+        package var isWorkerBehind = false
+        /// How long packets are kept before they are due: the jitter buffer in force, and what is being worked off.
+        package var buffered: Int64?
+        /// The jitter buffer in force; `nil`: as configured. The network may have made it deeper.
+        package var depth: Int64?
+
+        package init() {}
+
+        /// Of a source in that state; `nil`: there is nothing yet to judge it by.
+        package init?(_ state: SourceLife.State) {
+            switch state {
+            case .live: break
+            case .stalled, .lost, .reconnecting: self.isAbsent = true
+            // Nobody waits for it any longer: what was wrong with it is over in its time.
+            case .gone: break
+            case .idle, .connected, .publishing, .ended: return nil
+            }
+        }
+    }
+
+    /// What the window holds.
+    package struct Figures: Sendable, Equatable {
+        /// Thousandths of pictures a second.
+        package var fps: Int64 = 0
+        /// Bit/s of the pictures.
+        package var bitrate: Int64 = 0
+        package var gap: Int64 = 0
+        /// Thousandths of frames per second of the publisher's own timestamps; `nil`: they say nothing.
+        package var sentFps: Int64?
+        /// Thousandths of real time at which media arrives; `nil`: its timestamps say nothing.
+        package var pace: Int64?
+        /// How far sound and picture have moved against each other since the publication began, or since the last jump of
+        /// its timestamps: then they are put together anew.
+        package var skew: Int64 = 0
+        /// Of one that may stand still, without those times.
+        package var keyGap: Int64 = 0
+        package var damaged = 0
+
+        package init() {}
+    }
+
+    package struct Change: Sendable, Equatable {
+        package var from: Level
+        package var to: Level
+        /// Of every level, the worst first.
+        package var causes: [Cause]
+    }
+
+    private struct Entry: Sendable {
+        var time: Int64
+        var reading: ArrivalMeter.Reading
+        var damaged: Int
+        /// What the jitter buffer in force did not absorb of the longest gap.
+        var gap = Gap()
+    }
+
+    private struct Gap: Sendable {
+        /// The whole gap, what was absorbed, and what was not.
+        var length: Int64 = 0
+        var absorbed: Int64 = 0
+        var excess: Int64 = 0
+        /// Its timestamps go on without it: it was sent, and held up on the way.
+        var isHeldUp = false
+    }
+
+    private struct Verdict: Sendable {
+        var time: Int64
+        var findings: [Finding]
+    }
+
+    /// The program behind its clock: alert 2 and alert 3.
+    private static let lagBounds: [Int64] = [100_000_000, 400_000_000]
+    /// Fewer packets than these of a track say nothing of how it lies beside the other.
+    private static let fewest = 20
+    /// Media that is behind by less than this, or by less than what is buffered, is no slow network.
+    private static let mostAbsorbed: Int64 = 500_000_000
+    /// Too short a time to judge by.
+    private static let shortest: Int64 = 2_000_000_000
+
+    /// What it is measured by; other rules hold from the next reading on.
+    package var rules: Rules
+    private var entries: [Entry] = []
+    private var verdicts: [Verdict] = []
+    private var damaged = 0
+    /// Thousandths of pictures a second that the publication has reached.
+    private var best: Int64 = 0
+    /// When its first packets were looked at.
+    private var began: Int64?
+    /// The picture's delay less the sound's, in the first whole window of this numbering.
+    private var baseline: Int64?
+    private var wasAbsent = false
+    /// The worker was behind at the last look.
+    private var wasBehind = false
+    /// What holds, the worst first; each cause once.
+    package private(set) var findings: [Finding] = []
+    package var level: Level { self.findings.first?.level ?? .normal }
+    package var causes: [Cause] { self.findings.map(\.cause) }
+    package private(set) var figures = Figures()
+
+    package init(rules: Rules) { self.rules = rules }
+
+    /// Another publication: what is normal for it is not known yet. Its level goes on from that of the one before.
+    package mutating func begin() {
+        self.entries = []
+        self.best = 0
+        self.began = nil
+        self.baseline = nil
+        self.figures = Figures()
+    }
+
+    /// - Parameter reading: `nil`: nothing has come.
+    package mutating func read(
+        _ reading: ArrivalMeter.Reading?, _ surroundings: Surroundings, now: Int64
+    ) -> Change? {
+        let before = self.level
+        let isBack = self.wasAbsent && !surroundings.isAbsent && reading.map { $0.pictures + $0.sounds > 0 } ?? false
+        if surroundings.isAbsent { self.wasAbsent = true }
+        // What comes with the first look spans the absence as well.
+        if isBack { (self.entries, self.verdicts, self.wasAbsent) = ([], [], false) }
+        let isBehind = surroundings.isWorkerBehind || surroundings.lag >= Self.lagBounds[0]
+        // What was measured meanwhile may be the worker's own doing, and the first look afterwards spans the end of that time. What
+        // follows is measured from a new window on.
+        let isMeasuredLate = isBehind || self.wasBehind
+        self.wasBehind = isBehind
+        if isMeasuredLate { self.entries = [] }
+        if let reading, !isBack, !isMeasuredLate {
+            if self.began == nil { self.began = now }
+            if reading.isRenumbered { self.baseline = nil }
+            self.entries.append(
+                Entry(
+                    time: now, reading: reading, damaged: max(0, surroundings.damaged - self.damaged),
+                    gap: self.gap(in: reading, surroundings)))
+        }
+        self.damaged = surroundings.damaged
+        self.entries.removeAll { now &- $0.time >= self.rules.window }
+        let span = self.entries.reduce(0) { $0 + $1.reading.span }
+        var found: [Finding] = []
+        if surroundings.isAbsent {
+            found.append(Finding(cause: .absent, level: .alert3, message: "no media from it"))
+        } else if span >= Self.shortest {
+            self.measure(span, now)
+            found = self.judge(surroundings)
+        }
+        let lagLevel = Self.level(surroundings.lag, [.max] + Self.lagBounds)
+        if lagLevel > .normal {
+            let message = "the program is \(surroundings.lag / 1_000_000) ms behind its clock"
+            found.append(Finding(cause: .workerLag, level: lagLevel, message: message))
+        }
+        self.verdicts.append(Verdict(time: now, findings: found))
+        self.verdicts.removeAll { now &- $0.time > self.rules.clearAfter }
+        self.findings = self.held
+        return self.level == before ? nil : Change(from: before, to: self.level, causes: self.causes)
+    }
+
+    /// The worst that was found of each cause within ``Rules/clearAfter``, the newest of equals.
+    private var held: [Finding] {
+        var worst: [Cause: Finding] = [:]
+        for verdict in self.verdicts {
+            for finding in verdict.findings where finding.level >= worst[finding.cause]?.level ?? .normal {
+                worst[finding.cause] = finding
+            }
+        }
+        return Cause.allCases.compactMap { worst[$0] }.filter { $0.level > .normal }
+            .enumerated().sorted { ($1.element.level, $0.offset) < ($0.element.level, $1.offset) }.map(\.element)
+    }
+
+    /// The longest gap of a look, against the jitter buffer in force then.
+    private func gap(in reading: ArrivalMeter.Reading, _ surroundings: Surroundings) -> Gap {
+        let expected = self.expectedFps
+        let interval = expected > 0 ? TimeMath.scale(1_000, by: TimeMath.nanoseconds, over: expected) : 40_000_000
+        var gap = Gap()
+        let isPicture: Bool
+        if self.rules.variableFrameRate {
+            // A still screen sends no frames; those that it has sent must not be held up all the same.
+            isPicture = reading.pictureHeld > reading.soundGap
+            gap.length = isPicture ? reading.pictureHeld &+ interval : reading.sounds > 0 ? reading.soundGap : 0
+        } else {
+            isPicture = self.hasPictures || reading.pictures > 0
+            gap.length = isPicture ? reading.pictureGap : reading.soundGap
+        }
+        let held = isPicture ? reading.pictureHeld : reading.soundHeld
+        gap.isHeldUp = held > gap.length / 2
+        let buffer = max(0, surroundings.buffered ?? self.rules.jitterBuffer)
+        // A slow stream's own distance between frames is no gap.
+        gap.absorbed = max(buffer &+ interval, self.rules.variableFrameRate ? 0 : interval &+ interval &* 3 / 2)
+        gap.excess = gap.length &- gap.absorbed
+        return gap
+    }
+
+    private var hasPictures: Bool { self.entries.contains { $0.reading.pictures > 0 } }
+
+    /// Thousandths of frames per second.
+    private var expectedFps: Int64 { self.rules.fps.map { Int64($0) * 1_000 } ?? self.best }
+
+    private mutating func measure(_ span: Int64, _ now: Int64) {
+        func sum(_ value: (ArrivalMeter.Reading) -> Int) -> Int64 {
+            self.entries.reduce(0) { $0 + Int64(value($1.reading)) }
+        }
+        func largest(_ value: (ArrivalMeter.Reading) -> Int64) -> Int64 {
+            self.entries.reduce(0) { max($0, value($1.reading)) }
+        }
+        func total(_ value: (ArrivalMeter.Reading) -> Int64) -> Int64 {
+            self.entries.reduce(0) { $0 &+ value($1.reading) }
+        }
+        var figures = Figures()
+        let second = TimeMath.nanoseconds
+        figures.fps = TimeMath.scale(sum(\.pictures) * 1_000, by: second, over: span)
+        figures.bitrate = TimeMath.scale(sum(\.pictureBytes) * 8, by: second, over: span)
+        figures.gap = self.entries.max { $0.gap.excess < $1.gap.excess }?.gap.length ?? 0
+        let (time, arriving) = (total(\.pictureTime), total(\.pictureSpan))
+        if time > 0, arriving >= Self.shortest {
+            figures.sentFps = TimeMath.scale(sum(\.pictureSteps) * 1_000, by: second, over: time)
+            figures.pace = TimeMath.scale(time, by: 1_000, over: arriving)
+        }
+        figures.keyGap = self.rules.variableFrameRate ? largest(\.movingKeyGap) : largest(\.keyGap)
+        figures.damaged = self.entries.reduce(0) { $0 + $1.damaged }
+        let numbered = self.entries[(self.entries.lastIndex { $0.reading.isRenumbered } ?? self.entries.startIndex)...]
+        if numbered.reduce(0, { $0 + $1.reading.pictures }) >= Self.fewest,
+            numbered.reduce(0, { $0 + $1.reading.sounds }) >= Self.fewest,
+            let picture = numbered.compactMap(\.reading.pictureDelay).min(),
+            let sound = numbered.compactMap(\.reading.soundDelay).min()
+        {
+            let difference = picture &- sound
+            if let baseline = self.baseline {
+                figures.skew = difference &- baseline
+            } else if numbered.reduce(0, { $0 + $1.reading.span }) >= self.rules.window - second {
+                self.baseline = difference
+            }
+        }
+        // What comes at once when a publisher begins, or behind a gap, is no rate to be measured by.
+        let isHeldUp = self.entries.contains { $0.gap.length >= 200_000_000 && $0.gap.isHeldUp }
+        if let began = self.began, now &- began >= 2 * self.rules.window, isHeldUp || figures.gap < 200_000_000 {
+            // Behind a gap that the network made, frames come faster than they were sent.
+            self.best = max(self.best, isHeldUp ? figures.sentFps ?? 0 : figures.fps)
+        }
+        self.figures = figures
+    }
+
+    private func judge(_ surroundings: Surroundings) -> [Finding] {
+        var found: [Finding] = []
+        func note(_ cause: Cause, _ level: Level, _ message: @autoclosure () -> String) {
+            if level > .normal { found.append(Finding(cause: cause, level: level, message: message())) }
+        }
+        let figures = self.figures
+        let milliseconds: Int64 = 1_000_000
+        let expected = self.expectedFps
+        let sent = figures.sentFps ?? figures.fps
+        if !self.rules.variableFrameRate, expected > 0 {
+            note(
+                .fps,
+                Self.level(
+                    below: TimeMath.scale(sent, by: 100, over: expected, rounding: .down), self.rules.fpsPercent),
+                "its encoder sends \(Self.decimal(sent)) frames per second, \(Self.decimal(expected)) are expected")
+        }
+        if let gap = self.entries.max(by: { $0.gap.excess < $1.gap.excess })?.gap {
+            note(
+                .gap, Self.level(gap.excess, self.rules.gap),
+                "nothing arrived for \(gap.length / milliseconds) ms, \(gap.absorbed / milliseconds) ms are absorbed; "
+                    + (gap.isHeldUp ? "the network held it up" : "nothing was sent"))
+        }
+        if let pace = figures.pace, self.isBehindOnTheWay(surroundings) {
+            note(
+                .network, Self.level(below: pace / 10, self.rules.networkPercent),
+                "its network is too slow: \(pace) ms of media arrive per second")
+        }
+        if let bitrate = self.rules.bitrate, !self.rules.variableFrameRate {
+            // By its own time: what the network holds up the encoder has made.
+            let made = figures.pace.map { $0 > 0 ? TimeMath.scale(figures.bitrate, by: 1_000, over: $0) : 0 }
+            let percent = TimeMath.scale(max(figures.bitrate, made ?? 0), by: 100, over: Int64(max(1, bitrate)))
+            note(
+                .bitrate, percent < self.rules.bitratePercent ? .alert1 : .normal,
+                "\(figures.bitrate / 1_000) kbit/s of video, \(percent) % of what is expected")
+        }
+        note(
+            .skew, Self.level(Int64(clamping: figures.skew.magnitude), self.rules.skew),
+            "audio and video have moved apart by \(Int64(clamping: figures.skew.magnitude) / milliseconds) ms")
+        note(
+            .keyInterval, figures.keyGap > self.rules.keyInterval ? .alert1 : .normal,
+            "key frames are \(figures.keyGap / milliseconds) ms apart")
+        let depth = max(self.rules.jitterBuffer, surroundings.depth ?? 0)
+        if let buffered = surroundings.buffered, buffered / 2 > depth {
+            note(
+                .jitterBuffer, .alert1,
+                "\(buffered / milliseconds) ms of media wait, its jitter buffer holds \(depth / milliseconds) ms")
+        }
+        if figures.damaged > 0 {
+            let isMuch = Int64(figures.damaged) * TimeMath.nanoseconds >= self.rules.window
+            note(.decodeErrors, isMuch ? .alert2 : .alert1, "\(figures.damaged) packets are damaged")
+        }
+        return found
+    }
+
+    /// Less media than time has come, by more than the jitter buffer is for.
+    private func isBehindOnTheWay(_ surroundings: Surroundings) -> Bool {
+        let missing = self.entries.reduce(Int64(0)) { $0 &+ $1.reading.pictureSpan &- $1.reading.pictureTime }
+        return missing > min(Self.mostAbsorbed, max(0, surroundings.buffered ?? self.rules.jitterBuffer))
+    }
+
+    /// Thousandths as a number with one decimal.
+    private static func decimal(_ thousandths: Int64) -> String {
+        "\(thousandths / 1_000).\(thousandths % 1_000 / 100)"
+    }
+
+    private static func level(below value: Int64, _ bounds: [Int64]) -> Level {
+        for (index, bound) in bounds.enumerated().reversed() where value < bound {
+            return Level(rawValue: index + 1) ?? .alert3
+        }
+        return .normal
+    }
+
+    /// The level of a value by the bounds of the three alerts.
+    private static func level(_ value: Int64, _ bounds: [Int64]) -> Level {
+        for (index, bound) in bounds.enumerated().reversed() where value >= bound {
+            return Level(rawValue: index + 1) ?? .alert3
+        }
+        return .normal
+    }
+}

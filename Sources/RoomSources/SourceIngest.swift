@@ -1,0 +1,83 @@
+package import PublishAuth
+package import Ingest
+package import MediaTypes
+import PipelineSpec
+import Secrets
+
+/// Opens the listener of publishers and the clients that fetch sources, and joins them to the decoders.
+package struct SourceIngest: Sendable {
+    let host: any SourcesHost
+
+    private var parts: SourceParts { self.host.sourceParts }
+
+    /// What is open.
+    package var connections: SourceConnections { self.host.withSources(\.connections) }
+
+    /// Opens the listener of publishers and joins the sources to it.
+    ///
+    /// - Returns: The address of each listener: `rtmp`, `srt` and `rtmps`, as a client on this machine writes them.
+    /// - Throws: ``MediaError/Code/bindFailed``.
+    package func start(
+        _ configuration: IngestConfiguration
+    ) async throws(MediaError) -> [(name: String, address: String)] {
+        let ingest = IngestServer(
+            configuration: configuration, clock: self.parts.clocks.machine, logger: self.parts.logger,
+            events: self.handler)
+        self.join { ingest.hub(for: $0) }
+        self.host.withSources { $0.connections.ingest = ingest }
+        let bound = try await ingest.start()
+        return [("rtmp", bound.plain), ("srt", bound.srt), ("rtmps", bound.secure)].compactMap { name, address in
+            address.map { (name, "\(name)://\(Self.reachable($0))") }
+        }
+    }
+
+    /// Makes the clients of the sources that are fetched. They connect once ``startPulls()`` is called.
+    ///
+    /// - Throws: ``MediaError`` for a URL that cannot be read or is not allowed.
+    package func openPulls() throws(MediaError) {
+        let (pulls, calls) = (try self.host.pipeline.pulls(), try self.host.pipeline.srtPulls())
+        if pulls.isEmpty, calls.isEmpty { return }
+        let service = PullService(pulls, srt: calls, clock: self.parts.clocks.machine, events: self.handler)
+        self.join { service.hub(for: $0) }
+        for (source, refused) in self.host.refusing.refused { service.hold(source, until: refused.until) }
+        self.host.withSources { $0.connections.pulls = service }
+    }
+
+    /// Connects to the servers of the sources that are fetched.
+    package func startPulls() { self.connections.pulls?.start() }
+
+    /// Reads the secret of the publish webhook again, for the next question to it.
+    ///
+    /// - Returns: False if there is none.
+    /// - Throws: ``MediaError/Code/notReadable``, ``MediaError/Code/rejected`` for a placeholder; the old secret stays.
+    package func reloadHookSecret() throws(MediaError) -> Bool {
+        guard let server = self.connections.ingest, let secret = self.host.pipeline.ingest.onPublish?.secret else {
+            return false
+        }
+        server.replaceHookSecret(try secret.resolved(place: "ingest.onPublish"))
+        return true
+    }
+
+    /// Sends what arrives at `hub` to the decoder of `source`.
+    func join(_ source: RoomSource, to hub: SourceHub) {
+        SourceInput(source, clock: self.parts.clock, machine: self.parts.clocks.machine) { [weak host = self.host] in
+            host?.mediaArrived(at: $0)
+        }.join(hub)
+    }
+
+    private func join(_ hub: (SourceID) -> SourceHub?) {
+        for (id, source) in self.parts.roster.sources { if let hub = hub(id) { self.join(source, to: hub) } }
+    }
+
+    private var handler: @Sendable (IngestEvent) -> Void {
+        { [weak host = self.host] event in host?.ingestion.handle(event) }
+    }
+
+    /// A wildcard address is reachable as loopback, which is what a client on this machine writes.
+    private static func reachable(_ bound: String) -> String {
+        for (wildcard, loopback) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")] where bound.hasPrefix(wildcard) {
+            return loopback + bound.dropFirst(wildcard.count)
+        }
+        return bound
+    }
+}

@@ -1,0 +1,155 @@
+package import Control
+import HLS
+package import Ingest
+import LibAV
+import MediaKernels
+package import MediaTypes
+import Packager
+import PipelineSpec
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Refuses sources for some time: those that a command kicks, and those that earlier workers crashed on.
+package struct SourceRefusalService: Sendable {
+    let host: any SourcesHost
+
+    private var parts: SourceParts { self.host.sourceParts }
+
+    // MARK: Quarantine
+
+    /// Quarantines the sources that earlier workers crashed on, and lets a crash of this worker be recorded for the next one. Called
+    /// before anybody can publish.
+    ///
+    /// - Parameter directory: Where the state of the room is, which the next worker finds.
+    package func recallCrashes(inDirectory directory: String) {
+        let store = DirectoryStore(directory: directory)
+        let path = "\(directory)/\(CrashQuarantine.name)"
+        let now = self.parts.clocks.wall.now() / 1_000_000
+        let logger = self.parts.logger
+        if let text = store.read(CrashQuarantine.name) {
+            let known = CrashQuarantine(text, modified: Self.modified(path) ?? now, now: now)
+            self.host.withSources { state in
+                for quarantine in known.quarantined(now: now) {
+                    state.refusals.quarantine(
+                        quarantine.source, until: quarantine.until * 1_000_000, codec: quarantine.codec)
+                }
+            }
+            do throws(MediaError) {
+                if known.crashes.isEmpty {
+                    try store.remove(CrashQuarantine.name)
+                } else {
+                    try store.put(CrashQuarantine.name, [PacketMemory(Array(known.text.utf8))], durable: false)
+                }
+            } catch {
+                logger.warning("what workers died of cannot be kept", metadata: ["error": "\(error)"])
+            }
+            for crash in known.crashes {
+                logger.warning(
+                    "an earlier worker died while it decoded a source",
+                    metadata: ["uid": "\(crash.source)", "codec": "\(crash.codec)"])
+            }
+        }
+        CrashMark.install(path: path)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    private static func modified(_ path: String) -> Int64? {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return nil }
+        return Int64(facts.st_mtim.tv_sec) * 1_000 + Int64(facts.st_mtim.tv_nsec) / 1_000_000
+    }
+
+    /// Emits an event for each source that is quarantined from the start.
+    package func announceQuarantines() { self.host.withSources(\.refusals).announceQuarantines(self.parts.events) }
+
+    // MARK: Questions
+
+    /// The sources that may not be published, as the listener of publishers takes them.
+    package var refused: [SourceID: IngestConfiguration.Refused] {
+        self.host.withSources(\.refusals.all).mapValues { refusal in
+            IngestConfiguration.Refused(
+                refusal: refusal.reason == .kicked ? .kicked : .quarantined, until: self.machineTime(refusal.until))
+        }
+    }
+
+    /// Whether the source may not be published now.
+    func isRefused(_ source: SourceID) -> Bool { self.refusal(of: source) != nil }
+
+    private func refusal(of source: SourceID) -> SourceRefusal? {
+        let now = self.parts.clocks.wall.now()
+        return self.host.withSources { $0.refusals.refusal(of: source, at: now) }
+    }
+
+    /// Why the source may not be published, as the API shows it; null if it may.
+    package func json(of source: SourceID) -> JSONValue {
+        guard let refusal = self.refusal(of: source) else { return .null }
+        return ["reason": .string(refusal.reason.rawValue), "until": .string(ProgramDate.format(refusal.until))]
+    }
+
+    private func machineTime(_ wall: Int64) -> Int64 {
+        self.parts.clocks.machine.now() &+ (wall &- self.parts.clocks.wall.now())
+    }
+
+    // MARK: Kick
+
+    /// Disconnects the publisher of a source and refuses the source for `seconds`; 0 lifts a refusal.
+    ///
+    /// - Returns: The reply of the API.
+    package func kick(_ uid: String, streamType: String, seconds: Int) throws(ControlFailure) -> String {
+        try self.host.checkOpen()
+        let source = try self.host.source(uid, streamType)
+        let id = source.spec.id
+        guard !source.isFile else {
+            throw .invalidFormat("source \(id) is a file", fix: "put a scene without it on air", status: 422)
+        }
+        let now = self.parts.clocks.wall.now()
+        let asked = now &+ Int64(seconds) &* TimeMath.nanoseconds
+        let kick = self.host.withSources { state in
+            state.refusals.removeEnded(at: now)
+            return state.refusals.kick(id, until: seconds > 0 ? asked : nil)
+        }
+        var until = asked
+        if case .quarantined(let end) = kick { until = end }
+        let wasPublishing = source.isPublishing
+        // If the publisher has left already, its last frame may still be held, and frames delayed by an offset may wait. If it is
+        // connected, they go with the connection.
+        if !wasPublishing { source.decode.cutPast() }
+        self.host.ingestion.connections.kick(id, until: self.machineTime(until))
+        switch kick {
+        case .refused: self.host.noteRefused(id, until: until)
+        case .lifted: self.host.noteRefused(id, until: nil)
+        case .quarantined: break
+        }
+        self.parts.logger.info("publisher kicked", metadata: ["uid": "\(id)", "refuseSeconds": "\(seconds)"])
+        self.parts.events.emit(
+            "source.kicked",
+            [
+                "uid": .string(id.description), "wasPublishing": .bool(wasPublishing),
+                "refuseSeconds": JSONValue(seconds),
+            ])
+        let json: JSONValue = [
+            "uid": .string(id.uid), "streamType": .string(id.streamType.rawValue),
+            "wasPublishing": .bool(wasPublishing), "refused": self.json(of: id),
+        ]
+        return json.text
+    }
+}
+
+extension SourceRefusals {
+    /// Emits an event for each quarantine. A kick that was commanded meanwhile is not one.
+    package func announceQuarantines(_ events: SourceEvents) {
+        for (source, refusal) in self.quarantines {
+            events.emit(
+                "source.quarantined",
+                [
+                    "uid": .string(source.description), "codec": JSONValue(refusal.codec),
+                    "reason": "two workers died while they decoded it",
+                    "until": .string(ProgramDate.format(refusal.until)),
+                ])
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package import Control
+package import Ingest
+package import MediaTypes
+import PipelineSpec
+
+/// Sends sources on to other servers: the relays of the pipeline, and those of commands.
+package struct SourceRelays: Sendable {
+    let host: any SourcesHost
+
+    private var connections: SourceConnections { self.host.ingestion.connections }
+    private var relays: RelayService? { self.connections.relays }
+
+    /// Starts the relays of the pipeline.
+    ///
+    /// - Throws: ``MediaError`` for a URL that cannot be read.
+    package func start() throws(MediaError) {
+        let parts = self.host.sourceParts
+        let relays = RelayService(egress: parts.egress, clock: parts.clocks.machine) {
+            [weak host = self.host] source, relay, event in
+            host?.relaying.report(event, of: relay, source)
+        }
+        self.host.withSources { $0.connections.relays = relays }
+        for source in self.host.pipeline.sources {
+            guard let hub = self.connections.hub(for: source.id) else { continue }
+            for relay in source.relays { relays.put(hub, id: relay.relayID, url: try relay.url(of: source.id)) }
+        }
+    }
+
+    /// Starts a relay of an earlier worker again.
+    ///
+    /// - Returns: Why it cannot be started; nil if it was.
+    package func resume(_ id: String, of source: SourceID, url text: String) -> String? {
+        guard let relays = self.relays, let hub = self.connections.hub(for: source), let url = RTMPURL(text) else {
+            return "the source is not here"
+        }
+        if let refusal = self.host.sourceParts.egress.policy.refusal(of: EgressPolicy.Target(url)) {
+            return "\(refusal)"
+        }
+        if relays.put(hub, id: id, url: url) != nil { return nil }
+        return "the source goes to \(RelayService.maximumPerSource) rooms already"
+    }
+
+    /// Emits what a relay reports, on the thread of the relays.
+    private func report(_ event: RelayEvent, of relay: RelayStatus, _ source: SourceID) {
+        let events = self.host.sourceParts.events
+        let (uid, id, url) = (
+            JSONValue.string(source.description), JSONValue.string(relay.relayID), JSONValue.string(relay.url)
+        )
+        switch event {
+        case .connecting: events.emit("relay.connecting", ["uid": uid, "id": id, "url": url])
+        case .live: events.emit("relay.live", ["uid": uid, "id": id, "url": url])
+        case .failed(let reason, let retryMs):
+            events.emit(
+                "relay.failed",
+                ["uid": uid, "id": id, "url": url, "reason": .string(reason), "retryMs": JSONValue(retryMs)])
+        case .stopped(let reason):
+            events.emit("relay.stopped", ["uid": uid, "id": id, "url": url, "reason": .string(reason)])
+        }
+    }
+
+    /// The relays of a source as the API shows them; an array.
+    package func json(of source: SourceID) -> JSONValue {
+        .array((self.relays?.relays(of: source) ?? []).map(Self.json))
+    }
+
+    private static func json(_ relay: RelayStatus) -> JSONValue {
+        [
+            "id": .string(relay.relayID), "url": .string(relay.url), "state": .string(relay.state.rawValue),
+            "bytes": .integer(Int64(clamping: relay.bytes)), "dropped": JSONValue(relay.dropped),
+            "retries": JSONValue(relay.retries), "lastError": JSONValue(relay.lastError),
+        ]
+    }
+
+    // MARK: Commands
+
+    /// Starts a relay, or sends an existing one to another server.
+    ///
+    /// - Returns: The relay as the API shows it.
+    package func put(
+        _ id: String, of uid: String, streamType: String, url: String
+    ) throws(ControlFailure) -> String {
+        try self.host.checkOpen()
+        let source = try self.relayable(uid, streamType)
+        guard let address = RTMPURL(url), url.utf8.count <= 1024, url.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else {
+            throw .invalidFormat("the URL cannot be relayed to", fix: "send rtmp://host[:port]/app/key", status: 422)
+        }
+        if let refusal = self.host.sourceParts.egress.policy.refusal(of: EgressPolicy.Target(address)) {
+            throw .authDenied("\(refusal)", fix: EgressPolicy.fix)
+        }
+        let connections = self.connections
+        guard let relays = connections.relays, let hub = connections.hub(for: source) else {
+            throw .requestFailed("the room is not ready for relays", fix: "ask again once it is ready")
+        }
+        guard let status = relays.put(hub, id: id, url: address) else {
+            throw .limitExceeded(
+                "source \(source) goes to \(RelayService.maximumPerSource) rooms already",
+                fix: "delete one of its relays")
+        }
+        self.host.noteCommanded(source, relay: id, url: url)
+        return Self.json(status).text
+    }
+
+    /// Ends a relay.
+    package func delete(_ id: String, of uid: String, streamType: String) throws(ControlFailure) {
+        try self.host.checkOpen()
+        let source = try self.relayable(uid, streamType)
+        guard let relays = self.relays, relays.remove(source, id: id) else {
+            let known = (self.relays?.relays(of: source) ?? []).map(\.relayID)
+            throw .notFound(
+                "source \(source) has no relay \"\(id)\"",
+                fix: known.isEmpty ? "it has none" : "use one of: \(known.joined(separator: ", "))")
+        }
+        self.host.noteCommanded(source, relay: id, url: nil)
+    }
+
+    /// The source, if its packets come from a publisher or a server.
+    private func relayable(_ uid: String, _ streamType: String) throws(ControlFailure) -> SourceID {
+        let source = try self.host.source(uid, streamType)
+        guard !source.isFile else {
+            throw .invalidFormat(
+                "source \(source.spec.id) is a file", fix: "publish the file to the other room: tandem publish",
+                status: 422)
+        }
+        return source.spec.id
+    }
+}
+
+extension Pipeline.Relay {
+    /// Where a relay of the pipeline goes.
+    ///
+    /// - Throws: ``MediaError`` if the URL cannot be read.
+    func url(of source: SourceID) throws(MediaError) -> RTMPURL {
+        try RTMPURL(self.url, place: "source[\(source)].relays[\(self.relayID)]")
+    }
+}

@@ -1,0 +1,90 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Reads files or parts of them as bytes.
+package enum FileReading {
+    /// Reason why a file could not be read.
+    package enum Failure: Error, Hashable {
+        /// A system call failed, with this `errno`.
+        case unreadable(Int32)
+        /// A pipe, a device or a directory: reading it could block forever, and opening it could have side effects.
+        case notRegular
+        case tooLarge(bytes: Int)
+
+        /// Message text to follow a path: `cannot be read: No such file or directory`.
+        package var text: String {
+            switch self {
+            case .unreadable(let code): "cannot be read: \(String(cString: strerror(code)))"
+            case .notRegular: "is not a regular file"
+            case .tooLarge(let bytes): "has \(bytes) bytes, which is too much"
+            }
+        }
+    }
+
+    /// Reads a whole regular file whose path comes from outside. A pipe is rejected instead of blocking.
+    ///
+    /// - Parameter limit: Maximum size in bytes.
+    package static func regular(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw .unreadable(errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .unreadable(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        guard status.st_size <= limit else { throw .tooLarge(bytes: Int(status.st_size)) }
+        return try self.read(file, count: Int(status.st_size))
+    }
+
+    /// Reads up to `count` bytes from the current position; fewer at the end of the file.
+    private static func read(_ file: Int32, count wanted: Int) throws(Failure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        var count = 0
+        while count < bytes.count {
+            let read = bytes[count...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { throw .unreadable(errno) }
+            guard read > 0 else { break }
+            count += read
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    /// Reads some bytes of a regular file; fewer at its end. A pipe is rejected instead of blocking.
+    ///
+    /// - Parameters:
+    ///   - offset: Bytes from the beginning of the file, 0 or more.
+    ///   - count: Bytes to read, 0 or more.
+    package static func part(of path: String, at offset: Int, count: Int) throws(Failure) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw .unreadable(errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .unreadable(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        let wanted = max(0, min(count, Int(status.st_size) - offset))
+        guard offset >= 0, wanted > 0, lseek(file, offset, SEEK_SET) == offset else { return [] }
+        return try self.read(file, count: wanted)
+    }
+
+    /// The last `limit` bytes of a file, or all of it; empty if it does not exist or cannot be read.
+    package static func tail(of path: String, limit: Int) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        // Not every file reports its size: those in /proc do not.
+        let size = lseek(file, 0, SEEK_END)
+        lseek(file, max(0, size - limit), SEEK_SET)
+        var bytes = [UInt8](repeating: 0, count: size > 0 ? min(Int(clamping: size), limit) : limit)
+        var count = 0
+        while count < bytes.count {
+            let read = bytes[count...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            if read < 0, errno == EINTR { continue }
+            guard read > 0 else { break }
+            count += read
+        }
+        return Array(bytes.prefix(count))
+    }
+}

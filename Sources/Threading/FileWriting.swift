@@ -1,0 +1,23 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Writes that either complete or fail.
+package enum FileWriting {
+    /// Writes all of `bytes` to an open file, and continues after signals and short writes.
+    ///
+    /// - Returns: `false` if the file accepts no more: the disk is full, or the reader of a pipe has closed it.
+    @discardableResult
+    package static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
+        var start = 0
+        while start < bytes.count {
+            let count = bytes[start...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            start += count
+        }
+        return true
+    }
+}

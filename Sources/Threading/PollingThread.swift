@@ -1,0 +1,52 @@
+import Dispatch
+import Synchronization
+
+/// Polls something periodically on its own thread, so that for example a file on a hanging disk delays only the next
+/// poll.
+package final class PollingThread: Sendable {
+    private struct Requests {
+        var isTold = false
+        var isStopped = false
+    }
+
+    private let requests = Mutex(Requests())
+    private let wake = DispatchSemaphore(value: 0)
+
+    /// - Parameters:
+    ///   - name: See ``StageThread``.
+    ///   - pace: Seconds between two polls.
+    ///   - seen: State before the first poll.
+    ///   - look: Called for each poll with the state, which it may change; only the thread uses it. `isTold` is `true`
+    ///     after ``tell()``: the caller must act even if nothing seems to have changed.
+    package init<Seen: Sendable>(
+        _ name: String, every pace: Double = 1, _ seen: Seen,
+        _ look: @escaping @Sendable (_ seen: inout Seen, _ isTold: Bool) -> Void
+    ) {
+        _ = StageThread(name) { [self] in
+            var seen = seen
+            while let isTold = self.next(pace) { look(&seen, isTold) }
+        }
+    }
+
+    /// Requests a poll immediately.
+    package func tell() {
+        self.requests.withLock { $0.isTold = true }
+        self.wake.signal()
+    }
+
+    /// Stops polling: no poll begins after this; one in progress may continue.
+    package func stop() {
+        self.requests.withLock { $0.isStopped = true }
+        self.wake.signal()
+    }
+
+    /// Waits for the next poll; `nil` after ``stop()``.
+    private func next(_ pace: Double) -> Bool? {
+        let isStopped = self.requests.withLock(\.isStopped)
+        if !isStopped { _ = self.wake.wait(timeout: .now() + pace) }
+        return self.requests.withLock { requests in
+            defer { requests.isTold = false }
+            return requests.isStopped ? nil : requests.isTold
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import CapacityPlan
+import Testing
+
+@Suite("A fleet, by simulation")
+struct FleetTests {
+    private static let room = Fleet.Size(millicores: 2_000, memory: 1 << 30, network: 10_000_000)
+    private static let machine = Fleet.Size(millicores: 16_000, memory: 64 << 30, network: 10_000_000_000)
+
+    private static func fleet(
+        _ machine: Fleet.Size = Self.machine, rooms: [Fleet.Size] = [Self.room], perHour: Int = 120, minutes: Int = 60
+    ) -> Fleet { Fleet(machine: machine, rooms: rooms, roomsPerHour: perHour, minutes: minutes) }
+
+    /// The chance that all of `servers` are busy with an offered load (Erlang's loss formula), which waiting makes no smaller.
+    private static func loss(_ servers: Int, load: Double) -> Double {
+        (1...servers).reduce(1.0) { loss, n in load * loss / (Double(n) + load * loss) }
+    }
+
+    @Test("as many as Erlang's formulas say for rooms that wait, and the spare ones")
+    func erlang() throws {
+        let outcome = try #require(Self.fleet().plan(count: 40_000))
+        // 120 rooms at once on average, eight a machine; of a thousand one waits (Erlang's C formula).
+        let load = 120.0
+        func waits(_ machines: Int) -> Double {
+            let servers = machines * 8
+            let loss = Self.loss(servers, load: load)
+            return loss / (1 - load / Double(servers) * (1 - loss))
+        }
+        let fewest = try #require((16...40).first { waits($0) <= 0.001 })
+        #expect(abs(outcome.machines - 1 - fewest) <= 1, "\(outcome.machines), and \(fewest) by the formula")
+        #expect(outcome.spare == 1 && outcome.rooms == 40_000)
+        #expect(outcome.waited <= 40)
+        #expect((120...200).contains(outcome.mostAtOnce))
+    }
+
+    @Test("what is scarce decides: cores, memory or the network")
+    func scarce() throws {
+        let cores = try #require(Self.fleet().plan(count: 5_000))
+        var little = Self.machine
+        little.memory = 4 << 30
+        let memory = try #require(Self.fleet(little).plan(count: 5_000))
+        little = Self.machine
+        little.network = 20_000_000
+        let network = try #require(Self.fleet(little).plan(count: 5_000))
+        #expect(cores.machines < memory.machines && memory.machines < network.machines)
+    }
+
+    @Test("more rooms, longer ones, more spare machines and less waiting need more, never fewer")
+    func monotonous() throws {
+        let base = try #require(Self.fleet().plan(count: 5_000)).machines
+        #expect(try #require(Self.fleet(perHour: 240).plan(count: 5_000)).machines > base)
+        #expect(try #require(Self.fleet(minutes: 120).plan(count: 5_000)).machines > base)
+        var fleet = Self.fleet()
+        fleet.spare = 3
+        #expect(fleet.plan(count: 5_000)?.machines == base + 2)
+        fleet.waitingPerMille = 200
+        #expect(try #require(fleet.plan(count: 5_000)).machines < base + 2)
+    }
+
+    @Test("a fleet between the last doubling and the limit is found, and one that is beyond is none")
+    func nearTheLimit() throws {
+        // One room a machine: as many machines as rooms, and some more.
+        let fleet = Self.fleet(rooms: [Fleet.Size(millicores: 16_000, memory: 1, network: 1)], perHour: 90)
+        let outcome = try #require(fleet.plan(count: 500))
+        let fewest = outcome.machines - outcome.spare
+        #expect((91...127).contains(fewest), "\(fewest)")
+        #expect(fleet.plan(count: 500, limit: fewest) == outcome)
+        #expect(fleet.plan(count: 500, limit: fewest - 1) == nil)
+    }
+
+    @Test("a fleet of more rooms than the simulation fills is refused")
+    func tooMany() {
+        #expect(Self.fleet(perHour: Fleet.mostAtOnce).atOnce == Fleet.mostAtOnce)
+        #expect(Self.fleet(perHour: Fleet.mostAtOnce + 1).plan(count: 500) == nil)
+        #expect(Self.fleet(perHour: 1, minutes: 1).atOnce == 1)
+    }
+
+    @Test("a room that fits no machine has no fleet, and the same question has the same answer")
+    func limits() {
+        let large = Fleet.Size(millicores: 17_000, memory: 1, network: 1)
+        #expect(Self.fleet(rooms: [Self.room, large]).plan() == nil)
+        #expect(Self.fleet(rooms: []).plan() == nil)
+        #expect(Self.fleet().plan(count: 2_000) == Self.fleet().plan(count: 2_000))
+    }
+}

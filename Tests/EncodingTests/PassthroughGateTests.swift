@@ -1,0 +1,463 @@
+import Encoding
+import MediaKernels
+import MediaTypes
+import Testing
+
+/// A publisher and a program for ``PassthroughGate``: 30 ticks a second, segments of 64, GOPs of 32, parts of 16.
+struct PassthroughRoom {
+    static let solo = SourceID(uid: "1001")
+    /// avcC with an SPS of 320x180, main profile, level 1.2, as libx264 writes it.
+    static let parameters = CodecParameters(codec: .h264, configuration: Self.record(profile: 77, level: 12))
+
+    static func record(profile: UInt8, level: UInt8, hasFields: Bool = false) -> [UInt8] {
+        // Behind the level: 4:2:0 of 8 bits where the profile says so, order count type 2, one reference, 20×12
+        // macroblocks, cropped by 12 lines, no VUI. With fields: 20×6 in each.
+        let data: [UInt8] =
+            profile == 100
+            ? [0xAC, 0xB4, 0x0A, 0x0C, 0xFC, 0xE8]
+            : hasFields ? [0xDA, 0x05, 0x0C, 0x7C, 0x88] : [0xDA, 0x05, 0x06, 0x7E, 0x74]
+        let sps: [UInt8] = [0x67, profile, 0, level] + data
+        return [1, profile, 0, level, 0xFF, 0xE1, 0, UInt8(sps.count)] + sps + [1, 0, 4, 0x68, 0xCE, 0x3C, 0x80]
+    }
+
+    var gate: PassthroughGate
+    var tick: Int64 = 0
+    var solo: SourceID? = Self.solo
+    var isFresh = true
+    /// Packets that went out, by their ticks when shown; a new list after each change.
+    var runs: [[Int64]] = []
+    var cuts: [Int64] = []
+    var keys: [Int64] = []
+    var changes: [(tick: Int64, change: PassthroughGate.Change)] = []
+    private var gop: Int64?
+    /// What comes so many ticks before its own.
+    private var queue: [(due: Int64, item: ProgramPacket)] = []
+    private static let lead: Int64 = 6
+
+    init(bitrate: Int64 = 1_000_000, profile: UInt8 = 100) {
+        self.gate = PassthroughGate(
+            targets: [
+                PassthroughTarget(
+                    track: 0, width: 320, height: 180, profile: profile, level: 31, bitrate: bitrate,
+                    maxBitrate: bitrate, bufferSize: bitrate)
+            ], fps: 30, gopFrames: 32, segmentFrames: 64, partFrames: 16)
+        self.gate.begin(at: 0)
+    }
+
+    static func packet(key: Bool, bytes: Int) -> CodedPacket {
+        let length = max(2, bytes - 4)
+        let head = [
+            UInt8(length >> 24 & 255), UInt8(length >> 16 & 255), UInt8(length >> 8 & 255), UInt8(length & 255),
+        ]
+        let unit = [key ? 0x65 : 0x41] + [UInt8](repeating: 7, count: length - 1)
+        return CodedPacket(
+            kind: .video, memory: PacketMemory(head + unit), pts: 0, dts: 0, timescale: 1_000, isKey: key)
+    }
+
+    mutating func configure(_ parameters: CodecParameters = Self.parameters) {
+        self.send(.configuration(parameters), due: self.queue.last?.due ?? self.tick)
+    }
+
+    mutating func send(_ item: ProgramPacket, due: Int64? = nil) {
+        self.queue.append((due ?? self.queue.last?.due ?? self.tick, item))
+    }
+
+    /// A picture at a time in milliseconds, rounded as FLV does.
+    mutating func picture(ms: Int64, key: Bool = false, bytes: Int = 1_000) {
+        self.send(.picture(Self.packet(key: key, bytes: bytes), pts: ms * 1_000_000), due: ms * 30 / 1_000)
+    }
+
+    /// GOPs of so many pictures in decoding order: `order` of each run of pictures behind another, such as 2, 0, 1.
+    mutating func publish(
+        _ frames: Range<Int64>, gop: Int64 = 60, offsetMs: Int64 = 0, order: [Int64] = [0], bytes: Int = 1_000,
+        fps: Int64 = 30
+    ) {
+        var frame = frames.lowerBound
+        while frame < frames.upperBound {
+            let ahead = frame % gop
+            if ahead == 0 {
+                self.picture(ms: offsetMs + (frame * 1_000 + fps / 2) / fps, key: true, bytes: bytes)
+                frame += 1
+                continue
+            }
+            let left = min(Int64(order.count), gop - ahead)
+            for place in order.filter({ $0 < left }) {
+                self.picture(ms: offsetMs + ((frame + place) * 1_000 + fps / 2) / fps, bytes: bytes)
+            }
+            frame += left
+        }
+    }
+
+    /// Goes to a tick.
+    mutating func run(to end: Int64, isResized: Int64? = nil) {
+        while self.tick < end {
+            while let first = self.queue.first, first.due <= self.tick + Self.lead {
+                self.gate.receive(Self.solo, self.queue.removeFirst().item)
+            }
+            let step = self.gate.step(
+                self.tick,
+                PassthroughGate.Facts(solo: self.solo, isResized: self.tick == isResized, isFresh: self.isFresh))
+            if step.isCut { self.cuts.append(self.tick) }
+            if step.step.gop != self.gop { self.keys.append(self.tick) }
+            self.gop = step.step.gop
+            if let change = step.change {
+                self.changes.append((self.tick, change))
+                if case .began = change { self.runs.append([]) }
+            }
+            for packet in step.step.pass?.packets ?? [] {
+                #expect(packet.timescale == 30_000 && packet.dts >= 0)
+                self.runs[self.runs.count - 1].append(packet.pts / 1_000)
+            }
+            self.tick += 1
+        }
+    }
+
+    var causes: [PassthroughCause] {
+        self.changes.compactMap { if case .ended(_, _, let cause) = $0.change { cause } else { nil } }
+    }
+    var begins: [Int64] { self.changes.compactMap { if case .began = $0.change { $0.tick } else { nil } } }
+    var ends: [Int64] { self.changes.compactMap { if case .ended = $0.change { $0.tick } else { nil } } }
+}
+
+@Suite("Passthrough: when a rendition is a publisher's own packets")
+struct PassthroughGateTests {
+    typealias Room = PassthroughRoom
+
+    @Test("nothing passes before the opening segments are over; a canvas of another size ends them")
+    func opening() throws {
+        let opening = try #require(StartupSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1]))
+        var room = Room()
+        room.gate.begin(at: 0, opening: opening)
+        room.configure()
+        room.publish(0..<400, gop: 20)
+        room.run(to: 130)
+        #expect(room.begins == [80] && Array(room.keys.prefix(5)) == [0, 16, 32, 48, 64])
+        var resized = Room()
+        resized.gate.begin(at: 0, opening: opening)
+        resized.solo = nil
+        resized.run(to: 160, isResized: 20)
+        #expect(resized.cuts == [20] && resized.keys == [0, 16, 20, 52, 84, 116, 148])
+    }
+
+    @Test(
+        "in after one whole GOP, at an IDR picture; segments begin with IDR pictures of the publisher",
+        arguments: [30, 60])
+    func joins(gop: Int64) {
+        var room = Room()
+        room.configure()
+        room.publish(0..<400, gop: gop)
+        room.run(to: 380)
+        #expect(room.begins == [gop] && room.ends.isEmpty)
+        #expect(room.runs == [Array(gop..<380)])
+        #expect(room.cuts == Array(stride(from: gop, to: 380, by: 60)).map { $0 })
+        let keys = Set(room.keys)
+        #expect(stride(from: gop, to: 380, by: Int(gop)).allSatisfy { keys.contains($0) })
+        #expect(zip(room.cuts, room.cuts.dropFirst()).allSatisfy { $1 - $0 <= 64 })
+    }
+
+    @Test(
+        "times in whole milliseconds and a publisher that began anywhere: one picture a tick",
+        arguments: [0, 5, 11, 400])
+    func milliseconds(offset: Int64) {
+        var room = Room()
+        room.configure()
+        room.publish(0..<400, offsetMs: offset)
+        room.run(to: 380)
+        let shift = (offset * 30 + 500) / 1_000
+        #expect(room.begins == [60 + shift] && room.ends.isEmpty)
+        #expect(room.runs == [Array((60 + shift)..<380)])
+    }
+
+    @Test(
+        "B pictures: only whole runs go out, in decoding order, and each picture once",
+        arguments: [[2, 0, 1], [3, 1, 0, 2]])
+    func reordered(order: [Int64]) {
+        var room = Room()
+        room.configure()
+        room.publish(0..<400, order: order)
+        room.run(to: 200)
+        // The change comes in the middle of a run: it waits for its end.
+        room.solo = nil
+        room.run(to: 206)
+        let end = room.ends.first ?? 0
+        #expect(room.causes == [.scene] && end >= 200 && end < 204)
+        #expect(room.runs.first?.sorted() == Array(60..<end))
+        #expect(room.runs.first != room.runs.first?.sorted())
+        #expect(room.cuts.last == end && room.keys.last == end)
+    }
+
+    @Test("a source that is removed is forgotten when its last packet is out, and comes back as one that is new")
+    func removed() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<400)
+        room.run(to: 200)
+        #expect(room.begins == [60])
+        let isForgotten = room.gate.forget(Room.solo)
+        #expect(!isForgotten, "its packets pass")
+        room.solo = nil
+        room.run(to: 210)
+        let isGone = room.gate.forget(Room.solo)
+        #expect(room.causes == [.scene] && isGone)
+        room.solo = Room.solo
+        #expect(room.gate.reason(0) == .scene, "nobody is on air yet")
+        room.run(to: 212)
+        #expect(room.gate.reason(0) != nil, "what it sends is that of a stranger: it has shown no parameters")
+        room.run(to: 390)
+        #expect(room.begins == [60])
+    }
+
+    @Test("a PK: out at once with a cut, encoded on the grid from there, back at the publisher's next IDR picture")
+    func restored() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<600)
+        room.run(to: 150)
+        room.solo = nil
+        room.run(to: 310)
+        room.solo = Room.solo
+        room.run(to: 500)
+        #expect(room.ends == [150] && room.causes == [.scene])
+        #expect(room.begins == [60, 360])
+        #expect(room.runs == [Array(60..<150), Array(360..<500)])
+        #expect(Array(room.keys.filter { (150..<360).contains($0) }) == [150, 182, 214, 246, 278, 310, 342])
+        #expect(room.cuts.filter { (150...420).contains($0) } == [150, 360, 420])
+    }
+
+    @Test(
+        "no other codec, size, profile or level than the rendition declares, and no fields",
+        arguments: ["codec", "size", "format", "profile", "level"])
+    func refused(why: String) {
+        var room = Room(profile: why == "profile" ? 66 : 100)
+        switch why {
+        case "codec": room.configure(CodecParameters(codec: .hevc, configuration: []))
+        case "level": room.configure(CodecParameters(codec: .h264, configuration: Room.record(profile: 77, level: 40)))
+        case "size":
+            room.configure(
+                CodecParameters(
+                    codec: .h264, configuration: Room.parameters.configuration,
+                    orientation: VideoOrientation(quarterTurns: 1)))
+        case "format":
+            let record = Room.record(profile: 77, level: 12, hasFields: true)
+            #expect(SequenceParameterSet(record: record)?.height == 180)
+            room.configure(CodecParameters(codec: .h264, configuration: record))
+        default: room.configure()
+        }
+        room.publish(0..<200)
+        room.run(to: 200)
+        #expect(room.changes.isEmpty && room.gate.reason(0)?.rawValue == why)
+    }
+
+    @Test("not with another rate of pictures", arguments: [25, 24, 60, 15])
+    func otherRate(fps: Int64) {
+        var room = Room()
+        room.configure()
+        room.publish(0..<fps * 10, gop: fps, fps: fps)
+        room.run(to: 250)
+        #expect(room.changes.isEmpty && room.gate.reason(0) == .frameRate)
+    }
+
+    @Test("not with IDR pictures further apart than a segment, nor with recovery points in their place")
+    func openGOP() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<400, gop: 80)
+        room.run(to: 390)
+        #expect(room.changes.isEmpty && room.gate.reason(0) == .keyInterval)
+        var other = Room()
+        other.configure()
+        for frame in Int64(0)..<200 {
+            var packet = Room.packet(key: frame == 0, bytes: 500)
+            packet.isKey = frame % 30 == 0
+            other.send(.picture(packet, pts: frame * 1_000_000_000 / 30), due: frame)
+        }
+        other.run(to: 190)
+        #expect(other.changes.isEmpty)
+    }
+
+    @Test("not above the declared rate; out when it rises above it, back when it has kept to it")
+    func rates() {
+        // 4,000 bytes 30 times a second are 960,000 bit/s.
+        var room = Room(bitrate: 970_000)
+        room.configure()
+        room.publish(0..<180, bytes: 4_000)
+        room.publish(180..<360, bytes: 6_000)
+        room.publish(360..<1_200, bytes: 3_000)
+        room.run(to: 1_190)
+        #expect(room.causes == [.bitrate])
+        #expect(room.begins.count == 2 && room.begins.first == 60)
+        #expect((180..<360).contains(room.ends.first ?? 0))
+        var loud = Room(bitrate: 900_000)
+        loud.configure()
+        loud.publish(0..<400, bytes: 4_000)
+        loud.run(to: 390)
+        #expect(loud.changes.isEmpty && loud.gate.reason(0) == .bitrate)
+    }
+
+    @Test("key pictures that become rarer: out before the segment grows, at an IDR picture of the encoder")
+    func longerGOP() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<181)
+        for frame in Int64(181)..<400 { room.picture(ms: (frame * 1_000 + 15) / 30) }
+        room.run(to: 390)
+        let end = room.ends.first ?? 0
+        #expect(room.causes == [.keyInterval] && (230...244).contains(end))
+        #expect(room.runs == [Array(60..<end)])
+        #expect(room.keys.contains(end))
+    }
+
+    @Test("the publisher is cut off: shown to its last picture, then encoded; back with a new one")
+    func killed() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<150)
+        room.send(.end)
+        room.run(to: 300)
+        #expect(room.causes == [.lost] && room.ends == [152])
+        #expect(room.runs == [Array(60..<150)])
+        room.configure()
+        room.publish(0..<300, offsetMs: 10_017)
+        room.run(to: 500)
+        #expect(room.begins == [60, 361])
+        #expect(room.runs.last == Array(361..<500))
+    }
+
+    @Test("a publisher that falls silent is held for a fifth of a second and then encoded")
+    func silent() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<150)
+        room.run(to: 300)
+        #expect(room.causes == [.gap] && room.ends == [156])
+        #expect(room.runs == [Array(60..<150)])
+    }
+
+    @Test("a picture that is missing, and times that jump, end it", arguments: [100, 2_000, -500])
+    func jumps(ms: Int64) {
+        var room = Room()
+        room.configure()
+        room.publish(0..<150)
+        for frame in Int64(150)..<700 { room.picture(ms: ms + (frame * 1_000 + 15) / 30, key: frame % 60 == 0) }
+        room.run(to: 620)
+        #expect(room.causes.count == 1 && [.gap, .timestamps].contains(room.causes.first))
+        let end = room.ends.first ?? 0
+        #expect(end >= 150 && end <= 160)
+        #expect(room.runs.first == Array(60..<150))
+        // Back after two GOPs that keep the rules.
+        #expect(room.begins.count == 2 && (room.begins.last ?? 0) > 240)
+    }
+
+    @Test("another coding of the publisher's is never under the first one's initialization segment")
+    func otherCoding() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<180)
+        room.configure(CodecParameters(codec: .h264, configuration: Room.record(profile: 100, level: 12)))
+        room.publish(180..<600)
+        room.run(to: 590)
+        #expect(room.causes == [.settling] && room.ends == [180])
+        #expect(room.begins == [60, 300])
+        #expect(room.runs.first?.last == 179)
+    }
+
+    @Test("a publisher whose clock is slow by 500 ppm: a tick is held now and then, nothing ends")
+    func slowClock() {
+        var room = Room()
+        room.configure()
+        for frame in Int64(0)..<9_000 {
+            room.picture(ms: frame * 1_000_500 / 30_000, key: frame % 60 == 0)
+            room.run(to: max(0, frame - 3))
+        }
+        #expect(room.ends.isEmpty)
+        let shown = room.runs.first ?? []
+        #expect(zip(shown, shown.dropFirst()).allSatisfy { $1 - $0 == 1 || $1 - $0 == 2 })
+        #expect(zip(shown, shown.dropFirst()).contains { $1 - $0 == 2 })
+        // A slot that ends with the held tick is as long as it may be.
+        #expect(zip(room.cuts, room.cuts.dropFirst()).allSatisfy { $1 - $0 <= 64 })
+    }
+
+    @Test("a clock that is fast: it goes out for two GOPs rather than show two pictures at a tick")
+    func fastClock() {
+        var room = Room()
+        room.configure()
+        for frame in Int64(0)..<6_000 {
+            room.picture(ms: frame * 999_500 / 30_000, key: frame % 60 == 0)
+            room.run(to: max(0, frame - 12))
+        }
+        #expect(!room.ends.isEmpty && room.causes.allSatisfy { $0 == .timestamps })
+        for run in room.runs { #expect(zip(run, run.dropFirst()).allSatisfy { $1 == $0 + 1 }) }
+    }
+
+    @Test("an IDR picture that comes after its tick ends it: nobody else has one there")
+    func late() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<120)
+        room.run(to: 122)
+        room.publish(120..<400)
+        room.run(to: 390)
+        #expect(room.causes == [.late] && room.ends == [122])
+        #expect(room.begins.count == 2)
+    }
+
+    @Test("encoding waits for the decoder where nothing was decoded, a fifth of a second at most")
+    func waitsForDecoder() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<400)
+        room.run(to: 150)
+        room.solo = nil
+        room.isFresh = false
+        room.run(to: 153)
+        #expect(room.ends.isEmpty && !room.gate.isSteady)
+        room.isFresh = true
+        room.run(to: 160)
+        #expect(room.ends == [153])
+        #expect(room.runs == [Array(60..<153)])
+        var stuck = Room()
+        stuck.configure()
+        stuck.publish(0..<400)
+        stuck.run(to: 150)
+        stuck.solo = nil
+        stuck.isFresh = false
+        stuck.run(to: 200)
+        #expect(stuck.ends == [156])
+    }
+
+    @Test("a canvas of another size ends it with that very tick")
+    func resized() {
+        var room = Room()
+        room.configure()
+        room.publish(0..<400)
+        room.run(to: 175, isResized: 170)
+        #expect(room.ends == [170] && room.cuts.last == 170)
+    }
+
+    @Test("which configuration may pass is known before anything does: the one on air first, and none that never fits")
+    func foreseen() {
+        var gate = Room().gate
+        #expect(gate.foreseen(0) == nil)
+        let misfit = CodecParameters(codec: .h264, configuration: Room.record(profile: 77, level: 40))
+        gate.receive(SourceID(uid: "a"), .configuration(misfit))
+        #expect(gate.foreseen(0) == nil, "its level is above the rendition's")
+        gate.receive(SourceID(uid: "b"), .configuration(Room.parameters))
+        #expect(gate.foreseen(0) == Room.parameters && gate.foreseen(1) == nil)
+        let solo = CodecParameters(codec: .h264, configuration: Room.record(profile: 100, level: 12))
+        gate.receive(SourceID(uid: "c"), .configuration(solo))
+        #expect(gate.foreseen(0) == Room.parameters, "by name while nobody is on air alone")
+        _ = gate.step(0, PassthroughGate.Facts(solo: SourceID(uid: "c")))
+        #expect(gate.foreseen(0) == solo)
+        gate.receive(SourceID(uid: "c"), .end)
+        #expect(gate.foreseen(0) == Room.parameters)
+    }
+
+    @Test("without any source: the grid, untouched")
+    func nobody() {
+        var room = Room()
+        room.solo = nil
+        room.run(to: 200)
+        #expect(room.cuts.isEmpty && room.changes.isEmpty && room.keys == [0, 32, 64, 96, 128, 160, 192])
+        #expect(room.gate.reason(0) == .scene && room.gate.reason(1) == .off)
+    }
+}

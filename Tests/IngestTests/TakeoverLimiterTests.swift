@@ -1,0 +1,58 @@
+import Ingest
+import Testing
+
+@Suite("Takeovers: two encoders that fight for a key, and one that comes back")
+struct FlapGuardTests {
+    /// A takeover at `at` from a publisher that was let in at `since` and sent its last packet at `lastPacket`; milliseconds.
+    struct Attempt: Sendable {
+        var at: Int64
+        var since: Int64
+        var lastPacket: Int64
+        var isAllowed: Bool
+
+        init(_ at: Int64, since: Int64, last: Int64, _ isAllowed: Bool) {
+            self.at = at
+            self.since = since
+            self.lastPacket = last
+            self.isAllowed = isAllowed
+        }
+    }
+
+    static let cases: [(name: String, attempts: [Attempt])] = [
+        (
+            "two that send: the third takeover in ten seconds is refused, and after these one more is allowed",
+            [
+                Attempt(1000, since: 0, last: 980, true), Attempt(2000, since: 1000, last: 1980, true),
+                Attempt(3000, since: 2000, last: 2980, false), Attempt(10_999, since: 2000, last: 10_980, false),
+                Attempt(11_000, since: 2000, last: 10_980, true), Attempt(11_500, since: 11_000, last: 11_480, false),
+            ]
+        ),
+        (
+            "connections that send nothing: what came from the one before does not count",
+            (1...9).map { Attempt($0 * 100, since: $0 * 100 - 100, last: $0 == 1 ? 0 : -1, true) }
+        ),
+        (
+            "connections that went silent a second ago",
+            (1...9).map { Attempt($0 * 1100, since: $0 * 1100 - 1100, last: $0 * 1100 - 1000, true) }
+        ),
+        (
+            "silent takeovers leave the count as it is",
+            [
+                Attempt(1000, since: 0, last: 999, true), Attempt(2000, since: 1000, last: 999, true),
+                Attempt(3000, since: 2000, last: 2999, true), Attempt(4000, since: 3000, last: 3999, false),
+                Attempt(5000, since: 3000, last: 3999, true), Attempt(6000, since: 5000, last: 5999, false),
+            ]
+        ),
+    ]
+
+    @Test("a takeover counts if the older publisher sends", arguments: FlapGuardTests.cases)
+    func takeovers(name: String, attempts: [Attempt]) {
+        var guardian = TakeoverLimiter()
+        for attempt in attempts {
+            let isAllowed = guardian.allowsTakeover(
+                since: attempt.since * 1_000_000, lastPacket: attempt.lastPacket * 1_000_000,
+                now: attempt.at * 1_000_000)
+            #expect(isAllowed == attempt.isAllowed, "\(name): at \(attempt.at) ms")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Origin
+import Testing
+
+@Suite("Forms of a playlist that are made once for all who ask")
+struct SharedFormsTests {
+    /// Who asks for a form and how it is made.
+    private struct Asker {
+        var forms = SharedVariants<String, String>(most: 3, mostBytes: 10)
+        /// Those that were made while the lock would have been held.
+        var made: [String] = []
+
+        mutating func ask(_ key: String, bytes: Int = 1, isForAll: Bool = false) -> String? {
+            var isMade = false
+            let form = self.forms.form(key, isForAll: isForAll) {
+                isMade = true
+                return (form: key.uppercased(), bytes: bytes)
+            }
+            if isMade { self.made.append(key) }
+            return form
+        }
+    }
+
+    @Test("each is made once; those beyond as many as may be shared are not made in here, but those for all are")
+    func most() {
+        var asker = Asker()
+        for key in ["a", "b", "c", "a"] { #expect(asker.ask(key) == key.uppercased()) }
+        #expect(asker.ask("d") == nil)
+        #expect(asker.ask("a") == "A")
+        for _ in 0..<2 { #expect(asker.ask("all", isForAll: true) == "ALL") }
+        #expect(asker.made == ["a", "b", "c", "all"])
+    }
+
+    @Test("one that has no room is made once in here, and then none but those for all")
+    func mostBytes() {
+        var asker = Asker()
+        #expect(asker.ask("a", bytes: 6) == "A")
+        #expect(asker.ask("b", bytes: 5) == "B")
+        for key in ["b", "c"] { #expect(asker.ask(key) == nil) }
+        #expect(asker.ask("all", bytes: 99, isForAll: true) == "ALL")
+        #expect(asker.ask("a") == "A")
+        #expect(asker.made == ["a", "b", "all"])
+    }
+
+    @Test("what cannot be made takes no place")
+    func none() {
+        var forms = SharedVariants<Int, Int>(most: 1, mostBytes: 1)
+        let none = forms.form(1, isForAll: false) { nil }
+        let first = forms.form(2, isForAll: false) { (form: 2, bytes: 1) }
+        #expect(none == nil && first == 2)
+    }
+}

@@ -1,0 +1,114 @@
+import PipelineSpec
+import Testing
+
+@Suite("The scenes of a running room: which version counts")
+struct SceneShelfTests {
+    private static func scene(_ revision: Int, uids: [String] = ["a"], id: String = "pk") -> Scene {
+        var scene = Scene(id, .layout(.grid, uids: uids))
+        scene.revision = revision
+        return scene
+    }
+
+    private static func shelf(_ revision: Int) -> SceneStore {
+        SceneStore([Self.scene(revision), Scene("solo", .panes([]))])
+    }
+
+    @Test("a newer revision replaces, the same with the same content changes nothing")
+    func newer() throws {
+        let shelf = Self.shelf(3)
+        #expect(try shelf.judge(Self.scene(4, uids: ["b"]), hasRevision: true).change == .replaced)
+        #expect(try shelf.judge(Self.scene(4), hasRevision: true).change == .replaced)
+        let same = try shelf.judge(Self.scene(3), hasRevision: true)
+        #expect(same.change == .unchanged && same.scene == shelf["pk"])
+    }
+
+    @Test("an older revision, or the same with another content, is superseded")
+    func older() {
+        let shelf = Self.shelf(3)
+        #expect(throws: SceneStore.Refusal.superseded(by: 3)) { try shelf.judge(Self.scene(2), hasRevision: true) }
+        #expect(throws: SceneStore.Refusal.superseded(by: 3)) {
+            try shelf.judge(Self.scene(3, uids: ["b"]), hasRevision: true)
+        }
+    }
+
+    @Test("without a revision it is the next one, unless nothing changes")
+    func unnumbered() throws {
+        let shelf = Self.shelf(3)
+        let changed = try shelf.judge(Self.scene(0, uids: ["b"]), hasRevision: false)
+        #expect(changed.change == .replaced && changed.scene.revision == 4)
+        let same = try shelf.judge(Self.scene(0), hasRevision: false)
+        #expect(same.change == .unchanged && same.scene.revision == 3)
+    }
+
+    @Test("a scene that was taken away does not come back by a request that was overtaken")
+    func removed() throws {
+        var shelf = Self.shelf(3)
+        #expect(shelf.remove("pk") == Self.scene(3))
+        #expect(shelf.remove("pk") == nil && shelf["pk"] == nil)
+        #expect(throws: SceneStore.Refusal.superseded(by: 3)) { try shelf.judge(Self.scene(3), hasRevision: true) }
+        let next = try shelf.judge(Self.scene(0), hasRevision: false)
+        #expect(next.change == .added && next.scene.revision == 4)
+        shelf.put(next.scene)
+        #expect(shelf.scenes.map(\.sceneID) == ["solo", "pk"])
+    }
+
+    @Test("what the room's document brings is newer than what commands have made, and than what was taken away")
+    func fromTheDocument() throws {
+        var shelf = Self.shelf(7)
+        shelf.putNext(Self.scene(0, uids: ["b"]))
+        #expect(shelf["pk"] == Self.scene(8, uids: ["b"]))
+        #expect(throws: SceneStore.Refusal.superseded(by: 8)) { try shelf.judge(Self.scene(7), hasRevision: true) }
+        shelf.remove("pk")
+        shelf.putNext(Self.scene(2))
+        #expect(shelf["pk"]?.revision == 9)
+        shelf.putNext(Self.scene(20))
+        shelf.putNext(Self.scene(3, id: "new"))
+        #expect(shelf["pk"]?.revision == 20 && shelf["new"]?.revision == 3)
+    }
+
+    @Test("a replaced scene keeps its place; the shelf has an end")
+    func places() throws {
+        var shelf = Self.shelf(1)
+        shelf.put(Self.scene(2, uids: ["b"]))
+        #expect(shelf.scenes.map(\.sceneID) == ["pk", "solo"] && shelf["pk"]?.revision == 2)
+        for index in shelf.scenes.count..<SceneStore.limit { shelf.put(Self.scene(0, id: "s\(index)")) }
+        #expect(throws: SceneStore.Refusal.full) { try shelf.judge(Self.scene(0, id: "more"), hasRevision: true) }
+        #expect(try shelf.judge(Self.scene(3), hasRevision: true).change == .replaced)
+    }
+}
+
+@Suite("The body that asks for the program")
+struct ProgramRequestTests {
+    private static func parse(_ text: String) -> Result<ProgramRequest, SpecReport.Refusal> {
+        ProgramRequest.parse(Array(text.utf8))
+    }
+
+    @Test("a scene by either word, a date, a transition")
+    func reads() throws {
+        #expect(try Self.parse(#"{"scene":"pk"}"#).get() == Self.parse(#"{"sceneId":"pk"}"#).get())
+        let request = try Self.parse(
+            #"{"sceneId":"pk","at":"2026-01-31T20:00:00Z","transition":{"type":"slide","direction":"up"}}"#
+        ).get()
+        #expect(request.sceneID == "pk" && request.at == "2026-01-31T20:00:00Z")
+        #expect(request.transition?.kind == .slide && request.transition?.direction == .up)
+        #expect(try Self.parse(#"{"sceneId":"pk"}"#).get().transition == nil)
+    }
+
+    @Test(
+        "what cannot be read has its path",
+        arguments: [
+            ("", "", "the text is empty"), ("{}", "sceneId", "is missing"),
+            (#"{"scen":"pk"}"#, "scen", #"unknown key "scen""#),
+            (#"{"scene":7}"#, "scene", "is an integer, not a string"),
+            (#"{"scene":"a","sceneId":"b"}"#, "scene", "cannot be combined with sceneId"),
+            (#"{"scene":"a","at":5}"#, "at", "is an integer, not a string"),
+            (#"{"scene":"a","transition":{"type":"wipe"}}"#, "transition.type", #""wipe" is not allowed here"#),
+            ("scene=pk", "", "expected a JSON value, found s"),
+        ])
+    func mistakes(text: String, path: String, what: String) {
+        guard case .failure(let refusal) = Self.parse(text) else { Issue.record("was read"); return }
+        #expect(refusal.mistakes.first?.path == path)
+        #expect(refusal.mistakes.first?.what == what)
+        #expect(refusal.mistakes.allSatisfy { !$0.fix.isEmpty })
+    }
+}

@@ -1,0 +1,36 @@
+import Program
+import Testing
+
+@Suite("How long pictures take to decode")
+struct DecodeTimesTests {
+    @Test("nothing is known before the first")
+    func empty() { #expect(DecodeTimeHistogram().microseconds(permille: 500) == nil) }
+
+    @Test("one time is told exactly or up to a quarter higher, from a microsecond to sixteen seconds")
+    func one() throws {
+        var times =
+            (1...4_000).map { Int64($0) } + (0..<24).flatMap { octave in (-1...1).map { (Int64(1) << octave) + $0 } }
+        times += stride(from: Int64(5_000), to: 16_000_000, by: 77_777)
+        for microseconds in times where microseconds > 0 && microseconds < 1 << 24 {
+            var histogram = DecodeTimeHistogram()
+            histogram.note(microseconds * 1_000)
+            let told = Int64(try #require(histogram.microseconds(permille: 500)))
+            #expect(told >= microseconds && told <= microseconds + microseconds / 4, "\(microseconds): \(told)")
+        }
+    }
+
+    @Test("the median and the slow ones are told apart; nonsense is counted at the ends")
+    func percentiles() throws {
+        var histogram = DecodeTimeHistogram()
+        for _ in 0..<90 { histogram.note(2_000_000) }
+        for _ in 0..<10 { histogram.note(40_000_000) }
+        #expect((2_000...2_500).contains(try #require(histogram.microseconds(permille: 500))))
+        #expect((2_000...2_500).contains(try #require(histogram.microseconds(permille: 900))))
+        #expect((40_000...50_000).contains(try #require(histogram.microseconds(permille: 950))))
+        #expect(histogram.count == 100)
+        histogram.note(-5)
+        histogram.note(.max)
+        #expect(histogram.microseconds(permille: 1) == 1)
+        #expect((1 << 23...1 << 24).contains(try #require(histogram.microseconds(permille: 1000))))
+    }
+}

@@ -1,0 +1,117 @@
+import Dispatch
+import LibAV
+import MediaKernels
+import MediaTypes
+import Program
+import RTMP
+import Threading
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Formats that change without end: a decoder is opened a few times at once, and then once a second")
+struct OpeningBudgetTests {
+    /// A machine whose time is what the test says.
+    private final class HandClock: MonotonicClock {
+        private let time = Atomic<Int64>(3_600_000_000_000)
+        func now() -> Int64 { self.time.load(ordering: .relaxed) }
+        func advance(by step: Int64) { self.time.add(step, ordering: .relaxed) }
+    }
+
+    /// A live publisher's decode stage, and the time it has.
+    private struct Live {
+        let clock = HandClock()
+        let log = StageLog()
+        let stage: DecodeStage
+
+        init() {
+            let program = ProgramClock(machine: self.clock)
+            program.start(at: 0, program: 0)
+            let log = self.log
+            self.stage = DecodeStage(
+                settings: DecodeStage.Settings(
+                    source: StageRun.source, jitterBuffer: 200_000_000, offset: 0, sampleRate: 48_000),
+                buffer: SourceBuffer(source: StageRun.source, isPaced: false), clock: program,
+                machine: SystemClock(),
+                events: { log.take($0) })
+            let stage = self.stage
+            DispatchQueue(label: "decode").async { stage.run { .max / 2 } }
+        }
+
+        /// A whole publication, to its end in the decoder.
+        func publish(_ items: [SourceItem]) {
+            self.stage.offer(items + [.end])
+            self.log.ended.wait(for: "the end of a publication")
+        }
+    }
+
+    private static func changes(_ parameters: [CodecParameters], _ packet: CodedPacket, count: Int) -> [SourceItem] {
+        (0..<count).flatMap { index -> [SourceItem] in
+            var packet = packet
+            (packet.pts, packet.dts) = (Int64(index) * 33, Int64(index) * 33)
+            packet.timescale = 1000
+            return [.configuration(parameters[index % parameters.count]), .packet(packet)]
+        }
+    }
+
+    /// Twenty changes at once, and one more when `wait` has passed.
+    ///
+    /// - Returns: Packets that had no decoder, of the twenty and in all.
+    private func dropped(_ parameters: [CodecParameters], _ packet: CodedPacket, wait: Int64) -> [Int] {
+        let live = Live()
+        defer { live.stage.stop() }
+        live.publish(Self.changes(parameters, packet, count: 20))
+        let first = live.stage.stats.dropped
+        live.clock.advance(by: wait)
+        live.publish(Self.changes(parameters, packet, count: 1))
+        return [first, live.stage.stats.dropped]
+    }
+
+    @Test("pictures: five decoders of twenty formats, and another one a second later, not before")
+    func pictures() throws {
+        let (sets, packets) = try Material.pictures(1)
+        let record = try #require(AVCRecord(annexB: sets)).record
+        let formats = [0, 2].map {
+            CodecParameters(
+                codec: .h264, configuration: record, orientation: VideoOrientation(quarterTurns: $0))
+        }
+        let key = try #require(packets.first)
+        #expect(self.dropped(formats, key, wait: 1_100_000_000) == [15, 15])
+        #expect(self.dropped(formats, key, wait: 500_000_000) == [15, 16])
+    }
+
+    @Test("sound: the same, for each track")
+    func sound() {
+        let formats = [[0x11, 0x90], [0x12, 0x10]].map { CodecParameters(codec: .aac, configuration: $0) }
+        let packet = CodedPacket(
+            kind: .audio, memory: PacketMemory([0x21, 0x10, 0x04, 0x60, 0x8C, 0x1C]), pts: 0, dts: 0, timescale: 1000,
+            isKey: true)
+        #expect(self.dropped(formats, packet, wait: 1_100_000_000) == [15, 15])
+        #expect(self.dropped(formats, packet, wait: 500_000_000) == [15, 16])
+        // Another track's formats are its own.
+        let live = Live()
+        defer { live.stage.stop() }
+        let others = (UInt8(0)..<4).flatMap { track -> [SourceItem] in
+            var (parameters, own) = (formats[0], packet)
+            (parameters.track, own.track) = (track, track)
+            return [.configuration(parameters), .packet(own)] + Self.changes([parameters], own, count: 4)
+        }
+        live.publish(others)
+        #expect(live.stage.stats.dropped == 0 && live.stage.stats.audioPackets == 20)
+    }
+
+    @Test("what was spent is there again after some seconds")
+    func refills() {
+        let live = Live()
+        defer { live.stage.stop() }
+        let formats = [[0x11, 0x90], [0x12, 0x10]].map { CodecParameters(codec: .aac, configuration: $0) }
+        let packet = CodedPacket(
+            kind: .audio, memory: PacketMemory([0x21, 0x10, 0x04, 0x60, 0x8C, 0x1C]), pts: 0, dts: 0, timescale: 1000,
+            isKey: true)
+        live.publish(Self.changes(formats, packet, count: 6))
+        #expect(live.stage.stats.dropped == 1)
+        live.clock.advance(by: 10_000_000_000)
+        live.publish(Self.changes(formats, packet, count: 5))
+        #expect(live.stage.stats.dropped == 1, "the budget is full again")
+    }
+}

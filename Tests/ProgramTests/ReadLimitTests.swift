@@ -1,0 +1,59 @@
+import LibAV
+import Testing
+
+@Suite("What a transport stream may send without a unit coming of it")
+struct ReadingBudgetTests {
+    @Test("an honest stream goes on for ever, whatever its units are like")
+    func honest() {
+        for (unit, sent) in [(180, 940), (8_000, 8_648), (1 << 20, 1_100_000), (8 << 20, 8_800_000)] as [(Int64, Int64)]
+        {
+            var budget = ReadLimit()
+            for index in 1...Int64(100_000) where !budget.noted(unit: unit, total: index * sent, settlesAll: false) {
+                Issue.record("\(unit) bytes in \(sent): given up after \(index) units")
+                return
+            }
+        }
+    }
+
+    @Test("sound does not hide a picture that never ends")
+    func hidden() throws {
+        var budget = ReadLimit()
+        let units = try #require(
+            (1...Int64(10_000)).first { !budget.noted(unit: 180, total: $0 * 100_000, settlesAll: false) })
+        #expect((units * 100_000 - ReadLimit.most).magnitude < 1_000_000)
+    }
+
+    @Test("a unit of 32 MB is settled when it is there")
+    func large() {
+        var budget = ReadLimit()
+        var answers: [Bool] = []
+        var total: Int64 = 0
+        for _ in 0..<8 {
+            for _ in 0..<320 {
+                total += 100_000
+                answers.append(budget.noted(unit: 180, total: total, settlesAll: false))
+            }
+            answers.append(budget.noted(unit: 32_000_000, total: total, settlesAll: false))
+        }
+        #expect(answers.allSatisfy { $0 })
+    }
+
+    @Test("stuffing, however much, is settled by the next picture")
+    func stuffing() {
+        var budget = ReadLimit()
+        let answers = (1...Int64(10_000)).map {
+            budget.noted(unit: 2_000, total: $0 * 100_000, settlesAll: true)
+        }
+        #expect(answers.allSatisfy { $0 })
+    }
+
+    @Test("sound without a frame is given up soon where there were frames, and elsewhere when it costs memory")
+    func sound() {
+        for (open, hasBegun, isAllowed) in [
+            (0, true, true), (128 << 10, true, true), (128 << 10 + 1, true, false), (128 << 10 + 1, false, true),
+            (ReadLimit.most, false, true), (ReadLimit.most + 1, false, false), (Int64.max, false, false),
+        ] as [(Int64, Bool, Bool)] {
+            #expect(ReadLimit.allows(sound: open, hasBegun: hasBegun) == isAllowed, "\(open) \(hasBegun)")
+        }
+    }
+}

@@ -1,0 +1,379 @@
+import LibAV
+import MediaTypes
+import Program
+import Threading
+import Testing
+
+@Suite("Scenes on air: swaps, formats, covers, transitions")
+struct ScenePlayerTests {
+    private func pictures(_ count: Int = 9) throws -> [SourceID: Picture] {
+        var pictures: [SourceID: Picture] = [:]
+        for index in 0..<count { pictures[Canvases.source(index)] = try Canvases.solid(Canvases.colors[index]) }
+        return pictures
+    }
+
+    /// The colors in the middle of each of `count` columns.
+    private func columns(_ picture: Picture?, _ count: Int) throws -> [CanvasColor] {
+        let picture = try #require(picture)
+        return (0..<count).map { Canvases.color(picture, x: (2 * $0 + 1) * picture.format.width / (2 * count), y: 180) }
+    }
+
+    private func foresee(_ pictures: [SourceID: Picture], _ director: SceneScheduler) {
+        for (source, picture) in pictures { director.foresee(source, picture.format) }
+        director.settle()
+    }
+
+    /// Scenes are prepared, and the pictures of their sources foreseen.
+    private func player(
+        _ scenes: [Scene], of director: SceneScheduler, _ pictures: [SourceID: Picture]
+    ) throws -> SceneCompositor {
+        try director.prepare(scenes)
+        self.foresee(pictures, director)
+        return SceneCompositor(director: director, machine: SystemClock())
+    }
+
+    @Test("200 random switches: every canvas is one layout or the other, from the very tick that was answered")
+    func switches() throws {
+        var random = SystemRandomNumberGenerator()
+        let scenes = [
+            Canvases.columns("solo", [0]), Canvases.columns("pk", [0, 1]), Canvases.columns("swap", [1, 0]),
+            Canvases.columns("three", [2, 0, 1]),
+        ]
+        let pictures = try self.pictures()
+        let director = Canvases.director(scenes[0])
+        var player = try self.player(scenes, of: director, pictures)
+        var plan: [Int64: Scene] = [:]
+        var onAir = scenes[0]
+        for tick in Int64(0)..<1000 {
+            if tick % 5 == 2, let next = scenes.randomElement(using: &random) {
+                let at = Bool.random(using: &random) ? nil : tick + 3
+                let answer = try director.setScene(next, at: at)
+                #expect(answer == at ?? tick)
+                plan[answer] = next
+            }
+            let composed = player.show(tick, pictures)
+            onAir = plan[tick] ?? onAir
+            let expected = onAir.panes.map { Canvases.colors[Int($0.source.uid) ?? 0] }
+            let seen = try self.columns(composed.picture, expected.count)
+            #expect(seen == expected, "tick \(tick) shows \(onAir.sceneID)")
+        }
+        #expect(player.switches > 100)
+        #expect(player.failures == 0)
+        #expect(player.substitutions == 0)
+        print("longest swap of \(player.switches): \(player.longestSwap) ns")
+    }
+
+    @Test("one pane that fills the canvas is its source's picture itself; what stays as it is is not composed again")
+    func untouched() throws {
+        let scenes = [Canvases.columns("solo", [0]), Canvases.columns("pk", [0, 1])]
+        let director = Canvases.director(scenes[0])
+        try director.prepare(scenes)
+        var pictures = try self.pictures(2)
+        let size = director.canvas
+        pictures[Canvases.source(0)] = try Canvases.solid(Canvases.colors[0], width: size.width, height: size.height)
+        self.foresee(pictures, director)
+        var player = SceneCompositor(director: director, machine: SystemClock())
+        func planes(_ picture: Picture?) -> [UInt] {
+            (0..<3).map { picture?.withPlane($0) { plane, _ in UInt(bitPattern: plane.baseAddress) } ?? 0 }
+        }
+        var seen: [Picture] = []
+        for tick in Int64(0)..<4 {
+            if tick == 2 { _ = try director.setScene(scenes[1]) }
+            _ = player.advance(to: tick)
+            seen.append(try #require(player.compose(tick: tick, pictures: pictures, covered: []).picture))
+        }
+        let source = planes(pictures[Canvases.source(0)])
+        #expect(!source.contains(0) && planes(seen[0]) == source, "no filter and no copy")
+        #expect(seen[1] === seen[0] && seen[2] !== seen[1] && planes(seen[2]) != source)
+        #expect(seen[3] === seen[2], "nothing has changed: the canvas is shown again")
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[7])
+        let changed = player.show(4, pictures)
+        #expect(try self.columns(changed.picture, 2) == [Canvases.colors[0], Canvases.colors[7]])
+        #expect(player.failures == 0)
+    }
+
+    @Test("a change of format holds the last picture until the new graph is warm, and never fails")
+    func formatChanges() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        var pictures = try self.pictures(2)
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
+        for tick in Int64(0)..<4 {
+            let composed = player.show(tick, pictures)
+            #expect(try self.columns(composed.picture, 2) == [Canvases.colors[0], Canvases.colors[1]])
+        }
+        // A phone turns: not foreseen, the very tick it happens.
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[5], width: 360, height: 640)
+        let turning = player.show(4, pictures)
+        #expect(
+            try self.columns(turning.picture, 2) == [Canvases.colors[0], Canvases.colors[1]],
+            "the last picture of the old format")
+        director.settle()
+        let turned = player.show(5, pictures)
+        #expect(try self.columns(turned.picture, 2) == [Canvases.colors[0], Canvases.colors[5]])
+        // And back: that graph is still there.
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[2])
+        let back = player.show(6, pictures)
+        #expect(try self.columns(back.picture, 2) == [Canvases.colors[0], Canvases.colors[2]])
+        #expect(player.failures == 0)
+        #expect(player.substitutions == 1)
+    }
+
+    @Test(
+        "what was made for sources without pictures goes when all have sent some, and a turned phone keeps both of its own"
+    )
+    func guessesGo() throws {
+        let scene = PreparedScene(Canvases.columns("pk", [0, 1]))
+        let factory = SceneBuilder(canvas: Canvases.canvas, fonts: .builtIn, faces: [:], board: OverlayCache())
+        func add(_ formats: [SourceID: PictureFormat]) throws {
+            let (wanted, isGuess) = scene.wanted(formats)
+            #expect(isGuess == (scene.panes.contains { formats[$0.source] == nil }))
+            let composition = try factory.build(scene.scene, formats: wanted, words: SceneBuilder.Words(), tick: 0)
+            _ = scene.add(composition, limit: 4, isGuess: isGuess)
+        }
+        let (first, second) = (Canvases.source(0), Canvases.source(1))
+        let (wide, high) = (
+            PictureFormat.canvas(width: 640, height: 360), PictureFormat.canvas(width: 360, height: 640)
+        )
+        try add([:])
+        try add([first: wide])
+        #expect(scene.compositions.count == 2)
+        try add([first: wide, second: wide])
+        #expect(scene.compositions.map(\.formats) == [[wide, wide]])
+        try add([first: high, second: wide])
+        #expect(scene.compositions.count == 2)
+        // Who has gone is known all the same.
+        #expect(scene.wanted([first: wide]).formats == [wide, wide] && !scene.wanted([first: wide]).isGuess)
+    }
+
+    @Test("a foreseen format comes on air with its first picture")
+    func foreseen() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        var pictures = try self.pictures(2)
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
+        var seed: UInt64 = 1
+        for tick in Int64(0)..<60 {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1
+            let (width, height) = [(640, 360), (360, 640), (320, 240), (854, 480)][Int(seed >> 62)]
+            let color = Canvases.colors[Int(tick) % 9]
+            pictures[Canvases.source(1)] = try Canvases.solid(color, width: width, height: height)
+            self.foresee(pictures, director)
+            let composed = player.show(tick, pictures)
+            let seen = try self.columns(composed.picture, 2)
+            #expect(Canvases.isNear(seen[1], color), "tick \(tick), \(width)x\(height)")
+        }
+        #expect(player.substitutions == 0)
+    }
+
+    @Test("a graph with memory of canvases that nobody needs is made anew on air, and nothing is seen of that")
+    func renewal() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        let (even, odd) = (try self.pictures(2), try self.pictures(2))
+        self.foresee(even, director)
+        var player = SceneCompositor(director: director, machine: SystemClock())
+        // Canvases that wait for encoders, at the beginning alone.
+        var waiting: [Picture?] = []
+        var wrong = 0
+        // Two looks, a minute apart, and what comes behind them.
+        for tick in Int64(0)..<3_620 {
+            let composed = player.show(tick, tick % 2 == 0 ? even : odd)
+            if tick < 20 { waiting.append(composed.picture) } else { waiting = [] }
+            if try self.columns(composed.picture, 2) != [Canvases.colors[0], Canvases.colors[1]] { wrong += 1 }
+            if player.renewals > 0 { director.settle() }
+        }
+        #expect(wrong == 0)
+        #expect(waiting.isEmpty)
+        #expect(player.renewals == 1)
+        #expect(director.failures.count == 0)
+        #expect(player.failures == 0)
+        #expect(player.substitutions == 0)
+    }
+
+    private final class Weak {
+        weak var composition: Composition?
+        init(_ composition: Composition?) { self.composition = composition }
+    }
+
+    @Test("what a scene was shown by until it was made anew goes to the builder when no tick can hold it any more")
+    func freedByBuilder() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        let (even, odd) = (try self.pictures(2), try self.pictures(2))
+        self.foresee(even, director)
+        var player = SceneCompositor(director: director, machine: SystemClock())
+        var waiting: [Picture?] = []
+        func show(_ tick: Int64) -> Picture? {
+            _ = player.advance(to: tick)
+            return player.compose(tick: tick, pictures: tick % 2 == 0 ? even : odd, covered: []).picture
+        }
+        let old = Weak(director.onAirCompositions.last)
+        var tick: Int64 = 0
+        while player.renewals == 0, tick < 4_000 {
+            let picture = show(tick)
+            if tick < 20 { waiting.append(picture) } else { waiting = [] }
+            tick += 1
+        }
+        #expect(player.renewals == 1 && waiting.isEmpty)
+        director.settle()
+        _ = show(tick)
+        director.settle()
+        #expect(director.onAirCompositions.last !== old.composition)
+        #expect(old.composition != nil, "this tick has let go of it")
+        _ = show(tick + 1)
+        director.settle()
+        #expect(old.composition == nil)
+    }
+
+    @Test("a covered source has its card from the next tick on, and its last picture never comes back")
+    func covers() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        var pictures = try self.pictures(2)
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
+        _ = player.show(0, pictures)
+        let covered = player.show(1, pictures, covered: [Canvases.source(1)])
+        let seen = try self.columns(covered.picture, 2)
+        #expect(seen[0] == Canvases.colors[0])
+        #expect(seen[1] != Canvases.colors[1])
+        #expect(seen[1].y < 120, "the dark card: \(seen[1])")
+        // Uncovered with a format no graph is ready for: the card stays until there is one.
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
+        let unready = player.show(2, pictures)
+        #expect(try self.columns(unready.picture, 2)[1] == seen[1])
+        director.settle()
+        let shown = player.show(3, pictures)
+        #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
+    }
+
+    @Test("the last picture of who has none any more never comes back, whatever format the next one has")
+    func gone() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        var pictures = try self.pictures(2)
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
+        _ = player.show(0, pictures)
+        pictures[Canvases.source(1)] = nil
+        let left = player.show(1, pictures)
+        let card = try self.columns(left.picture, 2)
+        #expect(card[0] == Canvases.colors[0] && card[1].y < 120, "the dark card: \(card[1])")
+        // Somebody else, with a format no graph is ready for: the card stays until there is one.
+        pictures[Canvases.source(1)] = try Canvases.solid(Canvases.colors[6], width: 480, height: 480)
+        let unready = player.show(2, pictures)
+        #expect(try self.columns(unready.picture, 2) == card)
+        director.settle()
+        let shown = player.show(3, pictures)
+        #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
+    }
+
+    @Test("live and card change places without another graph")
+    func cards() throws {
+        let scene = Canvases.columns("pk", [0, 1])
+        let pictures = try self.pictures(2)
+        let director = Canvases.director(scene)
+        var player = try self.player([scene], of: director, pictures)
+        for tick in Int64(0)..<20 {
+            var shown = pictures
+            if tick % 2 == 1 { shown[Canvases.source(1)] = nil }
+            let composed = player.show(tick, shown)
+            let seen = try self.columns(composed.picture, 2)
+            #expect((seen[1] == Canvases.colors[1]) == (tick % 2 == 0), "tick \(tick)")
+        }
+        #expect(player.substitutions == 0)
+    }
+
+    @Test("a crossfade goes evenly from one scene to the other and then is over")
+    func crossfade() throws {
+        let scenes = [
+            Canvases.columns("a", [0]), Canvases.columns("b", [8], transition: .crossfade(ticks: 9)),
+        ]
+        let pictures = try self.pictures()
+        let director = Canvases.director(scenes[0])
+        var player = try self.player(scenes, of: director, pictures)
+        #expect(try director.setScene(scenes[1], at: 3) == 3)
+        var levels: [Int] = []
+        for tick in Int64(0)..<16 {
+            let composed = player.show(tick, pictures)
+            levels.append(Int(try self.columns(composed.picture, 1)[0].y))
+        }
+        #expect(Array(levels[0..<3]) == [40, 40, 40])
+        #expect(Array(levels[12...]) == [200, 200, 200, 200])
+        for step in 1...9 { #expect(abs(levels[2 + step] - (40 + 16 * step)) <= 1, "step \(step): \(levels)") }
+    }
+
+    @Test(
+        "a slide pushes the old scene out where it says",
+        arguments: [SlideDirection.left, .right, .up, .down])
+    func slide(direction: SlideDirection) throws {
+        let scenes = [
+            Canvases.columns("a", [0]), Canvases.columns("b", [8], transition: .slide(direction, ticks: 3)),
+        ]
+        let pictures = try self.pictures()
+        let director = Canvases.director(scenes[0])
+        var player = try self.player(scenes, of: director, pictures)
+        try director.setScene(scenes[1], at: 1)
+        for tick in Int64(0)..<5 {
+            _ = player.advance(to: tick)
+            let picture = try #require(player.compose(tick: tick, pictures: pictures, covered: []).picture)
+            // How much of the canvas is new, in quarters, and from which side.
+            let part = max(0, min(4, Int(tick)))
+            for quarter in 0..<4 {
+                let (x, y) =
+                    direction == .left || direction == .right ? (160 * quarter + 80, 180) : (320, 90 * quarter + 45)
+                let isNew = direction == .left || direction == .up ? quarter >= 4 - part : quarter < part
+                #expect(
+                    Canvases.color(picture, x: x, y: y) == Canvases.colors[isNew ? 8 : 0],
+                    "tick \(tick), quarter \(quarter)")
+            }
+        }
+    }
+
+    @Test("scenes wait for their ticks in order; of two for one tick the later command counts")
+    func order() throws {
+        let scenes = (0..<4).map { Canvases.columns("s\($0)", [$0]) }
+        let director = Canvases.director(scenes[0])
+        try director.prepare(scenes)
+        var player = SceneCompositor(director: director, machine: SystemClock())
+        _ = player.advance(to: 10)
+        #expect(try director.setScene(scenes[3], at: 20) == 20)
+        #expect(try director.setScene(scenes[1], at: 15) == 15)
+        #expect(try director.setScene(scenes[2], at: 15) == 15)
+        #expect(try director.setScene(scenes[1], at: 4) == 11, "a tick that has passed is the next one")
+        #expect(director.pendingScenes.map(\.tick) == [11, 15, 20])
+        var seen: [String] = []
+        for tick in Int64(11)...21 {
+            if let scene = player.advance(to: tick) { seen.append("\(tick) \(scene.sceneID)") }
+        }
+        #expect(seen == ["11 s1", "15 s2", "20 s3"])
+        #expect(director.pendingScenes.isEmpty)
+    }
+
+    @Test("a scene that cannot be made changes nothing and says why")
+    func badScene() throws {
+        let scene = Canvases.columns("a", [0])
+        let director = Canvases.director(scene)
+        try director.prepare([scene])
+        var bad = Canvases.columns("b", [1])
+        bad.images = [SceneImage(path: "/nowhere/logo.png", rect: Rect(x: 0, y: 0, width: 64, height: 64))]
+        #expect {
+            try director.setScene(bad)
+        } throws: {
+            ($0 as? MediaError)?.what.contains("/nowhere/logo.png") == true
+        }
+        #expect(director.pendingScenes.isEmpty)
+        #expect(director.scene.sceneID == "a")
+    }
+}
+
+extension SceneCompositor {
+    /// Goes to the next tick, and composes it.
+    fileprivate mutating func show(
+        _ tick: Int64, _ pictures: [SourceID: Picture], covered: Set<SourceID> = []
+    ) -> Tick {
+        _ = self.advance(to: tick)
+        return self.compose(tick: tick, pictures: pictures, covered: covered)
+    }
+}

@@ -1,0 +1,52 @@
+import MediaTypes
+import Program
+import Threading
+import Testing
+
+/// What decides whether a source's socket is read at once or four times a second.
+@Suite("Who is seen and who is heard")
+struct ScenePresenceTests {
+    /// One pane for each source: what it is to be seen or heard by.
+    private func scene(_ id: String, _ panes: [(source: Int, isSeen: Bool, isHeard: Bool)]) -> Scene {
+        var scene = Canvases.columns(id, panes.map(\.source))
+        for (index, pane) in panes.enumerated() {
+            scene.panes[index].videoPush = pane.isSeen
+            scene.panes[index].audioPush = pane.isHeard
+        }
+        return scene
+    }
+
+    private func presence(_ director: SceneScheduler, until tick: Int64) -> (seen: Set<SourceID>, heard: Set<SourceID>)
+    {
+        var presence = SourceVisibility()
+        director.note(until: tick, in: &presence)
+        return (presence.seen, presence.heard)
+    }
+
+    private func sources(_ indices: Int...) -> Set<SourceID> { Set(indices.map { Canvases.source($0) }) }
+
+    @Test("a source without a pane on the canvas is heard; one that is neither seen nor heard is away")
+    func soundAlone() {
+        let director = Canvases.director(
+            self.scene("one", [(0, true, true), (1, false, true), (2, true, false), (3, false, false)]))
+        let now = self.presence(director, until: 30)
+        #expect(now.seen == self.sources(0, 2) && now.heard == self.sources(0, 1))
+    }
+
+    @Test("what comes within the second counts, and what came before it no more when it is gone")
+    func coming() throws {
+        let (first, second) = (
+            self.scene("first", [(0, true, true), (1, false, true)]),
+            self.scene("second", [(0, true, true), (2, false, true)])
+        )
+        let director = Canvases.director(first)
+        try director.prepare([first, second])
+        var player = SceneCompositor(director: director, machine: SystemClock())
+        _ = player.advance(to: 0)
+        try director.setScene(second, at: 40)
+        #expect(self.presence(director, until: 30).heard == self.sources(0, 1))
+        #expect(self.presence(director, until: 40).heard == self.sources(0, 1, 2))
+        for tick in Int64(1)...41 { _ = player.advance(to: tick) }
+        #expect(self.presence(director, until: 71).heard == self.sources(0, 2))
+    }
+}

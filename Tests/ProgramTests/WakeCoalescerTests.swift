@@ -1,0 +1,98 @@
+import MediaKernels
+import MediaTypes
+import Program
+import Testing
+
+@Suite("When a source's thread is woken for packets")
+struct WakeThriftTests {
+    private static let millisecond: Int64 = 1_000_000
+
+    private func packet(at milliseconds: Int64) -> SourceItem {
+        .packet(
+            CodedPacket(
+                kind: .audio, memory: PacketMemory([1]), pts: 0, dts: 0, timescale: 1000, isKey: false,
+                arrival: milliseconds * Self.millisecond))
+    }
+
+    /// Whether each of `calls` wakes the thread.
+    private func answers(
+        _ thrift: inout WakeCoalescer, _ calls: [[SourceItem]], isHidden: Bool = true, isAway: Bool = false
+    ) -> [Bool] {
+        calls.map { thrift.wakes(for: $0, isHidden: isHidden, isAway: isAway) }
+    }
+
+    @Test("at once for a source that is seen; for one that is not, when the first of them has waited a while")
+    func hidden() {
+        var thrift = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
+        let seen = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }
+        let atOnce = self.answers(&thrift, seen, isHidden: false)
+        #expect(atOnce.allSatisfy { $0 })
+        let hidden = stride(from: Int64(1_001), to: 2_000, by: 20).filter {
+            thrift.wakes(for: [self.packet(at: $0)], isHidden: true, isAway: false)
+        }
+        #expect(hidden.count > 10 && zip(hidden, hidden.dropFirst()).allSatisfy { $1 - $0 == 60 }, "\(hidden)")
+        let back = self.answers(&thrift, [[self.packet(at: 2_001)]], isHidden: false)
+        #expect(back == [true])
+    }
+
+    @Test("a change of format and the end are told at once; and a short jitter buffer has no time to wait")
+    func news() {
+        var thrift = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
+        let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
+        let told = self.answers(
+            &thrift,
+            [
+                [self.packet(at: 1)], [self.packet(at: 2)], [format, self.packet(at: 3)], [self.packet(at: 4), format],
+                [.end],
+                // A clock that went back is nothing to count on.
+                [self.packet(at: 1)],
+            ])
+        #expect(told == [true, false, true, true, true, true])
+        var impatient = WakeCoalescer(jitterBuffer: 0)
+        let each = self.answers(&impatient, (1...5).map { [self.packet(at: $0)] })
+        #expect(each == [true, true, true, true, true])
+    }
+
+    @Test(
+        "what is not seen and may be heard is told of in time: with its wait in the socket and what is mixed ahead it fits into the jitter buffer",
+        arguments: [80, 100, 110, 125, 150, 187, 200, 400] as [Int64], [21, 33, 40] as [Int64])
+    func inTime(jitterBuffer: Int64, distance: Int64) {
+        // The program takes it 39 ms before it is due, and the socket keeps it a fifth of the buffer and a turn of its grid.
+        let spare = jitterBuffer - jitterBuffer / 5 - 19 - 39
+        for behind in 1..<distance {
+            // Two packets at a time, so far apart.
+            var thrift = WakeCoalescer(jitterBuffer: jitterBuffer * Self.millisecond)
+            var waiting: Int64?
+            var longest: Int64 = 0
+            let offers = (1...60).flatMap { [$0 * distance, $0 * distance + behind] }
+            for time in offers {
+                waiting = waiting ?? time
+                guard thrift.wakes(for: [self.packet(at: time)], isHidden: true, isAway: false) else { continue }
+                longest = max(longest, time - (waiting ?? time))
+                waiting = nil
+            }
+            #expect(longest <= spare, "\(behind) ms behind: \(longest), not \(spare)")
+        }
+        // An offset that leaves 80 ms of it leaves no time to wait.
+        var early = WakeCoalescer(
+            jitterBuffer: jitterBuffer * Self.millisecond, offset: (80 - jitterBuffer) * Self.millisecond)
+        let each = self.answers(&early, (1...5).map { [self.packet(at: $0)] })
+        #expect(each == [true, true, true, true, true])
+    }
+
+    @Test("for a source that is away news alone, unless its jitter buffer is under twice the thread's sleep")
+    func away() {
+        let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
+        let packets = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }
+        var thrift = WakeCoalescer(jitterBuffer: 2 * WakeCoalescer.longestSleep)
+        let untold = self.answers(&thrift, packets, isAway: true)
+        #expect(!untold.contains(true))
+        let told = self.answers(&thrift, [[self.packet(at: 1_001), format], [.end]], isAway: true)
+        #expect(told == [true, true])
+        let back = self.answers(&thrift, [[self.packet(at: 2_000)]])
+        #expect(back == [true], "hidden alone, it is told of what has come since")
+        var short = WakeCoalescer(jitterBuffer: 2 * WakeCoalescer.longestSleep - Self.millisecond)
+        let often = self.answers(&short, packets, isAway: true)
+        #expect(often.count { $0 } > 10)
+    }
+}

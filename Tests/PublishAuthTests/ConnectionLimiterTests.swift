@@ -1,0 +1,147 @@
+import PublishAuth
+import PipelineSpec
+import Testing
+
+@Suite("Too many connections: who goes")
+struct ConnectionLedgerTests {
+    /// One comes after the other, and everybody before it stands still by then.
+    static func time(_ number: Int) -> Int64 { Int64(number) * ConnectionLimiter.patience }
+
+    static func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
+
+    @Test("one more from an address closes the oldest of that address, and nobody else's")
+    func perAddress() throws {
+        var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 2)
+        let one = try Self.address("192.0.2.1")
+        let other = try Self.address("192.0.2.2")
+        var left: [[Int]] = []
+        for (number, address) in [(1, one), (2, other), (3, one), (4, one), (5, one)] {
+            left.append(ledger.opened(number, from: address, now: Self.time(number)))
+        }
+        #expect(left == [[], [], [], [1], [3]])
+        #expect(ledger.count == 3)
+    }
+
+    @Test("an IPv6 customer's /64 is one place; IPv4 addresses are many")
+    func prefixes() throws {
+        var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 1)
+        let texts = [
+            "2001:db8::1", "2001:db8::ffff:0:1", "2001:db8:0:1::1", "192.0.2.1", "192.0.2.2", "::ffff:192.0.2.1",
+        ]
+        var left: [[Int]] = []
+        for (number, text) in texts.enumerated() {
+            left.append(ledger.opened(number, from: try Self.address(text), now: Self.time(number)))
+        }
+        #expect(left == [[], [0], [], [], [], [3]])
+    }
+
+    @Test("who publishes is closed for nobody, and counts in all, not for its address")
+    func publishers() throws {
+        var ledger = ConnectionLimiter(maximum: 3, maximumPerPlace: 1)
+        let address = try Self.address("192.0.2.1")
+        for number in 1...3 {
+            let left = ledger.opened(number, from: address, now: Self.time(number))
+            #expect(left.isEmpty)
+            ledger.published(number)
+        }
+        var left = ledger.opened(4, from: address, now: Self.time(4))
+        #expect(left == [4], "there is nobody else to go")
+        ledger.closed(2)
+        left = ledger.opened(5, from: address, now: Self.time(5))
+        #expect(left.isEmpty)
+        #expect(ledger.count == 3)
+    }
+
+    @Test("too many in all: the oldest of the address that has most goes, before anybody who is alone")
+    func crowd() throws {
+        var ledger = ConnectionLimiter(maximum: 4, maximumPerPlace: 8)
+        let crowd = try Self.address("192.0.2.1")
+        var left: [[Int]] = []
+        left.append(ledger.opened(1, from: try Self.address("192.0.2.9"), now: Self.time(1)))
+        for number in 2...6 { left.append(ledger.opened(number, from: crowd, now: Self.time(number))) }
+        left.append(ledger.opened(7, from: try Self.address("192.0.2.8"), now: Self.time(7)))
+        #expect(left == [[], [], [], [], [2], [3], [4]])
+    }
+
+    @Test("behind a proxy the place is known later; until then only the whole counts")
+    func proxied() throws {
+        var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 1)
+        let address = try Self.address("192.0.2.1")
+        var left: [Int] = []
+        for number in 1...5 { left += ledger.opened(number, from: nil, now: Self.time(number)) }
+        #expect(left.isEmpty && ledger.count == 5)
+        for number in 1...3 { left += ledger.opened(number, from: address, now: Self.time(number)) }
+        #expect(left == [1, 2] && ledger.count == 3)
+        ledger.closed(3)
+        left = ledger.opened(9, from: address, now: Self.time(9))
+        #expect(left.isEmpty)
+    }
+
+    @Test("whatever comes and goes, the bounds hold and publishers stay")
+    func bounds() throws {
+        var random = SystemRandomNumberGenerator()
+        var ledger = ConnectionLimiter(maximum: 20, maximumPerPlace: 3)
+        var waiting: [Int: Int] = [:]
+        var publishing: Set<Int> = []
+        for number in 0..<5000 {
+            let place = Int.random(in: 0..<6, using: &random)
+            waiting[number] = place
+            for gone in ledger.opened(number, from: try Self.address("10.0.0.\(place)"), now: Self.time(number)) {
+                #expect(waiting.removeValue(forKey: gone) != nil, "only who does not publish goes")
+            }
+            if Int.random(in: 0..<4, using: &random) == 0, let some = waiting.keys.randomElement(using: &random) {
+                waiting[some] = nil
+                publishing.insert(some)
+                ledger.published(some)
+            }
+            if publishing.count > 10, let some = publishing.randomElement(using: &random) {
+                publishing.remove(some)
+                ledger.closed(some)
+            }
+            #expect(ledger.count == waiting.count + publishing.count && ledger.count <= 20)
+            #expect((0..<6).allSatisfy { place in waiting.values.count { $0 == place } <= 3 })
+        }
+    }
+
+    @Test("who waits to be told of a wrong key goes first, then who has got nowhere for the longest time")
+    func progress() throws {
+        var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 3)
+        let address = try Self.address("192.0.2.1")
+        for number in 1...3 { _ = ledger.opened(number, from: address, now: 0) }
+        ledger.denied(3)
+        var left = ledger.opened(4, from: address, now: 1)
+        #expect(left == [3])
+        let late = Self.time(1)
+        ledger.advanced(1, now: late)
+        left = ledger.opened(5, from: address, now: late)
+        #expect(left == [2], "the oldest is on its way")
+        left = ledger.opened(6, from: address, now: late)
+        #expect(left.isEmpty, "4 has come just now")
+        #expect(ledger.isCrowded)
+        left = ledger.sweep(now: late + 1)
+        #expect(left == [4] && !ledger.isCrowded)
+        left = ledger.sweep(now: 2 * late)
+        #expect(left.isEmpty, "three may stand still")
+    }
+
+    @Test("a flood from one address leaves an encoder there the time it needs")
+    func flood() throws {
+        var ledger = ConnectionLimiter(maximum: 256, maximumPerPlace: 8)
+        let address = try Self.address("192.0.2.1")
+        var gone: [Int] = []
+        // 2,000 a second, every fourth with a wrong key; then half a second in which nobody comes.
+        for number in 0..<4_000 {
+            let now = Int64(number) * 500_000
+            gone += ledger.opened(number, from: address, now: now)
+            if number % 4 == 0 { ledger.denied(number) }
+            if number == 2_000 { gone += ledger.opened(10_000, from: address, now: now) }
+            // It gets a step further every 50 ms.
+            if number > 2_000, number % 100 == 0, number <= 2_300 { ledger.advanced(10_000, now: now) }
+            if number == 2_300 { ledger.published(10_000) }
+        }
+        #expect(!gone.contains(10_000))
+        #expect(ledger.count <= 256)
+        gone = ledger.sweep(now: 3_000_000_000)
+        #expect(ledger.count == 1 + 8)
+    }
+}

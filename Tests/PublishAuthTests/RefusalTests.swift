@@ -1,0 +1,53 @@
+import PublishAuth
+import MediaTypes
+import PipelineSpec
+import RTMP
+import Testing
+
+@Suite("Who is refused for a while, and how often wrong keys are answered")
+struct RefusalTests {
+    static let second: Int64 = 1_000_000_000
+
+    @Test("a source is refused until the time is over, and an earlier end replaces a later one")
+    func table() {
+        var table = RefusalTable()
+        let (one, other) = (SourceID(uid: "1"), SourceID(uid: "2"))
+        table.refuse(one, .kicked, until: 10)
+        var told = [table.refusal(of: one, now: 9), table.refusal(of: other, now: 9), table.refusal(of: one, now: 10)]
+        #expect(told == [.kicked, nil, nil])
+        table.refuse(one, .quarantined, until: 100)
+        table.refuse(one, .kicked, until: 0)
+        told = [table.refusal(of: one, now: 50)]
+        #expect(told == [nil])
+    }
+
+    @Test("ten wrong keys of an address are explained, then one a second; other addresses do not notice")
+    func bucket() throws {
+        var book = AuthFailureLimiter()
+        let one = try #require(IPAddress("192.0.2.1")), other = try #require(IPAddress("192.0.2.2"))
+        var answers: [AuthFailureLimiter.Answer] = []
+        for index in 0..<5_000 { answers.append(book.failed(at: one, now: Int64(index) * Self.second / 500)) }
+        #expect(answers.prefix(10).allSatisfy { $0 == .explain })
+        #expect(answers.count { $0 == .explain } == 10 + 9, "ten seconds of 500 a second")
+        let answer = book.failed(at: other, now: 10 * Self.second)
+        #expect(answer == .explain)
+    }
+
+    @Test("whoever comes from a million addresses fills no memory, and those who were there before are answered")
+    func bounded() throws {
+        var book = AuthFailureLimiter()
+        let known = try #require(IPAddress("192.0.2.1"))
+        _ = book.failed(at: known, now: 0)
+        var explained = 0
+        for index in 0..<20_000 {
+            let address = try #require(IPAddress("10.\(index >> 16 & 255).\(index >> 8 & 255).\(index & 255)"))
+            if book.failed(at: address, now: 1) == .explain { explained += 1 }
+        }
+        #expect(book.count <= 1025 && explained < 1_100)
+        let answer = book.failed(at: known, now: 2)
+        #expect(answer == .explain)
+        _ = book.failed(at: known, now: 100 * Self.second)
+        let later = book.failed(at: try #require(IPAddress("203.0.113.9")), now: 100 * Self.second)
+        #expect(later == .explain && book.count <= 3, "what is forgiven is forgotten")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Glibc
+import Testing
+
+import Threading
+
+@Suite("What shows that a file is another one")
+struct FileMarkTests {
+    private let path = NSTemporaryDirectory() + "file-mark-\(UUID().uuidString)"
+
+    private func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// Writes a file until the kernel's clock, which stands still for some milliseconds, has another time for it.
+    private func letTimePass() throws {
+        let other = "\(self.path).clock"
+        defer { unlink(other) }
+        try self.write("", to: other)
+        let before = FileVersion(path: other)
+        for _ in 0..<10_000_000 {
+            try self.write("", to: other)
+            if FileVersion(path: other) != before { return }
+        }
+        Issue.record("the kernel's clock stands still")
+    }
+
+    @Test("it stays what it is while nothing happens to it, and is none where there is no file")
+    func still() throws {
+        #expect(FileVersion(path: self.path) == nil)
+        try self.write("a", to: self.path)
+        defer { unlink(self.path) }
+        #expect(FileVersion(path: self.path) != nil && FileVersion(path: self.path) == FileVersion(path: self.path))
+    }
+
+    @Test("other rights are seen, which change neither its bytes nor their time")
+    func rights() throws {
+        try self.write("a", to: self.path)
+        defer { unlink(self.path) }
+        let before = FileVersion(path: self.path)
+        try self.letTimePass()
+        try #require(chmod(self.path, 0o600) == 0)
+        #expect(FileVersion(path: self.path) != before)
+    }
+
+    @Test("a file of the same size in its place is seen")
+    func replaced() throws {
+        try self.write("a", to: self.path)
+        defer { unlink(self.path) }
+        let before = FileVersion(path: self.path)
+        try self.write("b", to: "\(self.path).next")
+        try #require(rename("\(self.path).next", self.path) == 0)
+        #expect(FileVersion(path: self.path) != before)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+import Testing
+
+import Threading
+
+@Suite("The socket of a service manager: sd_notify(3)")
+struct NotifySocketTests {
+    /// The manager's end.
+    private final class Manager {
+        private let descriptor: Int32
+
+        /// - Parameter name: As it stands in `sun_path`.
+        init(_ name: [UInt8]) throws {
+            self.descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+            let size = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+            let status = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(self.descriptor, $0, size) }
+            }
+            try #require(status == 0, "bind: \(errno)")
+        }
+
+        deinit { close(self.descriptor) }
+
+        /// `nil`: nothing has come.
+        var next: String? {
+            var bytes = [UInt8](repeating: 0, count: 4_096)
+            let count = recv(self.descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+        }
+    }
+
+    private let unique = "tandem-notify-\(UUID().uuidString)"
+
+    @Test("a path")
+    func path() throws {
+        let path = NSTemporaryDirectory() + self.unique
+        defer { unlink(path) }
+        let manager = try Manager(Array(path.utf8) + [0])
+        let socket = try #require(NotifySocket(path))
+        #expect(socket.send("READY=1\nSTATUS=live"))
+        #expect(manager.next == "READY=1\nSTATUS=live")
+        #expect(manager.next == nil)
+    }
+
+    @Test("a name in the abstract namespace, to which no NUL is added")
+    func abstract() throws {
+        let manager = try Manager([0] + Array(self.unique.utf8))
+        let socket = try #require(NotifySocket("@\(self.unique)"))
+        #expect(socket.send("READY=1"))
+        #expect(manager.next == "READY=1")
+    }
+
+    @Test("what names no socket is none, and one where nobody listens takes nothing")
+    func refused() throws {
+        for name in ["", "@", "/", "vsock:2:9", "relative", "/a\0b", "@" + String(repeating: "n", count: 108)] {
+            #expect(NotifySocket(name) == nil, "\(name)")
+        }
+        #expect(NotifySocket("@" + String(repeating: "n", count: 107)) != nil)
+        #expect(NotifySocket("/" + String(repeating: "n", count: 107)) == nil, "there is no room for its NUL")
+        let socket = try #require(NotifySocket("@\(self.unique)"))
+        #expect(!socket.send("READY=1"))
+    }
+
+    @Test("a manager whose queue is full holds nobody up")
+    func full() throws {
+        let manager = try Manager([0] + Array(self.unique.utf8))
+        let socket = try #require(NotifySocket("@\(self.unique)"))
+        let sent = (0..<1_000_000).prefix { _ in socket.send("WATCHDOG=1") }.count
+        #expect(sent > 0 && sent < 1_000_000)
+        while manager.next != nil {}
+        #expect(socket.send("WATCHDOG=1"))
+    }
+}
