@@ -329,7 +329,9 @@ let package = Package(
             swiftSettings: judged),
         .testTarget(
             name: "ReferenceTests",
-            dependencies: ["TestSupport", "Admission", "Events", "LibAV", "MediaTypes", "Origin", "PipelineSpec", "RTMP"],
+            dependencies: [
+                "TestSupport", "Events", "LibAV", "MediaTypes", "Origin", "PipelineSpec", "PublishAuth", "RTMP",
+            ],
             swiftSettings: judged),
         .testTarget(
             name: "EndToEndTests",

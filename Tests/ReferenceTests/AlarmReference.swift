@@ -10,7 +10,7 @@ struct AlarmReference {
     var types: [String] {
         var types: Set<String> = []
         for (_, text) in self.raising {
-            for match in text.matches(of: /Alarm\(\s*"([a-z]+\.[a-z_]+)"/) { types.insert(String(match.output.1)) }
+            for match in text.matches(of: /[Aa]larm\(\s*"([a-z]+\.[a-z_]+)"/) { types.insert(String(match.output.1)) }
             for match in text.matches(of: /case \.[a-zA-Z]+: \(?"([a-z]+\.[a-z_]+)"/) {
                 types.insert(String(match.output.1))
             }
@@ -27,8 +27,8 @@ struct AlarmReference {
     /// restores alarms of the worker before names none.
     var unknown: [String] {
         self.raising.filter { _, text in
-            let calls = text.matches(of: /AlarmBook\.Alarm\(\s*([^\s,]+)/).map { String($0.output.1) }
-            let computed = calls.filter { !$0.hasPrefix("\"") }
+            let calls = text.matches(of: /(?:Room|\.| )Alarm\(\s*([^\s,)]+)/).map { String($0.output.1) }
+            let computed = calls.filter { !$0.hasPrefix("\"") && !$0.hasPrefix("id:") && !$0.hasPrefix("_") }
             let isNamed =
                 text.contains(/case \.[a-zA-Z]+: \(?"[a-z]+\.[a-z_]+"/) || text.contains(/static let type = "/)
                 || text.contains("alarmType")

@@ -30,10 +30,14 @@ struct MetricReference {
     }
 
     private func families(of text: String) -> [Family] {
+        // A local function `each` may leave the kind out, and then it adds counters.
         let simple = text.matches(
-            of: /(family|each)\(\s*"((?:tandem|process)_[a-z_]+)",\s*\.(counter|gauge|histogram),\s*"([^"]*)"/
+            of: /(family|each)\(\s*"((?:tandem|process)_[a-z_]+)",(?:\s*\.(counter|gauge|histogram),)?\s*"([^"]*)"/
         ).map { match in
-            (match.range, String(match.output.1), String(match.output.2), String(match.output.3), String(match.output.4))
+            (
+                match.range, String(match.output.1), String(match.output.2), String(match.output.3 ?? "counter"),
+                String(match.output.4)
+            )
         }
         let histograms = text.matches(
             of: /(histograms?|info)\(\s*"((?:tandem|process)_[a-z_]+)",(?:\s*by:\s*"([a-z_]+)",)?[^"]*"([^"]*)"/

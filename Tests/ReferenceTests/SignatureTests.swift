@@ -1,9 +1,9 @@
-import Admission
 import Events
 import Foundation
 import LibAV
 import MediaTypes
 import Origin
+import PublishAuth
 import RTMP
 import TestSupport
 import Testing
@@ -136,7 +136,7 @@ struct SignatureTests {
         let (secret, room, scope, expiry) = (example.values[0], example.values[1], example.values[2], example.values[3])
         #expect(example.text == "tandem-playback\n\(room)\n\(scope)\n\(expiry)")
         let now = try #require(Int64(expiry)) - 60
-        let gate = PlaybackGate(room: room, secrets: [secret]) { now }
+        let gate = SignedURLVerifier(room: room, secrets: [secret]) { now }
         #expect(gate.query(scope: scope, seconds: 60) == "exp=\(expiry)&sig=\(example.result)")
         let query = [(name: "exp", value: expiry), (name: "sig", value: example.result)]
         #expect(gate.verdict(path: "/index.m3u8", query: query) == .open)
