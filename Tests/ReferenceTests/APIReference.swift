@@ -94,7 +94,8 @@ struct APIReference {
                 let isOptional = parameter[key: "required"]?.boolean != true
                 return [
                     Markdown.code(parameter[key: "name"]?.string ?? "") + (isOptional ? " (optional)" : ""),
-                    parameter[key: "in"]?.string ?? "", parameter[key: "schema"].map { SchemaText.typeAndRange($0) } ?? "",
+                    parameter[key: "in"]?.string ?? "",
+                    parameter[key: "schema"].map { SchemaText.typeAndRange($0) } ?? "",
                     Markdown.cell(parameter[key: "description"]?.string ?? ""),
                 ]
             })
@@ -146,7 +147,9 @@ struct APIReference {
 
     /// The error replies that operations share.
     var errors: String {
-        guard case .object(let replies)? = self.document[key: "components"]?[key: "responses"]?.content else { return "" }
+        guard case .object(let replies)? = self.document[key: "components"]?[key: "responses"]?.content else {
+            return ""
+        }
         return "\n"
             + Markdown.table(
                 ["status", "meaning"],

@@ -31,11 +31,13 @@ struct ErrorReference {
     var refusals: [Refusal] {
         let srt = self.srtCodes
         return self.source("PublishRefusal.swift").matches(
-            of: /static (?:let|func) (\w+)[^"]*?PublishRefusal\(\s*code: "([^"]+)",\s*text:\s*"([^"]+)"(?:,\s*errorCode: \.(\w+))?\s*\)/
+            of:
+                /static (?:let|func) (\w+)[^"]*?PublishRefusal\(\s*code: "([^"]+)",\s*text:\s*"([^"]+)"(?:,\s*errorCode: \.(\w+))?\s*\)/
         ).map { match in
             let name = String(match.output.1)
             return Refusal(
-                name: name, status: String(match.output.2), text: String(match.output.3).replacing(/\\\(\w+\)/, with: "…"),
+                name: name, status: String(match.output.2),
+                text: String(match.output.3).replacing(/\\\(\w+\)/, with: "…"),
                 code: match.output.4.map(String.init) ?? "authDenied", srtCode: srt[name] ?? srt["default"] ?? "")
         }
     }
@@ -67,7 +69,9 @@ struct ErrorReference {
     var workerCodes: [(code: String, exit: String)] {
         let text = self.source("ExitStatus.swift")
         var numbers: [String: String] = [:]
-        for match in text.matches(of: /case (\w+) = ([0-9]+)/) { numbers[String(match.output.1)] = String(match.output.2) }
+        for match in text.matches(of: /case (\w+) = ([0-9]+)/) {
+            numbers[String(match.output.1)] = String(match.output.2)
+        }
         var exits: [String: String] = [:]
         for match in text.matches(of: /(case .*|default): self = \.(\w+)/) {
             let names = match.output.1.matches(of: /\.(\w+)/).map { String($0.output.1) }

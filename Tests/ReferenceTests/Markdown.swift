@@ -60,7 +60,9 @@ enum Markdown {
     ///   - page: The table as the page has it.
     /// - Returns: The table. A row that is new has empty cells in the columns that are written by hand.
     static func merged(_ header: [String], _ generated: [[String]], page: String) -> String {
-        let known = Dictionary(self.rows(of: page).compactMap { row in row.first.map { ($0, row) } }) { first, _ in first }
+        let known = Dictionary(self.rows(of: page).compactMap { row in row.first.map { ($0, row) } }) { first, _ in
+            first
+        }
         return self.table(
             header,
             generated.map { cells in

@@ -19,7 +19,9 @@ struct MetricReference {
     let sources: [(path: String, text: String)]
 
     /// All families, in the order of the sources.
-    var families: [Family] { self.sources.filter { $0.text.contains("MetricsText") }.flatMap { self.families(of: $0.text) } }
+    var families: [Family] {
+        self.sources.filter { $0.text.contains("MetricsText") }.flatMap { self.families(of: $0.text) }
+    }
 
     /// The names of all families that the sources mention.
     var mentioned: Set<String> {
@@ -42,7 +44,10 @@ struct MetricReference {
         let histograms = text.matches(
             of: /(histograms?|info)\(\s*"((?:tandem|process)_[a-z_]+)",(?:\s*by:\s*"([a-z_]+)",)?[^"]*"([^"]*)"/
         ).map { match in
-            (match.range, String(match.output.1), String(match.output.2), match.output.3.map(String.init), String(match.output.4))
+            (
+                match.range, String(match.output.1), String(match.output.2), match.output.3.map(String.init),
+                String(match.output.4)
+            )
         }
         var found: [(place: String.Index, family: Family)] = []
         for (range, call, name, kind, help) in simple {

@@ -122,7 +122,9 @@ struct PipelineReference {
         for pipeline in self.pipelines {
             if let value = Self.value(at: key.path, in: pipeline) { return value }
         }
-        if let value = key.member.value("default"), value.content != .null, value.array?.isEmpty != true { return value }
+        if let value = key.member.value("default"), value.content != .null, value.array?.isEmpty != true {
+            return value
+        }
         if let value = key.member.value("const") ?? key.member.value("enum")?.array?.first { return value }
         if key.member.type == "boolean" { return true }
         if let value = PipelineExamples.named(key.name) { return value }

@@ -64,5 +64,7 @@ enum ProjectFile {
     }
 
     /// The source file with this name, whatever its target.
-    static func source(named name: String) -> String { self.sources().first { $0.path.hasSuffix("/\(name)") }?.text ?? "" }
+    static func source(named name: String) -> String {
+        self.sources().first { $0.path.hasSuffix("/\(name)") }?.text ?? ""
+    }
 }

@@ -18,7 +18,8 @@ struct ReferenceTests {
         var page = try ReferencePage(name)
         let isUpdating = ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"
         for region in regions {
-            let old = try #require(page.region(region.name), "\(name) has no region \(region.name)", sourceLocation: place)
+            let old = try #require(
+                page.region(region.name), "\(name) has no region \(region.name)", sourceLocation: place)
             let new = region.text(old)
             #expect(new.split(separator: "\n").count > 5, "\(name), \(region.name)", sourceLocation: place)
             if isUpdating {
@@ -40,7 +41,8 @@ struct ReferenceTests {
         let rows = Markdown.rows(of: try #require(try ReferencePage(name).region(region), sourceLocation: place))
         #expect(!rows.isEmpty, sourceLocation: place)
         for row in rows {
-            #expect(row.allSatisfy { !$0.isEmpty }, "\(name): fill in the row \(row.first ?? "")", sourceLocation: place)
+            #expect(
+                row.allSatisfy { !$0.isEmpty }, "\(name): fill in the row \(row.first ?? "")", sourceLocation: place)
         }
         return rows
     }
@@ -96,7 +98,10 @@ struct ReferenceTests {
         #expect(events.types == EventDeclaration.all.map(\.type))
         try Self.check(
             "ReferenceEvents.md",
-            [("common", { _ in events.common }), ("events", { _ in events.events }), ("shapes", { _ in events.shapes })])
+            [
+                ("common", { _ in events.common }), ("events", { _ in events.events }),
+                ("shapes", { _ in events.shapes }),
+            ])
         let page = try ReferencePage("ReferenceEvents.md")
         for type in events.types { #expect(page.text.contains("\n### `\(type)`\n"), "\(type)") }
     }
@@ -114,7 +119,8 @@ struct ReferenceTests {
         let page = try ReferencePage("ReferenceAPI.md")
         #expect(api.routes.count > 40)
         for route in api.routes {
-            #expect(page.text.contains("\n### \(route)\n"), "\(route): its tag is missing among the tags of openapi.json")
+            #expect(
+                page.text.contains("\n### \(route)\n"), "\(route): its tag is missing among the tags of openapi.json")
         }
     }
 

@@ -7,10 +7,13 @@ enum SchemaText {
         if let name = self.reference(schema) { return "`\(name)`" }
         if let options = self.alternatives(schema) { return self.unique(options.map { self.type($0) }, " or ") }
         if schema[key: "const"] != nil { return "constant" }
-        if let words = schema[key: "enum"]?.array { return words.contains { $0.content == .null } ? "word or null" : "word" }
+        if let words = schema[key: "enum"]?.array {
+            return words.contains { $0.content == .null } ? "word or null" : "word"
+        }
         switch schema[key: "type"]?.content {
         case .string(let name): return self.type(named: name, schema)
-        case .array(let names): return self.unique(names.compactMap(\.string).map { self.type(named: $0, schema) }, " or ")
+        case .array(let names):
+            return self.unique(names.compactMap(\.string).map { self.type(named: $0, schema) }, " or ")
         default: return "any"
         }
     }
