@@ -334,6 +334,12 @@ let package = Package(
             ],
             swiftSettings: judged),
         .testTarget(
+            name: "ReferenceTests",
+            dependencies: [
+                "TestSupport", "Events", "LibAV", "MediaTypes", "Origin", "PipelineSpec", "PublishAuth", "RTMP",
+            ],
+            swiftSettings: judged),
+        .testTarget(
             name: "EndToEndTests",
             dependencies: ["TestSupport", "Push", "RTMP", "HLS", "LibAV", "MediaTypes", "MediaKernels"],
             exclude: ["Scripts"],

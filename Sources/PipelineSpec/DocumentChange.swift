@@ -105,7 +105,7 @@ package struct DocumentChange: Sendable {
 
     /// Paths that can change while the room runs: those of ``Pipeline/differsOnlyAlive(from:)``. RTMP outputs and publishers that
     /// are added or removed are missing here because they are recognized by their type.
-    static let alive = [
+    package static let alive = [
         "ext", "room.title", "scenes", "watermarks", "canvas.bgImages", "canvas.backgroundColor", "program",
         "pk", "alarms", "shutdown", "idle", "sources.volume", "sources.audioTracks", "sources.offsetMs",
         "sources.rotation", "sources.expected",
@@ -115,7 +115,7 @@ package struct DocumentChange: Sendable {
     ]
 
     /// Whether a path is `whole` or lies inside it; array indexes are ignored.
-    static func isPart(_ path: String, of whole: String) -> Bool {
+    package static func isPart(_ path: String, of whole: String) -> Bool {
         var plain = ""
         var depth = 0
         for character in path {

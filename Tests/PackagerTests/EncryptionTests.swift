@@ -46,6 +46,15 @@ struct EncryptionTests {
         return BlockCipher.opened(bytes, key: key, vector: lock.vector)
     }
 
+    @Test("a key is what the reference of signatures derives for room 88231, 720p, period 0")
+    func documentedKey() throws {
+        let encryption = EncryptionSettings(room: "88231", rotation: 30, secret: Array("s3cret".utf8))
+        let (output, _, _) = try EdgeTests.begun(MemoryStore(), settings: try Self.settings(encryption))
+        output.feed(0..<330)
+        #expect(output.packager.step() == nil)
+        #expect(Self.key(output, "720p-0.key") == Output.hex("e4567bbfc175dd5713e6ec08b0f7045a"))
+    }
+
     @Test("each segment and part decrypts separately with the key in its playlist, to its clear bytes")
     func opens() throws {
         let (clearStore, store) = (MemoryStore(), MemoryStore())
