@@ -78,9 +78,10 @@ extension Unhurried.Doors {
         private static func worker(in directory: String) -> pid_t? {
             let real = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path
             for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
-                guard let pid = pid_t(name), let line = try? Files.text("/proc/\(name)/cmdline"),
+                guard let pid = pid_t(name),
+                    let line = try? String(contentsOfFile: "/proc/\(name)/cmdline", encoding: .utf8),
                     line.hasPrefix(EndToEnd.binary),
-                    try! FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(name)/cwd") == real
+                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(name)/cwd")) == real
                 else { continue }
                 return pid
             }
@@ -161,6 +162,18 @@ extension Unhurried.Doors {
             #expect(try Files.text(work.path("targets")) == "[]" && Files.text(work.path("routes")).isEmpty)
             #expect(try Files.names(in: work.path("keys")).isEmpty)
             #expect(try orchestrator.ask("POST", "/rooms", body: body).status == 409, "a room that is over stays over")
+        }
+
+        @Test("the template that is there is a valid pipeline")
+        func template() throws {
+            let text = try Files.text("\(Self.folder)/templates/pk.json").replacingOccurrences(of: "$room", with: "r1")
+                .replacingOccurrences(of: "\"$1\"", with: "\"1001\"").replacingOccurrences(
+                    of: "\"$2\"", with: "\"2002\"")
+            let keyed = text.replacingOccurrences(
+                of: #"{ "uid": "1001" }, { "uid": "2002" }"#,
+                with: #"{ "uid": "1001", "streamKey": "key-a" }, { "uid": "2002", "streamKey": "key-b" }"#)
+            let result = try Command.tandem(["validate", "-"], input: keyed)
+            #expect(result.code == 0, "\(result.errors)")
         }
 
         @Test("help says what there is, and mistakes on the command line say what to do")

@@ -12,7 +12,7 @@ GET    /rooms     All rooms: state, exit code, restarts. /rooms/ID: also address
 DELETE /rooms/ID  Ends the room and answers when it is over.
 
 A template is a pipeline file, DIR/NAME.json. In its strings "$1" to "$9" are the request's uids, and $room is the room's id."""
-import argparse, base64, contextlib, dataclasses, fcntl, hmac, http.server, json, os, pathlib, re, secrets, shutil, signal, subprocess, sys
+import argparse, base64, contextlib, dataclasses, fcntl, hmac, http.server, json, os, pathlib, re, secrets, shutil, subprocess, sys
 import threading, time, urllib.error, urllib.parse, urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -119,14 +119,14 @@ class Process:
         for id in self.names():
             rooms[id] = room = Room(id, json.loads(read(self.path(id, "room.json"))), read(self.path(id, "token")))
             room.running, room.ending = self.is_alive(id), os.path.exists(self.path(id, "end"))
-            # Behind is_alive: a worker that ends in between has left its line.
-            lines = re.findall(r"^(\d+) (\w+)$", read(self.path(id, "exits")), re.M)
+            lines = re.findall(r"^(\d+) (\w+)$", read(self.path(id, "exits")), re.M)  # After is_alive, so that no end is missed.
             if not room.running and os.path.exists(self.path(id, f"events.{len(lines) + 1}")):  # Nobody noted its end: a reboot?
                 lines.append((str(int(time.time())), "lost"))
                 with open(self.path(id, "exits"), "a") as file: file.write(" ".join(lines[-1]) + "\n")
             room.exits = [(int(at), int(code) if code.isdigit() else None) for at, code in lines]
             now = len(lines) + 1
-            room.log, room.ready = self.path(id, f"log.{now if room.running else now - 1}"), room.running and bool(self.said(id, now))
+            room.log = self.path(id, f"log.{max(1, now if room.running else now - 1)}")
+            room.ready = room.running and bool(self.said(id, now))
             room.at = next(filter(None, (self.said(id, number) for number in range(now, max(0, now - 7), -1))), {})
         return rooms
     def is_alive(self, id):
@@ -240,7 +240,7 @@ class Kubernetes:
 
 class Orchestrator:
     def __init__(self, options, engine):
-        self.options, self.engine, self.turn, self.hurry, self.rooms, self.told = options, engine, threading.RLock(), 0, {}, {}
+        self.options, self.engine, self.turn, self.hurry, self.rooms, self.told = options, engine, threading.RLock(), 0, None, {}
     def loop(self):
         while True:
             try: self.reconcile()
@@ -257,8 +257,7 @@ class Orchestrator:
                     if room.running and room.ready and room.ending: self.engine.end(room)
                     elif not room.running and what == "start" and why <= time.time(): self.engine.start(room)
                 except Exception as error: say(f"room {room.id}: {error!r}")
-                told = room.state() + (f" ({why})" if room.is_over() else f", worker {len(room.exits) + 1}")
-                if room.exits: told += f", last exit code {room.exits[-1][1]}"
+                told = f"{room.state()}, " + (why if room.is_over() else f"worker {len(room.exits) + 1}, exit codes {[c for _, c in room.exits[-6:]]}")
                 if self.told.get(room.id) != told: self.told[room.id] = told; say(f"room {room.id}: {told}")
             self.rooms = rooms
             self.publish(sorted(rooms.values(), key=lambda room: room.id))
@@ -391,9 +390,10 @@ def main():
     if not API.token and host not in ("127.0.0.1", "localhost"): parser.error(f"{options.listen} is open to others: give --token-file")
     if options.edge_keys: os.makedirs(options.edge_keys, exist_ok=True)
     API.orchestrator = Orchestrator(options, engines[options.engine](options))
-    server = http.server.ThreadingHTTPServer((host, int(port)), API)
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # The rooms stay, and the next orchestrator finds them.
+    try: server = http.server.ThreadingHTTPServer((host, int(port)), API)
+    except OSError as error: sys.exit(f"--listen {options.listen} cannot be bound ({error.strerror}): give another address")
     threading.Thread(target=API.orchestrator.loop, daemon=True).start()
+    while API.orchestrator.rooms is None: time.sleep(0.05)  # Requests wait until the rooms that are there are known.
     say(f"http://{host}:{server.server_address[1]} is ready, engine {options.engine}")
     server.serve_forever()
 
