@@ -18,7 +18,7 @@ package struct EventRecord: Sendable, Hashable {
 }
 
 /// The room's latest events, for clients that request them and for webhooks. Limited in number and bytes: the oldest
-/// events are dropped, and readers that are behind are told how many were dropped.
+/// events are dropped, and readers that are behind learn how many were dropped.
 package final class EventLog: Sendable {
     /// Consecutive events after a given number, the oldest first.
     package struct Page: Sendable, Hashable {

@@ -14,7 +14,7 @@ package final class OpenConnections: Sendable {
     }
 
     /// Whether a new connection is admitted, and which others are closed in favor of it.
-    struct PublishAuth {
+    struct Admission {
         let isAdmitted: Bool
         var leaving: [any Channel] = []
     }
@@ -37,14 +37,14 @@ package final class OpenConnections: Sendable {
     /// be closed.
     func opened(
         _ channel: any Channel, from address: String?, limits: HTTPListenerLimits, now: NIODeadline = .now()
-    ) -> PublishAuth {
+    ) -> Admission {
         self.state.withLock { state in
-            var admission = PublishAuth(isAdmitted: true)
+            var admission = Admission(isAdmitted: true)
             if let address, let most = limits.connectionsPerAddress {
                 if state.perAddress[address, default: 0] >= most {
                     guard limits.crowd != nil,
                         let other = Self.dismissIdlest(&state, of: address, before: now - HTTPListenerLimits.patience)
-                    else { return PublishAuth(isAdmitted: false) }
+                    else { return Admission(isAdmitted: false) }
                     admission.leaving.append(other)
                 }
                 state.perAddress[address, default: 0] += 1

@@ -70,7 +70,7 @@ package struct IngestConfiguration: Sendable {
     /// Connections from these addresses must begin with a PROXY header; others must not.
     package var proxies: [AddressRange] = []
     /// Decides which publisher may publish which source.
-    package var admission: PublishAuth
+    package var admission: Admission
     /// Webhook that is asked about each publisher with a valid key; nil: none.
     package var hook: PublishWebhookClient?
     /// Unix time in seconds, for keys that expire.
@@ -99,10 +99,10 @@ package struct IngestConfiguration: Sendable {
 
     package init(listen: String = "127.0.0.1:1935", bindings: [IngestBinding]) {
         self.listen = listen
-        self.admission = PublishAuth(bindings: bindings)
+        self.admission = Admission(bindings: bindings)
     }
 
-    package init(listen: String?, admission: PublishAuth) {
+    package init(listen: String?, admission: Admission) {
         self.listen = listen
         self.admission = admission
     }

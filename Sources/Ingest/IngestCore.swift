@@ -23,7 +23,7 @@ package final class IngestCore {
     /// Number of connections that are closing and stay open for a moment so that their peers can read the refusal.
     private var lingering = 0
     private static let maximumLingering = 256
-    var admission: PublishAuth
+    var admission: Admission
     private var refusals = RefusalTable()
     /// Rate limit of publications per source. It allows an encoder that reconnects in a loop once per second, but not a
     /// client that connects, publishes and closes as fast as it can.
@@ -147,7 +147,7 @@ package final class IngestCore {
     }
 
     /// Finds the source that the key of a request belongs to.
-    package func identify(_ request: PublishRequest) -> PublishAuth.Answer {
+    package func identify(_ request: PublishRequest) -> Admission.Answer {
         let answer = self.admission.answer(to: request.address, now: self.configuration.wallClock())
         if let use = self.admission.takeUse() { self.emit(.keyUsed(use)) }
         return answer
@@ -221,7 +221,7 @@ package final class IngestCore {
         self.hubs[hub.source] = hub
         self.configuration.readPatience[hub.source] = source.readPatience
         self.configuration.sourceCodecs[hub.source] = source.codecs
-        // Clients are told the supported codecs before it is known which source they publish.
+        // Clients get the supported codecs before it is known which source they publish.
         if let codecs = source.codecs { self.configuration.session.codecs.formUnion(codecs) }
         if let refused = source.refused { self.refusals.refuse(hub.source, refused.refusal, until: refused.until) }
     }

@@ -39,7 +39,7 @@ package enum IngestEvent: Sendable, Hashable {
     /// Two encoders keep taking a source over from each other; the last takeover was refused.
     case flapping(SourceID, remote: String)
     /// A single-use stream key was used, or was given back unused. Only the hash of the key is reported.
-    case keyUsed(PublishAuth.KeyUse)
+    case keyUsed(Admission.KeyUse)
     /// A publisher was refused, or a connection ended before it published; then `code` is `nil` if no error occurred.
     case refused(remote: String, key: RedactedKey?, reason: String, code: ErrorCode?)
 }

@@ -210,7 +210,7 @@ package final class IngestServer: Sendable {
     }
 
     /// Replaces the keys, secrets and sources that publishers are admitted by. Current publishers continue.
-    package func renew(_ admission: PublishAuth) {
+    package func renew(_ admission: Admission) {
         self.tell { $0.admission.renew(from: admission) }
     }
 

@@ -21,7 +21,7 @@ package final class PacedReading {
     private let hub: SourceHub?
     private var pacer: ReadScheduler?
     private var estimate: ArrivalEstimate
-    /// The subscribers have been told that some of the source's data may wait in the socket.
+    /// The subscribers know that some of the source's data may wait in the socket.
     private var isBehind = false
     /// Back-pressure: the socket is not read, whatever the timer says.
     package var isPaused = false {

@@ -14,7 +14,7 @@ package struct ReadDelayLimits: Sendable, Hashable {
     /// Derives both values from the jitter buffer.
     ///
     /// A source on air may wait for a fifth of the jitter buffer; the rest is for the network, and a gap in the stream
-    /// can still be told from a wait. A source that is away may wait for a quarter of a second, or less with a short
+    /// can still be distinguished from a wait. A source that is away may wait for a quarter of a second, or less with a short
     /// jitter buffer. When it comes on air it is read at the next turn, and its scene waits for a tenth of a second.
     /// The wait in the socket does not count as network delay; see ``ArrivalEstimate``. A longer wait saves little.
     ///

@@ -41,7 +41,7 @@ package enum KubernetesManifest {
     /// Size limit in MiB of the room's own directory; `nil`: it uses shared storage, or must not have a limit.
     ///
     /// Twice the window, because segments stay for a while after they leave the playlists, and clips are kept. A pod
-    /// beyond its limit is evicted; the room is told the limit, so that it stops making clips first. There is no limit
+    /// beyond its limit is evicted; the room knows the limit, so that it stops making clips first. There is no limit
     /// for output that grows during the life of the room.
     static func ownMebibytes(_ request: ManifestRequest) -> Int64? {
         guard request.storage == nil, !request.pipeline.growsOnDisk else { return nil }

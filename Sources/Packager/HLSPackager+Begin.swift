@@ -3,7 +3,7 @@ package import MediaTypes
 
 extension HLSPackager {
     /// The start of a run on the timeline.
-    struct CapacityPlan {
+    struct Plan {
         /// First slot of the segmenters.
         var firstSlot: Int64
         var firstTick: Int64
@@ -80,11 +80,11 @@ extension HLSPackager {
             settings: self.settings, tracks: self.tracks, state: self.claimed, origin: origin, store: self.store,
             keepsMaps: self.settings.waitsForStore || self.canContinue(at: now), keys: self.keys)
         publication.limit(to: self.intake.withLock(\.mostSegments))
-        let leavings = self.claimed.origin == nil ? PreviousLiveEdge() : PreviousLiveEdge(self.store)
-        let record = leavings.record
+        let previousEdge = self.claimed.origin == nil ? PreviousLiveEdge() : PreviousLiveEdge(self.store)
+        let record = previousEdge.record
         var plan = self.plan(now, origin, slate, publication)
         var shown = publication.tracks.map {
-            self.shown(of: $0, in: leavings, from: publication.nextMediaSequence, closes: plan.fill == nil)
+            self.shown(of: $0, in: previousEdge, from: publication.nextMediaSequence, closes: plan.fill == nil)
         }
         var isCleared = false
         if plan.fill == nil
@@ -93,7 +93,7 @@ extension HLSPackager {
             // The previous worker's media ends with what viewers know; nothing of it is continued.
             if plan.fill != nil {
                 shown = publication.tracks.map {
-                    self.shown(of: $0, in: leavings, from: publication.nextMediaSequence, closes: true)
+                    self.shown(of: $0, in: previousEdge, from: publication.nextMediaSequence, closes: true)
                 }
             }
             if shown.contains(where: { !$0.segments.isEmpty }) {
@@ -107,11 +107,12 @@ extension HLSPackager {
         if plan.fill != nil, let slate {
             for (index, track) in publication.tracks.enumerated() {
                 guard !isCleared else {
-                    kept[index].segments = self.segments(of: track, leavings.track(track.names.track)?.rows ?? [])
+                    kept[index].segments = self.segments(of: track, previousEdge.track(track.names.track)?.rows ?? [])
                     continue
                 }
                 kept[index] = self.kept(
-                    of: track, in: leavings, behind: shown[index], plan, number: publication.nextMediaSequence, slate)
+                    of: track, in: previousEdge, behind: shown[index], plan, number: publication.nextMediaSequence,
+                    slate)
             }
             let ends = zip(kept, shown).map { kept, shown in
                 max(
@@ -285,7 +286,7 @@ extension HLSPackager {
         publication.beginRun(tracks)
     }
 
-    private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?, _ publication: Publication) -> CapacityPlan {
+    private func plan(_ now: Int64, _ origin: Int64, _ slate: Slate?, _ publication: Publication) -> Plan {
         let grid = self.settings.grid
         let frames = Int64(grid.segmentFrames)
         // A later worker numbers its slots as if it had made the opening cuts itself, so that no number decreases.
@@ -299,7 +300,7 @@ extension HLSPackager {
         else {
             let slot = grid.firstSlot(atOrAfter: now.subtractingReportingOverflow(origin).partialValue)
             let first = max(grid.firstFrame(ofSlot: slot), next)
-            return CapacityPlan(firstSlot: slots.slot(ofFrame: first), firstTick: first, slots: slots, cuts: cuts)
+            return Plan(firstSlot: slots.slot(ofFrame: first), firstTick: first, slots: slots, cuts: cuts)
         }
         let end = max(next, self.frame(at: now, origin) / unit * unit)
         var first = publication.nextFrame
@@ -311,12 +312,12 @@ extension HLSPackager {
             cuts += [first, next]
             slots.plan(cuts: [first, next])
         }
-        return CapacityPlan(
+        return Plan(
             firstSlot: slots.slot(ofFrame: first), firstTick: end, fill: first..<end, slots: slots, cuts: cuts)
     }
 
     /// The slots that all tracks have filled; published together.
-    private func slots(_ output: [[TrackSegmenter.Output]], _ plan: CapacityPlan, slateFrom frame: Int64)
+    private func slots(_ output: [[TrackSegmenter.Output]], _ plan: Plan, slateFrom frame: Int64)
         -> [AlignedSegment]
     {
         let segments = output.map { items in

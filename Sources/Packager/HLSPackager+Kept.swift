@@ -38,12 +38,12 @@ extension HLSPackager {
     ///   - shown: The segments before them, from the first slot of the plan on.
     ///   - next: Media sequence number of that first slot.
     func kept(
-        of track: TrackPublication, in leavings: PreviousLiveEdge, behind shown: ShownTrack, _ plan: CapacityPlan,
+        of track: TrackPublication, in previousEdge: PreviousLiveEdge, behind shown: ShownTrack, _ plan: Plan,
         number next: Int64, _ slate: Slate
     ) -> ResumedLiveEdge {
         let slot = plan.firstSlot
         var kept = ResumedLiveEdge()
-        guard let old = leavings.track(track.names.track) else { return kept }
+        guard let old = previousEdge.track(track.names.track) else { return kept }
         kept.segments = self.segments(of: track, old.rows)
         let count = Int64(shown.segments.count)
         for (index, segment) in shown.segments.enumerated() {

@@ -73,10 +73,10 @@ extension HLSPackager {
     ///
     /// - Parameter closes: Also returns the incomplete segment, with the parts it has.
     func shown(
-        of track: TrackPublication, in leavings: PreviousLiveEdge, from next: Int64, closes: Bool
+        of track: TrackPublication, in previousEdge: PreviousLiveEdge, from next: Int64, closes: Bool
     ) -> ShownTrack {
         var shown = ShownTrack()
-        let (name, old) = (track.names.track, leavings.track(track.names.track))
+        let (name, old) = (track.names.track, previousEdge.track(track.names.track))
         var maps: [String: [UInt8]] = [:]
         func map(_ name: String) -> (name: String, bytes: [UInt8])? {
             guard let bytes = maps[name] ?? self.store.read(name) else { return nil }
@@ -103,7 +103,7 @@ extension HLSPackager {
                 } else {
                     shown.segments.append(gap(whole.incarnation, whole))
                 }
-            } else if let incarnation = leavings.isLost(number, parts: rows.count, of: name, next: next) {
+            } else if let incarnation = previousEdge.isLost(number, parts: rows.count, of: name, next: next) {
                 shown.segments.append(gap(incarnation))
             } else {
                 if closes, let old, let first = rows.first, let parts = self.parts(rows, of: track),
@@ -138,7 +138,7 @@ extension HLSPackager {
     }
 
     /// Whether each segment lies within its slot.
-    func fits(_ shown: ShownTrack, _ kind: TrackKind, _ plan: CapacityPlan) -> Bool {
+    func fits(_ shown: ShownTrack, _ kind: TrackKind, _ plan: Plan) -> Bool {
         let grid = self.settings.grid
         return shown.segments.enumerated().allSatisfy { index, segment in
             guard segment.duration > 0 else { return true }

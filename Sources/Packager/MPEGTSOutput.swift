@@ -13,7 +13,7 @@ package final class MPEGTSOutput: Sendable {
     private struct State {
         var waiting: [OutputListing] = []
         /// The last listing, if the store has not taken its end.
-        var owed: OutputListing?
+        var pendingListing: OutputListing?
         var isOver = false
         var isFailing = false
         var made: (segments: Int64, bytes: Int64) = (0, 0)
@@ -78,7 +78,7 @@ package final class MPEGTSOutput: Sendable {
     /// - Returns: Whether the listing must be taken again, because the store has not taken the end.
     @discardableResult
     private func take(_ listing: OutputListing) -> Bool {
-        let (failures, objects, made, isOwed, lost) = self.publication.withLock { publication in
+        let (failures, objects, made, isPending, lost) = self.publication.withLock { publication in
             publication.list(listing, store: self.store, files: self.packager)
             return (
                 publication.takeFailures(), publication.objects,
@@ -89,13 +89,13 @@ package final class MPEGTSOutput: Sendable {
         self.objects.withLock { $0 = objects }
         let isNews = self.state.withLock { state in
             state.made = made
-            (state.lost, state.isEndMissing) = (lost, isOwed)
+            (state.lost, state.isEndMissing) = (lost, isPending)
             state.failure = failures.first ?? state.failure
             defer { state.isFailing = !failures.isEmpty }
             return state.isFailing != !failures.isEmpty
         }
         if isNews { self.report(failures.first) }
-        return isOwed
+        return isPending
     }
 
     /// Makes segments until ``finish()``. Blocks.
@@ -103,8 +103,8 @@ package final class MPEGTSOutput: Sendable {
     /// If the store does not take the end, it is retried every second, until it succeeds or the caller gives up.
     package func run() {
         while true {
-            let isOwed = self.state.withLock { $0.owed != nil }
-            _ = self.work.wait(timeout: isOwed ? .now() + .nanoseconds(Self.endPace) : .distantFuture)
+            let isPending = self.state.withLock { $0.pendingListing != nil }
+            _ = self.work.wait(timeout: isPending ? .now() + .nanoseconds(Self.endPace) : .distantFuture)
             if self.step() { return }
         }
     }
@@ -117,15 +117,15 @@ package final class MPEGTSOutput: Sendable {
     /// - Returns: Whether nothing follows, and the end, if any, is in the store.
     package func step() -> Bool {
         let (listings, isOver) = self.state.withLock { state in
-            defer { (state.waiting, state.owed) = ([], nil) }
-            return (state.waiting + (state.owed.map { [$0] } ?? []), state.isOver)
+            defer { (state.waiting, state.pendingListing) = ([], nil) }
+            return (state.waiting + (state.pendingListing.map { [$0] } ?? []), state.isOver)
         }
-        var isOwed = false
+        var isPending = false
         for listing in listings where self.take(listing) {
-            isOwed = true
-            self.state.withLock { $0.owed = listing }
+            isPending = true
+            self.state.withLock { $0.pendingListing = listing }
         }
-        return isOver && !isOwed
+        return isOver && !isPending
     }
 
     /// Ends the input: ``run()`` makes the remaining segments and returns.

@@ -259,7 +259,7 @@ package final class DecodeStage: Sendable {
 
     package var isStopped: Bool { self.stopping.withLock { $0 } }
 
-    /// Runs until ``stop()``. `soundWantedUntil` returns how far the program's audio has come, for a source that paces
+    /// Runs until ``stop()``. `soundWantedUntil` returns the position of the program's audio, for a source that paces
     /// the program.
     package func run(soundWantedUntil: @Sendable @escaping () -> Int64) {
         CrashMark.onGuardedStack { self.work(soundWantedUntil) }

@@ -59,7 +59,7 @@ extension DecodeWorker {
 
     /// Discards the waiting packets.
     private mutating func leaveOut() {
-        // Repeat this: the cut may have come while the first packet, which sets the publication to live, was on its
+        // Repeat this: the cut may arrive while the first packet, which sets the publication to live, was on its
         // way.
         self.buffer.banish()
         var packets = 0

@@ -175,7 +175,7 @@ package final class SceneScheduler: Sendable {
         guard let result else {
             throw MediaError(
                 .rejected, "\(Self.pendingLimit) scenes are scheduled already", at: "program",
-                fix: "wait until some of them have come on air")
+                fix: "wait until some of them are on air")
         }
         if known == nil { self.queueSweep() }
         return result

@@ -259,7 +259,7 @@ package struct SourceTimeline: Sendable {
     }
 
     /// Corrects publishers that start both tracks at timestamp zero, each when its own first packet is ready, and
-    /// thereby lose the offset between them. The offset is derived from the arrivals of one second.
+    /// lose the offset between them. The offset is derived from the arrivals of one second.
     private mutating func alignZeroBases(at arrival: Int64) {
         guard !self.isAligned, let video = self.video.first, let audio = self.audio.first else { return }
         let later: TrackKind = video.arrival > audio.arrival ? .video : .audio

@@ -6,7 +6,7 @@ package import RTMP
 ///
 /// A static key is bound to one source. With a signed key, or if a webhook decides, the path of the address names the
 /// source. Pure; used on the event loop of the connections.
-package struct PublishAuth: Sendable {
+package struct Admission: Sendable {
     package enum Answer: Sendable, Hashable {
         case source(SourceID)
         case deny(PublishRefusal, reason: String)
@@ -50,7 +50,7 @@ package struct PublishAuth: Sendable {
     }
 
     /// Takes keys, secrets and sources from another value; used single-use keys stay used.
-    package mutating func renew(from other: PublishAuth) {
+    package mutating func renew(from other: Admission) {
         self.bindings = other.bindings
         if let secrets = other.signed?.secrets { self.signed?.secrets = secrets }
         self.signable = other.signable

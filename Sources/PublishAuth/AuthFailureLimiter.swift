@@ -2,7 +2,7 @@ package import PipelineSpec
 
 /// Counts wrong keys per client network. Pure.
 ///
-/// A person who mistyped a key is told so, after a second. A client that tries many keys gets no answer, no log line,
+/// A person who mistyped a key gets an answer after a second. A client that tries many keys gets no answer, no log line,
 /// and no slot among the waiting connections. A valid key is accepted at once in any case, because many people may
 /// share an address.
 package struct AuthFailureLimiter: Sendable {

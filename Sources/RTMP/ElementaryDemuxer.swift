@@ -189,13 +189,13 @@ package struct ElementaryDemuxer: Sendable {
     /// frame before it ended.
     private mutating func time(of unit: MPEGTSUnit, _ samples: (count: Int64, rate: Int64)?) -> Int64? {
         let said = (unit.pts ?? unit.dts).map { self.clock.unwrap($0) }
-        let reckoned = self.following[unit.track]
-        guard let pts = said ?? reckoned?.pts else { return nil }
+        let estimated = self.following[unit.track]
+        guard let pts = said ?? estimated?.pts else { return nil }
         guard let samples, samples.rate > 0 else {
             self.following[unit.track] = unit.duration > 0 ? (pts + unit.duration, 0) : nil
             return pts
         }
-        let ticks = samples.count * Int64(Self.timescale) + (said == nil ? reckoned?.rest ?? 0 : 0)
+        let ticks = samples.count * Int64(Self.timescale) + (said == nil ? estimated?.rest ?? 0 : 0)
         self.following[unit.track] = (pts + ticks / samples.rate, ticks % samples.rate)
         return pts
     }

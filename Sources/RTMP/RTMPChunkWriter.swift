@@ -43,7 +43,7 @@ package struct RTMPChunkWriter: Sendable {
         case sameDelta
     }
 
-    /// Payload bytes per chunk. The peer must be told before it changes (§5.4.1).
+    /// Payload bytes per chunk. The peer must learn of a change before it takes effect (§5.4.1).
     package var chunkSize = 128
     /// Repeat the extended timestamp in type 3 chunks (§5.3.1.3). Old librtmp does not.
     package var repeatsExtendedTimestamp = true

@@ -176,7 +176,7 @@ package struct RTMPServerSession: ~Copyable {
     }
 
     /// Ends the connection because another server takes over. A client that supports it is asked to reconnect to the
-    /// same address; other clients are told that the room has ended.
+    /// same address; other clients learn that the room has ended.
     ///
     /// Spec: Enhanced RTMP v2, "Reconnect Request".
     package mutating func handOver() -> [RTMPServerAction] {

@@ -323,7 +323,7 @@ package final class Recorder: ListingObserver {
                 try self.begin()
                 try self.folder.append(RecordingJournal.stop(begun.reason), to: RecordingJournal.name)
                 try self.writeMissed()
-                // If another stop came meanwhile, its caller was told that recording is stopped, so it stays stopped.
+                // If another stop came meanwhile, its caller got the reply that recording is stopped, so it stays stopped.
                 let stop = self.state.withLock { state -> MediaError? in
                     state.isResuming = false
                     guard state.stops == begun.stops else { return state.lastStop }

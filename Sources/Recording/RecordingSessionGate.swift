@@ -49,7 +49,7 @@ package struct RecordingSessionGate: Sendable, Hashable {
     package private(set) var phase: Phase
     /// Slots that end at or before this frame are skipped.
     private var from = Int64.min
-    /// A slot has come, so more may be on their way.
+    /// A segment has arrived, so more may follow.
     private var hasListed = false
 
     package init(isRecording: Bool) { self.phase = isRecording ? .recording : .stopped }

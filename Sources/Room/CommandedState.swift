@@ -176,7 +176,7 @@ package struct CommandedState: Sendable, Equatable {
     package var attempts = 0
     /// See `CommandRevisions`.
     package var revision: Int64 = 1
-    /// Whether the room was told to end.
+    /// Whether the room was asked to end.
     package var isEnded = false
     package var document: Document?
     package var onAir: Showing?

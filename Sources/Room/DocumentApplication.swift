@@ -26,7 +26,7 @@ struct DocumentApplication {
     /// Everything beside the scenes that changes, with its files read and its encoders opened.
     private struct Parts {
         var roster: RosterChanges.Change
-        var admission: PublishAuth?
+        var admission: Admission?
         var pushes: PushService.Change?
         var webhooks: [Webhook]?
         var rates: BitRateChanges
@@ -95,7 +95,7 @@ struct DocumentApplication {
         return showing
     }
 
-    /// Who is to be told the room's events, with the secrets read; `nil`: those who are.
+    /// The webhooks of the new version, with their secrets; `nil`: they do not change.
     private func webhooks() throws(ControlFailure) -> [Webhook]? {
         guard self.before.control.events != self.after.control.events else { return nil }
         do throws(MediaError) {
@@ -115,11 +115,11 @@ struct DocumentApplication {
     }
 
     /// Who may publish from now on; `nil`: as it is. Keys and secrets are read before anything is changed.
-    private func admission() throws(ControlFailure) -> PublishAuth? {
+    private func admission() throws(ControlFailure) -> Admission? {
         let isSame = Set(self.before.sources.map(\.id)) == Set(self.after.sources.map(\.id))
         guard !isSame || self.areKeysOther else { return nil }
         do throws(MediaError) {
-            return try PublishAuth(self.after)
+            return try Admission(self.after)
         } catch {
             let path = error.place.hasPrefix("ingest.auth") ? "ingest.auth" : "sources"
             throw .invalidValue(path, error.what, fix: error.fix)
@@ -218,7 +218,7 @@ struct DocumentApplication {
         return change
     }
 
-    /// Of the scenes in the file the file's rules have seen it; commands have made others.
+    /// The rules of the file have checked its scenes; scenes set by commands are checked here.
     private func checkScenes(of shelf: SceneStore) throws(ControlFailure) {
         let leaving = Set(self.before.sources.map(\.id)).subtracting(self.after.sources.map(\.id))
         for scene in shelf.scenes where !leaving.isEmpty {

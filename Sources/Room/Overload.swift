@@ -201,7 +201,7 @@ package struct Overload: Sendable, Equatable {
         return dropped.isEmpty ? self.tryLess(now) : dropped
     }
 
-    /// Forgets the samples, because the machine stood still.
+    /// Forgets the samples, because the machine was suspended.
     package mutating func forget(at now: Int64) {
         self.history = LagHistory()
         self.observedFrom = now
@@ -287,7 +287,7 @@ package struct Overload: Sendable, Equatable {
     }
 
     /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. If the
-    /// machine stands still for a moment, then the lag grows in one half only.
+    /// machine is suspended for a moment, then the lag grows in one half only.
     private func runsAway(_ now: Int64) -> Bool {
         let (start, middle) = (now &- self.rules.runawayObservation, now &- self.rules.runawayObservation / 2)
         guard let first = self.history.slope(since: start, until: middle, atLeast: 2),

@@ -31,7 +31,7 @@ struct OverloadGuard: Sendable {
 
     /// See ``Overload/noted(lag:at:isPending:)``.
     ///
-    /// - Parameter isCatchingUp: Whether the program is making up for a time in which the machine stood still.
+    /// - Parameter isCatchingUp: Whether the program is making up for a time in which the machine was suspended.
     mutating func noted(lag: Int64, at now: Int64, isPending: Bool, isCatchingUp: Bool) -> [Overload.Action] {
         defer { self.asked = now }
         let isBack = self.asked.map { now &- $0 > Self.absence } ?? false

@@ -7,7 +7,7 @@ import RoomSources
 
 /// Alarms: what is wrong with the room now, and what was lately.
 extension Room {
-    /// Looks at what is wrong, for whoever asks for the room; on the thread of the life.
+    /// Checks the alarms, on the life's thread.
     func noteAlarms() {
         var alarms: [AlarmBook.Alarm] = []
         for source in self.pipeline.sources {

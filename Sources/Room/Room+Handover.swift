@@ -40,7 +40,7 @@ extension Room {
     // MARK: Keys
 
     /// Returns `admission` with the single-use keys that were used under earlier workers.
-    package func resumed(_ admission: PublishAuth) -> PublishAuth {
+    package func resumed(_ admission: Admission) -> Admission {
         guard let state = self.commands?.value else { return admission }
         var admission = admission
         admission.resume(used: state.usedKeys.map { ($0.digest, $0.expiry) }, salt: state.salt)
@@ -48,7 +48,7 @@ extension Room {
     }
 
     /// Saves the use of a single-use key. Called on the event loop of the publisher's connection.
-    package func noteUse(_ use: PublishAuth.KeyUse) {
+    package func noteUse(_ use: Admission.KeyUse) {
         let now = self.clocks.wall.now() / TimeMath.nanoseconds
         self.commands?.update(.now) { state in
             state.usedKeys.removeAll { $0.digest == use.digest || $0.expiry < now }

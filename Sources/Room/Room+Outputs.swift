@@ -59,9 +59,9 @@ extension Room {
     }
 
     /// The state of the recording for the room's last event.
-    func recordingWord(_ outcome: RoomOutcome, owed: MediaError?) -> JSONValue {
+    func recordingWord(_ outcome: RoomOutcome, error: MediaError?) -> JSONValue {
         outcome.recordingWord(
-            hasRecorder: self.recorder != nil, isRecorded: self.withOutputs(\.isRecorded), owed: owed)
+            hasRecorder: self.recorder != nil, isRecorded: self.withOutputs(\.isRecorded), error: error)
     }
 
     /// Starts the RTMP outputs; they connect once something is on air.
@@ -108,12 +108,12 @@ extension RoomOutcome {
     /// The state of a room's recording; `null` if there is none, or nothing in it.
     ///
     /// - Parameters:
-    ///   - isRecorded: Whether files were made of it, or should have been.
-    ///   - owed: Why some of them are missing; nil if none is.
-    package func recordingWord(hasRecorder: Bool, isRecorded: Bool, owed: MediaError?) -> JSONValue {
+    ///   - isRecorded: Whether the room has recorded files, or should have.
+    ///   - error: Why some of them are missing; nil if none is.
+    package func recordingWord(hasRecorder: Bool, isRecorded: Bool, error: MediaError?) -> JSONValue {
         guard hasRecorder, case .ended = self else { return .null }
-        guard let owed else { return isRecorded ? "ready" : .null }
-        return owed.code == .unfinished ? "unfinished" : "failed"
+        guard let error else { return isRecorded ? "ready" : .null }
+        return error.code == .unfinished ? "unfinished" : "failed"
     }
 }
 

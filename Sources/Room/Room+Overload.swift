@@ -21,7 +21,7 @@ extension Room {
     /// Whether outputs that no viewer waits for skip their frames.
     package var areOutputsPaused: Bool { self.outputsPaused.load(ordering: .relaxed) }
 
-    /// Sets whether the program is making up for a time in which the machine stood still.
+    /// Sets whether the program is making up for a time in which the machine was suspended.
     func setCatchingUp(_ isCatchingUp: Bool) { self.isCatchingUp.store(isCatchingUp, ordering: .relaxed) }
 
     /// Measures the room's lag and carries out the resulting actions.

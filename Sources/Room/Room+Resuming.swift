@@ -99,7 +99,7 @@ extension Room {
         }
     }
 
-    /// Ends the room if the previous worker was told to do so: after this worker has reported that it is ready, and
+    /// Ends the room if the previous worker was asked to do so: after this worker has reported that it is ready, and
     /// before its first tick.
     func resumeEnd() { if self.value.withLock({ $0.resumption.state.isEnded }) { self.end(reason: "control") } }
 

@@ -45,7 +45,7 @@ extension Room {
         guard let server = self.ingest else { return }
         let isRenewed = self.renew("stream keys", refused: "ingest.keysRefused") { () throws(MediaError) in
             // In the turn of the document, so that no other version of it comes between.
-            try self.documentTurn.withLock { _ throws(MediaError) in server.renew(try PublishAuth(self.pipeline)) }
+            try self.documentTurn.withLock { _ throws(MediaError) in server.renew(try Admission(self.pipeline)) }
             return true
         }
         if isRenewed { self.events.emit("ingest.keysRenewed", [:]) }

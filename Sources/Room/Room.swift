@@ -28,7 +28,7 @@ package final class Room: Sendable {
     package enum State: String, Sendable, CaseIterable {
         case starting, waiting, live, ending, draining, closed
 
-        /// The state once the listeners are open: a room that was told to stop meanwhile continues stopping.
+        /// The state once the listeners are open: a room that was asked to stop meanwhile continues stopping.
         package var opened: State { self == .starting ? .waiting : self }
     }
 
@@ -60,7 +60,7 @@ package final class Room: Sendable {
     let firstMedia = DispatchSemaphore(value: 0)
     /// Whether outputs that no viewer waits for skip their frames; read at every tick.
     let outputsPaused = Atomic<Bool>(false)
-    /// Whether the program is making up for a time in which the machine stood still.
+    /// Whether the program is making up for a time in which the machine was suspended.
     let isCatchingUp = Atomic<Bool>(false)
     /// Frames per second of the canvas.
     let fps: Int
@@ -336,10 +336,10 @@ package final class Room: Sendable {
         return Int64(output.gopFrames * output.segmentGops)
     }
 
-    func owe(_ debt: MediaError) { self.value.withLock { $0.lifecycle.debt = $0.lifecycle.debt ?? debt } }
+    func addPendingWork(_ debt: MediaError) { self.value.withLock { $0.lifecycle.debt = $0.lifecycle.debt ?? debt } }
 
     private func oweEnd(_ code: MediaError.Code, _ what: String, fix: String) {
-        self.owe(MediaError(code, what, at: "hls", fix: fix))
+        self.addPendingWork(MediaError(code, what, at: "hls", fix: fix))
         self.value.withLock { $0.lifecycle.isEndOwed = true }
     }
 
@@ -358,8 +358,8 @@ package final class Room: Sendable {
         await self.listeners.stop(isHandedOver: isHandedOver)
         if isHandedOver { await self.listeners.stopViewers() }
         let recordingDebt = await recorded
-        if let recordingDebt { self.owe(recordingDebt) }
-        if let debt = await uploaded { self.owe(debt) }
+        if let recordingDebt { self.addPendingWork(recordingDebt) }
+        if let debt = await uploaded { self.addPendingWork(debt) }
         // The clip has stopped at its next segment by now.
         self.outputs.clips.join(within: deadline &- self.machine.now())
         self.value.withLock { value in
@@ -382,7 +382,7 @@ package final class Room: Sendable {
             "room.closed",
             [
                 "outcome": .string(verdict.word), "reason": reason, "code": code, "played": .bool(self.wasPlayed),
-                "recording": self.recordingWord(outcome, owed: recordingDebt),
+                "recording": self.recordingWord(outcome, error: recordingDebt),
                 "unfinished": JSONValue(self.debt?.description), "lostSegments": .integer(damage.lostSegments),
                 "damage": .array(damage.failures.sorted { $0.key < $1.key }.map { .string($0.value.description) }),
                 "summary": self.summary().json,

@@ -174,7 +174,7 @@ extension Room {
             self.refusing.recallCrashes(inDirectory: directory)
         }
         self.recallOverload()
-        let admission = try PublishAuth(self.pipeline)
+        let admission = try Admission(self.pipeline)
         if !admission.sources.isEmpty {
             let configuration = try self.ingestion.configuration(admission) { settings throws(MediaError) in
                 try self.openCertificates(settings, place: "rtmps")

@@ -24,13 +24,13 @@ package struct RoomVerdict: Sendable, Hashable {
         case .failed(let error): (self.word, self.error) = ("failed", error)
         case .ended:
             self.word = damage.isEmpty ? "ended" : "damaged"
-            self.error = isOffline ? damage.error(published: published) ?? debt : debt.map { Self.owed($0) }
+            self.error = isOffline ? damage.error(published: published) ?? debt : debt.map { Self.unfinished($0) }
         }
     }
 
     /// The error that the exit code reports for pending work of a live room: whatever kept this worker from completing
     /// it, the next one can.
-    package static func owed(_ debt: MediaError) -> MediaError {
+    package static func unfinished(_ debt: MediaError) -> MediaError {
         guard debt.code == .outputLost || debt.code == .diskFull else { return debt }
         return MediaError(.unfinished, debt.what, at: debt.place, fix: debt.fix)
     }

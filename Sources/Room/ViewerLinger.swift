@@ -97,7 +97,7 @@ package struct ViewerLinger: Sendable, Hashable {
         }
     }
 
-    /// Handles `room:end` or SIGINT for a room that was told to end before. While the room is still ending this is a
+    /// Handles `room:end` or SIGINT for a room that was asked to end before. While the room is still ending this is a
     /// repeated request, and changes nothing.
     ///
     /// - Returns: Whether the room has ended, so that only lingering is left to end.
@@ -108,7 +108,7 @@ package struct ViewerLinger: Sendable, Hashable {
         return true
     }
 
-    /// Handles SIGTERM or `room:drain` for a room that was told to end before: the orchestrator wants the worker to
+    /// Handles SIGTERM or `room:drain` for a room that was asked to end before: the orchestrator wants the worker to
     /// stop at once.
     package mutating func stopAsked() { self.state = .over }
 }

@@ -11,7 +11,7 @@ package struct APIState: Sendable {
         package var current: RoomDocument?
         /// The pipeline file with the flags of the command line, as the operator wrote it last.
         package var written: JSONNode?
-        /// The same without what commands have made of it.
+        /// The pipeline file without the changes of commands.
         package var file: RoomDocument?
     }
 
@@ -30,7 +30,7 @@ package struct APIState: Sendable {
     /// - Parameters:
     ///   - running: What the room is made from.
     ///   - current: The document of `running`; nil: there is none, and the room cannot be changed while it runs.
-    ///   - file: The pipeline file, without what commands have made of it.
+    ///   - file: The pipeline file without the changes of commands.
     package init(running: Pipeline, current: RoomDocument?, file: RoomDocument?) {
         self.documents = Documents(running: running, current: current, written: file?.effective, file: file)
     }

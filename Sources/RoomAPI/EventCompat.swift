@@ -109,7 +109,7 @@ package enum EventCompat {
             .flipflop, "room.ending", when: ["played": ["true"]],
             ["videoRoom": "LIVE_INACTIVE", "broadcast": "inactive"]),
         Row(.flipflop, "room.draining", ["streamKey": "INACTIVE", "streamer": "stopped"]),
-        // Of a take that an operator has stopped there are files while the room goes on.
+        // A recording that an operator stopped has files while the room continues.
         Row(.flipflop, "recording.ready", when: ["onAir": ["false"]], ["videoRoom": "ARCHIVED"]),
         Row(
             .flipflop, "room.closed", when: ["outcome": ["ended", "damaged"], "played": ["false"]],
@@ -161,7 +161,7 @@ package enum EventCompat {
         Row(.nertc, "broadcast.active", ["state": 505]),
         Row(.nertc, "room.state", when: ["to": ["live", "recovering", "degraded"]], ["state": 505]),
         Row(.nertc, "room.state", when: ["to": ["failed"]], ["state": 506, "error": 1500]),
-        // Of an RTMP output, which has a URL and a way back; a disk that fails is the alarm's to tell.
+        // For RTMP outputs, which have a URL and can recover. A failing disk is reported by its alarm.
         Row(.nertc, "output.failed", when: ["url": []], ["state": 506, "error": 1417]),
         Row(.nertc, "output.live", ["state": 505]),
         Row(.nertc, "room.superseded", ["error": 1301]),

@@ -21,9 +21,9 @@ package struct LoopLags: Sendable, Hashable {
         fileprivate func hangs(beyond limit: Int64) -> Bool { self.behind >= limit && self.still >= limit }
     }
 
-    /// Nanoseconds the tick loop may be behind and stand still.
+    /// How far the tick loop may be behind without progress, in nanoseconds.
     package static let tickLimit = 3 * TimeMath.nanoseconds
-    /// Nanoseconds the slowest encoder may be behind and stand still. Three seconds of canvases wait before the encoders and half
+    /// How far the slowest encoder may be behind without progress, in nanoseconds. Three seconds of canvases wait before the encoders and half
     /// a second before each.
     package static let encoderLimit = 10 * TimeMath.nanoseconds
 

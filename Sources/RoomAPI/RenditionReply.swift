@@ -9,7 +9,7 @@ struct RenditionReply: NamedReply {
     let rendition: Rendition
     /// In bit/s, of the last segment; nil before the first.
     let measuredBitrate: Int64?
-    /// Whose packets are passed, or why nobody's are; null if the pipeline does not ask for that.
+    /// The source whose packets pass, or why none do; null if the rendition has no passthrough.
     let passthrough: JSONValue
 
     /// nil for audio alone.

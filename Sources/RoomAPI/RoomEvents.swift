@@ -25,7 +25,7 @@ package final class RoomEvents: Sendable {
     }
 
     private let roomID: String
-    /// What was told lately.
+    /// The latest events.
     package let log: EventLog
     private let journal: EventJournal?
     private let vocabularies: [EventVocabulary]
@@ -70,7 +70,7 @@ package final class RoomEvents: Sendable {
         let time = ProgramDate.format(self.wall.now())
         // The lock is held over the hand-over: a reader must see the numbers in order.
         self.state.withLock { state in
-            // The log takes nothing behind its end; what becomes of the last deliveries is told all the same.
+            // The log accepts nothing after its end, but the results of the last deliveries are still written to standard output.
             let sequence = max(self.log.last, state.last) + 1
             state.last = sequence
             var common: [JSONValue.Member] = [
@@ -103,7 +103,7 @@ package final class RoomEvents: Sendable {
         }
     }
 
-    /// Nothing follows: whoever waits for events is told, and what was told is on disk.
+    /// Ends the log: clients that wait for events get the end, and all events are on disk.
     package func close() {
         self.log.close()
         self.journal?.flush()

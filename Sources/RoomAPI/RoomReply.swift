@@ -39,7 +39,7 @@ package struct RoomReply: NamedReply {
     ///   - scenes: All the scenes there are.
     ///   - level: How loud the program is; nil: not measured.
     ///   - lastSegment: Bytes of the last segment by rendition, and how many frames it is long.
-    ///   - passthrough: Whose packets are passed in a rendition, or why nobody's are; null if the pipeline does not ask for that.
+    ///   - passthrough: The source whose packets pass in a rendition, or why none do; null if it has no passthrough.
     ///   - addresses: Of the room's listeners.
     package init(
         _ facts: RoomFacts, revision: Int64, since: Int64, cause: String?, desired: String, time: Int64,

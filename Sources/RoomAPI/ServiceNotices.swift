@@ -1,7 +1,7 @@
-/// What a service manager is told of a worker, and when: a value without sockets, threads or clocks.
+/// Decides which notices a service manager gets and when: a value without sockets, threads or clocks.
 ///
 /// Phases: starting → ready → stopping → over, or settling → over; settling is to the manager a start that takes long. That it is ready and
-/// that it is stopping is told once each; what it is doing whenever that changes; that it reads its files again, and that it has; that it
+/// that it is stopping are sent once each; its status whenever that changes; that it reads its files again, and that it has; that it
 /// lives as often as the manager wants to hear it, while it does. While it stops it asks for more time, again and again, until its end is
 /// overdue, and so it does while it settles, as long as it lives: a worker that hangs there is the manager's to kill.
 ///
@@ -67,7 +67,7 @@ package struct ServiceNotices: Sendable {
     private var isReady = false
     private var isStopping = false
     private var isReloading = false
-    /// How many of the reloads asked for have been told.
+    /// Number of requested reloads that were reported.
     private var reloads = 0
     private var status = ""
     private var lifeDue = Int64.min

@@ -23,7 +23,7 @@ package struct SourceFacts: Sendable {
         package var alarmLevel = 0
         /// In the shape `Figures`.
         package var figures = JSONValue.null
-        /// When its media is known to have come, in nanoseconds of the machine's clock.
+        /// Time up to which the arrival of its media is known, in nanoseconds of the machine's clock.
         package var knownUntil: Int64 = 0
 
         package init() {}

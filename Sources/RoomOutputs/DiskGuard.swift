@@ -12,7 +12,7 @@ package import Packager
 /// | 80 % | alarm `alert_2`, cleared below 75 % |
 /// | 95 %, or a write that found no space | alarm `alert_3`, window limited, recording stopped; until below 80 % |
 ///
-/// A recording keeps segments that have left the window, and the files made of it at the end of the room take as much
+/// A recording keeps segments that have left the window, and the files written at the end of the room take as much
 /// space again. It therefore stops earlier: when those files and a limited window would no longer fit. It resumes, with
 /// a hole, when the files and two windows fit below 80 % and writing works. The recording itself frees none of that
 /// space, so it does not alternate between the two. Attempts that record nothing are repeated at growing intervals.

@@ -26,8 +26,10 @@ package struct PendingUploads: Sendable {
     ) throws(MediaError) -> PendingUploads? {
         guard let output = pipeline.hls else { return nil }
         let directory = DirectoryStore(directory: output.path)
-        let owed = pipeline.uploads.filter { directory.contains(OutputFiles.noteName($0.outputID)) }
-        guard !owed.isEmpty, let ended = try EndedOutput.open(HLSOutputSettings(output, pipeline)) else { return nil }
+        let pending = pipeline.uploads.filter { directory.contains(OutputFiles.noteName($0.outputID)) }
+        guard !pending.isEmpty, let ended = try EndedOutput.open(HLSOutputSettings(output, pipeline)) else {
+            return nil
+        }
         var kinds: [String: TrackKind] = [:]
         for rendition in pipeline.pictureRenditions { kinds[rendition.name] = .video }
         for sound in pipeline.audioRenditions { kinds[sound.name] = .audio }
@@ -36,7 +38,7 @@ package struct PendingUploads: Sendable {
         let sheets = Self.sheets(of: pipeline.images)
         var uploads: [Uploader] = []
         var unreachable: [MediaError] = []
-        for output in owed {
+        for output in pending {
             let id = output.outputID
             do throws(MediaError) {
                 let upload = try UploadService.uploader(
@@ -85,7 +87,7 @@ package struct PendingUploads: Sendable {
                 group.addTask {
                     let end = await upload.finish(by: deadline, isLast: isOver)
                     guard isOver else { return nil }
-                    guard case .owed(let isNoted) = end else {
+                    guard case .incomplete(let isNoted) = end else {
                         await upload.forget()
                         events.emit("output.finished", ["outputId": .string(upload.outputID)])
                         return nil

@@ -53,7 +53,7 @@ package struct SceneChanges: Sendable {
         return schedule
     }
 
-    /// Moves scheduled scenes whose ticks have come to the scene on air, and reports them to ``RoomLife``.
+    /// Moves scheduled scenes whose ticks are due to the scene on air, and reports them to ``RoomLife``.
     private func advance(_ schedule: inout SceneSchedule) {
         schedule.advance(to: self.program.tick)
         let begun = schedule.takeBegun()

@@ -37,7 +37,7 @@ package struct SceneSchedule: Sendable {
     package var upcoming: [Showing] = []
     /// Ends of countdowns that commands have set.
     package var countdowns = CountdownEnds()
-    /// Scheduled scenes that have come on air and that were not reported to ``RoomLife`` yet.
+    /// Scheduled scenes that are on air now and that were not reported to ``RoomLife`` yet.
     private var begun: [String] = []
     /// Whether an earlier worker has put the scene on air; its countdowns continue.
     package var isResumed = false
@@ -51,7 +51,7 @@ package struct SceneSchedule: Sendable {
         if let scene = self.shelf[pipeline.program.scene] { Self.begin(&self.onAir, scene, fps: pipeline.canvas.fps) }
     }
 
-    /// Moves scheduled scenes whose ticks have come to ``onAir``.
+    /// Moves scheduled scenes whose ticks are due to ``onAir``.
     mutating func advance(to tick: Int64) {
         while let next = self.upcoming.first, tick >= next.tick {
             self.onAir = next
@@ -60,7 +60,7 @@ package struct SceneSchedule: Sendable {
         }
     }
 
-    /// Scheduled scenes that have come on air since the last call, in order.
+    /// Scheduled scenes that went on air since the last call, in order.
     mutating func takeBegun() -> [PipelineSpec.Scene] {
         defer { self.begun = [] }
         return self.begun.compactMap { self.shelf[$0] }

@@ -1,5 +1,4 @@
-/// Changes of the scene on air that are due because sources came or went, a phase of the PK began, or the tick of a scheduled scene
-/// has come.
+/// Changes of the scene on air that are due, because sources came or went, a phase of the PK began, or a scheduled scene is due.
 ///
 /// ``ScenesState`` collects it. The next thread in ``SceneChanges/change(_:)`` applies it.
 struct SceneWork: Sendable {
@@ -9,7 +8,7 @@ struct SceneWork: Sendable {
     var phases: [PKLife.Change] = []
     /// The live users may differ from those that the automatic scene on air shows.
     var isLayoutDue = false
-    /// A scheduled scene has come on air.
+    /// A scheduled scene went on air.
     var isAdvanceDue = false
 
     /// Nothing is due.

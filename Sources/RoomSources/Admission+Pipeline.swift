@@ -4,7 +4,7 @@ package import MediaTypes
 package import PipelineSpec
 import Secrets
 
-extension PublishAuth {
+extension Admission {
     /// The publishers that a pipeline admits. Reads all secrets.
     ///
     /// - Throws: ``MediaError/Code/notReadable``, and what ``PipelineSpec/Pipeline/streamKeys()`` throws.

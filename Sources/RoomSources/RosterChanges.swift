@@ -51,7 +51,7 @@ package struct RosterChanges: Sendable {
                 throw ControlFailure(
                     code: "requestFailed", number: 1417, status: 409,
                     what: "\(path): the source \(source.id) that was removed is still on its way out",
-                    fix: "send it again when source.removed has been told")
+                    fix: "send it again after the event source.removed")
             }
             do throws(MediaError) {
                 change.joining.append(try self.newcomer(source, in: after))

@@ -12,7 +12,7 @@ extension SourceIngest {
     ///   - certificates: Opens the certificate of RTMPS.
     /// - Throws: ``MediaError/Code/notReadable``, and what `certificates` throws.
     package func configuration(
-        _ admission: PublishAuth, certificates: (TLSSettings?) throws(MediaError) -> CertificateStore?
+        _ admission: Admission, certificates: (TLSSettings?) throws(MediaError) -> CertificateStore?
     ) throws(MediaError) -> IngestConfiguration {
         let (parts, pipeline) = (self.host.sourceParts, self.host.pipeline)
         let rtmp = pipeline.ingest.rtmp

@@ -123,7 +123,7 @@ package struct SourceLife: Sendable, Equatable {
     /// Publications that have ended at the socket but not yet in the decoder: reports of the decoder belong to the
     /// oldest of them.
     private var pendingEnds = 0
-    /// The last poll, and since when polls have come at least every ``absence``.
+    /// The last poll, and since when polls came at least every ``absence``.
     private var polled: Int64?
     private var watchedSince: Int64 = 0
 

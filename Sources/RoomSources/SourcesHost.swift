@@ -79,9 +79,9 @@ package protocol SourcesHost: AnyObject, Sendable {
     /// - Throws: If the room no longer accepts commands.
     func checkOpen() throws(ControlFailure)
     /// `admission` with the single-use keys that were used under earlier workers.
-    func resumed(_ admission: PublishAuth) -> PublishAuth
+    func resumed(_ admission: Admission) -> Admission
     /// Records that a single-use key was used, or was not used after all.
-    func noteUse(_ use: PublishAuth.KeyUse)
+    func noteUse(_ use: Admission.KeyUse)
     /// Records a kick for a successor.
     ///
     /// - Parameter until: Nanoseconds since the Unix epoch; nil if the source may be published.

@@ -169,7 +169,7 @@ package final class Uploader: Sendable {
         /// The store has everything, including the end.
         case whole
         /// Something is missing in the store. If `isNoted`, the record lets another worker continue.
-        case owed(isNoted: Bool)
+        case incomplete(isNoted: Bool)
     }
 
     /// Ends the input: sends what is left, and stops.
@@ -208,7 +208,7 @@ package final class Uploader: Sendable {
             if files.record() != nil { return true }
             return begun.map { files.keep($0, durable: true) } ?? false
         }
-        return isWhole ? .whole : .owed(isNoted: isNoted ?? false)
+        return isWhole ? .whole : .incomplete(isNoted: isNoted ?? false)
     }
 
     /// Removes the record: the room has ended and nothing is left to send. Waits for the disk, at most two seconds.

@@ -205,7 +205,7 @@ enum RoomRunner {
         guard isOwed else { return nil }
         for debt in debts.dropFirst() { StandardError.write("\(debt)\n") }
         if let debt = debts.first {
-            return Self.say(pipeline.clock == .offline ? debt : RoomVerdict.owed(debt), logger)
+            return Self.say(pipeline.clock == .offline ? debt : RoomVerdict.unfinished(debt), logger)
         }
         // The earlier worker has already reported that the room is closed, and its outcome.
         events.emit("room.settled", ["outcome": "ended"])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Encoder presets: the measured presets are the ones that rooms use")
 struct MeasuredPresetTests {
-    private struct CapacityPlan: Decodable {
+    private struct Plan: Decodable {
         struct Entry: Decodable {
             var name: String
             var preset: String
@@ -27,7 +27,7 @@ struct MeasuredPresetTests {
     func measured() throws {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
         let data = try #require(FileManager.default.contents(atPath: "\(folder)/benchmarks/presets.json"))
-        let plan = try JSONDecoder().decode(CapacityPlan.self, from: data)
+        let plan = try JSONDecoder().decode(Plan.self, from: data)
         #expect(plan.reference.name == "veryfast" && plan.reference.preset == "veryfast")
         let own = VideoEncoding.Preset.allCases.filter { $0.rawValue.hasPrefix("tandem-") || $0.isLowLatency }
         #expect(Set(plan.sets.map(\.name)) == Set(own.map(\.rawValue)) && own.count == 4)

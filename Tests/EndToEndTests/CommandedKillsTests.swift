@@ -15,7 +15,7 @@ extension Unhurried.Doors {
         }
 
         /// The commands of one room after whose reply a worker ends, by their index in ``RoomCommand/all``.
-        private typealias CapacityPlan = [(command: Int, means: Means)]
+        private typealias Plan = [(command: Int, means: Means)]
 
         private static func number(_ name: String, default value: Int) -> Int {
             ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? value
@@ -25,7 +25,7 @@ extension Unhurried.Doors {
         ///
         /// If two workers in a row die within 30 s of restoring, the next one restores less. So a room has at most two
         /// kills, and no drain before both: the first worker has nothing to restore, and a drain ends the row.
-        private static func plans(kills: Int, drains: Int, seed: UInt64) -> [CapacityPlan] {
+        private static func plans(kills: Int, drains: Int, seed: UInt64) -> [Plan] {
             var random = TestRandom(seed: seed)
             var commands: [Int] = []
             return (0..<max((kills + 1) / 2, drains)).map { index in
@@ -111,7 +111,7 @@ extension Unhurried.Doors {
                 try self.room.segments(1, countsShort: true)
             }
 
-            mutating func run(_ plan: CapacityPlan) throws {
+            mutating func run(_ plan: Plan) throws {
                 self.first = Double(try CommandedFacts(self.room, self.file.directory).tick) / 30
                 var next = 0
                 for (index, means) in plan {

@@ -48,7 +48,7 @@ extension EndToEnd {
             return (Double(try number("VmRSS")) / 1024, try number("Threads"))
         }
 
-        @Test("after 200 guests have come and gone on air, memory and threads are as before")
+        @Test("after 200 guests were on air one after another, memory and threads are as before")
         func many() throws {
             _ = try Media.require()
             let work = try WorkDirectory()

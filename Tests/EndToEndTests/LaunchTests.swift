@@ -83,10 +83,10 @@ extension Unhurried.Pictures {
             arguments: ["plan", "manifest"])
         func viewers(verb: String) throws {
             for count in ["9223372036854775807", "-1"] {
-                let reckoned = try Command.tandem(
+                let estimated = try Command.tandem(
                     [verb, "\(EndToEnd.root)/pipelines/solo.json", "--viewers=\(count)"]
                         + (verb == "manifest" ? ["--for", "k8s"] : []))
-                #expect(reckoned.code == 64 && reckoned.errors.contains("--viewers \(count)"), "\(reckoned)")
+                #expect(estimated.code == 64 && estimated.errors.contains("--viewers \(count)"), "\(estimated)")
             }
         }
 

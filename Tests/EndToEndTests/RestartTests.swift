@@ -106,7 +106,7 @@ extension Unhurried.Pictures {
                 Thread.sleep(forTimeInterval: 0.02)
             }
             #expect(try first.child.wait(timeout: 20) == 143)
-            EndToEnd.report("the worker that stood still was read \(shown) times before it left")
+            EndToEnd.report("the worker that was suspended was read \(shown) times before it left")
             #expect(first.events("room.superseded").count == 1)
             #expect(first.events("segment.published").allSatisfy { ($0.integer("mediaSequence") ?? 0) < taken })
             try second.segments(1)

@@ -78,7 +78,7 @@ extension Unhurried.Doors {
             #expect(try media.complaints(work.path("out/index.m3u8")) == "")
         }
 
-        @Test("GStreamer's srtsink publishes; when kicked it is told to retry later")
+        @Test("GStreamer's srtsink publishes; when kicked it gets the code to retry later")
         func gstreamer() throws {
             let gst = try TestTool.require("gst-launch-1.0")
             let inspect = try TestTool.require("gst-inspect-1.0")

@@ -76,7 +76,7 @@ extension EndToEnd {
         @Test(
             "if the store is down at the end of the room, the exit code is 75, and the next run sends only the rest",
             arguments: [true, false])
-        func owed(isPatient: Bool) throws {
+        func incomplete(isPatient: Bool) throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
             let (place, away) = (work.path("origin"), work.path("away"))

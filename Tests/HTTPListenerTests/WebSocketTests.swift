@@ -129,7 +129,8 @@ struct WebSocketTests {
         }
     }
 
-    @Test("the end of the stream is announced, and a client that is too slow is told so", arguments: [false, true])
+    @Test(
+        "the end of the stream is announced, and a client that is too slow gets the reason", arguments: [false, true])
     func ended(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in

@@ -201,7 +201,7 @@ struct HookTests {
         await hook.stop()
     }
 
-    /// A clock that stands still.
+    /// A clock that does not advance.
     private struct StandingClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
     }

@@ -247,7 +247,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a publisher whose media is not supported is told so after five seconds by default")
+    @Test("a publisher whose media is not supported gets an error after five seconds by default")
     func unsupported() async throws {
         try await TestServer.with({ $0.unsupportedCodecTimeout = 0 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))

@@ -38,8 +38,8 @@ struct KickTests {
     @Test("an added source accepts its publisher at once; a removed one closes it, and its key is unknown")
     func comingAndGoing() async throws {
         let third = SourceID(uid: "3003")
-        func admission(_ keys: [SourceID: String]) -> PublishAuth {
-            PublishAuth(bindings: keys.map { IngestBinding(source: $0, streamKey: $1) })
+        func admission(_ keys: [SourceID: String]) -> Admission {
+            Admission(bindings: keys.map { IngestBinding(source: $0, streamKey: $1) })
         }
         let two = [TestServer.host: TestServer.hostKey, TestServer.guest: TestServer.guestKey]
         let three = two.merging([third: "c_key"]) { $1 }
@@ -82,7 +82,7 @@ struct KickTests {
                 third,
                 IngestConfiguration.Source(
                     readPatience: .usual, refused: IngestConfiguration.Refused(refusal: .quarantined, until: .max)))
-            server.server.renew(PublishAuth(bindings: [IngestBinding(source: third, streamKey: "c_key")]))
+            server.server.renew(Admission(bindings: [IngestBinding(source: third, streamKey: "c_key")]))
             await Self.refused(try await TestPublisher.publish(server.url("c_key")), with: .quarantined)
         }
     }

@@ -89,7 +89,7 @@ struct PacedSocketTests {
         _ = try channel.finish()
     }
 
-    /// A reader of the source that is told how far it was read.
+    /// A reader of the source that learns how far it was read.
     private final class Watcher: SourceSubscriber {
         private let state = Mutex(Int64?.none)
 

@@ -164,7 +164,8 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "a source that becomes visible leaves hidden mode at its next read, or when it is told; a hidden one enters it")
+        "a source that becomes visible leaves hidden mode at its next read, or when that is requested; a hidden one enters it"
+    )
     func comesOnAir() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)

@@ -88,7 +88,7 @@ final class ItemRecorder: SourceSubscriber {
 
     func cut() { self.cutCount.add(1, ordering: .sequentiallyConsistent) }
 
-    /// How often it was told to drop what it has.
+    /// How often it was asked to drop its packets.
     var cuts: Int { self.cutCount.load(ordering: .sequentiallyConsistent) }
 
     func receive(_ item: SourceItem) { self.items.append(item) }

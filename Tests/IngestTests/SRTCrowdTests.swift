@@ -46,7 +46,7 @@ struct SRTCrowdTests {
         }()
     }
 
-    /// A clock that stands still.
+    /// A clock that does not advance.
     private struct StandingClock: MonotonicClock {
         func now() -> Int64 { 1_000_000_000 }
     }

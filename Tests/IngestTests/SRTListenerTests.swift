@@ -101,7 +101,7 @@ struct SRTDoorTests {
         await hook.stop()
     }
 
-    @Test("with `onDuplicate: reject` the first publisher stays, and the second is told that the source is busy")
+    @Test("with `onDuplicate: reject` the first publisher stays, and the second learns that the source is busy")
     func duplicate() async throws {
         let ffmpeg = try await Self.caller()
         try await Self.with({ $0.onDuplicate = .reject }) { server, url in

@@ -11,7 +11,7 @@ struct TestClock: MonotonicClock {
     }
 }
 
-/// A clock that stands still until it is advanced.
+/// A clock that only a test advances.
 final class StillClock: MonotonicClock {
     private let time = Atomic<Int64>(1_000_000_000)
 

@@ -173,7 +173,7 @@ struct SlateTests {
         }
     }
 
-    @Test("with another codec configuration every playlist gets a map and a discontinuity, and slate all the same")
+    @Test("with another codec configuration every playlist gets a map and a discontinuity, and slate")
     func otherCoding() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)

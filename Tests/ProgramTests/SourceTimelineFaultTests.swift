@@ -103,7 +103,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "timestamps that stand still for five seconds are spaced by arrival, and continue afterwards",
+        "timestamps that do not advance for five seconds are spaced by arrival, and continue afterwards",
         arguments: [true, false])
     func stuck(catchesUp: Bool) {
         var publisher = SimulatedPublisher()

@@ -128,7 +128,7 @@ struct StageRun {
         return run
     }
 
-    /// Takes packets that are not due yet, and then is told to drop them.
+    /// Takes packets that are not due yet, and is then asked to drop them.
     static func cutOff(_ items: [SourceItem]) -> StageRun {
         let buffer = SourceBuffer(source: self.source, isPaced: false)
         let (log, stage) = self.stage(buffer, Standing(), holdsDamaged: false)

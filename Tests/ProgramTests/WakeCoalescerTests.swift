@@ -91,7 +91,7 @@ struct WakeThriftTests {
         let told = self.answers(&thrift, [[self.packet(at: 1_001), format], [.end]], isAway: true)
         #expect(told == [true, true])
         let back = self.answers(&thrift, [[self.packet(at: 2_000)]])
-        #expect(back == [true], "only hidden, it is told of new packets")
+        #expect(back == [true], "only hidden, it learns of new packets")
         var short = WakeCoalescer(jitterBuffer: 2 * WakeCoalescer.longestSleep - Self.millisecond)
         let often = self.answers(&short, packets, isAway: true)
         #expect(often.count { $0 } > 10)

@@ -11,8 +11,8 @@ struct AdmissionTests {
     static let guest = SourceID(uid: "이용자 2")
     static let good = "1001?e=1800000000&n=n1&s=\(SignedKeyCheckTests.first)"
 
-    static func admission() -> PublishAuth {
-        var admission = PublishAuth(
+    static func admission() -> Admission {
+        var admission = Admission(
             app: "live",
             bindings: [
                 IngestBinding(source: Self.host, streamKey: "old"), IngestBinding(source: Self.host, streamKey: "new"),
@@ -23,7 +23,7 @@ struct AdmissionTests {
         return admission
     }
 
-    static func source(_ admission: inout PublishAuth, _ name: String, app: String = "live") throws -> SourceID? {
+    static func source(_ admission: inout Admission, _ name: String, app: String = "live") throws -> SourceID? {
         let address = try #require(StreamAddress(app: app, streamName: name))
         guard case .source(let source) = admission.answer(to: address, now: 1_700_000_000) else { return nil }
         return source
@@ -60,7 +60,7 @@ struct AdmissionTests {
         admission.isSingleUse = true
         #expect(try Self.source(&admission, Self.good) == Self.host)
         let third = SourceID(uid: "3003")
-        var next = PublishAuth(app: "live", bindings: [IngestBinding(source: third, streamKey: "c")])
+        var next = Admission(app: "live", bindings: [IngestBinding(source: third, streamKey: "c")])
         next.signed = SignedKeyCheck(form: .hmac, secrets: ["first secret"], room: "88231", app: "live")
         next.signable = [Self.host]
         next.open = [Self.screen]

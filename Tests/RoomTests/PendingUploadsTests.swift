@@ -9,7 +9,7 @@ struct PendingUploadsTests {
         "sprite sheets that exist and are named by an index, with the index; none for an output without sheets"
     )
     func sheets() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("owed-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pending-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         func cue(_ second: Int, _ payload: String) -> String {

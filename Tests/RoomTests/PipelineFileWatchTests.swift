@@ -186,7 +186,7 @@ private enum InodeClock {
             try Data().write(to: URL(fileURLWithPath: other))
             if try self.change(of: other) != last { return }
         }
-        Issue.record("the kernel's clock stands still")
+        Issue.record("the kernel's clock does not advance")
     }
 
     private static func change(of path: String) throws -> [Int] {

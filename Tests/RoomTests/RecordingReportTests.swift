@@ -130,14 +130,14 @@ struct RecordingReportTests {
     func word() {
         func error(_ code: MediaError.Code) -> MediaError { MediaError(code, "what", at: "recording", fix: "fix") }
         let (late, lost) = (error(.unfinished), error(.outputLost))
-        let rows: [(RoomOutcome, hasRecorder: Bool, isRecorded: Bool, owed: MediaError?, word: JSONValue)] = [
+        let rows: [(RoomOutcome, hasRecorder: Bool, isRecorded: Bool, error: MediaError?, word: JSONValue)] = [
             (.ended, true, true, nil, "ready"), (.ended, true, false, nil, .null), (.ended, false, false, nil, .null),
             (.ended, true, true, late, "unfinished"), (.ended, true, false, late, "unfinished"),
             (.ended, true, true, lost, "failed"), (.drained, true, true, nil, .null),
             (.superseded, true, true, late, .null), (.failed(lost), true, true, lost, .null),
         ]
         for row in rows {
-            let word = row.0.recordingWord(hasRecorder: row.hasRecorder, isRecorded: row.isRecorded, owed: row.owed)
+            let word = row.0.recordingWord(hasRecorder: row.hasRecorder, isRecorded: row.isRecorded, error: row.error)
             #expect(word == row.word, "\(row)")
         }
     }

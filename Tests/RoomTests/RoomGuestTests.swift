@@ -29,7 +29,7 @@ extension InProcess {
             return errors.first?[key: "path"]?.string
         }
 
-        @Test("a guest joins a PK, is seen and heard, and is removed; nobody's video is late or broken")
+        @Test("a guest joins a PK, is seen and heard, and is removed; no video is late or broken")
         func guest() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

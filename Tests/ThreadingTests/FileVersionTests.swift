@@ -22,7 +22,7 @@ struct FileMarkTests {
             try self.write("", to: other)
             if FileVersion(path: other) != before { return }
         }
-        Issue.record("the kernel's clock stands still")
+        Issue.record("the kernel's clock does not advance")
     }
 
     @Test("the mark stays equal while nothing changes, and is nil without a file")

@@ -82,7 +82,7 @@ struct UploadTLSTests {
             uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true, isEnded: true))
             if !isKnown { for await _ in told { break } }
             let end = await uploader.finish(by: isKnown ? Running().now() + 20_000_000_000 : 0)
-            #expect(end == (isKnown ? .whole : .owed(isNoted: true)))
+            #expect(end == (isKnown ? .whole : .incomplete(isNoted: true)))
             let names = origin.taken.withLock { $0 }
             #expect(names.contains("PUT /live/index.m3u8") && names.contains("PUT /live/v-1-0.m4s"))
             #expect(names.count == 8, "\(names): nothing but the first room's")
@@ -123,7 +123,7 @@ struct UploadTLSTests {
         uploader.begin()
         uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true))
         try await waitUntil("an upload has begun") { origin.taken.withLock { !$0.isEmpty } }
-        #expect(await uploader.finish(by: 0) == .owed(isNoted: true))
+        #expect(await uploader.finish(by: 0) == .incomplete(isNoted: true))
         try await server.close()
     }
 }

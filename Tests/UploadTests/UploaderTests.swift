@@ -26,7 +26,7 @@ struct UploaderTests {
         #expect(await second.finish(by: 0) == .whole, "nothing was listed, so everything is there")
         second.list(SimulatedOrigin.listing(through: 0, isFirst: true))
         #expect(second.statistics.waitingSlots == 1)
-        #expect(await second.finish(by: 0) == .owed(isNoted: false))
+        #expect(await second.finish(by: 0) == .incomplete(isNoted: false))
     }
 
     @Test("a store that has everything listed but not the end is incomplete")
@@ -76,7 +76,7 @@ struct UploaderTests {
         for await _ in told { break }
         #expect(uploader.statistics.isFailing)
         uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true))
-        #expect(await uploader.finish(by: 0) == .owed(isNoted: false))
+        #expect(await uploader.finish(by: 0) == .incomplete(isNoted: false))
         let unreachable = notices.withLock { $0 }.filter { if case .unreachable = $0 { true } else { false } }
         #expect(unreachable == [.unreachable("connection refused")])
     }
@@ -106,7 +106,7 @@ struct UploaderTests {
         uploader.begin()
         uploader.list(SimulatedOrigin.listing(through: 0, isFirst: true))
         for await _ in told { break }
-        #expect(await uploader.finish(by: 0) == .owed(isNoted: false))
+        #expect(await uploader.finish(by: 0) == .incomplete(isNoted: false))
         #expect(uploader.statistics.lost == 0 && uploader.statistics.waitingSlots == 1)
         #expect(uploader.statistics.failed == 0 && !uploader.statistics.isFailing, "it is not a failure of the store")
         files.gate.signal()
@@ -171,8 +171,8 @@ struct UploaderTests {
         // The queue never learned of it.
         let late = uploader(files)
         late.list(SimulatedOrigin.listing(through: 7, isFirst: true, isEnded: true))
-        #expect(await late.finish(by: 0, isLast: false) == .owed(isNoted: false), "a successor gets everything")
-        #expect(await late.finish(by: 0) == .owed(isNoted: true))
+        #expect(await late.finish(by: 0, isLast: false) == .incomplete(isNoted: false), "a successor gets everything")
+        #expect(await late.finish(by: 0) == .incomplete(isNoted: true))
         #expect(files.record() == UploadRecord(origin: 5, next: 0) && files.isDurable)
         // It was queued and recorded; then the record was removed.
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
@@ -182,14 +182,14 @@ struct UploaderTests {
         known.begin()
         known.list(SimulatedOrigin.listing(through: 7, isFirst: true))
         for await _ in told { break }
-        #expect(await known.finish(by: 0, isLast: false) == .owed(isNoted: true))
+        #expect(await known.finish(by: 0, isLast: false) == .incomplete(isNoted: true))
         let note = files.record()
         files.forget()
-        #expect(await known.finish(by: 0) == .owed(isNoted: true) && files.record() == note && note != nil)
+        #expect(await known.finish(by: 0) == .incomplete(isNoted: true) && files.record() == note && note != nil)
         #expect(files.isDurable, "it could not be found out again")
         files.fill()
-        #expect(await late.finish(by: 0) == .owed(isNoted: true), "an older record still counts")
+        #expect(await late.finish(by: 0) == .incomplete(isNoted: true), "an older record still counts")
         files.forget()
-        #expect(await late.finish(by: 0) == .owed(isNoted: false))
+        #expect(await late.finish(by: 0) == .incomplete(isNoted: false))
     }
 }

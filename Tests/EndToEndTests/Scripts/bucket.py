@@ -75,7 +75,7 @@ def swift(directory):
         ring.rebalance()
         ring.get_ring().save(f"{directory}/{name}.ring.gz")
 
-    # The same storage with the door that checks and, for whoever looks, without.
+    # The same storage behind a listener that checks signatures and behind one that does not.
     def proxy(name, filters):
         with open(f"{directory}/{name}.conf", "w") as file:
             file.write(f"""

@@ -1,4 +1,4 @@
-// Put into every page before its own scripts: watches its video element, whoever plays in it, and keeps what a test asks
+// Put into every page before its own scripts: watches its video element, whichever player uses it, and keeps what a test asks
 // for in `probe`. Times are milliseconds since the page was opened, media times seconds.
 "use strict";
 const probe = window.probe = {

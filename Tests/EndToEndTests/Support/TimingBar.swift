@@ -28,7 +28,8 @@ enum TimingBar {
         case .met: return
         case .excused:
             let place = "\(sourceLocation.fileName):\(sourceLocation.line)"
-            EndToEnd.printLine("EXCUSED [\(place)] \(figures()); the machine stood still: \(steadiness?.figures ?? "")")
+            EndToEnd.printLine(
+                "EXCUSED [\(place)] \(figures()); the machine was suspended: \(steadiness?.figures ?? "")")
         case .failed:
             Issue.record(
                 "timing: \(figures()); the machine was steady: \(steadiness?.figures ?? "not measured")",

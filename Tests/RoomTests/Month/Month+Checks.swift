@@ -20,7 +20,7 @@ extension Month {
                 self.note(change)
             case .show(let show):
                 if show.scene == self.shown.scene, show.without == self.shown.without {
-                    self.fault("\(show.text) is told twice")
+                    self.fault("\(show.text) is reported twice")
                 }
                 self.shown = show
             }

@@ -5,7 +5,7 @@ import RoomSources
 
 /// Actions of publishers, operators and the machine.
 extension Month {
-    mutating func carryOut(_ plan: CapacityPlan) {
+    mutating func carryOut(_ plan: Plan) {
         switch plan.kind {
         case .connect(let source): self.connect(source)
         case .arrive(let source):
@@ -39,12 +39,12 @@ extension Month {
         }
     }
 
-    private func runs(_ plan: CapacityPlan, _ source: SourceID) -> Bool {
+    private func runs(_ plan: Plan, _ source: SourceID) -> Bool {
         self.publishers[source].map { $0.isConnected && $0.publication == plan.publication } ?? false
     }
 
     /// Only this worker's decoders can finish: packets that a dead worker had not decoded are lost.
-    private func isOfThisWorker(_ plan: CapacityPlan) -> Bool { plan.publication >= self.firstPublication }
+    private func isOfThisWorker(_ plan: Plan) -> Bool { plan.publication >= self.firstPublication }
 
     mutating func tell(_ source: SourceID, _ event: SourceLife.Event) {
         self.note(self.life.receive(.source(source, event), now: self.lifeTime))

@@ -17,7 +17,7 @@ struct Month {
     static let beginning: Int64 = 1_767_225_600 * Kit.second
 
     /// A planned action.
-    struct CapacityPlan {
+    struct Plan {
         enum Kind {
             case connect(SourceID)
             case arrive(SourceID)
@@ -83,7 +83,7 @@ struct Month {
     var idle = RoomIdle(hasHadSource: false)
     var state = CommandedState(roomID: "month", salt: "00")
     var publishers: [SourceID: Publisher] = [Kit.a: Publisher(), Kit.b: Publisher()]
-    var plans: [CapacityPlan] = []
+    var plans: [Plan] = []
     var tally = Tally()
     /// The first violations found.
     var faults: [String] = []
@@ -134,13 +134,13 @@ struct Month {
 
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self.random) < percent }
 
-    mutating func plan(_ kind: CapacityPlan.Kind, in seconds: ClosedRange<Int64>, of source: SourceID? = nil) {
+    mutating func plan(_ kind: Plan.Kind, in seconds: ClosedRange<Int64>, of source: SourceID? = nil) {
         self.plan(kind, at: self.now + self.span(seconds), of: source)
     }
 
-    mutating func plan(_ kind: CapacityPlan.Kind, at time: Int64, of source: SourceID? = nil) {
+    mutating func plan(_ kind: Plan.Kind, at time: Int64, of source: SourceID? = nil) {
         let publication = source.flatMap { self.publishers[$0]?.publication } ?? -1
-        self.plans.append(CapacityPlan(time: time, kind: kind, publication: publication))
+        self.plans.append(Plan(time: time, kind: kind, publication: publication))
     }
 
     mutating func fault(_ text: String) {
@@ -216,7 +216,7 @@ struct Month {
         self.polledAt = self.now
         self.note(self.life.receive(.poll(arrivals), now: self.lifeTime))
         if let due = self.life.deadline(after: self.lifeTime), due <= self.lifeTime {
-            self.fault("a deadline that has come is not done by a look at the clock")
+            self.fault("a deadline that is due is not handled when the clock is read")
         }
         self.checkAfterLook()
         self.watchIdle()

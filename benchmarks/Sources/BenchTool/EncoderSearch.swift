@@ -5,7 +5,7 @@
 /// optimizations stay on.
 struct EncoderSearch {
     /// `searches.json`.
-    struct CapacityPlan: Decodable {
+    struct Plan: Decodable {
         struct Set: Decodable {
             var name: String
             var preset: String
@@ -50,7 +50,7 @@ struct EncoderSearch {
     /// The search stops at this difference in size; ``SearchTally/Pair/tolerance`` decides which pairs count.
     private static let closeEnough = 0.008
 
-    let plan: CapacityPlan
+    let plan: Plan
     let ffmpeg: String
     /// An FFmpeg with libvmaf.
     let judge: String
@@ -164,7 +164,7 @@ struct EncoderSearch {
     }
 
     /// Writes the canvas in a rendition's size, as raw video.
-    private func scaled(_ canvas: String, _ rendition: CapacityPlan.Rendition) throws(BenchError) -> String {
+    private func scaled(_ canvas: String, _ rendition: Plan.Rendition) throws(BenchError) -> String {
         guard (rendition.width, rendition.height) != (Self.width, Self.height) else { return canvas }
         let file = "\(self.work)/clip-scaled.nut"
         let made = try ChildProcess.run(
@@ -179,7 +179,7 @@ struct EncoderSearch {
     /// Encodes and compares. With `size`, the bit rate is adjusted until the stream's size is within 1 % of it; if that fails,
     /// the nearest attempt is used.
     private func encoded(
-        _ job: Job, _ set: CapacityPlan.Set, _ rate: Int, size: Int?, reading: Double
+        _ job: Job, _ set: Plan.Set, _ rate: Int, size: Int?, reading: Double
     ) throws(BenchError) -> Encoded {
         var target = Double(rate)
         var best: (file: String, cpu: Double, bytes: Int)?

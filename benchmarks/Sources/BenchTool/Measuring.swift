@@ -94,7 +94,7 @@ struct Measuring {
             }
             self.note(part, EncoderSearch.commands, in: &result)
             result.search = try EncoderSearch(
-                plan: Files.read(EncoderSearch.CapacityPlan.self, from: Variables["SEARCH_PLAN"] ?? "searches.json"),
+                plan: Files.read(EncoderSearch.Plan.self, from: Variables["SEARCH_PLAN"] ?? "searches.json"),
                 ffmpeg: self.ffmpeg, judge: judge,
                 work: BenchTool.work,
                 clips: Array(

@@ -28,7 +28,7 @@ struct SearchTally {
     /// The set's scores, over all renditions and by rendition.
     ///
     /// - Parameter renditions: Their names.
-    func point(_ set: EncoderSearch.CapacityPlan.Set, renditions: [String]) -> SearchResult.Point {
+    func point(_ set: EncoderSearch.Plan.Set, renditions: [String]) -> SearchResult.Point {
         let all = self.scores(of: self.pairs, self.bdRates)
         return SearchResult.Point(
             name: set.name, preset: set.preset, params: set.params, cpu: all.cpu, vmafNeg: all.vmafNeg,

@@ -42,7 +42,7 @@ enum SelfCheck {
         func pair(_ clip: String, _ rendition: String, vmaf: Double, size: Double) -> SearchTally.Pair {
             SearchTally.Pair(clip: clip, rendition: rendition, cpu: 0.5, vmaf: vmaf, ssim: 0, size: size)
         }
-        let set = EncoderSearch.CapacityPlan.Set(name: "set", preset: "veryfast", params: "")
+        let set = EncoderSearch.Plan.Set(name: "set", preset: "veryfast", params: "")
         var tally = SearchTally()
         tally.pairs = [
             pair("a", "720p", vmaf: -1, size: 0.995), pair("a", "720p", vmaf: -2, size: 1.009),

@@ -127,7 +127,7 @@ extension DoorCase {
                 street.callers[who].cookie = handshake.cookie
             }
         case .decide(let caller):
-            if street.callers[who].cookie == nil { return "whoever has no cookie is decided on" }
+            if street.callers[who].cookie == nil { return "a caller without a cookie is decided on" }
             if let name = caller.streamID {
                 if name.utf8.count > SRTStreamID.maximumLength { return "a stream id too long" }
                 return Self.streamID(name)

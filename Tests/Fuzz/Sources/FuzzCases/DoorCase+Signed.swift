@@ -47,7 +47,7 @@ extension DoorCase {
     /// Valid once, and once more if the publish failed.
     private static func use(_ address: StreamAddress, _ name: String, _ check: SignedKeyCheck, _ now: Int64) -> String?
     {
-        var admission = PublishAuth(bindings: [])
+        var admission = Admission(bindings: [])
         admission.signed = check
         admission.isSingleUse = true
         admission.signable = [SourceID(uid: name)]

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+/// Reads `words.txt`: words that the project's prose does not use.
+@Suite("Plain English: words that are not used")
+struct WordTests {
+    private struct List {
+        var words: [(pattern: String, instead: String)] = []
+        var exceptions: [String] = []
+
+        init(_ text: String) {
+            for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+                if line.hasPrefix("except ") {
+                    self.exceptions.append(String(line.dropFirst(7).prefix { $0 != " " }))
+                } else if let arrow = line.range(of: " => ") {
+                    self.words.append((String(line[..<arrow.lowerBound]), String(line[arrow.upperBound...])))
+                }
+            }
+        }
+    }
+
+    private static let list = List(SourceTree.text("Tests/ArchitectureTests/words.txt"))
+
+    /// Every text file of the project that holds prose, without the exceptions of the list.
+    private static var files: [String] {
+        let roots = ["Sources", "Tests", "benchmarks", "deploy", ".ci", "pipelines"]
+        let single = [
+            "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "NOTICE", "Makefile", "Dockerfile",
+            "Package.swift",
+        ]
+        let kinds = ["swift", "md", "js", "css", "html", "py", "sh", "h", "c", "yml", "conf", "service", "mjs", ""]
+        let found = roots.flatMap { root in
+            let all = FileManager.default.enumerator(atPath: SourceTree.root.appendingPathComponent(root).path)
+            return (all?.compactMap { $0 as? String } ?? []).map { "\(root)/\($0)" }
+        }
+        return (single + found).filter { path in
+            kinds.contains((path as NSString).pathExtension)
+                && !(path as NSString).pathComponents.contains { $0 == ".build" || $0 == "work" }
+                && !Self.list.exceptions.contains { path.hasPrefix($0) }
+        }
+    }
+
+    @Test("no text uses a word of the list")
+    func none() throws {
+        #expect(Self.list.words.count >= 15)
+        let any = try NSRegularExpression(
+            pattern: Self.list.words.map { "(?:\($0.pattern))" }.joined(separator: "|"),
+            options: [.caseInsensitive, .anchorsMatchLines])
+        var read = 0
+        for path in Self.files {
+            guard let data = FileManager.default.contents(atPath: SourceTree.root.appendingPathComponent(path).path),
+                let text = String(data: data, encoding: .utf8)
+            else { continue }
+            read += 1
+            let whole = NSRange(text.startIndex..., in: text)
+            for match in any.matches(in: text, range: whole) {
+                guard let range = Range(match.range, in: text) else { continue }
+                let line = text[..<range.lowerBound].count { $0 == "\n" } + 1
+                Issue.record("\(path):\(line): \"\(text[range])\" is on the list of Tests/ArchitectureTests/words.txt")
+            }
+        }
+        #expect(read > 800)
+    }
+
+    @Test("the list finds what it lists")
+    func finds() throws {
+        let samples = [
+            "whoever asks", "it is told on", "Lets go of it", "/// Of a live room: RTMP outputs.", "the key picture",
+        ]
+        for sample in samples {
+            let hit = try Self.list.words.contains {
+                try NSRegularExpression(pattern: $0.pattern, options: .caseInsensitive)
+                    .firstMatch(in: sample, range: NSRange(sample.startIndex..., in: sample)) != nil
+            }
+            #expect(hit, "\(sample)")
+        }
+    }
+}
