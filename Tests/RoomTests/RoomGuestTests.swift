@@ -85,7 +85,8 @@ extension InProcess {
             try await room.command(.delete, "/v1/scenes/mine", "")
             let left = try #require(
                 try await room.command(.patch, "/v1/room", alone).member("tick")?.integer)
-            // The connection is closed and the events are sent after the reply.
+            // Once no scene shows it and its audio has faded, its connection is closed.
+            try await room.run(seconds: 1)
             let removed = try await room.told("source.removed") { $0.member("uid")?.string == "3003" }
             try await room.told("ingest.lost") { $0.member("uid")?.string == "3003" }
             #expect(room.events.all("ingest.lost", uid: third).count == 1)
