@@ -138,7 +138,7 @@ private enum RecordProof {
         #expect((119...121).contains(shown.count))
         for (body, status, word) in [
             (body, 409, "goal"), (#"{"from":"2020-01-01T00:00:00Z","to":"2020-01-01T00:00:05Z"}"#, 202, "pending"),
-            (#"{"from":"2090-01-01T00:00:00Z","to":"2090-01-01T00:00:05Z"}"#, 422, "from 2"),
+            (#"{"from":"2090-01-01T00:00:00Z","to":"2090-01-01T00:00:05Z"}"#, 422, "available media, 2"),
             (#"{"from":"x","to":"y"}"#, 422, "program date-time"),
         ] {
             let reply = try HTTPClient.request("POST", room.control, "/v1/clips", body: body)
@@ -146,7 +146,7 @@ private enum RecordProof {
         }
         // Older than the recording: not found there.
         let failed = try room.event("clip.failed", timeout: 20).object("clip")
-        #expect((failed["reason"] as? String ?? "").contains("not in what is there"))
+        #expect((failed["reason"] as? String ?? "").contains("not within the available media"))
     }
 }
 

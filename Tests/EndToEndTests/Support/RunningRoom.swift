@@ -140,7 +140,7 @@ final class RunningRoom: Sendable {
         guard (try? self.event("room.closed", timeout: timeout)) != nil else { return }
         let limit = Date().addingTimeInterval(timeout)
         while self.child.isRunning, Date() < limit {
-            if let line = self.child.errors.range(of: "its viewers are served on") {
+            if let line = self.child.errors.range(of: "viewers are still served") {
                 let rest = self.child.errors[line.upperBound...].prefix(400)
                 let seconds = rest.firstMatch(of: /"seconds":"([0-9]+)"/).flatMap { Int($0.output.1) } ?? 0
                 if seconds > 3 { Thread.sleep(forTimeInterval: 3.2) }
