@@ -90,7 +90,8 @@ extension Unhurried.Pictures {
             publisher.stop()
             let closed = try #require(room.events("room.closed").first)
             #expect(
-                closed.text("outcome") == "damaged" && closed.line.contains("end of the transport streams"), "\(closed.line)")
+                closed.text("outcome") == "damaged" && closed.line.contains("end of the transport streams"),
+                "\(closed.line)")
             #expect(try Playlist(contentsOf: work.path("out/180p.m3u8")).isEnded)
         }
 
