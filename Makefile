@@ -27,7 +27,7 @@ BUILD_FIRST = [ -x $(BIN) ] || for target in $(FIRST); do swift build $(SWIFT_FL
 # The commit that `tandem --version` prints in brackets; the file is written only if it changes.
 COMMIT_FILE := Sources/CVersion/commit.h
 WRITE_COMMIT = commit=$$(git describe --always --dirty --exclude '*' 2>/dev/null); line="\#define TANDEM_COMMIT \"$$commit\""; \
-	[ "$$(cat $(COMMIT_FILE) 2>/dev/null)" = "$$line" ] || echo "$$line" > $(COMMIT_FILE)
+	[ "$$(cat $(COMMIT_FILE) 2>/dev/null)" = "$$line" ] || { echo "$$line" > $(COMMIT_FILE); touch Sources/CVersion/version.c; }
 
 build: deps ## Build the program: .build/release/tandem
 	@$(WRITE_COMMIT)
