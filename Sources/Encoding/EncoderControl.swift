@@ -20,8 +20,17 @@ package final class EncoderControl: Sendable {
 
     private let state: Mutex<State>
     private let held = Atomic<Int64>(.min)
+    /// While frames are dropped, those at multiples of so many ticks are encoded: six to eight per second, since
+    /// viewers still see motion then, and a freeze if a frame is shown for 250 ms. A multiple of 4 where possible, so
+    /// that renditions with half or a quarter of the canvas rate have frames at these ticks.
+    let stride: Int64
 
-    init(tracks: Int) { self.state = Mutex(State(entered: Array(repeating: nil, count: tracks))) }
+    /// - Parameter fps: The canvas rate.
+    init(tracks: Int, fps: Int) {
+        self.state = Mutex(State(entered: Array(repeating: nil, count: tracks)))
+        let wanted = fps / 6
+        self.stride = Int64(wanted < 4 ? 2 : wanted & ~3)
+    }
 
     /// The newest tick whose frame has entered every encoder; `nil` until every encoder has had its first frame.
     package var enteredByAll: Int64? {
@@ -51,10 +60,10 @@ package final class EncoderControl: Sendable {
         self.state.withLock { $0.thrifty.subtracting($0.refused) != $0.cheap }
     }
 
-    /// For every waiting frame up to `tick`, encodes the previous frame again, which takes almost no time. Encoders
-    /// that are to be replaced by their siblings are replaced at once, and the frames inside them are treated the same
-    /// way.
-    package func holdPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }
+    /// Encodes six to eight of the waiting frames up to `tick` per second, and for the others the previous one again,
+    /// which takes almost no time. Encoders that are to be replaced by their siblings are replaced at once, and the
+    /// frames inside them are thinned in the same way.
+    package func thinPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }
 
     /// Makes the next frame of a track an IDR frame, in addition to those of the grid. During passthrough, the
     /// request waits until the rendition is encoded again.
@@ -65,7 +74,8 @@ package final class EncoderControl: Sendable {
     /// Whether an IDR frame was requested since the last call.
     func takeKeyframeRequest(_ track: Int) -> Bool { self.state.withLock { $0.asked.remove(track) != nil } }
 
-    func holds(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
+    /// Whether the frame of a tick repeats the previous one.
+    func holds(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) && tick % self.stride != 0 }
 
     func entered(_ tick: Int64, track: Int) {
         self.state.withLock { if $0.entered.indices.contains(track) { $0.entered[track] = tick } }

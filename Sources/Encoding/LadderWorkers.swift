@@ -117,7 +117,8 @@ struct RenditionWorker {
         var encoder: RenditionEncoder
         do {
             encoder = try RenditionEncoder.open(
-                self.rung, by: self.settings.encoders, partFrames: self.settings.partFrames)
+                self.rung, by: self.settings.encoders, partFrames: self.settings.partFrames,
+                stride: self.settings.isOffline ? nil : self.control.stride)
         } catch {
             birth.report(.failure(error))
             return

@@ -14,6 +14,8 @@ struct RenditionEncoder {
         var gop: Int64
         /// First tick of the GOP.
         var first: Int64
+        /// Some of the frames, for ``giveUp(showing:_:)``.
+        var picture: Picture?
     }
 
     private let rung: EncodedRendition
@@ -29,6 +31,8 @@ struct RenditionEncoder {
     private var gop: Int64?
     /// See ``EncodingStage/Settings/partFrames``.
     private let partFrames: Int64?
+    /// Frames at multiples of so many ticks are kept while they are inside the encoder; `nil`: none.
+    private let stride: Int64?
     /// GOP of the newest frame in the grid, and its first tick.
     private var grid: (gop: Int64, first: Int64)?
     /// Frames inside the encoder for which no packet, nor one of a later frame, was output. In order.
@@ -40,16 +44,22 @@ struct RenditionEncoder {
 
     /// - Throws: The error of libx264.
     ///
-    /// - Parameter partFrames: See ``EncodingStage/Settings/partFrames``.
+    /// - Parameters:
+    ///   - partFrames: See ``EncodingStage/Settings/partFrames``.
+    ///   - stride: Ticks between the frames that ``giveUp(showing:_:)`` shows; `nil` if it is never called.
     static func open(
-        _ rung: EncodedRendition, by encoders: LadderEncoders, partFrames: Int?
+        _ rung: EncodedRendition, by encoders: LadderEncoders, partFrames: Int?, stride: Int64?
     ) throws(MediaError) -> RenditionEncoder {
         let encoder = try encoders.video(rung.settings, "encode[\(rung.name)]")
-        return RenditionEncoder(rung: rung, encoders: encoders, encoder: encoder, partFrames: partFrames)
+        return RenditionEncoder(
+            rung: rung, encoders: encoders, encoder: encoder, partFrames: partFrames, stride: stride)
     }
 
-    private init(rung: EncodedRendition, encoders: LadderEncoders, encoder: any FrameEncoder, partFrames: Int?) {
+    private init(
+        rung: EncodedRendition, encoders: LadderEncoders, encoder: any FrameEncoder, partFrames: Int?, stride: Int64?
+    ) {
         self.encoders = encoders
+        self.stride = stride
         self.partFrames = partFrames.map { Int64(max(1, $0)) }
         self.rung = rung
         self.settings = rung.settings
@@ -90,7 +100,8 @@ struct RenditionEncoder {
         let step = Int64(self.rung.frameStep)
         let begin = first ?? self.grid.flatMap { $0.gop == gop ? $0.first : nil } ?? tick
         self.grid = (gop, begin)
-        self.inside.append(Inside(tick: tick, gop: gop, first: begin))
+        let isKept = self.stride.map { tick % $0 == 0 } ?? false
+        self.inside.append(Inside(tick: tick, gop: gop, first: begin, picture: isKept ? picture : nil))
         let next = tick + step - begin
         let endsPart = self.settings.bFrames > 0 && self.partFrames.map { next % $0 < step } ?? false
         var newest = self.newest
@@ -140,19 +151,22 @@ struct RenditionEncoder {
         self.take(other, isCheap: self.isCheap)
     }
 
-    /// Switches to the sibling at once and discards the frames inside the encoder, which would still be analyzed and
-    /// encoded at full cost. `held` is encoded for their ticks instead, beginning with an IDR frame, which costs almost
-    /// nothing; so every tick still has its packet. Only reordered frames whose successor was output already may be
-    /// left out; the frame before them is then shown longer.
+    /// Switches to the sibling at once. The frames inside the encoder, which would still be analyzed and encoded at full
+    /// cost, are encoded by the sibling, beginning with an IDR frame: those that were kept, and for each of the others
+    /// the kept one before it again, which costs almost nothing; so every tick still has its packet. Only reordered
+    /// frames whose successor was output already may be left out; the frame before them is then shown longer.
     ///
+    /// - Parameter held: Shown if none was kept.
     /// - Returns: `false` if no encoder with the same parameter sets exists; nothing has changed then.
     mutating func giveUp(showing held: Picture, _ body: (CodedPacket) -> Void) throws(MediaError) -> Bool {
         guard !self.isCheap, let other = self.replacement(isCheap: true) else { return false }
         let left = self.inside
         self.take(other, isCheap: true)
         self.gop = nil
-        for picture in left {
-            try self.encode(held, tick: picture.tick, gop: picture.gop, first: picture.first, body)
+        var shown = left.lazy.compactMap(\.picture).first ?? held
+        for frame in left {
+            shown = frame.picture ?? shown
+            try self.encode(shown, tick: frame.tick, gop: frame.gop, first: frame.first, body)
         }
         return true
     }

@@ -8,9 +8,10 @@
 /// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step. If the
 /// lag grows by ``Rules/runaway`` or more, which happens if the machine has less than 40 percent of the power that the
 /// room needs, then every step but the hold is taken at once, since the playlists would be late before the steps were
-/// taken one by one. The hold follows half a second later if the lag still grows, and the frames that wait for an
-/// encoder are dropped with it. A lag of ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``:
-/// viewers see one frame for that time, and the next observation starts without lag.
+/// taken one by one. If the lag still grows half a second later, then the backlog is dropped, and if it grows for
+/// another half second after that, the hold follows. A lag of ``Rules/backlog`` beyond the limit is dropped once per
+/// ``Rules/dropDistance``: for that time viewers see six to eight frames per second, and the next observation starts
+/// with little lag.
 ///
 /// Undoing steps: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails
 /// if the lag grows beyond half of the limit before the next attempt is due; the previous level is then restored at
@@ -40,8 +41,8 @@ package struct Overload: Sendable, Equatable {
     package enum Action: Sendable, Equatable {
         /// A step is taken or undone. `lag` in nanoseconds.
         case change(Step, isTaken: Bool, lag: Int64)
-        /// Frames that wait for an encoder are replaced by the previous frame, which removes the lag. `lag` in
-        /// nanoseconds.
+        /// Most frames that wait for an encoder are replaced by the previous frame, which soon removes the lag. `lag`
+        /// in nanoseconds.
         case dropBacklog(lag: Int64)
     }
 
@@ -132,8 +133,10 @@ package struct Overload: Sendable, Equatable {
     private var aboveHalfSince: Int64?
     private var aboveHalfAt: Int64?
     private var aboveBacklogSince: Int64?
-    /// When all steps but the hold were taken at once; `nil` once it is known whether that suffices.
+    /// When all steps but the hold were taken at once, or the backlog was dropped after that; `nil` once it is known
+    /// whether that suffices.
     private var leapedAt: Int64?
+    private var hasDroppedAfterLeap = false
     /// When backlogs were dropped since the last step; the last three.
     private var drops: [Int64] = []
     private var attempt: Attempt?
@@ -268,7 +271,7 @@ package struct Overload: Sendable, Equatable {
         guard self.taken < self.steps.count, self.aboveLimitSince != nil else { return [] }
         guard self.isLastLevel else {
             guard self.runsAway(now) else { return [] }
-            self.leapedAt = now
+            (self.leapedAt, self.hasDroppedAfterLeap) = (now, false)
             var actions: [Action] = []
             while !self.isLastLevel { actions += self.takeStep(now) }
             return actions
@@ -278,12 +281,14 @@ package struct Overload: Sendable, Equatable {
         guard let slope = self.history.slope(since: leapedAt, atLeast: 2), slope >= self.rules.steepGrowth else {
             return []
         }
+        // What grows may be work that comes only once, such as the opening of encoders and filters in a new room.
+        guard self.hasDroppedAfterLeap else {
+            (self.leapedAt, self.hasDroppedAfterLeap) = (now, true)
+            return [self.drop(now)]
+        }
         // Frames that already wait for an encoder are not held ones; encoding them would take seconds.
-        let lag = self.lag
         let hold = self.takeStep(now)
-        self.history = LagHistory()
-        (self.aboveLimitSince, self.aboveHalfSince, self.aboveBacklogSince) = (nil, nil, nil)
-        return hold + [.dropBacklog(lag: lag)]
+        return hold + [self.drop(now)]
     }
 
     /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. If the
@@ -339,10 +344,13 @@ package struct Overload: Sendable, Equatable {
                 $0.time >= self.rules.lastObservation && $0.slope > -self.rules.fall
             } ?? false
         guard isLarge || isLast else { return [] }
+        return [self.drop(now)]
+    }
+
+    private mutating func drop(_ now: Int64) -> Action {
         self.drops = self.drops.suffix(2) + [now]
-        let lag = self.lag
         self.forget(at: now)
-        return [.dropBacklog(lag: lag)]
+        return .dropBacklog(lag: self.lag)
     }
 
     private mutating func tryLess(_ now: Int64) -> [Action] {

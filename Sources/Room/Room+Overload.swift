@@ -42,7 +42,7 @@ extension Room {
                 taken += isTaken ? 1 : -1
                 self.perform(step, isTaken: isTaken, lag: lag, level: taken)
             case .dropBacklog:
-                self.ladder.control.holdPictures(before: self.program.tick + 2)
+                self.ladder.control.thinPictures(before: self.program.tick + 2)
             }
         }
         if !actions.isEmpty || taken > 0 { self.setDecodingThrift() }

@@ -56,7 +56,7 @@ struct HoldTests {
         try put(0..<20, .black)
         for _ in 0..<30 { #expect(entered.wait(timeout: .now() + 20) == .success) }
         for track in 0..<2 { ladder.control.setThrifty(true, track: track) }
-        ladder.control.holdPictures(before: 40)
+        ladder.control.thinPictures(before: 40)
         try put(20..<70, .white)
         ladder.finish()
         #expect(ladder.control.cheapTracks == [0, 1])
@@ -76,6 +76,41 @@ struct HoldTests {
             #expect(half[index...].allSatisfy { $0.pts >= picture.pts })
         }
     }
+    @Test("of a dropped backlog every fourth frame is encoded, and the others repeat the one before")
+    func thinned() throws {
+        let sizes = Mutex<[Int64: Int]>([:])
+        let entered = DispatchSemaphore(value: 0)
+        var output = EncodingStage.Output(
+            packet: { _, packet in sizes.withLock { $0[packet.pts / 1_000] = packet.count } },
+            configuration: { _, _ in Issue.record("the initialization segment stays") }, finished: { _ in },
+            failed: { Issue.record($0) })
+        output.entered = { _, _ in entered.signal() }
+        let ladder = try EncodingStage.open(
+            rungs: [Self.rung("only", width: 320, fps: 30, bFrames: 0, lookahead: 0)],
+            settings: EncodingStage.Settings(
+                width: 320, height: 180, fps: 30, gopFrames: 90, sampleRate: 48_000, audioBitrates: [64_000],
+                isOffline: false),
+            output: output)
+        func put(_ tick: Int64) throws {
+            var picture = try PictureCanvas.open(width: 320, height: 180, fill: .black)
+            for rect in 0..<20 {
+                picture.fill(
+                    x: (rect * 53 + Int(tick) * 34) % 300 & ~1, y: (rect * 29 + Int(tick) * 18) % 160 & ~1, width: 16,
+                    height: 16, CanvasColor(y: UInt8(40 + rect * 7), cb: 90, cr: 160))
+            }
+            #expect(ladder.put(picture.finish(), tick: tick))
+        }
+        for tick in Int64(0)..<10 { try put(tick) }
+        for _ in 0..<10 { #expect(entered.wait(timeout: .now() + 20) == .success) }
+        ladder.control.thinPictures(before: 50)
+        for tick in Int64(10)..<60 { try put(tick) }
+        ladder.finish()
+        let heard = sizes.withLock { $0 }
+        #expect(heard.count == 60)
+        let full = heard.filter { $0.key >= 10 && $0.value > 200 }.keys.sorted()
+        #expect(full == Array(stride(from: 12, to: 50, by: 4)) + Array(50..<60), "\(heard.sorted { $0 < $1 })")
+    }
+
     @Test("a requested IDR frame is the next one, of that rendition only; the grid stays")
     func askedFor() throws {
         let keys = Mutex<[Int: [Int64]]>([:])
