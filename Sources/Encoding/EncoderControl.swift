@@ -74,8 +74,11 @@ package final class EncoderControl: Sendable {
     /// Whether an IDR frame was requested since the last call.
     func takeKeyframeRequest(_ track: Int) -> Bool { self.state.withLock { $0.asked.remove(track) != nil } }
 
+    /// Whether the frame of a tick belongs to a dropped backlog.
+    func drops(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
+
     /// Whether the frame of a tick repeats the previous one.
-    func holds(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) && tick % self.stride != 0 }
+    func holds(_ tick: Int64) -> Bool { self.drops(tick) && tick % self.stride != 0 }
 
     func entered(_ tick: Int64, track: Int) {
         self.state.withLock { if $0.entered.indices.contains(track) { $0.entered[track] = tick } }

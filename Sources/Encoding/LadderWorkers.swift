@@ -145,9 +145,9 @@ struct RenditionWorker {
                     last = nil
                     continue
                 }
-                if let last, self.control.holds(ticked.tick), last.format == ticked.picture.format {
-                    ticked.picture = last
+                if let last, self.control.drops(ticked.tick), last.format == ticked.picture.format {
                     try self.giveUp(&encoder, showing: last)
+                    if self.control.holds(ticked.tick) { ticked.picture = last }
                 }
                 // Offline no frame is held; do not spend its memory.
                 if !self.settings.isOffline { last = ticked.picture }
@@ -198,7 +198,7 @@ extension RenditionWorker {
         }
     }
 
-    /// While frames are held, the exchange need not wait for the grid's next IDR frame, nor for the frames inside the
+    /// While a backlog is dropped, the exchange need not wait for the grid's next IDR frame, nor for the frames inside the
     /// encoder.
     private func giveUp(_ encoder: inout RenditionEncoder, showing held: Picture) throws(MediaError) {
         guard !encoder.isCheap, self.control.wantsSibling(self.track) else { return }

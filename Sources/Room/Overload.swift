@@ -8,8 +8,8 @@
 /// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step. If the
 /// lag grows by ``Rules/runaway`` or more, which happens if the machine has less than 40 percent of the power that the
 /// room needs, then every step but the hold is taken at once, since the playlists would be late before the steps were
-/// taken one by one. If the lag still grows half a second later, then the backlog is dropped, and if it grows for
-/// another half second after that, the hold follows. A lag of ``Rules/backlog`` beyond the limit is dropped once per
+/// taken one by one. If the lag still grows half a second later, then the backlog is dropped, and if it still grows a
+/// second after that, the hold follows. A lag of ``Rules/backlog`` beyond the limit is dropped once per
 /// ``Rules/dropDistance``: for that time viewers see six to eight frames per second, and the next observation starts
 /// with little lag.
 ///
@@ -276,11 +276,13 @@ package struct Overload: Sendable, Equatable {
             while !self.isLastLevel { actions += self.takeStep(now) }
             return actions
         }
-        guard let leapedAt = self.leapedAt, now &- leapedAt >= self.rules.shortObservation else { return [] }
+        // A backlog that is being dropped takes some time to go.
+        let observation = self.hasDroppedAfterLeap ? self.rules.observation : self.rules.shortObservation
+        guard let leapedAt = self.leapedAt, now &- leapedAt >= observation else { return [] }
         self.leapedAt = nil
-        guard let slope = self.history.slope(since: leapedAt, atLeast: 2), slope >= self.rules.steepGrowth else {
-            return []
-        }
+        guard let slope = self.history.slope(since: now &- self.rules.shortObservation, atLeast: 2),
+            slope >= self.rules.steepGrowth
+        else { return [] }
         // What grows may be work that comes only once, such as the opening of encoders and filters in a new room.
         guard self.hasDroppedAfterLeap else {
             (self.leapedAt, self.hasDroppedAfterLeap) = (now, true)
