@@ -20,6 +20,7 @@ package final class EncoderControl: Sendable {
 
     private let state: Mutex<State>
     private let held = Atomic<Int64>(.min)
+    private let keepsMotion = Atomic<Bool>(false)
     /// While frames are dropped, those at multiples of so many ticks are encoded: six to eight per second, since
     /// viewers still see motion then, and a freeze if a frame is shown for 250 ms. A multiple of 4 where possible, so
     /// that renditions with half or a quarter of the canvas rate have frames at these ticks.
@@ -60,10 +61,15 @@ package final class EncoderControl: Sendable {
         self.state.withLock { $0.thrifty.subtracting($0.refused) != $0.cheap }
     }
 
-    /// Encodes six to eight of the waiting frames up to `tick` per second, and for the others the previous one again,
-    /// which takes almost no time. Encoders that are to be replaced by their siblings are replaced at once, and the
-    /// frames inside them are thinned in the same way.
-    package func thinPictures(before tick: Int64) { self.held.store(tick, ordering: .relaxed) }
+    /// For the waiting frames up to `tick`, encodes the previous one again, which takes almost no time. Encoders that
+    /// are to be replaced by their siblings are replaced at once; of the frames inside them six to eight per second are
+    /// encoded.
+    ///
+    /// - Parameter keepsMotion: Encodes six to eight of the waiting frames per second too.
+    package func dropPictures(before tick: Int64, keepsMotion: Bool) {
+        self.keepsMotion.store(keepsMotion, ordering: .relaxed)
+        self.held.store(tick, ordering: .relaxed)
+    }
 
     /// Makes the next frame of a track an IDR frame, in addition to those of the grid. During passthrough, the
     /// request waits until the rendition is encoded again.
@@ -78,7 +84,9 @@ package final class EncoderControl: Sendable {
     func drops(_ tick: Int64) -> Bool { tick < self.held.load(ordering: .relaxed) }
 
     /// Whether the frame of a tick repeats the previous one.
-    func holds(_ tick: Int64) -> Bool { self.drops(tick) && tick % self.stride != 0 }
+    func holds(_ tick: Int64) -> Bool {
+        self.drops(tick) && (tick % self.stride != 0 || !self.keepsMotion.load(ordering: .relaxed))
+    }
 
     func entered(_ tick: Int64, track: Int) {
         self.state.withLock { if $0.entered.indices.contains(track) { $0.entered[track] = tick } }

@@ -8,10 +8,11 @@
 /// (``noted(lag:at:isPending:)``) and the lag has been observed again since then. A falling lag takes no step. If the
 /// lag grows by ``Rules/runaway`` or more, which happens if the machine has less than 40 percent of the power that the
 /// room needs, then every step but the hold is taken at once, since the playlists would be late before the steps were
-/// taken one by one. If the lag still grows half a second later, then the backlog is dropped, and if it still grows a
-/// second after that, the hold follows. A lag of ``Rules/backlog`` beyond the limit is dropped once per
-/// ``Rules/dropDistance``: for that time viewers see six to eight frames per second, and the next observation starts
-/// with little lag.
+/// taken one by one. The hold follows half a second later if the lag still grows, and the frames that wait for an
+/// encoder are dropped with it. In a room that has just started (``Rules/start``), what makes the lag grow may be work
+/// that comes only once, such as the opening of encoders and filters: there the backlog alone is dropped first, and the
+/// hold follows a second later. A lag of ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``:
+/// for that time viewers see six to eight frames per second, and the next observation starts with little lag.
 ///
 /// Undoing steps: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails
 /// if the lag grows beyond half of the limit before the next attempt is due; the previous level is then restored at
@@ -41,9 +42,9 @@ package struct Overload: Sendable, Equatable {
     package enum Action: Sendable, Equatable {
         /// A step is taken or undone. `lag` in nanoseconds.
         case change(Step, isTaken: Bool, lag: Int64)
-        /// Most frames that wait for an encoder are replaced by the previous frame, which soon removes the lag. `lag`
-        /// in nanoseconds.
-        case dropBacklog(lag: Int64)
+        /// Frames that wait for an encoder are replaced by the previous frame, which removes the lag. `lag` in
+        /// nanoseconds. `keepsMotion`: every few frames one is encoded, so that the lag takes a moment to go.
+        case dropBacklog(lag: Int64, keepsMotion: Bool)
     }
 
     /// The limits; all in nanoseconds, unless stated.
@@ -79,6 +80,8 @@ package struct Overload: Sendable, Equatable {
         /// Time above ``backlog`` after which it is dropped.
         package var dropObservation: Int64 = 300_000_000
         package var dropDistance: Int64 = 2_000_000_000
+        /// Time from the first sample in which a room counts as just started.
+        package var start: Int64 = 5_000_000_000
         /// Time from a step to the first attempt to undo it.
         package var firstDistance: Int64 = 30_000_000_000
         /// Time from a hold to the first attempt to undo it. A room that starts, or whose machine was busy for a
@@ -125,6 +128,7 @@ package struct Overload: Sendable, Equatable {
     /// The last lag, in nanoseconds.
     package private(set) var lag: Int64 = 0
     private var history = LagHistory()
+    private var startedAt: Int64?
     /// Samples before this time do not count for the current level.
     private var observedFrom = Int64.min / 2
     /// When the last change was made, if it is not in force yet; `nil`: it is in force.
@@ -191,6 +195,7 @@ package struct Overload: Sendable, Equatable {
     /// - Returns: What changes, in order.
     package mutating func noted(lag: Int64, at now: Int64, isPending: Bool = false) -> [Action] {
         self.lag = max(0, lag)
+        self.startedAt = self.startedAt ?? now
         self.history.note(self.lag, at: now)
         self.follow(now, isPending)
         let leap = self.leap(now)
@@ -283,14 +288,14 @@ package struct Overload: Sendable, Equatable {
         guard let slope = self.history.slope(since: now &- self.rules.shortObservation, atLeast: 2),
             slope >= self.rules.steepGrowth
         else { return [] }
-        // What grows may be work that comes only once, such as the opening of encoders and filters in a new room.
-        guard self.hasDroppedAfterLeap else {
+        let isStarting = self.startedAt.map { now &- $0 < self.rules.start } ?? true
+        guard self.hasDroppedAfterLeap || !isStarting else {
             (self.leapedAt, self.hasDroppedAfterLeap) = (now, true)
-            return [self.drop(now)]
+            return [self.drop(now, keepsMotion: true)]
         }
         // Frames that already wait for an encoder are not held ones; encoding them would take seconds.
         let hold = self.takeStep(now)
-        return hold + [self.drop(now)]
+        return hold + [self.drop(now, keepsMotion: false)]
     }
 
     /// Whether the lag grows by ``Rules/runaway`` or more in both halves of ``Rules/runawayObservation``. If the
@@ -346,13 +351,13 @@ package struct Overload: Sendable, Equatable {
                 $0.time >= self.rules.lastObservation && $0.slope > -self.rules.fall
             } ?? false
         guard isLarge || isLast else { return [] }
-        return [self.drop(now)]
+        return [self.drop(now, keepsMotion: true)]
     }
 
-    private mutating func drop(_ now: Int64) -> Action {
+    private mutating func drop(_ now: Int64, keepsMotion: Bool) -> Action {
         self.drops = self.drops.suffix(2) + [now]
         self.forget(at: now)
-        return .dropBacklog(lag: self.lag)
+        return .dropBacklog(lag: self.lag, keepsMotion: keepsMotion)
     }
 
     private mutating func tryLess(_ now: Int64) -> [Action] {

@@ -41,8 +41,8 @@ extension Room {
             case .change(let step, let isTaken, let lag):
                 taken += isTaken ? 1 : -1
                 self.perform(step, isTaken: isTaken, lag: lag, level: taken)
-            case .dropBacklog:
-                self.ladder.control.thinPictures(before: self.program.tick + 2)
+            case .dropBacklog(_, let keepsMotion):
+                self.ladder.control.dropPictures(before: self.program.tick + 2, keepsMotion: keepsMotion)
             }
         }
         if !actions.isEmpty || taken > 0 { self.setDecodingThrift() }

@@ -56,7 +56,7 @@ struct HoldTests {
         try put(0..<20, .black)
         for _ in 0..<30 { #expect(entered.wait(timeout: .now() + 20) == .success) }
         for track in 0..<2 { ladder.control.setThrifty(true, track: track) }
-        ladder.control.thinPictures(before: 40)
+        ladder.control.dropPictures(before: 40, keepsMotion: false)
         try put(20..<70, .white)
         ladder.finish()
         #expect(ladder.control.cheapTracks == [0, 1])
@@ -126,7 +126,7 @@ struct HoldTests {
         try put(0..<20)
         for _ in 0..<20 { #expect(entered.wait(timeout: .now() + 20) == .success) }
         ladder.control.setThrifty(true, track: 0)
-        ladder.control.thinPictures(before: 50)
+        ladder.control.dropPictures(before: 50, keepsMotion: true)
         try put(20..<60)
         ladder.finish()
         // The sibling encodes the frames from tick 10 on anew.
