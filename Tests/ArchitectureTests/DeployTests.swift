@@ -27,7 +27,7 @@ struct DeployTests {
         for name in asked { #expect(Self.told.contains(name), "\(path): \(name)") }
     }
 
-    @Test("the alert rules use only states that exist")
+    @Test("the alert rules name only room states that the program has")
     func states() {
         let states = SourceTree.text("Sources/Room/RoomPhase.swift").matches(of: /case ([a-z, ]+)\n/)
             .flatMap { $0.output.1.split(separator: ", ") }
@@ -44,7 +44,9 @@ struct DeployTests {
         #expect(rule.contains("and tandem_segments_total > 0 and"))
     }
 
-    @Test("the web server for shared storage serves both segment formats", arguments: ["m4s", "ts"])
+    @Test(
+        "the nginx file for shared storage serves .m4s and .ts segments with their media types",
+        arguments: ["m4s", "ts"])
     func segments(ending: String) throws {
         let text = SourceTree.text("deploy/nginx/rooms.conf")
         let served = try #require(text.firstMatch(of: /location ~ \\\.\(([a-z0-9|]+)\)\$/)).output.1

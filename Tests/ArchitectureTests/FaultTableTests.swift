@@ -130,7 +130,7 @@ struct FaultTableTests {
         ("NetEase 12", .tests(["RoomSceneTests.headCount"])),
     ]
 
-    @Test("the table has every row")
+    @Test("the table has every row: S01 to S13, P01 to P20, ReplayKit 1 to 10, NetEase 1 to 12")
     func complete() {
         func numbers(_ letter: String, _ range: ClosedRange<Int>) -> [String] {
             range.map { letter + ($0 < 10 ? "0" : "") + "\($0)" }

@@ -2,7 +2,7 @@ import Testing
 
 /// H: handshake. C: chunks. A: commands and AMF. X: sessions and abuse. Timestamps (S) and payloads (P), 33 more, are in
 /// ``FaultTableTests``.
-@Suite("The other 54 cases of an RTMP server: each has tests or a reason for having none")
+@Suite("54 cases of an RTMP server (handshake, chunks, commands, abuse): each has tests or a reason for none")
 struct RTMPCaseTests {
     enum Proof {
         /// Tests as `File.function`.

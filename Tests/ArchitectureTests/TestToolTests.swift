@@ -3,7 +3,7 @@ import Testing
 
 @Suite("External programs that tests need")
 struct TestToolTests {
-    @Test("where tools are required, a missing tool that .ci/deps installs fails the test")
+    @Test("where tools are required, the absence of ffmpeg or ffprobe fails the test; that of mpv or hls.js skips it")
     func required() {
         for tool in ["ffmpeg", "ffprobe"] {
             #expect(TestTool.isFailure(missing: tool, areRequired: true), "\(tool)")

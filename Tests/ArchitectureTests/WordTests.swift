@@ -40,7 +40,7 @@ struct WordTests {
         }
     }
 
-    @Test("no text uses a word of the list")
+    @Test("no source, guide or test contains a word of words.txt")
     func none() throws {
         #expect(Self.list.words.count >= 15)
         let any = try NSRegularExpression(
@@ -62,7 +62,7 @@ struct WordTests {
         #expect(read > 800)
     }
 
-    @Test("the list finds what it lists")
+    @Test("the patterns of words.txt match five sample sentences, upper and lower case alike")
     func finds() throws {
         let samples = [
             "whoever asks", "it is told on", "Lets go of it", "/// Of a live room: RTMP outputs.", "the key picture",
