@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Cost coefficients of a machine, and their file")
 struct CostCoefficientsTests {
-    @Test("coefficients survive a round trip")
+    @Test("coefficients survive being written as JSON and read again")
     func roundTrip() throws {
         var coefficients = CostCoefficients.reference
         coefficients.machine = "a \"machine\""
@@ -14,7 +14,7 @@ struct CostCoefficientsTests {
         #expect(try CostCoefficients(json: Array(coefficients.json.utf8)) == coefficients)
     }
 
-    @Test("every preset has a cost")
+    @Test("the reference coefficients have a cost for every x264 preset")
     func presets() {
         for preset in VideoEncoding.Preset.allCases {
             #expect((CostCoefficients.reference.encodePerMegapixel[preset] ?? 0) > 0, "\(preset.rawValue)")
@@ -22,7 +22,7 @@ struct CostCoefficientsTests {
     }
 
     @Test(
-        "an invalid measurement is refused, with its location and the remedy",
+        "an invalid coefficients file is refused; the error names the key and suggests --calibrate",
         arguments: [
             ("", "file"), ("{}", "version"), ("[]", "version"), (#"{"version": 2, "machine": "m"}"#, "version"),
             (#"{"version": 1}"#, "machine"), (#"{"version": 1, "machine": "m\nspec: {}"}"#, "machine"),

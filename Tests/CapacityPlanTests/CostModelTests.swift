@@ -46,7 +46,7 @@ struct CostModelTests {
         #expect(cost.memoryBytes >= 224 << 20 && cost.memoryBytes < 400 << 20, "\(cost.memoryBytes >> 20) MiB")
     }
 
-    @Test("only sources shown in the most expensive scene are fully decoded")
+    @Test("a source that the most expensive scene does not show costs less to decode than one that it shows")
     func hidden() throws {
         let solo = #"[{ "sceneId": "solo", "layout": "solo", "uids": ["a"] }]"#
         let one = Self.stage("decode", CostModel().cost(of: try Self.pipeline(scenes: solo)))
@@ -54,7 +54,7 @@ struct CostModelTests {
         #expect(one < both * 6 / 10 && one > both / 2)
     }
 
-    @Test("a pane that needs no scaling costs none; an automatic layout counts all sources")
+    @Test("scaling a pane adds the cost of its pixels to the compositor; an auto layout decodes all sources")
     func panes() throws {
         let cut = Self.stage("compose", CostModel().cost(of: try Self.pipeline()))
         let scaled = #"[{ "sceneId": "p", "layout": "topBottom", "uids": ["a", "b"] }]"#
@@ -68,7 +68,7 @@ struct CostModelTests {
         #expect(everyone == Self.stage("decode", CostModel().cost(of: try Self.pipeline())))
     }
 
-    @Test("twice the frame rate costs twice the pixels; a slower preset costs more")
+    @Test("a room at 30 fps costs more than at 15 fps, and each slower preset costs more than the faster one")
     func monotone() throws {
         let slow = try Self.pipeline(#""canvas": { "fps": 15 },"#)
         let fast = try Self.pipeline(#""canvas": { "fps": 30 },"#)
@@ -84,7 +84,7 @@ struct CostModelTests {
         }
     }
 
-    @Test("viewers cost bandwidth, a recording costs disk, raw video costs most")
+    @Test("viewers add egress, CPU and memory; a recording adds disk bytes per hour")
     func traffic() throws {
         let plain = CostModel().cost(of: try Self.pipeline())
         let watched = CostModel(viewers: 100).cost(of: try Self.pipeline())
@@ -104,7 +104,7 @@ struct CostModelTests {
         #expect(recorded.writtenBytesPerHour > recorded.recordedBytesPerHour)
     }
 
-    @Test("media for RTMP servers and stores counts as sent, MPEG-TS segments are written once more")
+    @Test("RTMP outputs and HTTP stores add egress; an MPEG-TS output more than doubles the bytes written")
     func outputs() throws {
         func cost(_ more: String = "") throws -> RoomCost {
             let report = Pipeline.parse(
@@ -129,7 +129,7 @@ struct CostModelTests {
         #expect(streams.egressBitsPerSecond == 0)
     }
 
-    @Test("the largest calibration values do not overflow", arguments: [100_000_000_000, Int64.max])
+    @Test("coefficients of up to 2^63-1 do not overflow the computed cost", arguments: [100_000_000_000, Int64.max])
     func dearest(price: Int64) throws {
         var coefficients = CostCoefficients.reference
         for path: WritableKeyPath<CostCoefficients, Int64> in [
@@ -146,7 +146,7 @@ struct CostModelTests {
         #expect(Fleet(machine: machine, rooms: [Fleet.Size(cost)], roomsPerHour: 1, minutes: 1).plan() == nil)
     }
 
-    @Test("every number is in the text and in the JSON")
+    @Test("the report has cores, viewers and each stage in its text, and the same numbers in its JSON")
     func reports() throws {
         let cost = CostModel(viewers: 3).cost(of: try Self.pipeline())
         #expect(cost.text.hasPrefix("cores      "))

@@ -16,7 +16,7 @@ struct FleetTests {
         (1...servers).reduce(1.0) { loss, n in load * loss / (Double(n) + load * loss) }
     }
 
-    @Test("the number agrees with Erlang's formulas for rooms that wait, plus the spare machines")
+    @Test("the number of machines is within one of Erlang's C formula, plus the spare machine")
     func erlang() throws {
         let outcome = try #require(Self.fleet().plan(count: 40_000))
         // 120 rooms at once on average, eight a machine; of a thousand one waits (Erlang's C formula).
@@ -33,7 +33,7 @@ struct FleetTests {
         #expect((120...200).contains(outcome.mostAtOnce))
     }
 
-    @Test("the scarce resource decides: cores, memory or network")
+    @Test("less memory or less network bandwidth per machine needs more machines")
     func scarce() throws {
         let cores = try #require(Self.fleet().plan(count: 5_000))
         var little = Self.machine
@@ -57,7 +57,7 @@ struct FleetTests {
         #expect(try #require(fleet.plan(count: 5_000)).machines < base + 2)
     }
 
-    @Test("a fleet between the last doubling and the limit is found, and one beyond it is not")
+    @Test("a plan is found if the limit is exactly the machines it needs, and none if the limit is one lower")
     func nearTheLimit() throws {
         // One room per machine: as many machines as rooms, and some more.
         let fleet = Self.fleet(rooms: [Fleet.Size(millicores: 16_000, memory: 1, network: 1)], perHour: 90)
@@ -75,7 +75,7 @@ struct FleetTests {
         #expect(Self.fleet(perHour: 1, minutes: 1).atOnce == 1)
     }
 
-    @Test("a room that fits no machine has no fleet, and the same input gives the same answer")
+    @Test("there is no plan without rooms or with a room larger than a machine; equal input gives an equal plan")
     func limits() {
         let large = Fleet.Size(millicores: 17_000, memory: 1, network: 1)
         #expect(Self.fleet(rooms: [Self.room, large]).plan() == nil)
