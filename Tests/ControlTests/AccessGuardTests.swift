@@ -11,7 +11,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "without a token only this machine's own names and pages are served",
+        "without a token, only requests with a loopback Host, and from no page or a page of this server, are served",
         arguments: [
             ("127.0.0.1:41234", nil, true), ("localhost:41234", nil, true), ("LOCALHOST", nil, true),
             ("[::1]:41234", nil, true),
@@ -31,7 +31,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "with a token only the token decides",
+        "with a token, only requests with that bearer token are served, whatever their Host and Origin",
         arguments: [
             (nil, false), ("Bearer s3cret", true), ("bearer s3cret", true), ("Bearer  s3cret", true),
             ("Bearer s3cre", false),
@@ -48,7 +48,7 @@ struct AccessGuardTests {
     }
 
     @Test(
-        "a reader's token allows reads; commands get another status than without a token",
+        "a read token allows reads, gets 403 for commands, and a wrong token 401",
         arguments: [
             ("Bearer look", true, nil), ("Bearer look", false, 403), ("Bearer s3cret", true, nil),
             ("Bearer s3cret", false, nil), ("Bearer loo", true, 401), ("Bearer ", true, 401), (nil, true, 401),
@@ -70,7 +70,7 @@ struct AccessGuardTests {
         #expect(guardian.refusal(of: Self.head("a", [.authorization: "Bearer "]), isOpen: false) != nil)
     }
 
-    @Test("probes need no token, and on a Unix socket the host name does not matter")
+    @Test("health probes need no token, and on a Unix socket the Host field is not checked")
     func exceptions() {
         let guarded = AccessGuard(listen: .tcp(host: "0.0.0.0", port: 0), token: "s3cret")
         #expect(guarded.refusal(of: Self.head("10.0.0.1"), isOpen: true) == nil)

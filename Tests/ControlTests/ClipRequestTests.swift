@@ -19,7 +19,7 @@ struct ClipRequestTests {
         }
     }
 
-    @Test("a name that could lead out of the directory is refused")
+    @Test("a clip name that is empty, hidden, too long or contains more than letters, digits, `.`, `_`, `-` is refused")
     func names() {
         let long = String(repeating: "a", count: 65)
         for name in [

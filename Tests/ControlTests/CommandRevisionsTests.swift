@@ -5,7 +5,7 @@ import Testing
 
 import Control
 
-@Suite("Conditional and idempotent commands")
+@Suite("CommandRevisions: If-Match and Idempotency-Key of commands")
 struct ControlLedgerTests {
     private static func request(
         _ fields: [String: String] = [:], _ method: HTTPRequest.Method = .put, _ path: String = "/v1/program",
@@ -20,7 +20,7 @@ struct ControlLedgerTests {
         ControlOutcome(.json(.ok, text), changed: changed)
     }
 
-    @Test("the revision grows with each change, and only then")
+    @Test("the revision (ETag) grows by one with each command that changes something, and only then")
     func revision() throws {
         let ledger = CommandRevisions(incarnation: 3)
         #expect(ledger.current.entityTag == "\"3.1\"")
@@ -38,7 +38,7 @@ struct ControlLedgerTests {
     }
 
     @Test(
-        "a condition that is not met changes nothing",
+        "if If-Match does not name the current revision, the command gets 412 and does not run",
         arguments: [
             ("\"3.1\"", true), ("*", true), ("\"3.7\", \"3.1\"", true), ("\"3.2\"", false), ("\"2.1\"", false),
             ("W/\"3.1\"", false), ("3.1", false),
@@ -55,7 +55,7 @@ struct ControlLedgerTests {
         #expect(ledger.current.revision == (holds ? 2 : 1))
     }
 
-    @Test("the same key with another condition is another request")
+    @Test("a key used again with another If-Match is refused as another request")
     func conditionOfKey() throws {
         let ledger = CommandRevisions(incarnation: 3)
         let fields = ["Idempotency-Key": "k", "If-Match": "\"3.1\""]
@@ -67,7 +67,7 @@ struct ControlLedgerTests {
         #expect(ledger.current.revision == 2)
     }
 
-    @Test("a condition is not met while another command runs")
+    @Test("If-Match is not satisfied while another command is running")
     func overlapping() throws {
         let ledger = CommandRevisions(incarnation: 1)
         _ = try ledger.carryOut(Self.request()) { () throws(ControlFailure) in
@@ -81,7 +81,7 @@ struct ControlLedgerTests {
         #expect((try? ledger.carryOut(Self.request(["If-Match": "\"1.2\""])) { Self.reply() }) != nil)
     }
 
-    @Test("a running command keeps its key, however many others arrive")
+    @Test("the key of a running command is not forgotten, however many other keys are used meanwhile")
     func runningKey() throws {
         let ledger = CommandRevisions(incarnation: 1)
         let fields = ["Idempotency-Key": "long"]
@@ -131,7 +131,7 @@ struct ControlLedgerTests {
     }
 
     @Test(
-        "the number and the form of keys are limited",
+        "a key that is too long or has invalid characters is refused; only the newest keys are remembered",
         arguments: ["", " ", "a b", "a\u{e9}", String(repeating: "k", count: 129)])
     func keys(key: String) throws {
         let ledger = CommandRevisions(incarnation: 1)
@@ -151,7 +151,7 @@ struct ControlLedgerTests {
         #expect(last.fields[replayed] == "true" && first.fields[replayed] == nil, "the oldest key was dropped")
     }
 
-    @Test("the budget allows a number of requests a second, and again in the next second")
+    @Test("ten requests per second are allowed in a burst, then at that rate; unused allowance does not accumulate")
     func budget() {
         let budget = RequestBudget(perSecond: 10, now: 0)
         #expect((0..<30).filter { _ in budget.take(now: 0) }.count == 10)

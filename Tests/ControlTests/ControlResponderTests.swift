@@ -17,7 +17,7 @@ struct ControlResponderTests {
         return (reply.status.code, String(decoding: bytes[range], as: UTF8.self), reply.fields)
     }
 
-    @Test("the room's document is shown, and members that cannot change are refused with their code")
+    @Test("GET returns the pipeline document; a change of a member that needs a restart gets 409 needsRestart")
     func document() {
         #expect(Self.reply(.get, "/v1/document").text.hasPrefix(#"{"room":{}}"#))
         #expect(Self.reply(.put, "/v1/document", "{}").status == 405)
@@ -28,7 +28,7 @@ struct ControlResponderTests {
         #expect(Self.reply(.delete, "/v1/room").fields[.allow] == "GET, HEAD, PUT, PATCH")
     }
 
-    @Test("a draining worker, whose room continues in a successor, refuses to end the room")
+    @Test("a draining worker refuses to end the room with 410, since a successor runs it")
     func endOfDraining() {
         let room = FakeRoom(health: HealthReport(live: true, ready: false, started: true, state: "draining"))
         let refused = Self.reply(.post, "/v1/room:end", room: room)
@@ -37,7 +37,7 @@ struct ControlResponderTests {
         #expect(Self.reply(.post, "/v1/room:drain", room: room).status == 202)
     }
 
-    @Test("statistics have two levels, and an unknown level is refused with the known ones")
+    @Test("statistics have the levels standard and debug; another level gets 400")
     func statistics() {
         #expect(Self.reply(.get, "/v1/stats").text.hasPrefix(#"{"level":"standard"}"#))
         #expect(Self.reply(.get, "/v1/stats?level=standard").text.hasPrefix(#"{"level":"standard"}"#))
@@ -49,7 +49,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "a request is passed to the room",
+        "each command's path and body arrive at the room as the right call",
         arguments: [
             (.put, "/v1/program", #"{"sceneId":"pk"}"#, 200, #"program {"sceneId":"pk"}"#),
             (.put, "/v1/scenes/pk", #"{"layout":"auto"}"#, 200, #"scene pk {"layout":"auto"}"#),
@@ -97,7 +97,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "a refused request changes nothing, and the error says what to send",
+        "an invalid request gets its status, an error text that says what to send, and does not reach the room",
         arguments: [
             (.put, "/v1/program", #"{"scene":"pkk"}"#, 404, "solo, pk"),
             (.put, "/v1/program?x=1", #"{"scene":"pk"}"#, 400, "query parameter"),
@@ -167,7 +167,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "collections and single sources can be read",
+        "the lists of scenes and sources, and a single source, can be read and are not cached",
         arguments: ["/v1/scenes", "/v1/sources", "/v1/sources/1001?streamType=sub"])
     func reads(path: String) {
         let reply = Self.reply(.get, path)
@@ -181,7 +181,7 @@ struct ControlResponderTests {
         #expect(Self.reply(.get, "/v1/program").fields[.allow] == "PUT")
     }
 
-    @Test("the state has two paths, and is never cached", arguments: ["/v1/room", "/v1/state"])
+    @Test("/v1/room and /v1/state both return the room's state, uncached", arguments: ["/v1/room", "/v1/state"])
     func state(path: String) {
         let reply = Self.reply(.get, path)
         #expect(reply.text == "{\"state\":\"live\"}\n")
@@ -190,7 +190,7 @@ struct ControlResponderTests {
     }
 
     @Test(
-        "each health endpoint reports its own condition",
+        "/livez, /readyz and /startupz each report only their own condition",
         arguments: [("/livez", true, false, false), ("/readyz", false, true, false), ("/startupz", false, false, true)])
     func health(path: String, live: Bool, ready: Bool, started: Bool) {
         let passing = FakeRoom(

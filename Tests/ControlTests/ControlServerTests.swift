@@ -61,7 +61,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "requests without a token use no budget of those with one, and read tokens none of commands"
+        "requests without a token do not use up the rate limit of valid tokens, nor read tokens that of commands"
     )
     func ownBudgets() async throws {
         var doors = ControlListenerOptions()
@@ -116,7 +116,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("idle connections do not keep out probes or operators")
+    @Test("idle connections over the limit do not keep out health probes or other requests")
     func heldSockets() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
@@ -182,7 +182,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a reply carries its request's id, or a generated one")
+    @Test("a reply repeats the request's X-Request-ID, or has a generated one")
     func requestID() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)
@@ -228,7 +228,7 @@ struct ControlServerTests {
         #expect(error?.fix.contains("token") == true)
     }
 
-    @Test("with a token every address can be used, and only with it")
+    @Test("with a token, any listen address works, and requests need the token")
     func token() async throws {
         let room = FakeRoom()
         let server = try await Self.start("0.0.0.0:0", token: "s3cret", room: room)
@@ -245,7 +245,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("a page that reaches loopback by its own host name is refused")
+    @Test("a request with a foreign Host or Origin on loopback (DNS rebinding) gets 403")
     func rebinding() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -259,7 +259,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "a body must be declared as JSON, or have no type that means something else",
+        "a JSON body with the type of another format gets 415; curl's default type is accepted",
         arguments: [
             ("PUT /v1/program", "application/json", 200), ("PUT /v1/program", "Application/JSON; charset=utf-8", 200),
             // curl's default type for any body.
@@ -384,7 +384,7 @@ struct ControlServerTests {
         await plain.stop()
     }
 
-    @Test("alarms are listed by state; outputs and renditions accept commands")
+    @Test("alarms can be filtered by state; outputs can be started, stopped and restarted, key frames requested")
     func outputs() async throws {
         let room = FakeRoom()
         let server = try await Self.start("127.0.0.1:0", room: room)
@@ -409,7 +409,7 @@ struct ControlServerTests {
         await server.stop()
     }
 
-    @Test("bodies are accepted up to 256 KiB")
+    @Test("a body of more than 256 KiB gets 413")
     func bodyLimit() async throws {
         let server = try await Self.start("127.0.0.1:0")
         let probe = HTTPProbe(server.boundAddress)

@@ -23,7 +23,7 @@ struct EventRequestTests {
         await server.stop()
     }
 
-    @Test("a page after an event number; events no longer kept are counted")
+    @Test("a page starts after an event number, and counts events that are no longer stored")
     func page() async throws {
         try await Self.with { room, probe, _ in
             #expect(
@@ -40,7 +40,7 @@ struct EventRequestTests {
         }
     }
 
-    @Test("a long poll is answered by the next event, by the end, or empty after the timeout")
+    @Test("a long poll is answered by the next event, at the room's end, or empty after its timeout")
     func waiting() async throws {
         try await Self.with { room, probe, _ in
             async let one = probe.request("GET /v1/events?after=0&waitSeconds=20")
@@ -85,7 +85,7 @@ struct EventRequestTests {
         }
     }
 
-    @Test("a client that leaves is removed; one that was away too long learns how many events it missed")
+    @Test("a client that disconnects stops following; one whose events are gone learns how many it missed")
     func leaving() async throws {
         try await Self.with { room, probe, _ in
             Self.told(room, 1...20)
@@ -97,7 +97,7 @@ struct EventRequestTests {
     }
 
     @Test(
-        "invalid parameters are refused", arguments: ["after=-1", "after=x", "limit=0", "waitSeconds=26", "since=1"])
+        "invalid query parameters get 400", arguments: ["after=-1", "after=x", "limit=0", "waitSeconds=26", "since=1"])
     func refused(query: String) async throws {
         try await Self.with { _, probe, _ in
             let reply = try await probe.request("GET /v1/events?\(query)")

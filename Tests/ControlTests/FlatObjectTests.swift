@@ -2,13 +2,13 @@ import Testing
 
 import Control
 
-@Suite("Flat JSON objects: RFC 8259")
+@Suite("FlatObject: request bodies without nested values, RFC 8259")
 struct FlatObjectTests {
     private static func read(_ text: String) throws(ControlFailure) -> FlatObject {
         try FlatObject(body: Array(text.utf8), keys: ["scene", "volume", "audioPush"])
     }
 
-    @Test("values of every kind are read")
+    @Test("strings with escapes, integers and booleans are read")
     func values() throws {
         let object = try Self.read(
             " {\n\t\"scene\" : \"p\\u006B \\\"\\\\\\/\\b\\f\\n\\r\\t\\uD83D\\uDE00é\" , \"volume\":-0, \"audioPush\":false}\r\n "
@@ -18,13 +18,13 @@ struct FlatObjectTests {
         #expect(try object.bool("audioPush") == false)
     }
 
-    @Test("an empty body changes nothing", arguments: ["", "{}", " { } "])
+    @Test("an empty body and `{}` have no members", arguments: ["", "{}", " { } "])
     func empty(text: String) throws {
         #expect(try Self.read(text).string("scene") == nil)
     }
 
     @Test(
-        "the error names the mistake",
+        "the error for invalid JSON says what is wrong",
         arguments: [
             ("{", "expected a key"), ("[]", "not a JSON object"), ("null", "not a JSON object"),
             ("{\"scene\"}", "colon"), ("{\"scene\":}", "value"), ("{\"scene\":\"a\",}", "expected a key"),
@@ -42,7 +42,7 @@ struct FlatObjectTests {
         #expect(failure?.code == "invalidFormat")
     }
 
-    @Test("a value of the wrong kind is refused, and the error says which to use")
+    @Test("the error for a value of the wrong type or range says which to use")
     func kinds() throws {
         let object = try Self.read("{\"scene\":1,\"volume\":201,\"audioPush\":\"yes\"}")
         #expect(#expect(throws: ControlFailure.self) { try object.string("scene") }?.fix == "use a string")

@@ -4,7 +4,7 @@ import Control
 
 @Suite("Metrics in Prometheus text format")
 struct MetricsTextTests {
-    @Test("families, labels and whole seconds")
+    @Test("a family has HELP and TYPE once, labels are escaped, and seconds are decimal numbers")
     func text() {
         var metrics = MetricsText()
         metrics.family("tandem_a_total", .counter, "What \\ it\nis")
@@ -27,7 +27,7 @@ struct MetricsTextTests {
                 """)
     }
 
-    @Test("build information, and a histogram for each value of a label")
+    @Test("the build information is a metric with labels, and a histogram exists per label value")
     func labeled() {
         var (one, other) = (DurationHistogram(), DurationHistogram())
         one.add(3_000_000)

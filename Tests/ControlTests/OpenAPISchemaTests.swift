@@ -69,7 +69,7 @@ struct OpenAPISchemaTests {
         #expect(isSame, "Sources/Control/openapi.json is out of date: accept the new schemas with UPDATE_GOLDEN=1")
     }
 
-    @Test("every JSON reply of a route has a named schema, and every reply schema is one of these")
+    @Test("every JSON reply refers to a declared schema by name, and no two schemas share a name")
     func names() throws {
         let root = try JSONSerialization.jsonObject(with: try Data(contentsOf: Self.file)) as? [String: Any]
         let paths = try #require(root?["paths"] as? [String: [String: [String: Any]]])

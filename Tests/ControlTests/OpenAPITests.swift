@@ -51,7 +51,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "it accepts the same uids as pipelines and the routes",
+        "the document's pattern for uids accepts the same uids as pipelines and routes",
         arguments: ["1001", "anna@example.com", "wx:oABC-1", "room 7", String(repeating: "u", count: 128)])
     func uids(uid: String) throws {
         var judged = 0
@@ -97,7 +97,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("it describes the reply to an unknown parameter, and the errors of the room")
+    @Test("the document has the status that each route gives for an unknown parameter; only two routes have 502")
     func answers() throws {
         var failing: Set<String> = []
         for (path, method, operation) in try Self.operations() {
@@ -117,7 +117,7 @@ struct OpenAPITests {
         return Set((schema["properties"] as? Object ?? [:]).keys)
     }
 
-    @Test("it describes every body member that the error for an unknown one lists")
+    @Test("the document has every body member that the API's error for an unknown one lists")
     func bodies() throws {
         var judged = 0
         for (path, method, operation) in try Self.operations() {
@@ -133,7 +133,7 @@ struct OpenAPITests {
         #expect(judged >= 12)
     }
 
-    @Test("documents read by the pipeline's rules are described completely")
+    @Test("the schemas of bodies with pipeline syntax have every key that the error for an unknown one lists")
     func documents() throws {
         let paths = try #require(try Self.document()["paths"] as? [String: Object])
         func schema(_ path: String, _ method: String) throws -> Object {
@@ -157,7 +157,7 @@ struct OpenAPITests {
         #expect(known(metadata) == Self.members(try schema("/v1/metadata", "post")))
     }
 
-    @Test("every reference resolves, and every error code is in the list")
+    @Test("every $ref resolves, and every error code is in the Problem schema")
     func references() throws {
         let document = try Self.document()
         func walk(_ node: Any) {
@@ -182,7 +182,7 @@ struct OpenAPITests {
         for failure in failures { #expect(code.contains(failure.code)) }
     }
 
-    @Test("the operator page's files have a policy that allows nothing else")
+    @Test("the operator page's files need no token, and have a Content-Security-Policy without inline scripts")
     func page() throws {
         let responder = ControlResponder(
             room: FakeRoom(), guardian: AccessGuard(listen: .tcp(host: "0.0.0.0", port: 1), token: "t"))
@@ -202,7 +202,8 @@ struct OpenAPITests {
         }
     }
 
-    @Test("the page may contact an external key server, if there is one", arguments: [true, false])
+    @Test(
+        "the operator page's Content-Security-Policy allows the room's external key server", arguments: [true, false])
     func keyServer(isThere: Bool) throws {
         var doors = ControlListenerOptions()
         if isThere { doors.keyOrigin = "https://keys.example" }
@@ -214,7 +215,7 @@ struct OpenAPITests {
     }
 
     @Test(
-        "only reads may be open without a token; commands never are",
+        "with opensReads, reads of the room's state need no token; commands, document and logs do",
         arguments: [
             (HTTPRequest.Method.get, "/v1/room", 200), (.put, "/v1/program", 401), (.post, "/v1/room:end", 401),
             (.get, "/v1/document", 401), (.get, "/v1/logs", 401),

@@ -4,7 +4,7 @@ import Testing
 
 import Control
 
-@Suite("PK commands: their bodies")
+@Suite("Bodies of POST /v1/pk:start, /v1/pk:punish and /v1/pk:end")
 struct PKCommandTests {
     private static func send(_ verb: String, _ body: String) -> (status: Int, text: String, command: PKCommand?) {
         let room = FakeRoom()
@@ -22,7 +22,7 @@ struct PKCommandTests {
         #expect(answer.status == 200 && answer.command == .start(PKCommand.Start()))
     }
 
-    @Test("pk:start sets scenes and durations, each by its member")
+    @Test("pk:start sets each scene and duration from the member of its name")
     func fullStart() {
         let answer = Self.send(
             "start",
@@ -34,7 +34,7 @@ struct PKCommandTests {
         #expect(answer.status == 200 && answer.command == .start(start))
     }
 
-    @Test("pk:punish and pk:end are separate commands")
+    @Test("pk:punish accepts a duration or none, and pk:end an empty object")
     func others() {
         #expect(Self.send("punish", #"{"punishMs":0}"#).command == .punish(punishMs: 0))
         #expect(Self.send("punish", "").command == .punish(punishMs: nil))

@@ -64,7 +64,7 @@ struct PageHeaderTests {
     }
 
     @Test(
-        "a disk that fills is shown with its free bytes, its directory and what was stopped; other disks are not")
+        "the header shows a disk that is nearly full, with free bytes, directory and what stopped, and no other disk")
     func disk() throws {
         func disk(_ level: String, _ message: String) -> String {
             #"""
