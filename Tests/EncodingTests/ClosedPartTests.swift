@@ -4,7 +4,7 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Every part of a rendition with B-frames is closed")
+@Suite("Parts of a rendition with B-frames: each contains all frames of its time")
 struct ClosedPartTests {
     /// Moving squares, for which B-frames are useful.
     private static func picture(_ index: Int) throws -> Picture {
@@ -46,7 +46,7 @@ struct ClosedPartTests {
     }
 
     @Test(
-        "no frame of a part comes after one of the next part, however the encoder reorders",
+        "no frame of a part is sent after a frame of the next part, in any order of the encoder's B-frames",
         arguments: [
             ("veryfast", 1, 10, 1), ("veryfast", 2, 5, 1), ("medium", 3, 20, 1), ("veryfast", 3, 40, 2),
             ("ultrafast", 3, 0, 1), ("fast", 2, 18, 2),

@@ -5,7 +5,7 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Held frames: encoders are replaced at once")
+@Suite("Overload: an encoder is replaced by its faster sibling at once")
 struct HoldTests {
     private struct Coded: Equatable {
         var pts: Int64
@@ -23,7 +23,7 @@ struct HoldTests {
     }
 
     @Test(
-        "the encoder's lookahead is dropped and encoded again by its sibling, each tick once, from an IDR frame on; the grid stays"
+        "queued frames are encoded by the faster sibling, each once, from an IDR frame; the grid's IDR frames stay"
     )
     func atOnce() throws {
         let coded = Mutex<[Int: [Coded]]>([:])
@@ -99,7 +99,7 @@ struct HoldTests {
         func finish(_ body: (CodedPacket) -> Void) throws(MediaError) { try self.encoder.finish(body) }
     }
 
-    @Test("of a dropped backlog every fourth frame is encoded, also of the frames inside the encoder; others are repeated")
+    @Test("of a dropped backlog every fourth frame is encoded, also of frames inside the encoder; others are repeats")
     func thinned() throws {
         let repeated = Mutex<[Int64: Bool]>([:])
         let entered = DispatchSemaphore(value: 0)
@@ -134,7 +134,7 @@ struct HoldTests {
         #expect(shown == Array(0..<11) + stride(from: 16, to: 50, by: 4) + Array(50..<60))
     }
 
-    @Test("a requested IDR frame is the next one, of that rendition only; the grid stays")
+    @Test("a requested IDR frame comes at the next frame of that rendition only; the grid's IDR frames stay in place")
     func askedFor() throws {
         let keys = Mutex<[Int: [Int64]]>([:])
         let entered = DispatchSemaphore(value: 0)

@@ -1,9 +1,9 @@
 import Encoding
 import Testing
 
-@Suite("The scaling cascade")
+@Suite("Filter graph that scales the canvas to the renditions")
 struct LadderGraphTests {
-    @Test("each size is scaled from the next larger one, in one chain")
+    @Test("each rendition is scaled from the next larger one")
     func cascade() {
         let graph = LadderGraph(sizes: [(1280, 720), (854, 480), (640, 360)], width: 1280, height: 720)
         #expect(
@@ -13,13 +13,13 @@ struct LadderGraphTests {
         #expect(graph.outputs == ["r0", "r1", "r2"])
     }
 
-    @Test("a ladder written small to large gives the same frames under its own names")
+    @Test("with renditions from small to large, outputs are still scaled from the larger one, under the right names")
     func anyOrder() {
         let graph = LadderGraph(sizes: [(640, 360), (1280, 720)], width: 1280, height: 720)
         #expect(graph.text == "[canvas]null,split=2[r1][c0];[c0]scale=640:360:flags=bicubic,setsar=1[r0]")
     }
 
-    @Test("one rendition needs no split")
+    @Test("the graph for one rendition has no split filter")
     func single() {
         #expect(
             LadderGraph(sizes: [(640, 360)], width: 1280, height: 720).text

@@ -5,7 +5,7 @@ import MediaTypes
 import Synchronization
 import Testing
 
-@Suite("Passthrough packets in the ladder")
+@Suite("Passthrough packets in the encoding stage")
 struct PassingTests {
     private enum Word: Equatable {
         case packet(Int64, isKey: Bool, isOurs: Bool)
@@ -21,7 +21,7 @@ struct PassingTests {
     }
 
     @Test(
-        "passthrough starts and ends at set ticks, with an IDR frame after it; other renditions are encoded throughout"
+        "a rendition switches to passthrough packets and back at set ticks, with IDR frames; others are encoded on"
     )
     func inAndOut() throws {
         let words = Mutex<[Int: [Word]]>([:])
@@ -74,7 +74,7 @@ struct PassingTests {
         #expect(ladder.control.enteredByAll == 39)
     }
 
-    @Test("frames held after passthrough are not frames from before it")
+    @Test("a frame repeated after passthrough is not one from before passthrough")
     func heldBehind() throws {
         let sizes = Mutex<[Int64: Int]>([:])
         func rung(_ name: String, _ width: Int) -> EncodedRendition {

@@ -123,7 +123,7 @@ struct PassthroughRoom {
 struct PassthroughGateTests {
     typealias Room = PassthroughRoom
 
-    @Test("nothing passes before the opening segments end; a canvas of another size ends them")
+    @Test("passthrough starts only after the startup segments, which a resized canvas ends")
     func opening() throws {
         let opening = try #require(StartupSegments(fps: 30, gopFrames: 32, segmentFrames: 64, steps: [1]))
         var room = Room()
@@ -140,7 +140,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "it starts after one whole GOP, at an IDR frame; segments start at the publisher's IDR frames",
+        "passthrough starts at an IDR frame after one whole GOP; then each segment starts at a publisher's IDR frame",
         arguments: [30, 60])
     func joins(gop: Int64) {
         var room = Room()
@@ -156,7 +156,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "with whole-millisecond timestamps and any start there is one frame per tick",
+        "timestamps rounded to milliseconds, from any start, give exactly one frame per tick",
         arguments: [0, 5, 11, 400])
     func milliseconds(offset: Int64) {
         var room = Room()
@@ -169,7 +169,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "with B-frames only complete runs are sent, in decode order, and each frame once",
+        "with B-frames, frames pass in decode order, each once; passthrough ends only after a whole reordered group",
         arguments: [[2, 0, 1], [3, 1, 0, 2]])
     func reordered(order: [Int64]) {
         var room = Room()
@@ -186,7 +186,7 @@ struct PassthroughGateTests {
         #expect(room.cuts.last == end && room.keys.last == end)
     }
 
-    @Test("a removed source is dropped when its last packet is out, and returns as a new one")
+    @Test("a removed source is forgotten after its last packet; if added again, it must qualify anew")
     func removed() {
         var room = Room()
         room.configure()
@@ -207,7 +207,7 @@ struct PassthroughGateTests {
         #expect(room.begins == [60])
     }
 
-    @Test("on a PK it ends at once with a cut, encodes on the grid, and returns at the publisher's next IDR frame")
+    @Test("a scene with a second source ends passthrough at once; it returns at the solo publisher's next IDR frame")
     func restored() {
         var room = Room()
         room.configure()
@@ -225,7 +225,7 @@ struct PassthroughGateTests {
     }
 
     @Test(
-        "another codec, size, profile or level than the rendition declares, and interlaced video, do not pass",
+        "passthrough is refused for interlaced video and for a codec, size, profile or level that the rendition lacks",
         arguments: ["codec", "size", "format", "profile", "level"])
     func refused(why: String) {
         var room = Room(profile: why == "profile" ? 66 : 100)
@@ -248,7 +248,7 @@ struct PassthroughGateTests {
         #expect(room.changes.isEmpty && room.gate.reason(0)?.rawValue == why)
     }
 
-    @Test("another frame rate does not pass", arguments: [25, 24, 60, 15])
+    @Test("passthrough is refused for a frame rate that differs from the canvas", arguments: [25, 24, 60, 15])
     func otherRate(fps: Int64) {
         var room = Room()
         room.configure()
@@ -257,7 +257,8 @@ struct PassthroughGateTests {
         #expect(room.changes.isEmpty && room.gate.reason(0) == .frameRate)
     }
 
-    @Test("IDR frames further apart than a segment, or recovery points instead, do not pass")
+    @Test(
+        "passthrough is refused if IDR frames are further apart than a segment, or key frames are mere recovery points")
     func openGOP() {
         var room = Room()
         room.configure()
@@ -275,7 +276,7 @@ struct PassthroughGateTests {
         #expect(other.changes.isEmpty)
     }
 
-    @Test("a bit rate above the declared one does not pass; it passes again after staying below")
+    @Test("passthrough is refused above the declared bit rate, and allowed again once the rate stayed below it")
     func rates() {
         // 4,000 bytes 30 times a second are 960,000 bit/s.
         var room = Room(bitrate: 970_000)
@@ -294,7 +295,7 @@ struct PassthroughGateTests {
         #expect(loud.changes.isEmpty && loud.gate.reason(0) == .bitrate)
     }
 
-    @Test("if key frames become rarer, it ends before the segment grows, at an IDR frame of the encoder")
+    @Test("if the publisher's next key frame comes too late for a segment, passthrough ends with an encoded IDR frame")
     func longerGOP() {
         var room = Room()
         room.configure()
@@ -307,7 +308,7 @@ struct PassthroughGateTests {
         #expect(room.keys.contains(end))
     }
 
-    @Test("when the publisher is cut off it is shown to its last frame, then encoded; a new publisher passes again")
+    @Test("if the publisher is cut off, its last frame is passed, then encoding goes on; a new publisher passes again")
     func killed() {
         var room = Room()
         room.configure()
@@ -323,7 +324,7 @@ struct PassthroughGateTests {
         #expect(room.runs.last == Array(361..<500))
     }
 
-    @Test("a publisher that falls silent is held for a fifth of a second and then encoded")
+    @Test("if no frame arrives for a fifth of a second, passthrough ends")
     func silent() {
         var room = Room()
         room.configure()
@@ -333,7 +334,9 @@ struct PassthroughGateTests {
         #expect(room.runs == [Array(60..<150)])
     }
 
-    @Test("a missing frame and timestamp jumps end it", arguments: [100, 2_000, -500])
+    @Test(
+        "a missing frame or a timestamp jump ends passthrough, which returns after two good GOPs",
+        arguments: [100, 2_000, -500])
     func jumps(ms: Int64) {
         var room = Room()
         room.configure()
@@ -348,7 +351,7 @@ struct PassthroughGateTests {
         #expect(room.begins.count == 2 && (room.begins.last ?? 0) > 240)
     }
 
-    @Test("another codec configuration of the publisher never uses the first one's initialization segment")
+    @Test("if the publisher changes its codec configuration, passthrough ends and returns with the new one")
     func otherCoding() {
         var room = Room()
         room.configure()
@@ -361,7 +364,7 @@ struct PassthroughGateTests {
         #expect(room.runs.first?.last == 179)
     }
 
-    @Test("with a publisher clock 500 ppm slow a tick is held now and then, and nothing ends")
+    @Test("with a publisher clock 500 ppm slow, a tick without frame repeats the last one; passthrough goes on")
     func slowClock() {
         var room = Room()
         room.configure()
@@ -377,7 +380,7 @@ struct PassthroughGateTests {
         #expect(zip(room.cuts, room.cuts.dropFirst()).allSatisfy { $1 - $0 <= 64 })
     }
 
-    @Test("with a fast clock it ends for two GOPs rather than show two frames in a tick")
+    @Test("with a publisher clock 500 ppm fast, passthrough ends for a while instead of showing two frames in a tick")
     func fastClock() {
         var room = Room()
         room.configure()
@@ -389,7 +392,7 @@ struct PassthroughGateTests {
         for run in room.runs { #expect(zip(run, run.dropFirst()).allSatisfy { $1 == $0 + 1 }) }
     }
 
-    @Test("a frame that arrives after its tick ends it")
+    @Test("a frame that arrives after its tick ends passthrough")
     func late() {
         var room = Room()
         room.configure()
@@ -401,7 +404,7 @@ struct PassthroughGateTests {
         #expect(room.begins.count == 2)
     }
 
-    @Test("encoding waits for the decoder's first frame, a fifth of a second at most")
+    @Test("passthrough ends when the decoder has its first frame, or after a fifth of a second")
     func waitsForDecoder() {
         var room = Room()
         room.configure()
@@ -425,7 +428,7 @@ struct PassthroughGateTests {
         #expect(stuck.ends == [156])
     }
 
-    @Test("a canvas of another size ends it exactly at that tick")
+    @Test("a resize of the canvas ends passthrough exactly at its tick")
     func resized() {
         var room = Room()
         room.configure()
@@ -434,7 +437,7 @@ struct PassthroughGateTests {
         #expect(room.ends == [170] && room.cuts.last == 170)
     }
 
-    @Test("the configuration that may pass is known in advance: the one on air first, never one that does not fit")
+    @Test("the configuration announced for passthrough is that of the source on air, and never one that cannot pass")
     func foreseen() {
         var gate = Room().gate
         #expect(gate.foreseen(0) == nil)
@@ -452,7 +455,7 @@ struct PassthroughGateTests {
         #expect(gate.foreseen(0) == Room.parameters)
     }
 
-    @Test("without any source the grid stays unchanged")
+    @Test("without a source on air, IDR frames stay on the grid and no passthrough starts")
     func nobody() {
         var room = Room()
         room.solo = nil

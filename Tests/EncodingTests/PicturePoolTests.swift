@@ -3,11 +3,11 @@ import LibAV
 import MediaTypes
 import Testing
 
-@Suite("Reuse of frame objects")
+@Suite("Frame pools of filter graphs and decoders")
 struct PicturePoolTests {
     private static func luma(_ picture: Picture) -> UInt8? { picture.withPlane(0) { samples, _ in samples[0] } }
 
-    @Test("frames of a graph stay unchanged while referenced; their objects are reused afterwards")
+    @Test("a filter graph's frames stay unchanged while referenced, and are reused afterwards")
     func graph() throws {
         let graph = try FilterGraph.open(
             "[in]scale=16:16[large];[large]split=2[out][rest];[rest]scale=8:8[small]",
@@ -30,7 +30,7 @@ struct PicturePoolTests {
         #expect(objects.count <= 16, "\(objects.count) objects for twelve at a time")
     }
 
-    @Test("a graph reports once the frames not needed since the last check")
+    @Test("a graph reports once that it holds frames that were not used since the last check")
     func oversized() throws {
         let graph = try FilterGraph.open(
             "[in]scale=16:16[out]", inputs: [FilterGraph.Input(label: "in", format: .canvas(width: 32, height: 32))],
@@ -82,7 +82,7 @@ struct PicturePoolTests {
         #expect(decoder.renewals == 1)
     }
 
-    @Test("the check runs once a minute of the given time, or by number of uses without one")
+    @Test("pools are checked once per minute of stream time, or every n-th frame if no time is passed")
     func looks() {
         var look = PoolCheckTimer(every: 3)
         let counted = (0..<7).map { _ in look.isDue() }
@@ -97,7 +97,7 @@ struct PicturePoolTests {
             timed == [false, false, false, false, false, true, false, true, false, false, true, true, false])
     }
 
-    @Test("a decoder frees memory that it has not needed for a while, and its frames do not change")
+    @Test("a decoder frees frames that were idle between two checks, without changing its output")
     func renewal() throws {
         let (decoder, packets) = try Self.coded()
         var kept: [Picture] = []

@@ -5,7 +5,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Encoder presets that share an initialization segment")
+@Suite("Encoder presets that share parameter sets, so that one can replace the other")
 struct PresetTests {
     private static func settings(
         _ preset: VideoEncoding.Preset, profile: String = "high", bFrames: Int? = nil
@@ -36,7 +36,7 @@ struct PresetTests {
         return canvas.finish()
     }
 
-    @Test("the tandem presets have the same configuration record, byte for byte, in every profile")
+    @Test("the tandem presets have byte-identical configuration records, in every profile")
     func family() throws {
         for profile in ["main", "high"] {
             let records = try [VideoEncoding.Preset.tandemFast, .tandemFaster, .tandemLowLatency].map {
@@ -46,7 +46,7 @@ struct PresetTests {
         }
     }
 
-    @Test("with the same number of B-frames x264's veryfast and superfast match it too")
+    @Test("x264's veryfast and superfast have the configuration record of tandem-fast if B-frames are equal")
     func x264() throws {
         let records = try [VideoEncoding.Preset.tandemFast, .veryfast, .superfast].map {
             try Self.record(Self.settings($0, bFrames: 1))
@@ -58,7 +58,7 @@ struct PresetTests {
     }
 
     @Test(
-        "every preset but the fastest has a sibling with the same configuration record",
+        "every preset except ultrafast has a faster sibling with the same configuration record",
         arguments: ["baseline", "main", "high"])
     func siblings(profile: String) throws {
         #expect(Self.settings(.ultrafast).sibling == nil)
@@ -73,7 +73,7 @@ struct PresetTests {
         }
     }
 
-    @Test("an encoder continues where its sibling stops: timestamps continue and everything decodes")
+    @Test("a sibling encoder continues the other's timestamps, and a decoder shows every frame")
     func replacement() throws {
         for preset in [VideoEncoding.Preset.veryfast, .tandemFast] {
             let own = Self.settings(preset)
@@ -102,7 +102,7 @@ struct PresetTests {
         }
     }
 
-    @Test("a preset delays frames by its lookahead, and low latency by at most three")
+    @Test("each tandem preset delays frames by exactly its lookahead, the low-latency one by at most three")
     func delay() throws {
         for preset in [VideoEncoding.Preset.tandemFast, .tandemFaster, .tandemLowLatency] {
             let encoder = try VideoEncoder.open(Self.settings(preset), place: "test")

@@ -25,7 +25,7 @@ struct RateTests {
     }
 
     @Test(
-        "a new rate starts at the next IDR frame of the grid; every tick is encoded once, and the parameter sets stay")
+        "a new bit rate starts at the grid's next IDR frame; no frame is lost and the parameter sets stay")
     func change() throws {
         let coded = Mutex<[(pts: Int64, dts: Int64, isKey: Bool, bytes: Int)]>([])
         let ladder = try EncodingStage.open(
@@ -61,7 +61,7 @@ struct RateTests {
         #expect(before > 400_000 && after < 260_000, "\(before) and \(after) bits")
     }
 
-    @Test("rates that need another level are refused, and so are those of unknown tracks")
+    @Test("a bit rate that needs a higher level, or one for a track that is no video, is refused")
     func level() throws {
         let ladder = try EncodingStage.open(
             rungs: [EncodedRendition(name: "180p", settings: Self.settings)],

@@ -3,7 +3,7 @@ import LibAV
 import MediaTypes
 import Testing
 
-@Suite("Slate encoded by the ladder's encoders")
+@Suite("Slate encoded with the renditions' encoders")
 struct SlateCoderTests {
     private static func rung(_ name: String, _ width: Int, fps: Int, bFrames: Int) -> EncodedRendition {
         EncodedRendition(
