@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     /// Two hundred connections that do not publish and 500 wrong keys a second (`benchmarks/load/abusers.c`), for some
     /// seconds by default; `TANDEM_ABUSE=full` runs each for a minute.
-    @Suite("Abusive connections do not affect publishers", .serialized)
+    @Suite("Floods of abusive connections do not affect publishers", .serialized)
     struct AbuseTests {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_ABUSE"] == "full"
 

@@ -75,7 +75,9 @@ extension Unhurried.Pictures {
                 ] + tags + flavor.options + [path])
         }
 
-        @Test("color bars of each format arrive within 3 levels", arguments: Self.flavors)
+        @Test(
+            "color bars in each source format come out within 3 of 255 levels of the expected color",
+            arguments: Self.flavors)
         func levels(_ flavor: Flavor) throws {
             let media = try Media.require()
             let work = try WorkDirectory()

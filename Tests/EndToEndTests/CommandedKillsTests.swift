@@ -5,7 +5,7 @@ import Testing
 
 extension Unhurried.Doors {
     /// The long run: `TANDEM_COMMAND_KILLS=20 TANDEM_COMMAND_DRAINS=5 TANDEM_TEST_MINUTES=20`.
-    @Suite("Workers killed or drained after a command")
+    @Suite("Workers killed or drained right after a command")
     struct CommandedKillsTests {
         private enum Means: String {
             case kill, drain
@@ -51,13 +51,15 @@ extension Unhurried.Doors {
             var faults: [String] = []
         }
 
-        @Test("the table has at least 40 commands, each once")
+        @Test("the list of tested commands has at least 40, each once")
         func table() {
             #expect(RoomCommand.all.count >= 40)
             #expect(Set(RoomCommand.all.map(\.name)).count == RoomCommand.all.count)
         }
 
-        @Test("a successor has everything answered as durable, and no frame shows a covered or kicked source")
+        @Test(
+            "the successor restores every command that was answered as durable; a covered or kicked source is never seen"
+        )
         func behindCommands() throws {
             let media = try Media.require()
             let seed = Self.number("TANDEM_COMMAND_SEED", default: 26)

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("A successor restores the commanded state")
+    @Suite("A successor restores the state that commands have set")
     struct CommandedRoomTests {
         private static let pk = #""pk": { "scene": "pk", "durationMs": 120000, "endScene": "solo" }, "#
 

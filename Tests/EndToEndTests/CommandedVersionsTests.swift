@@ -5,7 +5,7 @@ import Testing
 extension Unhurried.Doors {
     /// `TANDEM_OLDER_BINARY` names a program of minor version 0. RoomTests/CommandVersionTests reads what such a
     /// program would write.
-    @Suite("A program with another minor version of commands.json")
+    @Suite("Workers of different program versions share commands.json")
     struct CommandedVersionsTests {
         private static let older = ProcessInfo.processInfo.environment["TANDEM_OLDER_BINARY"]
 
@@ -57,7 +57,7 @@ extension Unhurried.Doors {
             return facts
         }
 
-        @Test("a room is handed to a worker of minor version 0 and back", .enabled(if: Self.older != nil))
+        @Test("a room handed to an older program version and back loses no state", .enabled(if: Self.older != nil))
         func olderProgram() throws {
             let work = try WorkDirectory()
             let file = CommandedRoomFile(directory: work.path("out"))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("The composite equals FFmpeg's, bit for bit")
+    @Suite("The program video equals FFmpeg's composition, bit for bit")
     struct CompositeTests {
         struct Case: CustomTestStringConvertible, Sendable {
             var testDescription: String
@@ -46,7 +46,9 @@ extension Unhurried.Pictures {
                     """, portrait: true),
         ]
 
-        @Test("the same frames give the same composite", arguments: Self.cases)
+        @Test(
+            "every frame of the raw output equals that of an ffmpeg filter graph for the same files",
+            arguments: Self.cases)
         func isExact(_ test: Case) throws {
             let media = try Media.require()
             let work = try WorkDirectory()

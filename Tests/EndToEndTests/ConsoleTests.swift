@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("The operators' API")
+    @Suite("The control API of a live room")
     struct ConsoleTests {
         @Test("the API matches its document, and a flood of requests affects no frame")
         func api() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("A full disk: lost segments are counted, and the exit code reports them")
+    @Suite("A disk that is full: lost segments are counted and change the exit code")
     struct DamagedRoomTests {
         /// Fills a disk except for `left` bytes.
         private static func fill(_ disk: SmallDisk, leaving left: Int) throws -> String {

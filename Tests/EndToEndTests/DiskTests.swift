@@ -9,7 +9,7 @@ extension EndToEnd {
         private static let outage = CrampedRoom.isLong ? 30.0 : 4.0
 
         @Test(
-            "a DVR window larger than its disk: alarms, the oldest segments are removed, nothing live is lost or late")
+            "with a DVR window larger than the disk, old segments are removed with alarms, and no live segment is lost")
         func full() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

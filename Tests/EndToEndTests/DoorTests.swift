@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Listeners of a live room: RTMPS, and proxies in front")
+    @Suite("RTMPS and PROXY headers in a live room")
     struct DoorTests {
         /// Only the requested listener is open: RTMPS, with a self-signed certificate.
         @Test("an encoder publishes over rtmps:// only, is on air, and a wrong key is reported over TLS")

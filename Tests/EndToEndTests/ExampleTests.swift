@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Examples of the project: pipelines, schema, orchestrator, README")
+    @Suite("Examples in the repository: pipelines, schema, orchestrator, README")
     struct ExampleTests {
         static let pipelines = ((try? Files.names(in: "\(EndToEnd.root)/pipelines")) ?? [])
             .filter { $0.hasSuffix(".json") && $0 != "schema.json" }
@@ -199,7 +199,7 @@ extension Unhurried.Pictures {
             #expect(result.code == 0 && !result.output.isEmpty, "\(words.joined(separator: " ")): \(result.errors)")
         }
 
-        @Test("every pipeline shown on a page is valid", arguments: pages)
+        @Test("every pipeline shown in README or guides is valid", arguments: pages)
         func shownPipelines(page: String) throws {
             for block in Readme.blocks("json", try Files.text("\(EndToEnd.root)/\(page)"))
             where block.contains("\"room\"") && block.contains("\"outputs\"") {
@@ -209,7 +209,8 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "completions are generated for three shells, with every command", arguments: ["bash", "zsh", "fish"])
+            "shell completions for bash, zsh and fish have every command and valid syntax",
+            arguments: ["bash", "zsh", "fish"])
         func completions(shell: String) throws {
             let result = try Command.tandem(["--generate-completion-script", shell])
             #expect(result.code == 0, "\(result.errors)")

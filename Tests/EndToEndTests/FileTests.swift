@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("Files of a room changed while it runs")
+    @Suite("The pipeline file and its secrets, changed while the room runs")
     struct FileTests {
         /// Like the kubelet when a ConfigMap or a Secret has changed: it switches the link `..data`.
         private static func mount(_ files: [String: String], at directory: String, turn: Int) throws {
@@ -34,7 +34,7 @@ extension Unhurried.Stores {
             return SecretWatch.hiding(in: text)
         }
 
-        @Test("a ConfigMap's next version takes effect; an invalid one is an alarm and changes nothing")
+        @Test("the next version of a mounted ConfigMap is applied; an invalid one raises an alarm and changes nothing")
         func configMap() throws {
             let python = try TestTool.require("python3")
             let work = try WorkDirectory()
@@ -167,7 +167,7 @@ extension Unhurried.Stores {
             #expect(try child.wait(timeout: 20) == 0, "\(child.errors)")
         }
 
-        @Test("with --no-watch the file is read once")
+        @Test("with --no-watch, SIGHUP reloads the keys and not the pipeline file")
         func unwatched() throws {
             let work = try WorkDirectory()
             func write(_ version: Int) throws -> String {

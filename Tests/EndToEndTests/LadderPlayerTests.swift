@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The ladder in hls.js and lint: half the frame rate, two audio codecs, audio only")
+    @Suite("hls.js and lint with half the frame rate, two audio codecs and audio only")
     struct LadderPlayerTests {
         private struct Level: Decodable {
             var frameRate: Double
@@ -21,7 +21,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "every level plays after every other, with its audio group and frame rate, without a stall"
+            "switching between all levels causes no stall, with the right audio group and frame rate each"
         )
         func levels() throws {
             let viewers = try Viewers.start(needsHLSJS: true)

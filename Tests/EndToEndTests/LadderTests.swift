@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("The ladder: audio only, several audio codecs, half the frame rate")
+    @Suite("Renditions: audio only, several audio codecs, half the frame rate")
     struct LadderTests {
         private static let seconds = 6.0
         private static let renditions = """
@@ -13,7 +13,7 @@ extension Unhurried.Pictures {
             "audioRenditions": [ { "name": "hi", "bitrate": 128000 }, { "name": "lo", "bitrate": 48000 } ]
             """
 
-        @Test("every rendition is complete, on a common grid, and plays separately")
+        @Test("every rendition has all its frames and the same segment boundaries, and plays alone")
         func offline() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

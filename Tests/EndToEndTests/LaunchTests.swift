@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Launch: manifests checked by their platforms' tools, and a capacity plan before a room")
+    @Suite("tandem manifest and plan, checked with the platforms' own tools")
     struct LaunchTests {
         private static let rooms = ["solo", "pk-landscape", "pk-decorated", "guests", "ladder"]
 
@@ -54,7 +54,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("a manifest that does not fit on the disk is reported as an error")
+        @Test("if a manifest file cannot be written completely, the exit code is 73")
         func fullDisk() throws {
             let work = try WorkDirectory()
             try FileManager.default.createSymbolicLink(
@@ -79,7 +79,7 @@ extension Unhurried.Pictures {
         }
 
         @Test(
-            "an impossible number of viewers is refused by both commands that take one",
+            "a --viewers number that is negative or overflows exits with 64, for plan and manifest",
             arguments: ["plan", "manifest"])
         func viewers(verb: String) throws {
             for count in ["9223372036854775807", "-1"] {
@@ -111,7 +111,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("a plan is computed from a file and from a measurement, and a broken measurement is refused")
+        @Test("a plan uses the built-in cost figures or a calibration file; a broken calibration file exits with 65")
         func plan() throws {
             let room = "\(EndToEnd.root)/pipelines/pk-landscape.json"
             let work = try WorkDirectory()

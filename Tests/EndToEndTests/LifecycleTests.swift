@@ -5,7 +5,9 @@ import Testing
 extension Unhurried.Doors {
     @Suite("Lifecycle: how a room ends, and what an orchestrator sees")
     struct LifecycleTests {
-        @Test("a signal ends the linger at once; the exit code is still the room's", arguments: [SIGTERM, SIGINT])
+        @Test(
+            "SIGTERM or SIGINT after the room's end skips the rest of the linger, and the exit code is 0",
+            arguments: [SIGTERM, SIGINT])
         func signalled(signal: Int32) throws {
             let work = try WorkDirectory()
             let text = Rooms.small(work.path("out")).replacing(
@@ -70,7 +72,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "64: unknown flags",
+            "exit code 64: unknown flags, missing or invalid arguments",
             arguments: [
                 ["run", "x.json", "--nope"], ["run"], ["run", "-", "--set", "noequals"], ["dance"],
                 ["run", "-", "--duration", "0"],
@@ -83,7 +85,8 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "65: an invalid pipeline; each mistake has a path, line, column and remedy", arguments: ["run", "validate"])
+            "exit code 65: an invalid pipeline; each error has path, line, column and remedy",
+            arguments: ["run", "validate"])
         func brokenPipeline(command: String) throws {
             let work = try WorkDirectory()
             let text = Rooms.small(work.path("out")).replacingOccurrences(of: "\"canvas\"", with: "\"canvs\"")
@@ -102,7 +105,7 @@ extension Unhurried.Doors {
             #expect(result.errors.contains("[configInvalid]") == (command == "run"), "\(result.errors)")
         }
 
-        @Test("66: a missing pipeline file, source file or playback secret")
+        @Test("exit code 66: a pipeline file, source file or playback secret that does not exist")
         func missingFiles() throws {
             let work = try WorkDirectory()
             let noPipeline = try Command.tandem(["run", work.path("no.json")])
@@ -121,7 +124,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "69: a port in use, of publishers, viewers or operators",
+            "exit code 69: a port of publishers, viewers or operators that is in use",
             arguments: ["rtmp", "http", "control"])
         func takenPort(listener: String) throws {
             let work = try WorkDirectory()
@@ -137,7 +140,7 @@ extension Unhurried.Doors {
             }
         }
 
-        @Test("73: an output directory that is a file")
+        @Test("exit code 73: an output directory that is a file")
         func outputIsFile() throws {
             let work = try WorkDirectory()
             let file = try work.write("not a directory", to: "out")
@@ -147,7 +150,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a room without publishers ends on SIGINT with 0 and on SIGTERM with 143, and leaves core files only on request",
+            "without publishers, SIGINT exits with 0 and SIGTERM with 143; core dumps are off unless enabled",
             arguments: [(SIGINT, Int32(0)), (SIGTERM, Int32(143))] as [(Int32, Int32)])
         func nobodyCame(signal: Int32, code: Int32) throws {
             let work = try WorkDirectory()

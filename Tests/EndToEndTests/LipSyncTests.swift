@@ -3,7 +3,7 @@ import Push
 import Testing
 
 extension EndToEnd {
-    @Suite("Lip sync, measured by flash and beep in the output")
+    @Suite("Lip sync, measured by flashes and beeps in the output")
     struct LipSyncTests {
         private func expectTogether(_ result: LipSyncResult, events: Int, mean: Double, _ name: String) {
             EndToEnd.report("lip-sync \(name): \(result) (bar: mean ±8, each ±40)")
@@ -14,7 +14,7 @@ extension EndToEnd {
         }
 
         // One phase for the whole room: half a frame of offset comes from the grid and is not a fault.
-        @Test("a PK of 20 s with audio from the left: each pane's counter advances with every frame")
+        @Test("in a PK of 20 s, flash and beep are together, and both panes' frame counters advance by one")
         func steady() throws {
             let media = try Media.require()
             let work = try WorkDirectory()
@@ -42,7 +42,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("two publishers that reconnect at changing phases to the room's frames stay in sync")
+        @Test(
+            "flash and beep of two publishers stay together when they reconnect at ever other phases of the frame clock"
+        )
         func everyPhase() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

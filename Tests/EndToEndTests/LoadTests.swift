@@ -11,7 +11,7 @@ extension EndToEnd {
         private static let isFull = ProcessInfo.processInfo.environment["TANDEM_LOAD"] == "full"
 
         @Test(
-            "waiting players get each part soon; slow readers and a flood of requests stay within memory and CPU limits"
+            "hundreds of waiting players get each part in time; slow readers and a flood stay in memory and CPU limits"
         )
         func viewers() throws {
             let room = try LoadedRoom.start()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Loss and return of a publisher; the program continues")
+    @Suite("A publisher is lost and returns while the program continues")
     struct LossTests {
         /// How a publisher disconnects.
         enum Way: String, CaseIterable { case clean, reset, silent, killed }

@@ -3,7 +3,7 @@ import HLS
 import Testing
 
 extension EndToEnd {
-    @Suite("Operators' timed metadata reaches players in sync with the video")
+    @Suite("Timed metadata of operators reaches players in sync with the video")
     struct MetadataTests {
         private struct Cue: Decodable {
             var at: Double
@@ -50,7 +50,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "an event a second: each cue is within 50 ms of its frame, none lost or doubled over level switches"
+            "of one event per second, hls.js shows each within 50 ms of its frame, once, also over level switches"
         )
         func inStep() throws {
             let viewers = try Viewers.start(needsHLSJS: true)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Native players: ffmpeg, mpv, GStreamer with both of its demuxers, VLC")
+    @Suite("Native players: ffmpeg, mpv, GStreamer with both of its HLS demuxers, VLC")
     struct NativePlayerTests {
         @Test("each plays a live room with scene changes, without an error")
         func livePlayers() throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Interfaces to an orchestrator: webhooks, events, metrics, service manager")
+    @Suite("Webhooks, events and commands of a live room")
     struct OperatorTests {
         private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -281,7 +281,7 @@ extension Unhurried.Doors {
             return Set(text.matches(of: /(tandem|process)_[a-z_]+[a-z]/).map { String($0.output.0) })
         }
 
-        @Test("a command to a room that does not exist fails")
+        @Test("`tandem healthcheck` exits with 1 and `tandem ctl` with 69 if no room runs at the address")
         func absent() throws {
             let health = try Command.run(EndToEnd.binary, ["healthcheck", "http://127.0.0.1:9"], timeout: 10)
             #expect(health.code == 1 && !health.errors.isEmpty)

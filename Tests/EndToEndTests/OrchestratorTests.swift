@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("examples/orchestrator: a room for each request, whatever is killed")
+    @Suite("examples/orchestrator: one worker per requested room, restarted when killed")
     struct OrchestratorTests {
         private static let folder = "\(EndToEnd.root)/examples/orchestrator"
 
@@ -164,7 +164,7 @@ extension Unhurried.Doors {
             #expect(try orchestrator.ask("POST", "/rooms", body: body).status == 409, "a room that is over stays over")
         }
 
-        @Test("the template that is there is a valid pipeline")
+        @Test("the included room template is a valid pipeline")
         func template() throws {
             let text = try Files.text("\(Self.folder)/templates/pk.json").replacingOccurrences(of: "$room", with: "r1")
                 .replacingOccurrences(of: "\"$1\"", with: "\"1001\"").replacingOccurrences(
@@ -176,7 +176,7 @@ extension Unhurried.Doors {
             #expect(result.code == 0, "\(result.errors)")
         }
 
-        @Test("help says what there is, and mistakes on the command line say what to do")
+        @Test("--help lists the requests and flags, and each command line error suggests a remedy")
         func help() throws {
             let python = try TestTool.require("python3")
             let script = "\(Self.folder)/orchestrator.py"

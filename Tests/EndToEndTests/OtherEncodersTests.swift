@@ -7,7 +7,7 @@ extension EndToEnd {
     /// Other encoders, each in its own room, which takes a while: `TANDEM_ENCODERS=full`. A test without its tool is
     /// skipped; `TANDEM_NEW_FFMPEG` is the path of an FFmpeg 8 or later, which supports Enhanced RTMP.
     @Suite(
-        "Third-party encoders that this machine has", .serialized,
+        "Third-party encoders installed on this machine", .serialized,
         .enabled(if: ProcessInfo.processInfo.environment["TANDEM_ENCODERS"] == "full"))
     struct OtherEncodersTests {
         /// A room for any encoder, with SRT beside RTMP.
@@ -119,7 +119,7 @@ extension EndToEnd {
             try Self.judge("VLC, rtmp", room, try Publisher(arguments[0], Array(arguments.dropFirst())))
         }
 
-        @Test("nginx-rtmp pushes a stream that is published to it")
+        @Test("nginx-rtmp pushes a stream that it receives to the room")
         func nginx() throws {
             let ffmpeg = try TestTool.require("ffmpeg")
             let module = ["/usr/lib/nginx/modules/ngx_rtmp_module.so"].first {

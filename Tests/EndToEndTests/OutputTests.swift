@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("RTMP outputs and HTTP-FLV of a room to CDNs")
+    @Suite("RTMP outputs and HTTP-FLV of a live room")
     struct OutputTests {
         /// A listening socket whose program never accepts a connection; the kernel completes the handshake, and then it
         /// is silent.
@@ -78,7 +78,7 @@ extension Unhurried.Doors {
             return true
         }
 
-        @Test("of two targets one gets video and audio; the other hangs, is reported, and recovers when replaced")
+        @Test("of two RTMP targets, one gets the stream; the other hangs, is reported, and works after it is replaced")
         func twoTargets() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

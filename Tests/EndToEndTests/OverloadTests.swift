@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// The room gets a third of the CPU it needs: by the kernel's quota if a control group can be made, else other
     /// processes use the machine. 12 seconds by default; `TANDEM_OVERLOAD=60` for the manual measurement.
-    @Suite("A machine three times too slow")
+    @Suite("A machine three times too slow for its room")
     struct OverloadTests {
         private static let seconds =
             ProcessInfo.processInfo.environment["TANDEM_OVERLOAD"].flatMap { Double($0) } ?? 12

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Part latency: a full-size PK with the low-latency preset")
+    @Suite("Part latency of a full-size PK with the low-latency preset")
     struct PartLatencyTests {
         private static let seconds =
             ProcessInfo.processInfo.environment["TANDEM_PK_SECONDS"].flatMap { Double($0) } ?? 7
 
-        @Test("two 1280x720 publishers, default ladder: a part is out 150 ms after its last frame entered the encoder")
+        @Test("with two 720p publishers, a part is listed within 150 ms of its last frame entering the encoder")
         func ladderOfThree() throws {
             let work = try WorkDirectory()
             let pipeline = Rooms.live(work.path("out"), scene: "pk").replacingOccurrences(

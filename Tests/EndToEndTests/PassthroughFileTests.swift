@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Passthrough of files: the publisher's packets replace a rendition's")
+    @Suite("Passthrough of files: a publisher's own packets become a rendition")
     struct PassthroughFileTests {
         @Test(
-            "offline solo, PK, solo: every frame once, the publisher's bit for bit, and no lint finding",
+            "over solo, PK, solo each frame appears once, in solo with the publisher's bytes, and lint finds nothing",
             arguments: [(0, true), (3, true), (3, false)])
         func offline(bFrames: Int, second: Bool) throws {
             let media = try Media.require()

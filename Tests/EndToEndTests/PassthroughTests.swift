@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Passthrough: the publisher's packets replace a rendition's")
+    @Suite("Passthrough: a publisher's own packets become a rendition")
     struct PassthroughTests {
         /// `TANDEM_PASSTHROUGH=10` runs ten rounds: passthrough, a PK, passthrough, a publisher cut off, passthrough.
         /// This is the full test with 20 joins; it needs `TANDEM_TEST_MINUTES=10`.
@@ -11,7 +11,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_PASSTHROUGH"].flatMap { Int($0) } ?? 1
 
         @Test(
-            "live ffmpeg packets, solo, PK, solo, drop, return: hls.js plays without error or stall, and lint finds nothing"
+            "over solo, PK, solo, a drop and a return, hls.js plays without error or stall, and lint finds nothing"
         )
         func live() throws {
             let (media, viewers) = (try Media.require(), try Viewers.start())

@@ -100,7 +100,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_LATENCY"] == "full" ? [16, 10] : [10]
 
         @Test(
-            "latency from the publisher's frame to the viewer's, with 16 and 10 frames per part",
+            "95 % of frames reach the viewer of hls.js within 2.2 s with 16-frame parts, 1.7 s with 10-frame parts",
             arguments: Self.partFrames)
         func latency(partFrames: Int) throws {
             let viewers = try Viewers.start(needsHLSJS: true)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("A stream that crashes the decoder, and a source that the operator kicks")
+    @Suite("A stream that crashes the decoder is quarantined")
     struct PoisonTests {
         private static let room = """
             [{ "name": "180p", "width": 320, "height": 180, "video": { "bitrate": 300000, "preset": "ultrafast" } }]
@@ -26,7 +26,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "two workers crash, each successor is back within 2 s, and after the second the room stays up without it"
+            "after two crashes, each with a successor back within 2 s, the room continues without that source"
         )
         func quarantine() throws {
             let work = try WorkDirectory()

@@ -153,7 +153,9 @@ private enum RecordProof {
 extension Unhurried.Stores {
     @Suite("The recording of a room with three PKs contains what was on air")
     struct RecordProofTests {
-        @Test("20 s: chapters, frames, checksums, players and a clip; killed while it makes the files")
+        @Test(
+            "a 20 s recording, made despite a kill, has the right chapters, frames and checksums, and plays; so does a clip"
+        )
         func short() throws { try RecordProof.run(segments: 2) }
     }
 }
@@ -163,6 +165,6 @@ extension Unhurried.Stores {
     "The recording of a long room with three PKs", .serialized, .enabled(if: RecordProof.minutes > 0),
     .timeLimit(.minutes(30)))
 struct LongRecordProofTests {
-    @Test("the same as the short test, for TANDEM_RECORD_MINUTES")
+    @Test("the same checks for a recording of TANDEM_RECORD_MINUTES")
     func long() throws { try RecordProof.run(segments: Int(RecordProof.minutes * 60 / 2.134 / 4.5)) }
 }

@@ -14,7 +14,7 @@ extension Unhurried.Stores {
         }
 
         @Test(
-            "a PK, a worker killed during it, and one killed while it makes files: all chapters, frames and audio are there"
+            "after a worker was killed in a PK and another while making files, all chapters, frames and audio are there"
         )
         func killed() throws {
             let media = try Media.require()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("Relay: a PK across two rooms with a worker each")
+    @Suite("Relay: a PK of two rooms, each with its own worker")
     struct RelayTests {
         /// A room whose own host is on the left: its publisher has the key `own`, the other room's host arrives as
         /// `far`.
@@ -115,7 +115,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "an opponent that dies, or freezes while connected, leaves its pane at once and ends the PK after one grace"
+            "an opponent that is killed or suspended is replaced by solo at once, and the PK ends after the grace period"
         )
         func opponentDies() throws {
             let media = try Media.require()
@@ -157,7 +157,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a source is pulled from a playing server, and again after it ended; a server not on the list is refused"
+            "a source is pulled from an RTMP server, and again after the stream ended; one not in allowedHosts is refused"
         )
         func pull() throws {
             let media = try Media.require()

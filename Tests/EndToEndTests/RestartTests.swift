@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Pictures {
-    @Suite("Seamless restart: the successor of a killed worker")
+    @Suite("Seamless restart: the successor of a killed or suspended worker")
     struct RestartTests {
         /// Number of kills. Ten in a row are a manual measurement: TANDEM_KILLS=10.
         private static let kills =
@@ -75,7 +75,7 @@ extension Unhurried.Pictures {
             }
         }
 
-        @Test("a worker that was suspended while another took over publishes no new number")
+        @Test("a worker that resumes after its successor took over publishes no further segment")
         func stoppedAndContinued() throws {
             let media = try Media.require()
             let work = try WorkDirectory()

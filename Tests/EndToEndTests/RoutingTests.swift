@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("Publishers reach a room through an edge that looks up its location")
+    @Suite("Publishers reach their room through an RTMP edge that looks up its address")
     struct RoutingTests {
         private static let module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
 

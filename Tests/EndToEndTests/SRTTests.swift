@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension Unhurried.Doors {
-    @Suite("SRT publishers and sources")
+    @Suite("SRT publishers, and sources pulled over SRT")
     struct SRTTests {
         private static let passphrase = "a passphrase of 27 letters!"
 
@@ -112,7 +112,7 @@ extension Unhurried.Doors {
             publisher.stop()
         }
 
-        @Test("a source is called at an SRT listener, and again when that returns")
+        @Test("a source is pulled from an SRT listener, and again when the listener returns")
         func caller() throws {
             let media = try Self.mediaWithSRT()
             let work = try WorkDirectory()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("Older audio codecs are heard at the right pitch")
+    @Suite("Older audio codecs are played at the right pitch")
     struct SoundCodecTests {
         private struct Kind {
             var name: String
@@ -23,7 +23,7 @@ extension EndToEnd {
             Kind(name: "mp3", encoder: "libmp3lame", rate: 44_100, hertz: 1_700),
         ]
 
-        @Test("one publisher per codec in one room")
+        @Test("one publisher for each of ffmpeg's FLV audio codecs is heard in one room")
         func everyKind() throws {
             let media = try Media.require()
             let encoders = try Command.run(media.ffmpeg, ["-v", "error", "-encoders"]).output

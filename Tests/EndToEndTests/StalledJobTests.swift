@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Unhurried.Stores {
-    @Suite("An offline job whose file delivers nothing more")
+    @Suite("An offline job whose source file stops delivering data")
     struct StalledJobTests {
         @Test("the job exits with 66 after ten seconds without progress, and names the file")
         func silentFile() throws {

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    @Suite("The whole process is suspended for a while")
+    @Suite("The worker is suspended with SIGSTOP for a while")
     struct StandstillTests {
         /// Longer durations are a manual measurement: TANDEM_STANDSTILL=0.5,20.
         private static let durations: [Double] =
@@ -11,7 +11,7 @@ extension EndToEnd {
             ?? [3]
 
         @Test(
-            "afterwards every tick has its frame, the playlist is valid, and lips are in sync",
+            "after it resumes, every tick has a frame, the playlist is valid, and lip sync is restored",
             arguments: Self.durations
         )
         func stopped(seconds: Double) throws {

@@ -4,7 +4,7 @@ import Testing
 extension EndToEnd {
     @Suite("Parts of ten frames")
     struct TenFramePartTests {
-        @Test("ten-frame parts are on time: their numbers, and how soon each is out")
+        @Test("with partFrames 10, PART-TARGET and PART-HOLD-BACK are right, and parts are listed in time")
         func tenFrameParts() throws {
             _ = try Media.require()
             let work = try WorkDirectory()

@@ -1,7 +1,7 @@
 import Testing
 
 /// Outside of ``EndToEnd``, since it starts no program.
-@Suite("A missed time limit is excused only if the machine was stopped")
+@Suite("Time limits in tests: a miss is excused only if the machine was not steady")
 struct TimingBarTests {
     private static let steady = Steadiness(worstPause: StallMeter.limit, stolen: StallMeter.stolenLimit)
 
@@ -11,7 +11,7 @@ struct TimingBarTests {
         #expect(TimingBar.verdict(isMet: false, nil) == .failed)
     }
 
-    @Test("a pause or stolen CPU time above its limit excuses the miss")
+    @Test("a miss is excused if the machine paused or its CPU time was stolen beyond a threshold")
     func excused() {
         var paused = Self.steady, stolen = Self.steady
         paused.worstPause += 0.01
@@ -36,7 +36,7 @@ struct TimingBarTests {
         expectOnTime(["late": 3, "lost": 0], isLateAllowed: true)
     }
 
-    @Test("tests of a suite that measures the machine can read its measurement", .steadyMachine)
+    @Test("a test of a suite with .steadyMachine can read the measurement", .steadyMachine)
     func measured() throws {
         let steadiness = try #require(SteadyMachineTrait.measurement?.steadiness)
         #expect(steadiness.worstPause >= 0 && (0...100).contains(steadiness.stolen))

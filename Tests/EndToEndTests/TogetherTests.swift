@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Two publishers are in sync with each other on the program")
+    @Suite("Two publishers are shown in sync with each other")
     struct TogetherTests {
         private static let bar = 50.0
 

@@ -5,7 +5,7 @@ extension Unhurried.Pictures {
     @Suite("MPEG-TS segments of a live room")
     struct TransportTests {
         @Test(
-            "solo, a PK on its own canvas, solo: each frame is as on air, audio in sync, the same boundaries, no warnings"
+            "over solo, a PK on another canvas and solo, the MPEG-TS has the frames on air and audio in sync"
         )
         func live() throws {
             let media = try Media.require()
@@ -73,7 +73,9 @@ extension Unhurried.Pictures {
             #expect(try TransportRoom.segments(streams).contains { $0.range(of: Data("rose-1".utf8)) != nil })
         }
 
-        @Test("if the directory refuses the end of the stream, the room ends in time, as damaged, with a reason")
+        @Test(
+            "if the directory refuses the last MPEG-TS playlist, the room ends in time with outcome damaged and the reason"
+        )
         func lost() throws {
             let work = try WorkDirectory()
             let streams = work.path("out-ts")

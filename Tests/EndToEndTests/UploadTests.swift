@@ -15,7 +15,7 @@ extension EndToEnd {
             ProcessInfo.processInfo.environment["TANDEM_UPLOAD_OUTAGE"].flatMap { Double($0) } ?? 5
 
         @Test(
-            "an origin closes connections for a while: no tick is late, its playlists stay correct, the live edge recovers"
+            "while the origin closes connections no frame is late, its playlists stay valid, and the live edge recovers"
         )
         func origin() throws {
             let python = try TestTool.require("python3")

@@ -22,7 +22,7 @@ extension Unhurried.Doors {
         }
 
         @Test(
-            "a browser that opens a media source slowly causes no error in the page, nor does a restart meanwhile"
+            "a MediaSource that opens after 4 s causes no error in the page, also if playback restarts meanwhile"
         )
         func slowToOpen() throws {
             let browser = try Browser.start()
