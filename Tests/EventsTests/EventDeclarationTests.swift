@@ -5,7 +5,7 @@ import Testing
 
 import Events
 
-@Suite("Event declarations: emitted events, the guide's list, tandem schema --events")
+@Suite("Event declarations agree with the emitting code, the guide and `tandem schema --events`")
 struct EventDeclarationTests {
     /// One call of `emit(_:_:)` in the sources.
     private struct Call {
@@ -89,7 +89,7 @@ struct EventDeclarationTests {
             && declared.map(\.name).filter { members.contains($0) } == members
     }
 
-    @Test("each emitted event is declared, with its members in order")
+    @Test("each event in the sources is declared, with the same members in the same order")
     func literal() throws {
         let literal = Self.calls.filter { $0.type != nil }
         #expect(literal.count > 90)
@@ -111,7 +111,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("each declared type is emitted with each of its members; optional members are omitted somewhere")
+    @Test("each declared event, with each member, occurs in the sources; optional members are omitted in some places")
     func emitted() {
         #expect(Self.calls.contains { $0.type == nil })
         for declaration in EventDeclaration.all {
@@ -125,7 +125,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("each call with a computed type matches declared types")
+    @Test("each call whose event type is computed has the members of some declared type")
     func computed() {
         for call in Self.calls where call.type == nil {
             let fitting = EventDeclaration.all.filter { Self.fits(call.members, $0) && !$0.members.isEmpty }
@@ -151,7 +151,7 @@ struct EventDeclarationTests {
         for name in named where !name.hasSuffix("*") { #expect(EventDeclaration.of(name) != nil, "\(name)") }
     }
 
-    @Test("the types that the page's timeline marks are declared")
+    @Test("the control page's timeline marks only declared event types")
     func timeline() throws {
         let line = try #require(
             try Self.text("Sources/Control/Page/timeline.js").firstMatch(of: /const trouble = (.+)/))
@@ -165,7 +165,7 @@ struct EventDeclarationTests {
         }
     }
 
-    @Test("the schema has a definition for each type and each reference, under unique names")
+    @Test("the JSON schema has one definition per event type, and one for each reference")
     func document() throws {
         let root = try #require(JSONParser.parse(Array(EventDeclaration.document.text.utf8)).root)
         guard case .object(let definitions)? = root[key: "$defs"]?.content else {

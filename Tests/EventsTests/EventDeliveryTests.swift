@@ -11,7 +11,7 @@ import Testing
 
 import Events
 
-@Suite("Webhooks over loopback", .timeLimit(.minutes(1)))
+@Suite("Event webhooks, delivered to a receiver on loopback", .timeLimit(.minutes(1)))
 struct EventDeliveryTests {
     /// A receiver with a list of answers, one per request; the last one repeats.
     private final class Receiver: Sendable {
@@ -77,7 +77,7 @@ struct EventDeliveryTests {
         try await waitUntil("the condition in line \(line)") { isMet() }
     }
 
-    @Test("each event is delivered once and in order, whatever the receiver answers in between")
+    @Test("an event answered with 500 or 302 is sent again before later events; none is delivered twice")
     func order() async throws {
         let receiver = Receiver([.ok, .internalServerError, .found, .ok])
         let url = try await receiver.start()
@@ -124,7 +124,7 @@ struct EventDeliveryTests {
     }
 
     @Test(
-        "for a receiver that refuses connections the reason says so")
+        "if the receiver refuses connections, the failure's reason is 'connection refused'")
     func refused() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()
@@ -159,7 +159,7 @@ struct EventDeliveryTests {
     }
 
     @Test(
-        "the server of a URL is read as every parser reads it; ambiguous URLs are refused",
+        "the egress check reads host and port of a URL like other parsers, and refuses ambiguous URLs",
         arguments: [
             ("http://hooks.example/a?b=1", "hooks.example:80"), ("https://Hooks.example:8443", "hooks.example:8443"),
             ("HTTPS://hooks.example", "hooks.example:443"), ("http://[::1]:8080/a", "[::1]:8080"),
@@ -200,7 +200,7 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
-    @Test("an endless response counts by its status, and later events are sent")
+    @Test("an event whose 200 response never ends is delivered, and later events are sent")
     func endless() async throws {
         let receiver = Receiver()
         receiver.isEndless.store(true, ordering: .relaxed)
@@ -237,7 +237,7 @@ struct EventDeliveryTests {
         directory.remove()
     }
 
-    @Test("webhooks are added, changed and removed: a new one starts with the next event, a kept one misses none")
+    @Test("webhooks change at run time: an added one starts with the next event, a kept one misses none")
     func replaced() async throws {
         let (one, two) = (Receiver(), Receiver())
         let (first, second) = (try await one.start(), try await two.start())
@@ -268,7 +268,7 @@ struct EventDeliveryTests {
         await two.stop()
     }
 
-    @Test("undelivered events of a removed webhook are dropped and counted; if it returns it counts as new")
+    @Test("undelivered events of a removed webhook are dropped and counted; if added again it gets only later events")
     func removed() async throws {
         let directory = try TemporaryDirectory()
         let receiver = Receiver([.serviceUnavailable])
@@ -331,7 +331,7 @@ struct EventDeliveryTests {
         await other.stop()
     }
 
-    @Test("a webhook that is down delays neither the others nor the end")
+    @Test("a webhook that refuses connections delays neither deliveries to another nor the shutdown")
     func isolation() async throws {
         let receiver = Receiver()
         let url = try await receiver.start()

@@ -2,10 +2,10 @@ import Testing
 
 import Events
 
-@Suite("Forms of delivered events")
+@Suite("Headers and body of delivered events")
 struct EventFormTests {
     /// The example of the specification's reference libraries.
-    @Test("a Standard Webhooks signature, with one for each secret during a rotation")
+    @Test("the signature equals the Standard Webhooks example; with two secrets there are two signatures")
     func signature() {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let body = Array(#"{"test": 2432232314}"#.utf8)
@@ -19,7 +19,7 @@ struct EventFormTests {
         #expect(WebhookSignature(secrets: [""]).field(id: "a", timestamp: 0, body: []) == nil)
     }
 
-    @Test("the envelope is a CloudEvent around the usual event")
+    @Test("the body is a CloudEvents 1.0 envelope whose data is the event as the API shows it")
     func envelope() {
         let line =
             #"{"type":"source.live","time":"2026-11-20T22:12:18.136Z","sequence":42,"roomId":"a.b-1","incarnation":3,"uid":"1001","x":[1]}"#
@@ -34,7 +34,7 @@ struct EventFormTests {
     }
 
     @Test(
-        "the subject is the source that the event concerns, not one in a list or text of it",
+        "the subject is the event's own uid, not a uid inside a list, a nested object or a text",
         arguments: [
             (#""program":{"peakDb":-3.1},"sources":[{"uid":"1001","peakDb":-9.0},{"uid":"2002"}]"#, nil),
             (#""reason":"\"uid\":\"1001\" {","list":["uid"]"#, nil), (#""uid":null,"alarm":{"uid":"1001"}"#, nil),
@@ -49,7 +49,7 @@ struct EventFormTests {
         #expect(uid.map { envelope.contains(#""subject":"sources/\#($0)""#) } ?? true)
     }
 
-    @Test("no two events share an id, across workers and also if their state is lost")
+    @Test("ids differ by incarnation, sequence number and time, so a worker that lost its state reuses none")
     func ids() {
         func id(_ incarnation: Int, _ sequence: Int64, _ second: Int) -> String {
             let line =
@@ -60,7 +60,7 @@ struct EventFormTests {
         #expect(id(1, 1, 0) == id(1, 1, 0), "the same at every attempt, from any worker")
     }
 
-    @Test("a webhook is shown by scheme and host, without anything that could be secret")
+    @Test("a webhook's displayed URL has only scheme, host and port")
     func shown() {
         for (url, shown) in [
             ("https://user:pass@hooks.example:8443/t/0k3n?key=1", "https://hooks.example:8443"),

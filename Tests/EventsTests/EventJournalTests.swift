@@ -17,7 +17,7 @@ struct EventJournalTests {
             line: #"{"type":"source.live","time":"t","sequence":\#(number),"uid":"\#(more)"}"#)
     }
 
-    @Test("a successor reads the events told before, but no partial line")
+    @Test("a successor reads the journal's complete events and skips a line cut off by a crash")
     func successor() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/room"
@@ -41,7 +41,7 @@ struct EventJournalTests {
         directory.remove()
     }
 
-    @Test("the journal has at most two files")
+    @Test("the journal keeps at most two files, the older one is replaced, and the newest event is in it")
     func turning() throws {
         let directory = try TemporaryDirectory()
         let journal = EventJournal(directory: directory.path)
@@ -61,7 +61,7 @@ struct EventJournalTests {
         directory.remove()
     }
 
-    @Test("lines that are no events are skipped")
+    @Test("journal lines that are not events, or have no valid sequence number, are skipped")
     func foreign() throws {
         let directory = try TemporaryDirectory()
         let file = open(directory.path + "/" + EventJournal.name, O_WRONLY | O_CREAT, 0o600)

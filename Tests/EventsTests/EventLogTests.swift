@@ -8,7 +8,7 @@ struct EventLogTests {
         EventRecord(sequence: number, type: "a.b", line: line)
     }
 
-    @Test("the log keeps the latest events, limited in number and bytes")
+    @Test("the log drops its oldest events beyond its number and byte limits, but never the newest")
     func bounds() {
         let log = EventLog(capacity: 4, byteCapacity: 100)
         for number in 1...10 { log.append(Self.event(Int64(number))) }
@@ -21,7 +21,7 @@ struct EventLogTests {
         #expect(log.page(after: 0).events.map(\.sequence) == [12], "the latest stays, whatever its size")
     }
 
-    @Test("numbers continue those of earlier workers, and out-of-order events are refused")
+    @Test("sequence numbers continue those of the journal, and an event out of order is not added")
     func earlier() {
         let log = EventLog(earlier: [Self.event(5), Self.event(4), Self.event(9)])
         #expect(log.last == 9)
@@ -34,7 +34,7 @@ struct EventLogTests {
         #expect(log.page(after: Int64.min).events.count == 3)
     }
 
-    @Test("a closed log accepts nothing and says so")
+    @Test("a closed log adds no event and reports that it is closed")
     func closed() {
         let log = EventLog()
         log.append(Self.event(1))

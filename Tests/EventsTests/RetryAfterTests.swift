@@ -4,13 +4,13 @@ import Events
 
 @Suite("Retry-After: RFC 9110 §10.2.3")
 struct RetryAfterTests {
-    @Test("a number of seconds")
+    @Test("a number of seconds is used; a negative one means no delay")
     func seconds() {
         #expect(RetryAfter.seconds("120", now: 5) == 120)
         #expect(RetryAfter.seconds("0", now: 5) == 0 && RetryAfter.seconds("-7", now: 5) == 0)
     }
 
-    @Test("a date, relative to the receiver's clock; a past date means no delay")
+    @Test("an HTTP date gives the seconds until it by the receiver's clock; a past date means no delay")
     func date() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         #expect(RetryAfter.date(date) == 784_111_777)
@@ -19,7 +19,7 @@ struct RetryAfterTests {
     }
 
     @Test(
-        "dates on both sides of leap days, years and centuries",
+        "dates around leap days, years and centuries are converted to the right second",
         arguments: [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799),
             ("Wed, 01 Mar 2000 00:00:00 GMT", 951_868_800), ("Thu, 31 Dec 2026 23:59:59 GMT", 1_798_761_599),
@@ -28,7 +28,7 @@ struct RetryAfterTests {
     func calendar(text: String, seconds: Int64) { #expect(RetryAfter.date(text) == seconds) }
 
     @Test(
-        "other values are ignored",
+        "fractional or huge numbers and malformed or obsolete date formats are ignored",
         arguments: [
             "", "soon", "1.5", "99999999999999999999", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
             "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",

@@ -4,7 +4,7 @@ import Events
 
 @Suite("Counters of webhook deliveries")
 struct WebhookTallyTests {
-    @Test("deliveries count as accepted, refused by a status, or failed without one")
+    @Test("a 2xx counts as delivered, another status as refused, no response as failed")
     func outcomes() {
         var tally = WebhookCounters()
         for outcome in [

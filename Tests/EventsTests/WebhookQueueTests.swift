@@ -28,7 +28,7 @@ struct WebhookQueueTests {
 
     private static let second: Int64 = 1_000_000_000
 
-    @Test("one event at a time, in order, each until it is accepted")
+    @Test("an event is retried until a 2xx accepts it; only then the next one is sent")
     func order() throws {
         let queue = Shared(types: [], delivered: 1)
         let page = Self.page([1, 2, 3])
@@ -41,7 +41,7 @@ struct WebhookQueueTests {
         #expect(queue.next(in: page)?.sequence == 3)
     }
 
-    @Test("delays grow after each failure, up to half a minute, or as long as Retry-After asks")
+    @Test("the delay grows with each failure, to at most 30 s, or as long as Retry-After asks")
     func backOff() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -107,7 +107,7 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "a receiver down for 60 s, slow or failing: nothing within the limit is lost, and the order is kept",
+        "a receiver that fails for 60 s by timeout, 5xx, 302 or 404 then gets every event in order",
         arguments: [
             WebhookQueue.Outcome.failed("connectTimeout"), .failed("readTimeout"), .status(500), .status(503),
             .status(503, retryAfter: 20), .status(302), .status(404),
@@ -129,7 +129,7 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "a receiver slower than the room gets everything later, in order; beyond the limit the oldest are lost")
+        "a receiver slower than the room gets every event in order; beyond the queue's capacity the oldest are lost")
     func slow() {
         let late = Self.deliver(600, each: Self.second / 2) { _ in (.status(204), Self.second) }
         #expect(late.taken == Array(1...600) && late.notices.isEmpty)
@@ -140,7 +140,7 @@ struct WebhookQueueTests {
         #expect(lost.taken.last == 600)
     }
 
-    @Test("410 ends the delivery")
+    @Test("after a 410, no further event is sent")
     func gone() throws {
         let queue = Shared(types: [], delivered: 0)
         let event = try #require(queue.next(in: Self.page([1])))
@@ -149,7 +149,7 @@ struct WebhookQueueTests {
     }
 
     @Test(
-        "only the requested types are sent",
+        "a webhook gets only the event types of its list, `source.*` included; an empty list means all",
         arguments: [
             (["source.live"], "source.live", true), (["source.*"], "source.live", true),
             (["source.*"], "sources.live", false), (["source"], "source.live", false), ([], "room.closed", true),
