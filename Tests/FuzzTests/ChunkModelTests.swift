@@ -4,7 +4,7 @@ import Testing
 @Suite("RTMP chunks: the reader understands every form that a writer may legally choose")
 struct ChunkModelTests {
     @Test(
-        "headers of every type, ids in every form, extended timestamps, aborts, chunk sizes, interleaved, for any split",
+        "messages survive all header types, chunk stream ids, extended timestamps, aborts, chunk sizes, in any split",
         arguments: 0..<120)
     func everyLegalChoice(seed: Int) {
         for largest in [Int.max, 1, 2, 3, 7, 127, 128, 4096] {
@@ -13,7 +13,7 @@ struct ChunkModelTests {
         }
     }
 
-    @Test("the generated schedules contain every form")
+    @Test("the 40 generated schedules contain every chunk form of the model")
     func everyFormOccurs() {
         let forms = (0..<40).reduce(into: Set<String>()) {
             $0.formUnion(ChunkModel.forms(seed: UInt64($1), steps: 150))
@@ -22,7 +22,8 @@ struct ChunkModelTests {
     }
 
     @Test(
-        "a session gives the media of a model, with aggregates and interleaved control messages", arguments: 0..<120
+        "a server session delivers the media messages it receives, through aggregates and between control messages",
+        arguments: 0..<120
     )
     func session(seed: Int) {
         for largest in [Int.max, 1, 128, 700] {
@@ -31,7 +32,7 @@ struct ChunkModelTests {
         }
     }
 
-    @Test("the check itself: a reader with a wrong chunk size is noticed")
+    @Test("the test fails if the reader ignores a Set Chunk Size")
     func modelCanFail() {
         let broken = (0..<20).compactMap { ChunkModel.holds(seed: UInt64($0), steps: 150, largest: .max, forgets: 1) }
         #expect(broken.count > 10)

@@ -18,7 +18,7 @@ struct CorpusTests {
         return FuzzFiles.names(folder).map { ($0, FuzzFiles.bytes("\(folder)/\($0)")) }
     }
 
-    @Test("every invariant holds for inputs the fuzzer kept, past crashes included", arguments: names)
+    @Test("no stored input of the fuzzer, past crashes included, breaks an invariant", arguments: names)
     func corpus(name: String) throws {
         let entry = try Self.entry(name)
         let inputs = Self.corpus(name)
@@ -29,7 +29,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("every invariant holds for the seeds", arguments: names)
+    @Test("no seed input breaks an invariant", arguments: names)
     func seeds(name: String) throws {
         let entry = try Self.entry(name)
         let seeds = entry.seeds()
@@ -40,7 +40,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("every invariant holds for seeded mutations of both", arguments: names)
+    @Test("no seeded mutation of the corpus or the seeds breaks an invariant or takes 2 s of CPU", arguments: names)
     func changes(name: String) throws {
         let entry = try Self.entry(name)
         let inputs = (Self.corpus(name) + entry.seeds()).filter { $0.bytes.count <= entry.longest }
