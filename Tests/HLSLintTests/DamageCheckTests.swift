@@ -56,7 +56,7 @@ struct DamageCheckTests {
         }
     }
 
-    @Test("with another encoder's parameter sets, or none, slices are not reported as intact")
+    @Test("with parameter sets that cannot be read, slices are not reported as intact")
     func otherRecord() throws {
         let (_, bytes, samples) = try Self.segment()
         #expect(Self.damagedFrames([1, 2, 3], bytes, samples) != 0)

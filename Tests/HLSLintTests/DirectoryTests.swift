@@ -36,7 +36,9 @@ struct DirectoryTests {
         return linter
     }
 
-    @Test("finished playlists, sliding and EVENT, have no finding; a missing file is one", arguments: [true, false])
+    @Test(
+        "a finished live or EVENT directory has no finding; after one segment is deleted it has one",
+        arguments: [true, false])
     func finished(isEvent: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }

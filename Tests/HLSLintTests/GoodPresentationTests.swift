@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Lint: a presentation without a fault")
 struct GoodPresentationTests {
-    @Test("80 s of a low-latency room: everything is fetched, and there is no finding")
+    @Test("the linter fetches all segments and parts of an 80 s low-latency room and reports no finding")
     func nothing() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Fault()).run()
         for finding in linter.findings { Issue.record("\(finding.text(since: 0))") }
@@ -17,7 +17,7 @@ struct GoodPresentationTests {
         #expect(linter.recordCount < 3 * 38 + 2 * 2 * 38)
     }
 
-    @Test("a single media playlist, and one read after its end")
+    @Test("the linter accepts the URL of a media playlist, and one that it first reads after the stream's end")
     func alone() throws {
         let script = try Script.shared.get()
         let entries = [
@@ -33,7 +33,7 @@ struct GoodPresentationTests {
         }
     }
 
-    @Test("two renditions with the same bytes are not mixed up")
+    @Test("two renditions with equal bytes are not reported as mixed up")
     func twins() throws {
         let script = try Script.shared.get()
         let fault = Fault(object: { name, bytes in

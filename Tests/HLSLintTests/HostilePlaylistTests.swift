@@ -25,7 +25,7 @@ struct HostilePlaylistTests {
     }
 
     @Test(
-        "a date beyond 64 bits of nanoseconds is invalid",
+        "a PROGRAM-DATE-TIME that does not fit 64 bits of nanoseconds is a finding",
         arguments: ["9999-12-31T23:59:59Z", "2262-04-12T00:00:00Z", "0000-01-01T00:00:00.5Z"])
     func farDate(date: String) {
         let findings = Self.findings(Self.list("#EXT-X-PROGRAM-DATE-TIME:\(date)"))
@@ -36,7 +36,7 @@ struct HostilePlaylistTests {
             })
     }
 
-    @Test("durations and targets of years are checked without overflow")
+    @Test("durations, targets and hold-backs of years are reported without overflow")
     func longDurations() {
         let parts = "#EXT-X-PART-INF:PART-TARGET=999999999\n#EXT-X-PART:DURATION=999999998,URI=\"p\"\n"
         let findings = Self.findings(
@@ -48,7 +48,7 @@ struct HostilePlaylistTests {
         #expect(!Self.findings(far).isEmpty)
     }
 
-    @Test("sums and rates beyond 64 bits are checked, too")
+    @Test("a sum of durations or bandwidths beyond 64 bits is reported without overflow")
     func sums() {
         let age = String(repeating: "#EXTINF:9999999,\na.ts\n", count: 1_000)
         #expect(!Self.findings("#EXTM3U\n#EXT-X-TARGETDURATION:9999999\n\(age)").isEmpty)

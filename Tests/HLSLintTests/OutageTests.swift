@@ -18,7 +18,7 @@ struct OutageTests {
             })
     }
 
-    @Test("an outage of two seconds is reported, and is no finding")
+    @Test("an outage of two seconds is listed under outages and is no finding; no segment is missed")
     func short() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(2)).run()
         #expect(linter.findings.isEmpty, "\(linter.findings.map(\.what))")
@@ -33,7 +33,7 @@ struct OutageTests {
         #expect(whole.outages.isEmpty)
     }
 
-    @Test("parts lost with the worker are a finding")
+    @Test("if parts answer 404 after the outage, that is a finding")
     func lostParts() throws {
         let end = Self.start + 2_000_000_000
         let away = Self.away(2).reply
@@ -53,7 +53,7 @@ struct OutageTests {
         #expect(rules == [.resourceMissing, .partGone, .hintUnanswered], "\(rules.map(\.rawValue))")
     }
 
-    @Test("an outage longer than allowed is a finding")
+    @Test("an outage of nine seconds is a finding")
     func long() throws {
         let linter = ScriptServer(script: try Script.shared.get(), fault: Self.away(9)).run()
         #expect(linter.findings.contains { $0.rule == .resourceMissing })

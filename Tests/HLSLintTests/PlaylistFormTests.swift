@@ -45,7 +45,7 @@ struct PlaylistFormTests {
     }
 
     @Test(
-        "CLOSED-CAPTIONS=NONE on an audio-only variant does not apply to variants with video: rfc8216bis §4.4.6.2",
+        "CLOSED-CAPTIONS=NONE must be on all variants with video or on none; audio-only ones may differ",
         arguments: [
             ([true, true, true], false), ([true, true, false], false), ([false, false, false], false),
             ([true, false, true], true), ([true, false, false], true), ([false, false, true], true),
@@ -78,7 +78,7 @@ struct PlaylistFormTests {
     }
 
     @Test(
-        "protected samples have the codec of the original format box",
+        "CODECS of SAMPLE-AES media is compared with the codec in its original format box (frma)",
         arguments: [("avc1.64001f", true), ("hvc1.1.6.L93", false)])
     func protectedSamples(declared: String, isRight: Bool) throws {
         let base = "https://example.org/"
