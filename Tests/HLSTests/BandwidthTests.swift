@@ -31,7 +31,7 @@ struct BandwidthTests {
                 / segments.reduce(0) { $0 + $1.ms })
     }
 
-    @Test("a gap breaks the run")
+    @Test("segments before and after a gap do not count as one run")
     func gapBreaksRun() {
         var meter = BandwidthMeter(targetDuration: 2)
         let half = MediaDuration(ticks: 6, timescale: 10)
@@ -43,7 +43,7 @@ struct BandwidthTests {
         #expect(meter.peak == 13_334)
     }
 
-    @Test("declared values follow from the encoder's rate buffer (VBV)")
+    @Test("BANDWIDTH and AVERAGE-BANDWIDTH follow from the encoder's rate buffer (VBV)")
     func declared() throws {
         let grid = try Make.grid()
         let value = DeclaredBandwidth(

@@ -35,7 +35,7 @@ struct CodecFactsTests {
         #expect(small.height == 178)
     }
 
-    @Test("no truncated parameter set traps, whatever it gives", arguments: 0..<28)
+    @Test("no truncated parameter set traps", arguments: 0..<28)
     func prefixesAreSafe(length: Int) {
         let prefix = Array(Self.high720.prefix(length))
         if length < 10 { #expect(SequenceParameterSet(nalUnit: prefix) == nil) }
@@ -53,7 +53,7 @@ struct CodecFactsTests {
         _ = AudioSpecificConfig(record: bytes)
     }
 
-    @Test("Annex B extradata with SEI and the record give the same record, without the SEI")
+    @Test("Annex B extradata gives the same avcC as the avcC itself; its SEI is dropped")
     func extradataFormsAgree() throws {
         let sei: [UInt8] = [0x06, 0x05, 0x04, 1, 2, 3, 4, 0x80]
         let annexB = [0, 0, 0, 1] + Self.high720 + [0, 0, 1] + Self.pictureSet + [0, 0, 0, 1] + sei
@@ -71,7 +71,7 @@ struct CodecFactsTests {
     }
 
     @Test(
-        "AAC object types and rates",
+        "codec string, sample rate and channels of AAC configurations",
         arguments: [
             ([0x11, 0x90], "mp4a.40.2", 48_000, 2), ([0x12, 0x10], "mp4a.40.2", 44_100, 2),
             ([0x2B, 0x11, 0x88], "mp4a.40.5", 24_000, 2), ([0x11, 0x88], "mp4a.40.2", 48_000, 1),

@@ -59,7 +59,7 @@ struct DateRangeTests {
         #expect(Self.tags(text).last.map { $0.utf8.count < 800 } == true)
     }
 
-    @Test("a tag stays after the part where it first stood, also when the parts are gone")
+    @Test("a date range's tag stays after the part at which it was first listed, also when parts are no longer listed")
     func place() throws {
         var list = DateRangeList()
         list.list(.opened(Self.range("a", at: 1)), mediaSequence: 6, part: 1, at: 0)
@@ -74,7 +74,7 @@ struct DateRangeTests {
         #expect(later[place - 1].hasPrefix("#EXT-X-PROGRAM-DATE-TIME") && later[place + 2].contains("-6.m4s"))
     }
 
-    @Test("a range may leave once it is closed and ends before the first segment, and not while any of it is listed")
+    @Test("a closed date range leaves the playlist when it ends before the first segment, an open one never")
     func leaving() {
         var list = DateRangeList()
         list.list(.opened(Self.range("a", at: 1)), mediaSequence: 0, at: 0)
@@ -86,7 +86,7 @@ struct DateRangeTests {
         #expect(list.isEmpty && list.tags.isEmpty)
     }
 
-    @Test("a delta with SKIP=v2 omits older tags and lists those removed since, with version 10")
+    @Test("with _HLS_skip=v2 a delta omits older date ranges and lists removed ones, at version 10")
     func deltaUpdates() throws {
         var list = DateRangeList()
         // 12 segments of 32/15 s end at 25.6 s, with two parts at 26.67 s; the boundary is 12 s.
@@ -119,7 +119,7 @@ struct DateRangeTests {
         #expect(Self.tags(MediaPlaylist(window, dateRanges: list).rendered()).isEmpty)
     }
 
-    @Test("with thousands of ranges each costs the same to open, close, write and remove")
+    @Test("the time per date range is the same for 2,000 and 20,000 ranges")
     func many() throws {
         let ratio = try Growth.ratio(small: 2_000, large: 20_000) { count in
             var list = DateRangeList()

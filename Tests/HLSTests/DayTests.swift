@@ -5,7 +5,7 @@ import Testing
 /// Cases 3, 25 and 58 of the case table: a day of playlists with a simulated clock, twenty years after the origin,
 /// where 32-bit decode times have long wrapped. A canvas has an integer frame rate; 29.97 is refused when the pipeline
 /// is read (`PipelineMistakeTests`), and `OutputGrid` cannot express it.
-@Suite("A day of playlists: AAS 8.1, rfc8216bis §6.2.1")
+@Suite("Playlists of a whole day: Apple HLS authoring specification 8.1, rfc8216bis §6.2.1")
 struct DayTests {
     private static let twentyYears: Int64 = 20 * 365 * 86_400
 

@@ -3,7 +3,7 @@ import MediaKernels
 import MediaTypes
 import Testing
 
-@Suite("Event messages and user data: ISO/IEC 23009-1 §5.10.3.3, ID3v2.4, H.264 §D.1.6")
+@Suite("Metadata in emsg boxes and SEI: ISO/IEC 23009-1 §5.10.3.3, ID3v2.4, H.264 §D.1.6")
 struct EventMessageTests {
     private static func cue(_ frame: Int64, _ text: String, user: Bool = true) -> FrameMetadata {
         FrameMetadata(
@@ -34,7 +34,7 @@ struct EventMessageTests {
         return text.matches(of: /"app_data":"([^"]*)"/).map { String($0.output.1) }
     }
 
-    @Test("a tag has synchsafe sizes and UTF-8 text, and no text ends it early")
+    @Test("an ID3 tag has synchsafe sizes and UTF-8 text, which ends before a NUL")
     func tag() {
         #expect(
             ID3Tag.text("d", "vä")
@@ -46,7 +46,7 @@ struct EventMessageTests {
         #expect(ID3Tag.text("d", "a\u{0}b").suffix(1) == [0x61])
     }
 
-    @Test("the box has version 1, uses the media timeline, and stands between the segment type and the fragment")
+    @Test("an emsg box has version 1 and the media timescale, and stands between styp and moof")
     func box() throws {
         let grid = try Make.grid()
         var segmenter = TrackSegmenter(kind: .video, grid: grid, firstTick: 0)
@@ -64,7 +64,7 @@ struct EventMessageTests {
         #expect(dump.all("BROKEN").isEmpty)
     }
 
-    @Test("each event is once in the part of its frame; a late one is in the next")
+    @Test("each event is in the part of its frame, once; an event that arrives too late is in the next part")
     func places() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         for frame in [40, 15, 16, 17] as [Int64] { segmenter.cues.add(Self.cue(frame, "e"), hasMessages: true) }
@@ -109,7 +109,7 @@ struct EventMessageTests {
             UserDataUnit.bytes(identifier: [1], [UInt8](repeating: 7, count: 500)).prefix(5) == [6, 5, 255, 255, 6])
     }
 
-    @Test("events are inserted after the frame's access unit delimiter, and its size in the table is updated")
+    @Test("SEI units are inserted after the access unit delimiter; malformed frames stay unchanged")
     func inserted() throws {
         let picture = Self.picture(32)
         let unit: [UInt8] = [6, 1, 2]
@@ -121,7 +121,7 @@ struct EventMessageTests {
         #expect(NALInsertion.inserting([unit], into: PacketMemory([]), 0..<0) == nil)
     }
 
-    @Test("every rendition has each event in the frame of its time; half the rate in the next frame it has")
+    @Test("each rendition has an event in the SEI of its frame; at half the frame rate, in the next frame that it has")
     func userData() throws {
         for step in [1, 2] {
             var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0, frameStep: step)
@@ -145,7 +145,7 @@ struct EventMessageTests {
     }
 
     @Test(
-        "without events it is sent every few frames and at IDR frames, with the frame's layout and time"
+        "without events, an SEI with layout and time is sent every 12 frames and in IDR frames"
     )
     func periodic() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
@@ -163,7 +163,7 @@ struct EventMessageTests {
         #expect(layouts.map { String($0.output.2) } == ["5000", "5400", "5800", "6067", "6200", "6600", "7000"])
     }
 
-    @Test("passthrough packets carry the same: each event once with its frame, and the IDR frames' data")
+    @Test("passthrough packets get the same SEI: each event in its frame, the layout in IDR frames")
     func packets() {
         var cues = PendingFrameMetadata()
         #expect(cues.carrying(Self.picture(0), fps: 30, step: 1).memory.bytes == Self.picture(0).memory.bytes)
@@ -190,7 +190,7 @@ struct EventMessageTests {
         (packet.pts, packet.dts, packet.timescale) = (66_000, 66_000, 30_000)
         #expect(String(decoding: cues.carrying(packet, fps: 30, step: 2).memory.bytes, as: UTF8.self).contains("odd"))
     }
-    @Test("frames that are dropped take their events with them; the next has the layout of its time")
+    @Test("events of dropped frames are dropped; the next frame has the layout of its own time")
     func passing() throws {
         var cues = PendingFrameMetadata()
         var plan = Self.plan(idr: true)

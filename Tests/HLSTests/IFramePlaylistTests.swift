@@ -69,7 +69,7 @@ struct IFramePlaylistTests {
         #expect(MediaPlaylist(iFramesOf: PlaylistWindow(style: .event, targetDuration: 2)).version == 4)
     }
 
-    @Test("over 300 segments of a sliding window a number never changes its bytes; numbers rise by the entries removed")
+    @Test("over 300 segments of a sliding window, an entry's number always names the same bytes")
     func numbers() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 8), targetDuration: 2, iFrameSequence: 0)
         var known: [Int64: String] = [:]
@@ -93,7 +93,7 @@ struct IFramePlaylistTests {
         #expect(known.count == (known.keys.max() ?? 0) + 1, "no number is left out")
     }
 
-    @Test("I-frame playlists of a low-latency stream declare the same, have no parts, and support delta updates")
+    @Test("I-frame playlists of a low-latency stream support blocking reload and delta updates, and have no parts")
     func lowLatency() throws {
         let grid = try Make.grid()
         var window = PlaylistWindow(style: .live(windowSeconds: 60), targetDuration: 2, iFrameSequence: 0)
@@ -107,7 +107,7 @@ struct IFramePlaylistTests {
         #expect(list.rendered(skipping: true).contains("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(list.skippableCount)\n"))
     }
 
-    @Test("an isolated key frame is one moof and mdat with one sync sample; the others follow in theirs")
+    @Test("with I-frame playlists, each key frame has a moof and mdat of its own, and later frames another")
     func isolated() throws {
         let grid = try Make.grid()
         var plain = TrackSegmenter(kind: .video, grid: grid, firstTick: 0)
@@ -154,7 +154,7 @@ struct IFramePlaylistTests {
         }
     }
 
-    @Test("the declared bandwidth is what one frame per GOP can use of the rate buffer, at most all frames")
+    @Test("the declared bandwidth is that of one maximum-size frame per GOP, at most that of the whole stream")
     func bandwidth() throws {
         let grid = try Make.grid()
         let declared = DeclaredBandwidth.ofIFrames(

@@ -16,19 +16,19 @@ struct InitializationSegmentTests {
             for: parameters, width: 1280, height: 720, grid: try Make.grid(), place: "720p")
     }
 
-    @Test("video boxes")
+    @Test("the boxes for H.264 equal the golden file")
     func video() throws { try expectGolden(BoxDump(Self.bytes(Self.h264)).text, "init-video.txt") }
 
-    @Test("audio boxes")
+    @Test("the boxes for AAC equal the golden file")
     func audio() throws { try expectGolden(BoxDump(Self.bytes(Self.aac)).text, "init-audio.txt") }
 
-    @Test("the form of the extradata does not change a byte")
+    @Test("Annex B extradata and avcC give byte-identical initialization segments")
     func deterministic() throws {
         let record = try #require(AVCConfiguration(extradata: Self.h264.configuration)).record
         #expect(try Self.bytes(Self.h264) == Self.bytes(CodecParameters(codec: .h264, configuration: record)))
     }
 
-    @Test("fragment boxes")
+    @Test("the boxes of a media fragment equal the golden file")
     func fragment() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         for (pts, dts) in [(Int64(0), Int64(-1)), (2, 0), (1, 1)] {
@@ -38,7 +38,8 @@ struct InitializationSegmentTests {
         try expectGolden(BoxDump(part.memory.bytes).text, "fragment-video.txt")
     }
 
-    @Test("codecs that cannot be packaged are refused with the reason", arguments: [CodecName.hevc, .opus, .mp3, .av1])
+    @Test(
+        "a codec other than H.264 and AAC is refused with the reason", arguments: [CodecName.hevc, .opus, .mp3, .av1])
     func otherCodecs(codec: CodecName) {
         let error = #expect(throws: MediaError.self) {
             try Self.bytes(CodecParameters(codec: codec, configuration: []))

@@ -33,7 +33,7 @@ struct JoinedConfigurationTests {
         return stride(from: 0, to: bits.count, by: 8).map { at in bits[at..<(at + 8)].reduce(0) { $0 << 1 | $1 } }
     }
 
-    @Test("it has both streams' parameter sets, with profile and level of the first, and reads back unchanged")
+    @Test("the joined avcC has both streams' parameter sets, and profile and level of the first")
     func joins() throws {
         let own = try Self.high(id: 31)
         #expect(own.sequence.width == 1280 && own.sequence.level == 31, "only the ids were changed")
@@ -48,7 +48,7 @@ struct JoinedConfigurationTests {
         #expect(AVCConfiguration(extradata: both.record)?.record == both.record)
     }
 
-    @Test("parameter sets with the same id, and a second stream above the first's declaration, are not joined")
+    @Test("streams whose parameter sets share an id, or whose second is above the first's profile, are not joined")
     func refuses() throws {
         let other = try #require(AVCConfiguration(nalUnits: [Self.baseline, Self.pictures]))
         #expect(try Self.high(id: 0).joined(with: other) == nil, "id 0 twice")

@@ -6,7 +6,7 @@ import MediaTypes
 import Testing
 
 /// The same packets through libavformat's muxer and through Tandem's must give boxes with the same meaning.
-@Suite("Boxes have the same meaning as libavformat's: ISO/IEC 14496-12 §8")
+@Suite("Boxes have the same meaning as those that libavformat writes: ISO/IEC 14496-12 §8")
 struct LibavformatTests {
     /// A sample as seen by a reader of the boxes.
     private struct Sample: Equatable {

@@ -57,14 +57,14 @@ struct LowLatencyPlaylistTests {
                 hintMap: InitializationSegment(uri: map(whole))), dateRanges: ranges)
     }
 
-    @Test("parts, hint, reports and server control stand at their positions")
+    @Test("a playlist with parts, preload hint, rendition reports and server control equals the golden file")
     func golden() throws {
         let list = try Self.playlist(whole: 6, parts: 2)
         try expectGolden(list.rendered(reports: Self.reports), "low-latency.m3u8")
         #expect(list.version == 6)
     }
 
-    @Test("a new map has its discontinuity before the first part, and is hinted before")
+    @Test("before a new initialization segment, its map is hinted; then discontinuity and map precede its first part")
     func change() throws {
         try expectGolden(
             try Self.playlist(whole: 6, parts: 1, changeAt: 6).rendered(reports: Self.reports),
@@ -75,7 +75,7 @@ struct LowLatencyPlaylistTests {
                 "#EXT-X-PRELOAD-HINT:TYPE=MAP,URI=\"v-1-1.mp4\"\n#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"v-1-6.0.m4s\"\n"))
     }
 
-    @Test("a segment that becomes a gap keeps the part it had")
+    @Test("a segment that becomes a gap keeps the parts that were listed")
     func gap() throws {
         let lines = try Self.playlist(whole: 6, parts: 1, gapAt: 5).rendered().split(separator: "\n")
         let gap = try #require(lines.firstIndex(of: "#EXT-X-GAP"))
@@ -89,7 +89,7 @@ struct LowLatencyPlaylistTests {
     }
 
     @Test(
-        "the declared durations follow from the grid only",
+        "PART-TARGET, PART-HOLD-BACK and CAN-SKIP-UNTIL follow from the output grid",
         arguments: [
             (30, 32, 16, "0.534", "1.61"), (30, 30, 10, "0.342", "1.03"), (25, 32, 16, "0.640", "1.92"),
             (60, 64, 32, "0.534", "1.61"), (30, 30, 30, "1.003", "3.01"), (24, 24, 12, "0.512", "1.54"),
@@ -116,7 +116,7 @@ struct LowLatencyPlaylistTests {
             ServerControl(grid: try OutputGrid(fps: fps, gopFrames: 30, partFrames: part)).advancePartLimit == limit)
     }
 
-    @Test("parts stay listed until their segment ends three target durations before the end")
+    @Test("parts of a segment are removed when it is more than three target durations before the end")
     func passedParts() throws {
         let list = try Self.playlist(whole: 9, parts: 0)
         // 2.133 s each, 3 × 2 s: three segments after it are 6.4 s.
@@ -151,7 +151,7 @@ struct LowLatencyPlaylistTests {
         #expect(ratio < 20, "\(ratio): 1 is the same, 1000 in proportion")
     }
 
-    @Test("if nothing may be skipped, and in an ended playlist, the full playlist is the answer")
+    @Test("a delta request gets the full playlist if no segment may be skipped, or if the playlist has ended")
     func nothingToSkip() throws {
         let short = try Self.playlist(whole: 6, parts: 1)
         #expect(short.rendered(skipping: true) == short.rendered())

@@ -181,7 +181,7 @@ struct TransportMuxerTests {
         return value
     }
 
-    @Test("times wrap at 33 bits and the clock with them; slow video and audio only have clocks often enough")
+    @Test("timestamps and PCR wrap at 33 bits; slow video and audio-only streams have a PCR often enough")
     func wrapAndClocks() throws {
         var random = TestRandom(state: 9)
         var muxer = MPEGTSMuxer()
@@ -217,7 +217,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("at a time jump the first packet of each stream signals it, and a clock precedes the first unit")
+    @Test("after a time jump the first packet of each PID has the discontinuity indicator, and a PCR comes first")
     func discontinuity() throws {
         var random = TestRandom(state: 3)
         var muxer = MPEGTSMuxer()
@@ -238,7 +238,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("frames that turn out to be reordered further: decode times still rise, and the clock never falls")
+    @Test("if the reorder depth grows, decode timestamps and PCR still rise")
     func reordering() throws {
         var random = TestRandom(state: 4)
         var muxer = MPEGTSMuxer()
@@ -261,7 +261,7 @@ struct TransportMuxerTests {
         }
     }
 
-    @Test("a gap in audio starts a new packet with its own time; metadata without a valid length is dropped")
+    @Test("after a gap, audio starts a new PES packet with its own timestamp; metadata too long for one is dropped")
     func holes() throws {
         var muxer = MPEGTSMuxer()
         let times: [Int64] = [0, 1_920, 5_760, 7_680, 9_600, 11_520, 13_440]

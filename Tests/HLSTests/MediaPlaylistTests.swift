@@ -6,14 +6,14 @@ import Testing
 struct MediaPlaylistTests {
     private static let origin: Int64 = 1_700_000_000_123_000_000
 
-    @Test("a playlist with the first segment is complete")
+    @Test("a playlist with only its first segment equals the golden file")
     func firstPublish() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 60), targetDuration: 2)
         try window.append(Make.segment(0, start: 0, origin: Self.origin))
         try expectGolden(MediaPlaylist(window).rendered(), "first-publish.m3u8")
     }
 
-    @Test("a discontinuity, a new map, keys, a gap and the end are written in their order")
+    @Test("a playlist with discontinuity, new map, keys, gap and ENDLIST equals the golden file")
     func everything() throws {
         var window = PlaylistWindow(
             style: .event, targetDuration: 2, nextMediaSequence: 41, discontinuitySequence: 3)
@@ -31,7 +31,8 @@ struct MediaPlaylistTests {
     }
 
     @Test(
-        "any run of 100 segments sums to its span within a frame", arguments: [(64, 30), (64, 25), (100, 48), (7, 3)])
+        "the EXTINF sum of any 100 segments is within a frame of their real duration",
+        arguments: [(64, 30), (64, 25), (100, 48), (7, 3)])
     func sumsHold(ticks: Int64, timescale: Int32) {
         let segments = (Int64(0)..<100).map {
             Make.segment($0, start: 1_000_003 + $0 * ticks, ticks: ticks, timescale: timescale)
@@ -46,7 +47,9 @@ struct MediaPlaylistTests {
         }
     }
 
-    @Test("the program date follows from the origin, never from a sum", arguments: [Int64(0), 1, 1_000, 15_000_000])
+    @Test(
+        "PROGRAM-DATE-TIME is computed from the origin, not by adding up durations",
+        arguments: [Int64(0), 1, 1_000, 15_000_000])
     func programDates(slot: Int64) {
         let segment = Make.segment(slot, start: slot * 64, origin: Self.origin)
         let exact = Self.origin + Int64(Int128(slot) * 64 * 1_000_000_000 / 30)

@@ -12,7 +12,7 @@ struct MultivariantPlaylistTests {
             audioGroup: "audio")
     }
 
-    @Test("a ladder with a shared audio group")
+    @Test("a playlist with two variants and a shared audio group equals the golden file")
     func ladder() throws {
         let list = MultivariantPlaylist(
             title: "Room \"7\"\n🎤", audio: [.init(name: "Audio", uri: "audio.m3u8", channels: 2)],
@@ -20,7 +20,7 @@ struct MultivariantPlaylistTests {
         try expectGolden(list.rendered(), "ladder.m3u8")
     }
 
-    @Test("the content id stands beside the title, and no content breaks the playlist")
+    @Test("the content id is a second EXT-X-SESSION-DATA; quotes and line breaks in it cannot break the playlist")
     func contentID() {
         var list = MultivariantPlaylist(title: "t", audio: [], variants: [Self.variant("v", 2, 2)])
         #expect(!list.rendered().contains("content-id"))
@@ -30,7 +30,7 @@ struct MultivariantPlaylistTests {
         #expect(lines.count == 7)
     }
 
-    @Test("audio only lists only its codec and no resolution; video only names no group")
+    @Test("an audio-only variant has no RESOLUTION and a video-only one no AUDIO group")
     func singleKinds() {
         let sound = MultivariantPlaylist(
             audio: [],

@@ -2,7 +2,7 @@ import HLS
 import MediaTypes
 import Testing
 
-@Suite("Output grid: rfc8216bis §4.4.3.1, §4.4.4.9")
+@Suite("Output grid (lengths of segments, parts and GOPs): rfc8216bis §4.4.3.1, §4.4.4.9")
 struct OutputGridTests {
     @Test("defaults give whole AAC frames in every part at 25, 30, 50 and 60 fps", arguments: [25, 30, 50, 60])
     func partsHoldWholeAudioFrames(fps: Int) throws {
@@ -71,7 +71,7 @@ struct OutputGridTests {
         }
     }
 
-    @Test("the next segment is the one that starts at or after the time")
+    @Test("the first segment at or after a time is found, 0 for a negative time")
     func firstSlotRoundsUp() throws {
         let grid = try OutputGrid(fps: 30)
         #expect(grid.firstSlot(atOrAfter: -5) == 0)

@@ -31,7 +31,7 @@ struct PlaylistPositionTests {
     }
 
     @Test(
-        "a request for a part is held until it is there; one past a complete segment means the first of the next",
+        "a request for a part blocks until it is published; a part number past a segment's end means the next segment",
         arguments: [
             (20, 3, true), (20, 4, true), (20, 400, true), (19, 400, true), (3, 0, true), (21, 0, true), (21, 1, true),
             (21, 2, false), (21, 7, false), (22, 0, false), (22, 5, false),
@@ -41,7 +41,7 @@ struct PlaylistPositionTests {
         #expect(Self.decide(query) == (isServed ? .serve : .hold))
     }
 
-    @Test("a request for a part after the last complete segment waits for the first of the next")
+    @Test("a part number after the last complete segment's blocks until the next segment's first part")
     func behindTheLast() {
         let fresh = PlaylistPosition(nextMediaSequence: 21, partCount: 0, lastPartCount: 4, isEnded: false)
         #expect(Self.decide([("_HLS_msn", "20"), ("_HLS_part", "4")], fresh) == .hold)
@@ -49,10 +49,10 @@ struct PlaylistPositionTests {
         #expect(Self.decide([("_HLS_msn", "21"), ("_HLS_part", "0")], fresh) == .hold)
     }
 
-    @Test("a part without its segment is refused")
+    @Test("_HLS_part without _HLS_msn is refused")
     func partAlone() { #expect(Self.isRefused(Self.decide([("_HLS_part", "1")]))) }
 
-    @Test("more than two segments ahead is refused", arguments: [24, 25, Int64.max])
+    @Test("a segment number more than two beyond the segment in progress is refused", arguments: [24, 25, Int64.max])
     func segmentsAhead(number: Int64) {
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "\(number)")])))
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "\(number)"), ("_HLS_part", "0")])))
@@ -63,7 +63,7 @@ struct PlaylistPositionTests {
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "\(number)"), ("_HLS_part", "\(part)")])))
     }
 
-    @Test("invalid numbers are refused")
+    @Test("malformed numbers and those beyond 64 bits are refused")
     func numbers() {
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "x")])))
         #expect(Self.isRefused(Self.decide([("_HLS_msn", "18446744073709551616")])))
@@ -77,7 +77,7 @@ struct PlaylistPositionTests {
         }
     }
 
-    @Test("a report names the newest part")
+    @Test("a rendition report has the numbers of the newest part")
     func reports() {
         #expect(
             Self.position.report(uri: "a.m3u8") == RenditionReport(uri: "a.m3u8", lastMediaSequence: 21, lastPart: 1))

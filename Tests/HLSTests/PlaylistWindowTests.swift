@@ -44,7 +44,7 @@ struct PlaylistWindowTests {
             gone == ["v-1-0.m4s", "#EXT-X-MEDIA-SEQUENCE:0", "#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:00.000Z"])
     }
 
-    @Test("a window below three target durations is extended to them")
+    @Test("a window never becomes shorter than three target durations, whatever its setting")
     func floorHolds() throws {
         var window = try Self.filled(4, style: .live(windowSeconds: 1))
         #expect(window.removableCount == 1)
@@ -56,7 +56,7 @@ struct PlaylistWindowTests {
         #expect(window.removableCount == 0)
     }
 
-    @Test("a successor takes over the playlist of a day quickly: a segment costs the same for any length")
+    @Test("a successor reads a day's playlist in time proportional to its length")
     func takenOver() throws {
         let segments = (Int64(0)..<20_000).map { Make.segment($0, start: $0 * 64) }
         let ratio = try Growth.ratio(small: 1_000, large: 20_000) { count in
@@ -69,7 +69,7 @@ struct PlaylistWindowTests {
         #expect(ratio < 100, "\(ratio): 20 is in proportion, 400 its square")
     }
 
-    @Test("the length equals that of the listed segments after any changes")
+    @Test("the window's duration equals the sum of its segments after 200 changes")
     func length() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 12), targetDuration: 2)
         var start: Int64 = 0
@@ -100,7 +100,7 @@ struct PlaylistWindowTests {
         #expect(window.mediaSequence == 0)
     }
 
-    @Test("the discontinuity sequence rises exactly when a tagged segment itself leaves, and no number changes")
+    @Test("DISCONTINUITY-SEQUENCE rises exactly when a segment with EXT-X-DISCONTINUITY is removed")
     func discontinuitySequence() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 10), targetDuration: 2)
         var numbers: [Int64: Int64] = [:]
@@ -119,7 +119,7 @@ struct PlaylistWindowTests {
         #expect(numbers[49] == 3)
     }
 
-    @Test("a media sequence number always names the same resource, and the header never changes")
+    @Test("over all updates, a media sequence number names the same segment and the header tags stay the same")
     func history() throws {
         var window = PlaylistWindow(style: .live(windowSeconds: 20), targetDuration: 2)
         var names: [Int64: String] = [:]
@@ -151,7 +151,7 @@ struct PlaylistWindowTests {
         #expect(window.segments.count == 2)
     }
 
-    @Test("a removed segment is kept for its length, the longest playlist and the slack, from its first listing")
+    @Test("a removed segment's file is deleted after its own length, the longest playlist's and the slack")
     func retention() throws {
         let second: Int64 = 1_000_000_000
         var window = PlaylistWindow(style: .live(windowSeconds: 6), targetDuration: 2, slackSeconds: 3)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Program date: rfc8216bis §4.4.4.6")
 struct ProgramDateTests {
     @Test(
-        "known instants have the right text",
+        "known times are written as ISO 8601 with milliseconds",
         arguments: [
             (Int64(0), "1970-01-01T00:00:00.000Z"), (951_782_400_000_000_000, "2000-02-29T00:00:00.000Z"),
             (1_709_251_199_999_000_000, "2024-02-29T23:59:59.999Z"), (-1_000_000, "1969-12-31T23:59:59.999Z"),

@@ -2,9 +2,9 @@ import HLS
 import MediaTypes
 import Testing
 
-@Suite("Segment table: where segments start after one is cut short")
+@Suite("SegmentBoundaries: where segments start, also after one was cut short")
 struct SlotTableTests {
-    @Test("without a cut it is the grid")
+    @Test("without a cut, segments and parts have the grid's length")
     func grid() throws {
         let grid = try Make.grid()
         let slots = SegmentBoundaries(grid: grid)
@@ -15,7 +15,7 @@ struct SlotTableTests {
         #expect(slots.frames(ofSlot: 3) == 192..<256 && slots.firstFrame(ofPart: 5) == 80 && slots.partAfter(7) == 8)
     }
 
-    @Test("planned cuts hold until an earlier cut replaces the ones still to come")
+    @Test("planned cuts apply; a cut before the last of them removes the later planned ones")
     func planned() throws {
         var slots = SegmentBoundaries(grid: try Make.grid())
         slots.plan(cuts: [16, 32, 48, 64])
@@ -60,7 +60,7 @@ struct SlotTableTests {
         #expect(slots.part(at: edge - 1, of: .audio) == 1 && slots.part(at: edge, of: .audio) == 4)
     }
 
-    @Test("a segmenter ends its segment with the last frame before a cut, and continues from there")
+    @Test("at a cut the segment ends with the frame before it, and the next segment starts there")
     func segmenter() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []
@@ -75,7 +75,7 @@ struct SlotTableTests {
         #expect(output.segments.allSatisfy { $0.independent })
     }
 
-    @Test("a publisher's packets after an encoder's: given decode times, offsets of both signs")
+    @Test("publisher's packets after encoded ones keep their decode timestamps; composition offsets may be negative")
     func placed() throws {
         var segmenter = TrackSegmenter(kind: .video, grid: try Make.grid(), firstTick: 0)
         var output: [TrackSegmenter.Output] = []

@@ -33,7 +33,7 @@ struct TrackSegmenterTests {
         #expect(output.parts.map(\.sampleCount) == [16, 16, 16, 16, 16, 16, 16, 16])
     }
 
-    @Test("segment bytes are the bytes of its parts; times, numbers and flags are right")
+    @Test("a segment's bytes are those of its parts, with correct decode times, sequence numbers and flags")
     func fragments() throws {
         let output = try Self.run(Array(0..<128))
         for segment in output.segments {
@@ -77,7 +77,7 @@ struct TrackSegmenterTests {
         #expect(dump.tables[1][0].offset == 0)
     }
 
-    @Test("a segment that does not start with an IDR frame is flagged")
+    @Test("a segment without an IDR frame at its start is not marked independent")
     func notIndependent() throws {
         let output = try Self.run((0..<128).filter { $0 != 64 })
         #expect(output.segments.map(\.independent) == [true, false])
@@ -101,7 +101,7 @@ struct TrackSegmenterTests {
         #expect(output.segments.map(\.start) == [64_000, 128_000])
     }
 
-    @Test("whole segments without a frame become gaps, and time jumps over them")
+    @Test("a segment without any frame is a gap; later segments keep their times")
     func holes() throws {
         let output = try Self.run(Array(0..<64) + Array(256..<320))
         #expect(output.segments.map(\.slot) == [0, 1, 2, 3, 4])
@@ -198,7 +198,7 @@ struct TrackSegmenterTests {
         }
     }
 
-    @Test("priming before the first tick is dropped, and so are frames that go back")
+    @Test("audio before the first tick, and frames whose timestamp goes back, are dropped")
     func soundStart() throws {
         var segmenter = TrackSegmenter(kind: .audio, grid: try Make.grid(), firstTick: 64)
         for pts in [Int64(101_376), 102_400, 103_424, 102_400, 103_424, 104_448] {
@@ -229,7 +229,7 @@ struct TrackSegmenterTests {
     }
 
     @Test(
-        "out-of-range times never trap and are never written",
+        "timestamps and timescales out of range do not trap and are not written",
         arguments: [Int64.max, .min, 1 << 52, 1 << 62, -1, .max / 1_000 * 7])
     func absurdTimes(value: Int64) throws {
         for timescale: Int32 in [1, 30, 30_000, .max, 0, -5] {
