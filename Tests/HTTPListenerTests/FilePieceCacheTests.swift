@@ -5,7 +5,7 @@ import Testing
 
 import HTTPListener
 
-@Suite("Cache of file pieces with many readers")
+@Suite("FilePieceCache: pieces of files, shared by many readers")
 struct FilePiecesTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -24,7 +24,7 @@ struct FilePiecesTests {
         return file
     }
 
-    @Test("pieces used again stay, others are dropped with the second generation")
+    @Test("a piece that is read every second stays cached; one not read for 10 s is dropped")
     func generations() throws {
         let pieces = FilePieceCache()
         let (used, unused) = (try Self.file("used"), try Self.file("unused"))
@@ -42,7 +42,7 @@ struct FilePiecesTests {
         #expect(pieces.bytes(of: used, 0..<3) == nil, "another piece")
     }
 
-    @Test("a file opened later has its own pieces")
+    @Test("a file object opened later does not share pieces with an earlier one")
     func reopened() throws {
         let pieces = FilePieceCache()
         let (first, second) = (try Self.file("first"), try Self.file("other"))
@@ -50,7 +50,7 @@ struct FilePiecesTests {
         #expect(pieces.bytes(of: second, 0..<5) == nil)
     }
 
-    @Test("a file with a new size is another file, in either generation")
+    @Test("a lookup by path and size finds no cached file of another size, at once or a second later")
     func replaced() throws {
         let pieces = FilePieceCache()
         let file = try Self.file("first")
@@ -61,7 +61,7 @@ struct FilePiecesTests {
         #expect(pieces.file("/a", size: 5, now: Self.at(11)) === file)
     }
 
-    @Test("files are counted while in use")
+    @Test("an open file counts against the limit of open files until it is released; a missing file does not count")
     func counted() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -79,7 +79,7 @@ struct FilePiecesTests {
         #expect(files.take(), "a missing file uses no slot")
     }
 
-    @Test("an unused file is closed after two generations, without another request")
+    @Test("cleanup calls close an unused file after two generations, without another request for it")
     func tidied() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -101,7 +101,7 @@ struct FilePiecesTests {
         #expect(files.take(), "closed")
     }
 
-    @Test("no more than the limits are kept, for any number of concurrent reads")
+    @Test("after 40 files the cache holds at most twice its limit of four, the newest among them")
     func limits() throws {
         let pieces = FilePieceCache(bytes: 100, files: 4)
         let files = try (0..<40).map { try Self.file("file \($0) " + String(repeating: "x", count: 40)) }

@@ -73,7 +73,7 @@ struct HTTPListenerTests {
         await listener.stop()
     }
 
-    @Test("an injected event-loop group outlives the listener")
+    @Test("a listener that is stopped does not shut down an event-loop group passed to it")
     func injectedGroup() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         for _ in 0..<2 {
@@ -128,7 +128,7 @@ struct HTTPListenerTests {
         directory.remove()
     }
 
-    @Test("a file that is not a socket is left untouched")
+    @Test("if a regular file is at the Unix socket's path, the listener is refused and the file stays")
     func foreignFile() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/precious"
@@ -140,7 +140,7 @@ struct HTTPListenerTests {
         directory.remove()
     }
 
-    @Test("a body within the limit is passed on, with a length or chunked")
+    @Test("a body up to the limit is passed on, with Content-Length or chunked; a larger one gets 413")
     func body() async throws {
         let listener = try await Self.start { request in
             guard case .bytes(let bytes) = request.body else { return ListenerReply(.contentTooLarge) }
@@ -248,7 +248,7 @@ struct HTTPListenerTests {
         await #expect(throws: (any Error).self) { try await HTTPProbe(listener.boundAddress).request("GET /") }
     }
 
-    @Test("when full, connections without a request are closed, and those waiting for a reply stay")
+    @Test("when the listener is full, connections without a request are closed, those waiting for a reply are not")
     func crowd() async throws {
         let held = Mutex<(@Sendable (ListenerReply) -> Void)?>(nil)
         let limits = HTTPListenerLimits(connections: 16, bodyBytes: 0, idle: .hours(1), crowd: 15)
@@ -276,7 +276,7 @@ struct HTTPListenerTests {
         }
     }
 
-    @Test("an address at its limit can connect again after its own connections close")
+    @Test("at its connection limit, an address gets in again because its idle connections are closed")
     func crowdOfOneAddress() async throws {
         let limits = HTTPListenerLimits(
             connections: 100, bodyBytes: 0, idle: .hours(1), connectionsPerAddress: 2, crowd: 50)

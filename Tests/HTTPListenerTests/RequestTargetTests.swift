@@ -5,7 +5,7 @@ import HTTPListener
 @Suite("Request target: RFC 9112 §3.2, RFC 3986 §2.1")
 struct RequestTargetTests {
     @Test(
-        "the path is decoded and not normalized",
+        "the path is percent-decoded, and `..` and `//` are not resolved",
         arguments: [
             ("/", "/"), ("/a/b.m3u8", "/a/b.m3u8"), ("/a%20b", "/a b"), ("/a+b", "/a+b"), ("/%C3%A9", "/é"),
             ("/../x", "/../x"),
@@ -17,7 +17,7 @@ struct RequestTargetTests {
     }
 
     @Test(
-        "undecodable targets are refused",
+        "targets that are no absolute path, or whose percent-encoding is invalid, are refused",
         arguments: ["", "a", "*", "/%", "/%1", "/%zz", "/%ff", "/%00", "/a?b=%", "host:443"])
     func refusals(text: String) {
         #expect(RequestTarget(parsing: text) == nil)

@@ -61,7 +61,7 @@ struct TLSTests {
         }
     }
 
-    @Test("a reply larger than the flow-control windows arrives complete, and another stream passes it")
+    @Test("a reply that waits for HTTP/2 flow control lets another stream pass, and then arrives whole")
     func windows() async throws {
         try await Self.withListener { listener, _, _ in
             let connection = try await HTTP2Probe(listener.boundAddress).connect(window: 1_000)
@@ -126,7 +126,7 @@ struct TLSTests {
     }
 
     @Test(
-        "a flood of frames closes its connection or costs next to nothing, and others are served",
+        "a flood of HTTP/2 frames closes its connection or is ignored cheaply, and other clients are served",
         arguments: Flood.allCases)
     func floods(flood: Flood) async throws {
         try await Self.withListener { listener, _, _ in
@@ -152,7 +152,7 @@ struct TLSTests {
         }
     }
 
-    @Test("PRIORITY frames change nothing")
+    @Test("HTTP/2 PRIORITY frames, also for unknown streams, do not affect replies")
     func priority() async throws {
         try await Self.withListener { listener, _, _ in
             let connection = try await HTTP2Probe(listener.boundAddress).connect()

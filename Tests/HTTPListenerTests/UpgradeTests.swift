@@ -14,7 +14,7 @@ struct UpgradeTests {
     private static let kernel = 20 << 20
 
     @Test(
-        "they are answered as plain requests, and the connection ends",
+        "a request to upgrade, or CONNECT, gets the reply of a plain request, and the connection is closed",
         arguments: [
             "GET / HTTP/1.1\nConnection: Upgrade, HTTP2-Settings\nUpgrade: h2c\nHTTP2-Settings: AAMAAABkAAQAAP__\n",
             "GET / HTTP/1.1\nConnection: Upgrade\nUpgrade: anything\n", "GET / HTTP/1.1\nUpgrade: TLS/1.2\n",
@@ -29,7 +29,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("a request body is read to its end")
+    @Test("the body of an upgrade request is read whole, and gets 413 over the limit")
     func body() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             let probe = HTTPProbe(listener.boundAddress)
@@ -42,7 +42,7 @@ struct UpgradeTests {
 
     /// Client and server share a thread, and data at the server's socket would be read, if at all, before the next byte
     /// of the reply: after enough reply bytes the whole flood would have been read.
-    @Test("data sent after such a request is not read while the reply is sent", arguments: [false, true])
+    @Test("data sent after an upgrade request is not read while the reply is sent", arguments: [false, true])
     func flooded(tls: Bool) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await FedStream.serve(tls: tls, group: group) { stream, listener in
@@ -72,7 +72,7 @@ struct UpgradeTests {
         try await group.shutdownGracefully()
     }
 
-    @Test("data sent after non-HTTP bytes is not read, either")
+    @Test("data sent after an invalid request is not read while an earlier reply is sent")
     func notHTTP() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await FedStream.serve(tls: false, group: group) { stream, listener in

@@ -32,7 +32,7 @@ struct WebSocketSessionTests {
         #expect(session.isOpen)
     }
 
-    @Test("a frame without a mask, with a reserved bit or with an unknown opcode is one protocol error")
+    @Test("a frame without a mask, with a reserved bit or an unknown opcode closes with 1002, once")
     func violations() throws {
         var wrong = [Self.frame(.text, [1], isMasked: false), Self.frame(.ping, isMasked: false)]
         for bit in 0..<3 {
@@ -54,7 +54,7 @@ struct WebSocketSessionTests {
     }
 
     @Test(
-        "a close frame is answered with its code, if that may be sent",
+        "a close frame is answered with its status code, or with 1002 if it is invalid or must not be sent",
         arguments: [
             ([], nil), ([3, 232], 1_000), ([3, 233, 65], 1_001), ([3, 235], 1_003), ([3, 239], 1_007),
             ([3, 246], 1_014), ([11, 184], 3_000), ([19, 135], 4_999),
@@ -68,7 +68,7 @@ struct WebSocketSessionTests {
         #expect(session.received(Self.frame(.ping)) == .nothing)
     }
 
-    @Test("an invalid frame closes with the reason")
+    @Test("a frame that is too long closes with 1009, a malformed control frame with 1002")
     func errors() {
         for (error, code) in [
             (NIOWebSocketError.invalidFrameLength, 1_009), (.fragmentedControlFrame, 1_002),
@@ -80,7 +80,7 @@ struct WebSocketSessionTests {
         }
     }
 
-    @Test("after our close frame only the client's close frame counts")
+    @Test("after the server's close frame, only the client's close frame has an effect")
     func ended() {
         var session = WebSocketSession()
         #expect(session.end() && !session.isOpen && !session.end())

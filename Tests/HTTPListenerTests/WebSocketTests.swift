@@ -5,7 +5,7 @@ import Testing
 
 import HTTPListener
 
-@Suite("WebSockets over sockets: RFC 6455 §5 and §7", .timeLimit(.minutes(1)))
+@Suite("WebSocket streams over real sockets: RFC 6455 §5 and §7", .timeLimit(.minutes(1)))
 struct WebSocketTests {
     private typealias Probe = WebSocketProbe
 
@@ -50,7 +50,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("of many pings at once the last is answered")
+    @Test("20,000 pings at once get at most 2,000 pongs, the last one answered")
     func manyPings() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -82,7 +82,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("an empty close frame is answered with one")
+    @Test("an empty close frame is answered with an empty close frame")
     func closedWithoutCode() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -115,7 +115,7 @@ struct WebSocketTests {
         var code: Int { [.large, .huge, .endless].contains(self) ? 1_009 : 1_002 }
     }
 
-    @Test("a frame that breaks the protocol closes the connection with the reason", arguments: Violation.allCases)
+    @Test("a frame that breaks the protocol gets a close frame with the status code", arguments: Violation.allCases)
     func violations(violation: Violation) async throws {
         try await FedStream.serve(tls: false) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -130,7 +130,8 @@ struct WebSocketTests {
     }
 
     @Test(
-        "the end of the stream is announced, and a client that is too slow gets the reason", arguments: [false, true])
+        "at the end of the stream the client gets close code 1000, one that reads too slowly 1008",
+        arguments: [false, true])
     func ended(tls: Bool) async throws {
         try await FedStream.serve(tls: tls) { stream, listener in
             try await Probe(listener.boundAddress).talk("/socket") { talk in
@@ -151,7 +152,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("data sent before our answer is dropped, and later frames count")
+    @Test("frames sent before the server's 101 response are dropped, later ones are answered")
     func impatient() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             try await Probe(listener.boundAddress).talk("/socket", ahead: Probe.frame(9, [1])) { talk in
@@ -161,7 +162,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("any bytes leave the listener unaffected")
+    @Test("random bytes on a WebSocket do not affect the listener's next request")
     func garbage() async throws {
         try await FedStream.serve(tls: false) { _, listener in
             var random = SystemRandomNumberGenerator()
@@ -174,7 +175,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("there are no WebSockets over HTTP/2")
+    @Test("a WebSocket request over HTTP/2 gets 400 and the advice to use HTTP/1.1")
     func http2() async throws {
         try await FedStream.serve(tls: true) { _, listener in
             let reply = try await HTTP2Probe(listener.boundAddress).get("/socket")
