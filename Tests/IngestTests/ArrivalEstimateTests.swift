@@ -1,7 +1,7 @@
 import Ingest
 import Testing
 
-@Suite("Estimated arrival times of messages read together")
+@Suite("Arrival times of messages that one socket read returned together, estimated")
 struct ArrivalEstimateTests {
     private static let millisecond: Int64 = 1_000_000
 
@@ -15,14 +15,14 @@ struct ArrivalEstimateTests {
         return arrivals
     }
 
-    @Test("in an even stream every message arrived when it was sent, however long it waited")
+    @Test("in an even stream, messages get arrival times as far apart as their timestamps, up to the time of the read")
     func even() {
         var estimate = ArrivalEstimate(now: 0)
         #expect(self.read([0, 23, 40, 46, 69, 80], at: 1_000, &estimate) == [920, 943, 960, 966, 989, 1_000])
         #expect(self.read([92, 115, 120, 138, 160], at: 1_080, &estimate) == [1_012, 1_035, 1_040, 1_058, 1_080])
     }
 
-    @Test("nothing arrived before the socket was last seen empty: a publisher's backlog arrives all at once")
+    @Test("no message gets an arrival time before the socket was last seen empty, so a backlog arrives at once")
     func backlog() {
         var estimate = ArrivalEstimate(now: 0)
         _ = self.read([0], at: 100, &estimate)
@@ -47,7 +47,7 @@ struct ArrivalEstimateTests {
         #expect(self.read([UInt32.max - 9, 10, 23], at: 1_200, &estimate) == [1_167, 1_187, 1_200])
     }
 
-    @Test("for any input, arrival times never go back, never precede the last check, never follow the read")
+    @Test("for random timestamps, arrival times rise and lie between the last check of the socket and the read")
     func bounds() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {

@@ -12,7 +12,7 @@ import TLSFiles
 import TestSupport
 import Testing
 
-@Suite("RTMPS, the PROXY header, IPv6, and too many connections", .timeLimit(.minutes(1)))
+@Suite("RTMP listeners: RTMPS, PROXY header, IPv6, connection limits", .timeLimit(.minutes(1)))
 struct DoorTests {
     static let proxied = Array("PROXY TCP4 192.0.2.7 10.0.0.1 40000 1935\r\n".utf8)
 
@@ -69,7 +69,7 @@ struct DoorTests {
         }
     }
 
-    @Test("any TLS server name, or none, is accepted: encoders may use an address of the room")
+    @Test("any TLS server name (SNI), or none, is accepted, since encoders may connect by IP address")
     func otherName() async throws {
         try await Self.withTLS { server, _, _ in
             for (key, name) in [(TestServer.hostKey, "elsewhere.example"), (TestServer.guestKey, nil)] {
@@ -114,7 +114,7 @@ struct DoorTests {
         }
     }
 
-    @Test("a client that never completes the handshake is closed at the deadline, with TLS and without")
+    @Test("a client that connects to the TLS port and sends nothing is closed after the handshake timeout")
     func silentTLS() async throws {
         try await Self.withTLS({ $0.session.handshakeTimeout = 100_000_000 }) { server, _, _ in
             let closed = Recorder<Bool>()
@@ -173,7 +173,7 @@ struct DoorTests {
         }
     }
 
-    @Test("of 500 idle connections from one address the last eight are kept, and publishers are not affected")
+    @Test("of 500 idle connections from one address only the newest eight stay open, and publishers stay connected")
     func idleConnections() async throws {
         try await TestServer.with { server in
             let items = ItemRecorder()

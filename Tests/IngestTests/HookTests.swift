@@ -37,7 +37,8 @@ struct HookTests {
         }
     }
 
-    @Test("a source without a key is named by its uid, and media sent before the answer is kept")
+    @Test(
+        "a source without a stream key is named by its uid, and media sent before the webhook's response is delivered")
     func named() async throws {
         try await Self.with(.answer(status: 200, body: #"{"code":0}"#)) { server, _ in
             let source = SourceID(uid: "3003")
@@ -106,7 +107,7 @@ struct HookTests {
     // In the next two tests the webhook has unlimited time: if the body were waited for, the session's deadline would
     // decide.
 
-    @Test("a refusing status counts although the body never ends, even if webhook failures admit")
+    @Test("a 403 refuses although its body never ends, and although `onError` allows")
     func endlessRefusal() async throws {
         for form in PublishWebhook.Form.allCases {
             let behaviour = HookServer.Behaviour.withhold(status: 403, body: "<html>")
@@ -118,7 +119,7 @@ struct HookTests {
         }
     }
 
-    @Test("in nginx-rtmp's format the status decides, whatever happens to the body")
+    @Test("with the form of nginx-rtmp, a 200 allows although its body never ends")
     func endlessConsent() async throws {
         let behaviour = HookServer.Behaviour.withhold(status: 200, body: "ok")
         try await Self.with(behaviour, form: .nginx, timeout: 600_000_000_000) { server, _ in
@@ -155,7 +156,8 @@ struct HookTests {
         }
     }
 
-    @Test("one address causes a few dozen webhook requests at once at most; nobody is admitted without one")
+    @Test(
+        "publish attempts from one address cause at most a few dozen webhook requests at once; none publishes unasked")
     func flood() async throws {
         let hook = try await HookServer(.answer(status: 200, body: "0"))
         let change: (inout IngestConfiguration) -> Void = {
@@ -206,7 +208,7 @@ struct HookTests {
         func now() -> Int64 { 1_000_000_000 }
     }
 
-    @Test("a publisher that leaves before the answer gets no source, and the session's deadline still applies")
+    @Test("if the webhook takes longer than the session's deadline, the publisher is refused and gets no source")
     func leaves() async throws {
         try await TestServer.with({
             $0.hook = PublishWebhookClient(

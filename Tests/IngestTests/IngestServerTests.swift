@@ -94,7 +94,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("two encoders compete for a key: the third takeover within ten seconds is BadName")
+    @Test("when two encoders take a key from each other, the third takeover within ten seconds gets BadName")
     func flapping() async throws {
         try await TestServer.with(clock: StillClock(), Self.withoutPacing) { server in
             let items = ItemRecorder()
@@ -122,7 +122,7 @@ struct IngestServerTests {
         configuration.readPatience[TestServer.host] = ReadDelayLimits(usual: 0, away: 0)
     }
 
-    @Test("an encoder that keeps reconnecting takes over from silent connections without limit")
+    @Test("an encoder that reconnects takes over from its silent earlier connections, any number of times")
     func silentConnections() async throws {
         let clock = StillClock()
         try await TestServer.with(clock: clock, Self.withoutPacing) { server in
@@ -145,7 +145,7 @@ struct IngestServerTests {
     }
 
     @Test(
-        "a key has a burst of 32 publishes, then one a second; other keys are not delayed"
+        "a key may publish 32 times at once, then once per second; other keys have their own limit"
     )
     func tooOften() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 0 }) { server in
@@ -197,7 +197,7 @@ struct IngestServerTests {
         return bytes + [0xC9]
     }
 
-    @Test("a publisher that sends unreadable data right after its request neither takes nor keeps the source")
+    @Test("a publisher whose bytes after `publish` are no RTMP does not become or stay the source's publisher")
     func unreadable() async throws {
         try await TestServer.with({ $0.onDuplicate = .reject }) { server in
             let broken = try await TestPublisher.connect(
@@ -221,7 +221,7 @@ struct IngestServerTests {
         func now() -> Int64 { 1_000_000_000 }
     }
 
-    @Test("non-RTMP connections are logged 20 times per address, then once a second")
+    @Test("connections that do not speak RTMP are logged at info level 20 times per address, then at a lower level")
     func scanners() async throws {
         try await TestServer.with(clock: StoppedClock()) { server in
             for _ in 0..<25 {
@@ -284,7 +284,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("deadlines apply to real connections")
+    @Test("a publisher that sends no media is closed after the first-media timeout")
     func deadline() async throws {
         try await TestServer.with({ $0.session.firstMediaTimeout = 1_000_000 }) { server in
             let publisher = try await TestPublisher.publish(server.url(TestServer.hostKey))
@@ -293,7 +293,7 @@ struct IngestServerTests {
         }
     }
 
-    @Test("a full reader pauses only its own publisher; all data arrives when there is room again")
+    @Test("while a reader of a source is full, only that source's publisher is not read; later all its data arrives")
     func backPressure() async throws {
         try await TestServer.with { server in
             let host = try #require(server.server.hub(for: TestServer.host))
@@ -329,7 +329,7 @@ struct IngestServerTests {
     }
 
     @Test(
-        "a connection that unpublishes from a source with full readers, right after its publish, is read on",
+        "a connection that unpublishes from a source with full readers continues to be read",
         arguments: [false, true])
     func leavesFullSource(isPipelined: Bool) async throws {
         try await TestServer.with { server in

@@ -74,7 +74,7 @@ struct KickTests {
         }
     }
 
-    @Test("a source can be refused from the moment it is added")
+    @Test("a source can be added with its publishers refused from the start")
     func comingRefused() async throws {
         let third = SourceID(uid: "3003")
         try await TestServer.with { server in
@@ -99,7 +99,7 @@ struct KickTests {
         }
     }
 
-    @Test("a wrong key is answered late; a right one from the same address at once, after any number of wrong ones")
+    @Test("a wrong key is refused after a delay; a right key from the same address is accepted at once")
     func wrongKeys() async throws {
         try await TestServer.with({ $0.wrongKeyDelay = 300_000_000 }) { server in
             let clock = ContinuousClock()

@@ -3,7 +3,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Publishers' bytes are read in batches", .serialized)
+@Suite("Publishers' sockets are read in batches, to save CPU", .serialized)
 struct PacedReadingTests {
     /// Large enough for the highest mark.
     private static func large(at time: UInt32) -> RTMPMediaMessage {
@@ -12,7 +12,7 @@ struct PacedReadingTests {
 
     private static func small(at time: UInt32) -> RTMPMediaMessage { Tags.audio(1, [0x21, 0x10], at: time) }
 
-    @Test("a small amount waits for the patience before it is read; a large amount is read at once and whole")
+    @Test("a few bytes are read only after the configured delay; a large amount is read at once")
     func patience() async throws {
         let clock = ForwardClock()
         try await TestServer.with(clock: clock) { server in
@@ -70,7 +70,7 @@ struct PacedReadingTests {
         }
     }
 
-    @Test("the same bytes give the same packets however they are batched, and arrivals never go back")
+    @Test("the same bytes give the same packets however they are batched, and arrival times never go back")
     func rhythm() async throws {
         try await TestServer.with { server in
             let (patient, eager) = (ItemRecorder(), ItemRecorder())
@@ -104,7 +104,7 @@ struct PacedReadingTests {
         }
     }
 
-    @Test("for a hidden source all data arrives in order, by the timer and by the low-water mark, also across a pause")
+    @Test("all data of a source that is not shown arrives in order, also after a pause")
     func away() async throws {
         try await TestServer.with { server in
             let recorder = ItemRecorder()

@@ -67,7 +67,7 @@ struct PacedSocketTests {
         #expect(turns.count == 4, "it starts again")
     }
 
-    @Test("bytes wait for the patience and one turn at most, and the end of the publication resets the mark")
+    @Test("bytes wait for the read delay plus at most one timer turn; the end of the publication resets SO_RCVLOWAT")
     func onAir() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel)
@@ -128,7 +128,7 @@ struct PacedSocketTests {
         _ = try channel.finish()
     }
 
-    @Test("a hundred hidden sources are read four times a second each, a thirteenth of them at every turn")
+    @Test("a hundred sources that are not shown are read four times a second each, evenly spread over the turns")
     func away() throws {
         let channels = (0..<100).map { _ in EmbeddedChannel(loop: self.loop) }
         let readings = channels.enumerated().map { self.reading($1, number: $0) }
@@ -180,7 +180,7 @@ struct PacedSocketTests {
         reading.end()
     }
 
-    @Test("without patience there is no mark and no timer, only large reads")
+    @Test("with a read delay of 0, neither SO_RCVLOWAT nor the timer is used")
     func impatient() throws {
         let channel = EmbeddedChannel(loop: self.loop)
         let reading = self.reading(channel, patience: ReadDelayLimits(jitterBuffer: 0))

@@ -4,7 +4,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Pull: a source fetched from another server", .timeLimit(.minutes(1)), .serialized)
+@Suite("Pull: a source fetched from another RTMP server", .timeLimit(.minutes(1)), .serialized)
 struct PullTests {
     static let source = SourceID(uid: "ben")
 
@@ -37,7 +37,7 @@ struct PullTests {
 
     static func isFailure(_ event: IngestEvent) -> Bool { if case .pullFailed = event { true } else { false } }
 
-    @Test("the pull client plays, and its packets are handled like a publisher's")
+    @Test("the room requests the stream with `play`, and its packets reach the source like a publisher's")
     func plays() async throws {
         let (events, items, requests) = try await Self.run([.media(Self.media, then: .holds)]) {
             $0.contains(.firstVideo(Self.source)) && $0.contains(.firstAudio(Self.source))
@@ -54,7 +54,7 @@ struct PullTests {
     }
 
     @Test(
-        "it retries after an end or a refusal",
+        "after the stream ends or is refused, the room connects again",
         arguments: [
             (PlayServer.Script.media(PullTests.media, then: .unpublishes), "UnpublishNotify", true),
             (.media(PullTests.media, then: .closes), "closed", true),
@@ -76,7 +76,7 @@ struct PullTests {
         #expect(events.contains { if case .lost = $0 { true } else { false } } == wasLive)
     }
 
-    @Test("if the server repeats the URL, the reason contains nothing of its query")
+    @Test("if the server's error text repeats the URL's query, the reported reason has none of it")
     func token() async throws {
         let code = "no b_secret_key?user=anna&token=t0p.hidden: t0p.hidden is over for anna"
         let (events, _, _) = try await Self.run(
@@ -89,7 +89,7 @@ struct PullTests {
         #expect(said.hasSuffix("no …: … is over for …: "), "\(said)")
     }
 
-    @Test("it leaves a server that sends no media")
+    @Test("a server that sends no media is disconnected")
     func silence() async throws {
         let (events, _, _) = try await Self.run([.media([], then: .holds)], idleTimeout: 200_000_000) {
             $0.contains(where: Self.isFailure)
@@ -132,7 +132,9 @@ struct PullTests {
         try await server.stop()
     }
 
-    @Test("it leaves a server that announces data and sends none, at no memory cost", arguments: [0, 1, 2])
+    @Test(
+        "a server that announces 16 MiB, invalid chunk sizes or only commands is disconnected without buffering",
+        arguments: [0, 1, 2])
     func hostile(kind: Int) async throws {
         // A message of 16 MiB, a chunk size of zero, a stream of commands instead of media.
         let bytes: [UInt8] =

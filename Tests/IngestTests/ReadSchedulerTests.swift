@@ -1,7 +1,7 @@
 import Ingest
 import Testing
 
-@Suite("When a publisher's bytes are read: SO_RCVLOWAT")
+@Suite("ReadScheduler: when a publisher's bytes are read (SO_RCVLOWAT, here the mark)")
 struct ReadPacerTests {
     private static let millisecond: Int64 = 1_000_000
 
@@ -27,7 +27,7 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "for two seconds every byte wakes; then the mark is half the patience's data, as a power of two, and stays")
+        "for two seconds every byte wakes the reader; then the mark is about the data of half the read delay")
     func mark() {
         var pacer = Self.pacer()
         #expect(self.feed(&pacer, from: 0, seconds: 1) == [])
@@ -37,7 +37,7 @@ struct ReadPacerTests {
         #expect(pacer.mark == 4_096)
     }
 
-    @Test("the end of a message is never delayed")
+    @Test("the mark is lowered to the bytes missing from a message, so that its end is not delayed")
     func missing() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -49,7 +49,7 @@ struct ReadPacerTests {
         #expect(pacer.received(5_000, missing: 900_000, isAway: false, now: now) == nil)
     }
 
-    @Test("data below the mark is read after the patience; then every byte wakes again, once")
+    @Test("data below the mark is read after the read delay; then the mark is 1 until the next read")
     func patience() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -63,7 +63,7 @@ struct ReadPacerTests {
         #expect(pacer.received(170, missing: 0, isAway: false, now: last + 90 * Self.millisecond) == 4_096)
     }
 
-    @Test("a publisher that slows down is waited for less, one that sends next to nothing not at all")
+    @Test("the mark falls when a publisher slows down, to 1 if it sends next to nothing")
     func rates() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3)
@@ -80,7 +80,7 @@ struct ReadPacerTests {
         #expect(pacer.mark == 1)
     }
 
-    @Test("the mark is limited for any input, and without patience there is no mark")
+    @Test("the mark has an upper limit; with a read delay of 0 there is none")
     func bounds() {
         var pacer = Self.pacer()
         for second in 1...10 {
@@ -92,7 +92,7 @@ struct ReadPacerTests {
         #expect(impatient.looked(turn: 3_000, now: 60_000 * Self.millisecond) == .nothing)
     }
 
-    @Test("a hidden source is read at every fifth turn, each connection at its own, whatever has arrived")
+    @Test("a source that is not shown is read at every fifth turn, each connection at another one")
     func away() {
         for number in [0, 1, 4, 5, 1_003] {
             var pacer = Self.pacer(number: number)
@@ -111,7 +111,7 @@ struct ReadPacerTests {
         }
     }
 
-    @Test("a new hidden source is read at every turn for a second, so that its timeline learns its jitter")
+    @Test("a new source that is not shown is read at every turn for a second, so that its jitter can be measured")
     func newAndAway() {
         var pacer = Self.pacer()
         #expect(pacer.looked(turn: 3, now: 0) == .nothing, "it is not marked as hidden")
@@ -126,7 +126,7 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "a hidden source is read more often the more it sends: each read gets about the same amount",
+        "a source that is not shown is read more often the higher its bit rate, about the same amount each time",
         arguments: [(8, 12), (125, 12), (250, 12), (500, 6), (1_000, 3), (1_250, 2), (2_500, 1), (40_000, 1)])
     func rateAway(kilobytes: Int, turns: Int) {
         var pacer = Self.pacer(away: 250)
@@ -142,7 +142,7 @@ struct ReadPacerTests {
         #expect(inTurn * turns <= ReadScheduler.mostBytes || turns == 1)
     }
 
-    @Test("a source that had no data is checked at every turn until data comes, and so is one that filled a read")
+    @Test("a source that had no data, or that filled a whole read, is read again at the next turn")
     func quiet() {
         var pacer = Self.pacer()
         _ = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -155,7 +155,7 @@ struct ReadPacerTests {
         #expect(pacer.looked(turn: 11, now: 0) == .read)
     }
 
-    @Test("a patience shorter than a turn does not use the timer")
+    @Test("with a read delay shorter than a turn, the timer is not used")
     func short() {
         var pacer = Self.pacer(usual: 8, away: 19)
         let marks = self.feed(&pacer, from: 0, seconds: 3, isAway: true)
@@ -164,7 +164,7 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "a source that becomes visible leaves hidden mode at its next read, or when that is requested; a hidden one enters it"
+        "a source switches between shown and hidden pace at its next read, or at once on request"
     )
     func comesOnAir() {
         var pacer = Self.pacer()
@@ -181,7 +181,7 @@ struct ReadPacerTests {
     }
 
     @Test(
-        "the patience is a small part of the jitter buffer; most is left for the network",
+        "the read delay is a fifth of the jitter buffer and at most 40 ms; a source that is not shown may wait longer",
         arguments: [(0, 0, 0), (40, 8, 50), (200, 40, 250), (2_000, 40, 250)] as [(Int64, Int64, Int64)])
     func patience(ofJitterBuffer milliseconds: Int64, usual: Int64, away: Int64) {
         let patience = ReadDelayLimits(jitterBuffer: milliseconds * Self.millisecond)

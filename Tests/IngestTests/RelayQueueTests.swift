@@ -3,7 +3,7 @@ import MediaKernels
 import MediaTypes
 import Testing
 
-@Suite("Relay queue: a slow receiver loses whole GOPs")
+@Suite("Relay queue: a slow receiver misses whole GOPs")
 struct RelayQueueTests {
     static let second: Int64 = 1_000_000_000
 
@@ -66,7 +66,7 @@ struct RelayQueueTests {
         #expect(queue.dropped == 9)
     }
 
-    @Test("without key frames the queue does not wait without limit, for video or for audio")
+    @Test("without key frames, audio and video are sent again after a limited wait")
     func noKeys() {
         var queue = RelayQueue()
         Self.push("CD", &queue, at: 0)
@@ -93,7 +93,7 @@ struct RelayQueueTests {
         #expect(Self.drain(&queue) == "C")
     }
 
-    @Test("of unread configurations and ends the last ones are kept")
+    @Test("of thousands of unread configurations and stream ends, only the last ones stay queued")
     func configurationStorm() {
         var queue = RelayQueue()
         Self.push("CDKv", &queue, at: 0)
@@ -126,7 +126,7 @@ struct RelayQueueTests {
         #expect(queue.configured.last?.configuration.first == 29)
     }
 
-    @Test("audio alone needs no key frame: audio that waited too long is dropped, later audio is sent")
+    @Test("an audio-only queue drops audio that waited too long, and continues without a key frame")
     func soundAlone() {
         var queue = RelayQueue()
         Self.push("Da", &queue, at: 0)
@@ -135,7 +135,7 @@ struct RelayQueueTests {
         #expect(Self.drain(&queue) == "Da")
     }
 
-    @Test("however items come and go, what is sent can be decoded and the limits hold")
+    @Test("for random input, what is sent can be decoded and the queue stays within its limits")
     func property() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {

@@ -35,7 +35,7 @@ struct RelayLifeTests {
         return life
     }
 
-    @Test("the end of the source is sent at once, without a grace")
+    @Test("when the source ends, the relay ends its stream at once")
     func tellsTheEnd() {
         let life = Self.run([
             Step(0, .sourceBegan, Self.connect), Step(20, .accepted, Self.live),
@@ -44,7 +44,7 @@ struct RelayLifeTests {
         #expect(life.state == .waiting)
     }
 
-    @Test("a source that returns is connected at once if the last connection is a second old")
+    @Test("a source that returns is connected at once, unless the last connection began less than a second ago")
     func returns() {
         _ = Self.run([
             Step(0, .sourceBegan, Self.connect), Step(20, .accepted, Self.live),
@@ -53,7 +53,7 @@ struct RelayLifeTests {
         ])
     }
 
-    @Test("a publisher that comes and goes many times a second is connected once a second")
+    @Test("for a source that begins and ends every millisecond, the relay connects once per second")
     func flapping() {
         var life = RelayStateMachine()
         var (connects, finishes, timer) = (0, 0, Int64?.none)
@@ -104,7 +104,7 @@ struct RelayLifeTests {
         ])
     }
 
-    @Test("if the source ends between two attempts, the timer leaves the relay waiting")
+    @Test("if the source ends while a retry is scheduled, the relay does not connect")
     func endsBetweenAttempts() {
         let life = Self.run([
             Step(0, .sourceBegan, Self.connect),

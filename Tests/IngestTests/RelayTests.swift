@@ -197,7 +197,7 @@ struct RelayTests {
         await near.service.stop()
     }
 
-    @Test("the receiver learns the end of the source at once, and its return starts with a key frame")
+    @Test("when the source ends the receiver is unpublished at once; when it returns, a key frame is sent first")
     func sourceReturns() async throws {
         try await TestServer.with { far in
             let items = ItemRecorder()

@@ -21,7 +21,7 @@ enum SRTCapture {
     }
 }
 
-@Suite("SRT handshake proxy: draft-sharabayko-srt-01 §4.3.1")
+@Suite("SRT handshake proxy before the SRT listener: draft-sharabayko-srt-01 §4.3.1")
 struct SRTFrontTests {
     typealias Front = SRTHandshakeProxy<String>
     static let second: Int64 = 1_000_000_000
@@ -129,7 +129,7 @@ struct SRTFrontTests {
         #expect(front.receive([0x80, 5] + [UInt8](repeating: 0, count: 18), from: "a", now: 0) == .left)
     }
 
-    @Test("a refusal is sent as a code in the handshake, repeated while the peer asks, then forgotten")
+    @Test("a refused caller gets its code again at each retry, and is forgotten after some seconds")
     func refusal() throws {
         var front = Self.front()
         let conclusion = try Self.conclusion(&front, "a")
@@ -144,7 +144,7 @@ struct SRTFrontTests {
         #expect(front.count == 0)
     }
 
-    @Test("refused callers take no slot of others, and the oldest of many are forgotten")
+    @Test("2,000 refused callers use no connection of others, and the oldest of them are forgotten")
     func crowd() throws {
         var front = Self.front(2)
         _ = try Self.relaying(&front, "a")
@@ -176,7 +176,7 @@ struct SRTFrontTests {
         #expect(front.receive(conclusion, from: "a", now: 0) == .answer(refusal))
     }
 
-    @Test("callers older than 2018 get a code; unknown peers, garbage and a full server get no answer")
+    @Test("callers with handshake version 4 get a code; unknown senders, garbage and callers over the limit nothing")
     func others() throws {
         var front = Self.front(1)
         var old = try Self.conclusion(&front, "a")

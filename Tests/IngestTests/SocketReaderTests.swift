@@ -4,7 +4,7 @@ import NIOEmbedded
 import NIOPosix
 import Testing
 
-@Suite("A socket read by a timer")
+@Suite("SocketReader: reads a socket from a timer instead of epoll")
 struct SocketReaderTests {
     /// Stores everything that is read.
     private final class Keeper: ChannelInboundHandler {
@@ -25,7 +25,7 @@ struct SocketReaderTests {
         var completions: Int
     }
 
-    @Test("each read passes a limited amount through the pipeline, and a handler that keeps the buffer owns it")
+    @Test("each read passes at most a fixed amount to the pipeline, in a buffer that a handler may keep")
     func reads() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let accepted = loop.makePromise(of: (any Channel).self)
@@ -71,7 +71,7 @@ struct SocketReaderTests {
         try await server.close()
     }
 
-    @Test("a channel without a socket is reported as such")
+    @Test("for a channel without a socket there is no reader")
     func embedded() throws {
         let channel = EmbeddedChannel()
         #expect(SocketReader.socket(of: channel) == nil)

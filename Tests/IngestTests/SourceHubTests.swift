@@ -70,7 +70,7 @@ struct SourceHubTests {
         for reader in readers { #expect(Self.letters(reader.items.elements) == "CDKvavKaE") }
     }
 
-    @Test("a GOP over the limits is not cached, the next one is")
+    @Test("a GOP over ten seconds or 16 MiB is not cached, the next one is")
     func bounds() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -90,7 +90,7 @@ struct SourceHubTests {
         #expect(Self.letters(cache.backlog) == "CK")
     }
 
-    @Test("the cache is also limited for packets of a few bytes with the same timestamp")
+    @Test("the cache is also limited for tens of thousands of tiny packets with one timestamp")
     func tinyPackets() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -104,7 +104,7 @@ struct SourceHubTests {
         #expect(most > 20_000 && most <= GOPCache.maximumBytes / SourceItem.overhead)
     }
 
-    @Test("configurations that keep changing are cached up to a limit, and count with their size")
+    @Test("of ever-changing configurations the cache keeps the newest, and they count with their size")
     func configurationStorm() {
         var cache = GOPCache()
         cache.note(.configuration(Self.video))
@@ -153,7 +153,7 @@ struct KeyTableTests {
         ])
 
     @Test(
-        "only the complete, exact key finds its source",
+        "only the exact stream key, with its app, finds its source",
         arguments: [
             ("live", "alpha", "1"), ("live", "alpha?anything=1", "1"), ("live/alpha", "", "1"),
             ("live", "beta?sig=xyz", "2"),
@@ -166,7 +166,7 @@ struct KeyTableTests {
     }
 
     @Test(
-        "keys are shown redacted",
+        "descriptions show stream keys only shortened",
         arguments: [
             ("a_7fd1_secret_of_host", "a_7f…"), ("123456789", "123…"), ("abc", "a…"), ("ab", "…"), ("", "…"),
         ])
@@ -174,7 +174,7 @@ struct KeyTableTests {
         #expect(RedactedKey(key).description == shown)
     }
 
-    @Test("a source is read late only if all its readers allow it")
+    @Test("a publisher's socket is read in batches only if all readers of its source allow it")
     func patient() {
         let hub = SourceHub(source: SourceID(uid: "u"))
         #expect(hub.isPatient, "it has no readers")

@@ -1,7 +1,7 @@
 import Ingest
 import Testing
 
-@Suite("Takeover limit: two encoders that compete for a key, and one that reconnects")
+@Suite("Takeover limit: two encoders competing for a key, and one encoder that reconnects")
 struct FlapGuardTests {
     /// A takeover at `at` from a publisher that was admitted at `since` and sent its last packet at `lastPacket`, in
     /// milliseconds.
