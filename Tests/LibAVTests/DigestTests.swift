@@ -77,7 +77,7 @@ struct DigestTests {
         }
     }
 
-    @Test("a finished stream is empty again, and shares no state with another one")
+    @Test("finish() resets a stream to empty, and two streams share no state")
     func again() {
         var one = SHA256Stream()
         var other = SHA256Stream()

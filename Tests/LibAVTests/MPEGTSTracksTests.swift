@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Track numbers of an MPEG-TS stream: ISO/IEC 13818-1 §2.4.4.8")
 struct TransportTracksTests {
-    @Test("streams that replace others in the tables get their numbers")
+    @Test("streams that replace others in the program map take over their track numbers")
     func replaced() {
         var tracks = MPEGTSTracks()
         var named: Set<Int32> = [0, 1, 2]
@@ -36,7 +36,7 @@ struct TransportTracksTests {
         #expect(number(0, .video) == 0 && number(1, .audio) == 0)
     }
 
-    @Test("without tables, and before they arrive, every stream that sends has a number")
+    @Test("a stream that sends before the program map names it has a track number, too")
     func unnamed() {
         var tracks = MPEGTSTracks()
         #expect(tracks.number(of: 0, .video) { _ in false } == 0)
@@ -45,7 +45,7 @@ struct TransportTracksTests {
         #expect(tracks.number(of: 1, .audio) { $0 == 2 } == 0)
     }
 
-    @Test("a stream that changes its kind is counted there; at most 32 of a kind have a number")
+    @Test("a stream that turns from video to audio gets an audio number; at most 32 streams of a kind have numbers")
     func bounded() {
         var tracks = MPEGTSTracks()
         #expect(tracks.number(of: 0, .video) { _ in true } == 0)

@@ -15,7 +15,7 @@ struct ProcessLimitsTests {
         #expect(limit.rlim_cur >= min(limit.rlim_max, 65_536))
     }
 
-    @Test("core dumps are disabled by the soft limit, and the hard limit stays")
+    @Test("disabling core dumps sets the soft limit to 0 and leaves the hard limit unchanged")
     func coreDumps() {
         let resource = __rlimit_resource_t(RLIMIT_CORE.rawValue)
         var before = rlimit()

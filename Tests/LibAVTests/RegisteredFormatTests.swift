@@ -20,7 +20,7 @@ struct RegisteredFormatTests {
         #expect(RegisteredFormat.change(of: .aac, from: Self.tag(name), to: Self.tag(name)) == nil, "always so")
     }
 
-    @Test("AC-3 and E-AC-3 may replace each other")
+    @Test("a change between AC-3 and E-AC-3 is no change of codec, one to Opus is")
     func alike() {
         #expect(RegisteredFormat.change(of: .ac3, from: Self.tag("AC-3"), to: Self.tag("EAC3")) == nil)
         #expect(RegisteredFormat.change(of: .eac3, from: Self.tag("EAC3"), to: Self.tag("AC-3")) == nil)
@@ -28,7 +28,7 @@ struct RegisteredFormatTests {
     }
 
     @Test(
-        "an identifier of no codec, or a missing one, changes nothing",
+        "a registration identifier that names no codec does not count as a change of codec",
         arguments: ["HDMV", "CUEI", "KLVA", "\u{F}"])
     func unchanged(name: String) {
         #expect(RegisteredFormat.change(of: .aac, from: 0x0F, to: Self.tag(name)) == nil)
