@@ -18,7 +18,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("no secret of the pipeline is in any file, and each one has its location there")
+    @Test("generated files contain no secret of the pipeline, but a variable or file name for each one")
     func secrets() throws {
         for (name, files) in Rooms.engines {
             let all = files(try Rooms.request(Rooms.full)).map(\.text).joined()
@@ -31,7 +31,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("parts of other URLs that may be secret are left out, with a notice")
+    @Test("user info and query of a webhook URL become REPLACE-ME, with a notice")
     func plainURLs() throws {
         let hook = #""ingest": { "onPublish": { "url": "https://user:hunter2x@hooks.example/pk?token=hunter2h" } },"#
         let text = Rooms.small.replacing(#""sources": ["#, with: "\(hook) \"sources\": [")
@@ -42,7 +42,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("the generated pipeline is valid, with the same room, scenes and outputs")
+    @Test("the pipeline in the manifest is valid and has the same scenes, outputs and renditions")
     func handedOn() throws {
         let streams = Rooms.small.replacing(
             #"{ "path": "out/88231" }"#,
@@ -59,7 +59,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("loopback listeners are opened, free ports become fixed ones, others stay")
+    @Test("listeners on 127.0.0.1 move to 0.0.0.0, port 0 becomes a fixed port, and null stays null")
     func listeners() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: nil, control: "127.0.0.1:8081")
         func portable(_ text: String) throws -> Pipeline {
@@ -88,7 +88,7 @@ struct ManifestTests {
         #expect(try portable(closed).hls?.http.listen == nil)
     }
 
-    @Test("without storage, a room whose files grow without limit has no disk limit that would evict it")
+    @Test("a Kubernetes room that records or has an EVENT playlist gets an emptyDir without a size limit")
     func growing() throws {
         func manifest(_ outputs: String) throws -> String {
             let text = Rooms.small.replacing(#""outputs": [{ "path": "out/88231" }]"#, with: #""outputs": \#(outputs)"#)
@@ -103,7 +103,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("a room with a disk limit has it in its pipeline, so that it drops segments before it is evicted")
+    @Test("the emptyDir's size limit is also maxDiskBytes, so that the room drops segments before it is evicted")
     func limited() throws {
         func manifest(_ limits: String) throws -> String {
             let text = Rooms.small.replacing(#""sources": ["#, with: "\(limits)\"sources\": [")
@@ -123,7 +123,7 @@ struct ManifestTests {
         #expect(own.contains(#"emptyDir: {sizeLimit: "1024Mi"}"#) && own.contains(#""maxDiskBytes": 1073741824"#))
     }
 
-    @Test("a stack says which directories are in memory: none with storage, nor below the working directory")
+    @Test("a Swarm stack warns of absolute output paths in the container's memory, but not if --storage is given")
     func memory() throws {
         let said = "is in the container's memory"
         let absolute = Rooms.small.replacing(#""path": "out/88231""#, with: #""path": "/srv/hls/88231""#)
@@ -150,7 +150,7 @@ struct ManifestTests {
         if own[engine] == nil { #expect(all.contains(#"tandem, healthcheck, "\#(socket)""#)) }
     }
 
-    @Test("the platform's data in ext are neither files nor secrets of the room")
+    @Test("paths and names inside the pipeline's ext object are copied unchanged and become no files or secrets")
     func free() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
         let ext = #""ext": { "path": "/shows/42", "hookEnv": "NAME", "logoFile": "a.png" }, "outputs": ["#
@@ -161,7 +161,7 @@ struct ManifestTests {
         #expect(portable.document[key: "ext"]?[key: "logoFile"]?.string == "a.png")
     }
 
-    @Test("two files with the same name stay two files")
+    @Test("two files of the pipeline with the same name get different names in the manifest")
     func files() throws {
         let places = PortablePipeline.Places(secrets: "/s", files: "/f", control: "127.0.0.1:8081")
         let files = PortablePipeline(try Rooms.request(Rooms.full).document, places: places).files
@@ -191,7 +191,7 @@ struct ManifestTests {
         #expect(Pipeline.parse(portable.document.text()).pipeline?.canvas.bgImages.map(\.path) == ["/f/bg.png"])
     }
 
-    @Test("the template in deploy/ equals the printed one")
+    @Test("deploy/tandem@.service equals the unit that the command prints")
     func unit() throws {
         try expectSame(SystemdManifest.unit, asFile: "deploy/tandem@.service")
     }

@@ -41,7 +41,7 @@ struct YAMLTests {
     }
 
     @Test(
-        "values that a parser could misread are quoted",
+        "strings that a YAML parser would read as another type or as syntax are quoted",
         arguments: [
             ("", "\"\""), ("yes", "\"yes\""), ("No", "\"No\""), ("null", "\"null\""), ("~", "\"~\""),
             ("1e3", "\"1e3\""),
@@ -55,7 +55,7 @@ struct YAMLTests {
         #expect(YAMLNode.map([YAMLEntry("k", .text(text))]).document == "k: \(written)\n")
     }
 
-    @Test("text that no literal block can hold is quoted")
+    @Test("block text with leading spaces, trailing blank lines or control characters is quoted instead")
     func blocks() {
         for text in ["", " a", "\na", "a\n\n", "a\u{7}b"] {
             #expect(
