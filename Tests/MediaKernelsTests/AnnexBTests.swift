@@ -44,7 +44,7 @@ struct AnnexBTests {
         }
     }
 
-    @Test("any bytes give the same units as the plain walk", arguments: 0..<200)
+    @Test("for random bytes, the kernel finds the same NAL units as a plain loop", arguments: 0..<200)
     func unitsAgreeWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 1000)
         let bytes = random.sparseBytes(Int.random(in: 0...300, using: &random))
@@ -80,7 +80,7 @@ struct AnnexBTests {
     }
 
     @Test(
-        "a start code is recognized only at the very beginning",
+        "a buffer counts as Annex B only if a start code of three or four bytes is at its very beginning",
         arguments: [
             ([0, 0, 1], true), ([0, 0, 0, 1], true), ([0, 0, 0, 0, 1], false), ([1, 0, 0, 1], false), ([0, 0], false),
             ([], false),

@@ -2,7 +2,7 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("Audio kernels against their plain versions")
+@Suite("Audio kernels against plain loops")
 struct SoundMixTests {
     /// ``AudioMix/add(_:onto:pairs:from:to:)``, one pair at a time.
     static func reference(_ source: [Float], onto target: [Float], pairs: Range<Int>, from: Float, to: Float) -> [Float]
@@ -54,7 +54,7 @@ struct SoundMixTests {
         #expect(samples.withUnsafeBufferPointer { unsafe AudioMix.peak($0) } == expected)
     }
 
-    @Test("invalid samples become numbers, all others stay bit for bit", arguments: 0..<30)
+    @Test("NaN becomes 0 and samples beyond ±8 are clamped; all others stay bit for bit", arguments: 0..<30)
     func sanitizes(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let samples = (0..<Int.random(in: 0...200, using: &random)).map { _ -> Float in
@@ -73,7 +73,9 @@ struct SoundMixTests {
         }
     }
 
-    @Test("a join starts where the audio before ended, and leaves the rest unchanged", arguments: [0, 1, 2, 100, 500])
+    @Test(
+        "a join fades from the last sample before it to the new audio, and leaves later samples unchanged",
+        arguments: [0, 1, 2, 100, 500])
     func joins(pairs: Int) {
         let samples = (0..<600).map { Float($0) / 1_000 }
         var joined = samples

@@ -2,9 +2,9 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("De-chunk copy: RTMP 1.0 §5.3.1.2.4")
+@Suite("Joining RTMP chunks to a message: RTMP 1.0 §5.3.1.2.4")
 struct DechunkTests {
-    @Test("chunks with any split give the message back", arguments: 0..<200)
+    @Test("the payload is restored for random chunk sizes and any split of the input", arguments: 0..<200)
     func anySplit(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let message = (0..<Int.random(in: 1...2000, using: &random)).map { _ in
@@ -52,7 +52,7 @@ struct DechunkTests {
         #expect(assembler.finish().bytes == [1, 2, 3, 4])
     }
 
-    @Test("without a continuation the copy ends with the chunk")
+    @Test("if no type 3 header byte is given, copying stops at the end of the chunk")
     func noContinuation() {
         var assembler = PacketAssembler(expecting: 10)
         var progress = ChunkProgress(chunkLeft: 2, messageLeft: 10)

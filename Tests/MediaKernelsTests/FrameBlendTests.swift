@@ -2,7 +2,7 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("Crossfade kernel against its plain version")
+@Suite("Crossfade kernel against a plain loop")
 struct PictureBlendTests {
     /// ``FrameBlend/mix(_:_:weight:into:stride:width:height:)`` for one sample.
     static func reference(_ first: UInt8, _ second: UInt8, weight: Int) -> UInt8 {
@@ -43,7 +43,7 @@ struct PictureBlendTests {
         #expect(target == expected)
     }
 
-    @Test("every pair of samples at every weight is exact")
+    @Test("each pair of 8-bit samples is mixed to the exactly rounded value at every weight")
     func isExact() {
         let second = (0...255).map { UInt8($0) }
         for weight in Array(stride(from: 0, through: 250, by: 5)) + [256] {

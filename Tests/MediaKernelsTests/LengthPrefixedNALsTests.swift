@@ -19,7 +19,9 @@ struct LengthPrefixedNALsTests {
         return units
     }
 
-    @Test("the walk visits the same units as the plain walk, and ends exactly when it does", arguments: 0..<300)
+    @Test(
+        "the kernel visits the same NAL units as a plain loop, and agrees whether the last one is whole",
+        arguments: 0..<300)
     func walkAgreesWithPlain(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let lengthSize = Int.random(in: 1...4, using: &random)
@@ -46,7 +48,7 @@ struct LengthPrefixedNALsTests {
         #expect(summary.units == units.count { !$0.isEmpty })
     }
 
-    @Test("an invalid length size never ends exactly", arguments: [-1, 0, 5, 8])
+    @Test("with a length size other than 1 to 4 the bytes are reported as malformed", arguments: [-1, 0, 5, 8])
     func impossibleLengthSize(size: Int) {
         let lands = [UInt8](repeating: 0, count: 8).withUnsafeBytes {
             LengthPrefixedNALs.walk($0, lengthSize: size) { _ in }

@@ -38,7 +38,7 @@ struct LimiterTests {
         }
     }
 
-    @Test("equals the plain version for any input", arguments: 0..<12)
+    @Test("the output equals that of a plain implementation for any input", arguments: 0..<12)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var input: [Float] = []
@@ -123,7 +123,7 @@ struct LimiterTests {
         #expect(reading < -1, "\(reading) dBTP")
     }
 
-    @Test("after a loud passage the gain returns")
+    @Test("the gain returns to 1 when quiet audio follows a loud passage")
     func recovers() {
         let loud = [Float](repeating: 2, count: 12_800)
         let quiet = [Float](repeating: 0.25, count: 1_280_000)

@@ -51,7 +51,7 @@ struct MeterBankTests {
         #expect(bank.takePeak(0) == 0, "a peak is reported once")
     }
 
-    @Test("two channels at once measure the same as the plain filters", arguments: 0..<10)
+    @Test("two meters computed together show the same as plain filters", arguments: 0..<10)
     func equalsReference(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let sounds = (0..<2).map { _ -> [Float] in
@@ -71,7 +71,7 @@ struct MeterBankTests {
         }
     }
 
-    @Test("short audio and invalid numbers count as silence, without a trap")
+    @Test("blocks that are too short, and meter numbers out of range, are ignored without a trap")
     func extremes() {
         var bank = MeterBank(count: 1)
         bank.measure(0, [1, 1])
@@ -86,7 +86,7 @@ struct MeterBankTests {
         #expect(bank.takePeak(1) == 1, "the meter took the position of the removed one")
     }
 
-    @Test("silence after audio costs no more than audio: no denormal numbers remain")
+    @Test("after 400 blocks of silence the measured power is exactly 0, not a denormal number")
     func settles() {
         var bank = MeterBank(count: 1)
         let tone = (0..<MeterBank.blockPairs).flatMap { [Float(sin(Double($0))), Float(sin(Double($0)))] }

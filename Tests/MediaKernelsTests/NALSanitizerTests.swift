@@ -2,7 +2,7 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("H.264 payload as encoders send it")
+@Suite("NALSanitizer: H.264 payloads as encoders send them, to four-byte lengths")
 struct NALSanitizerTests {
     /// Resulting bytes; nil for malformed input.
     static func sanitized(_ bytes: [UInt8], lengthSize: Int) -> [UInt8]? {
@@ -20,7 +20,7 @@ struct NALSanitizerTests {
         }
     }
 
-    @Test("a payload already in form is not copied")
+    @Test("a payload that already has four-byte lengths is not copied")
     func inForm() {
         var random = TestRandom(seed: 1)
         let bytes = AnnexBTests.prefixed([random.nal(type: 6, count: 20), random.nal(type: 5, count: 900)])
@@ -33,7 +33,9 @@ struct NALSanitizerTests {
         #expect(types == [.sei, .idr])
     }
 
-    @Test("lengths of any size, empty units and start codes after lengths all become one form", arguments: 0..<200)
+    @Test(
+        "lengths of 1 to 4 bytes, empty units and stray start codes are all rewritten to four-byte lengths",
+        arguments: 0..<200)
     func oneForm(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 7)
         let units = Self.units(&random)
@@ -56,7 +58,7 @@ struct NALSanitizerTests {
         }
     }
 
-    @Test("a result is always in form, for any input", arguments: 0..<300)
+    @Test("sanitizing a result again changes nothing", arguments: 0..<300)
     func idempotent(seed: Int) {
         var random = TestRandom(seed: UInt64(seed) + 99)
         let bytes = random.sparseBytes(Int.random(in: 0...200, using: &random))
@@ -68,7 +70,7 @@ struct NALSanitizerTests {
         }
     }
 
-    @Test("frames without a unit are empty, and noise is malformed")
+    @Test("a frame of empty units gives an empty payload, and one with wrong lengths is malformed")
     func nothingAndNoise() {
         #expect(Self.sanitized([0, 0, 0, 0, 0, 0, 0, 0], lengthSize: 4) == [])
         #expect(Self.sanitized([], lengthSize: 4) == [])
@@ -76,7 +78,7 @@ struct NALSanitizerTests {
         #expect(Self.sanitized([0, 0, 0, 9, 1], lengthSize: 4) == nil)
     }
 
-    @Test("only the range is read")
+    @Test("bytes outside the given range are not read")
     func range() {
         let bytes: [UInt8] = [0x17, 1, 0, 0, 0, 0, 0, 0, 2, 0x65, 0x88, 0xEE]
         guard case .unchanged(let types) = NALSanitizer.sanitize(PacketMemory(bytes), in: 5..<11, lengthSize: 4) else {

@@ -2,9 +2,9 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("Memory blocks of packets", .serialized)
+@Suite("PacketAllocator: memory blocks of packets", .serialized)
 struct PacketBlocksTests {
-    @Test("a block is as large as requested, and at most a quarter larger")
+    @Test("a block is at least as large as requested and at most a quarter larger")
     func sizes() throws {
         var random = TestRandom(seed: 11)
         var sizes = (0...14).flatMap { octave in (-1...1).map { (PacketAllocator.smallest << octave) + $0 } }
@@ -41,7 +41,7 @@ struct PacketBlocksTests {
         #expect(PacketAllocator.idleBytes >= PacketAllocator.mostIdle - (4 << 20))
     }
 
-    @Test("the limit grows with use: half of a large amount freed at once is kept for reuse")
+    @Test("of many blocks in use, up to half may stay allocated for reuse after they are freed")
     func busy() throws {
         Self.releaseAll()
         let size = 3 << 20
@@ -58,7 +58,7 @@ struct PacketBlocksTests {
         Self.releaseAll()
     }
 
-    @Test("blocks not needed between two checks are freed, blocks in use are kept")
+    @Test("idle blocks that were not reused between two cleanups are returned to the system")
     func unused() throws {
         Self.releaseAll()
         let size = 3 << 20

@@ -17,7 +17,7 @@ struct PacketMemoryTests {
         return assembler.finish()
     }
 
-    @Test("large packets keep their bytes while others reuse freed memory", arguments: [1, 3, 7])
+    @Test("packets of more than 150 kB keep their bytes while memory of others is reused", arguments: [1, 3, 7])
     func keepsBytes(step: Int) {
         var held: [(packet: PacketMemory, bytes: [UInt8])] = []
         for round in 0..<24 {
@@ -39,7 +39,7 @@ struct PacketMemoryTests {
         }
     }
 
-    @Test("a head and a part of another packet form a new one; a range outside of it is cut")
+    @Test("joining bytes and a range of another packet gives a new packet; the range is clamped to the packet")
     func joining() {
         let body = Self.bytes(200_000, seed: 3)
         let memory = PacketMemory(body)

@@ -9,7 +9,7 @@ struct PacketPoolTests {
     }
 
     @Test(
-        "a referenced packet stays unchanged, however many follow; an unreferenced one lends its object to a later one")
+        "a packet still referenced never changes; the object of a released one is reused")
     func reuse() {
         var pool = PacketPool()
         var kept: [PacketMemory] = []
@@ -28,7 +28,7 @@ struct PacketPoolTests {
         #expect(objects.count <= 13 && pool.count <= 13, "\(objects.count) objects for eleven at a time")
     }
 
-    @Test("a caller that keeps more packets than the pool tracks keeps them all")
+    @Test("packets over the pool's limit stay valid as long as they are referenced")
     func beyondTheLimit() {
         var pool = PacketPool()
         let all = (0..<PacketPool.limit + 50).map { Self.packet([UInt8(truncatingIfNeeded: $0), 1], &pool) }
@@ -95,7 +95,7 @@ struct PacketPoolTests {
         #expect(readings.read >= 64 && readings.faults == 0, "\(readings)")
     }
 
-    @Test("length-prefixed units in a pooled object equal those without it")
+    @Test("NAL units converted into a pooled packet equal those converted into a new one")
     func lengthPrefixed() {
         var pool = PacketPool()
         let stream: [UInt8] = [0, 0, 0, 1, 0x67, 1, 2, 0, 0, 1, 0x65, 3, 4, 5, 0, 0, 1, 0x41, 6]

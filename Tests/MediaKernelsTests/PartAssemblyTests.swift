@@ -33,7 +33,7 @@ struct PartAssemblyTests {
         }
     }
 
-    @Test("kernel and reference agree on random parts", arguments: 0..<200)
+    @Test("random parts equal those of a plain implementation", arguments: 0..<200)
     func agreesWithReference(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
         let prefix = (0..<random.next(below: 130)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -44,7 +44,7 @@ struct PartAssemblyTests {
         }
     }
 
-    @Test("a range that reaches outside its memory is cut")
+    @Test("a sample range that exceeds its packet is clamped to the packet")
     func rangeIsCut() {
         let memory = PacketMemory([1, 2, 3])
         let sample = PartSample(memory: memory, range: 1..<900, duration: 0, flags: 0, compositionOffset: 0)
@@ -52,7 +52,7 @@ struct PartAssemblyTests {
         #expect(PartAssembly.payloadSize(of: [sample]) == 2)
     }
 
-    @Test("an empty part is the prefix and an empty media data box")
+    @Test("a part without samples is the prefix and an empty mdat box")
     func emptyPart() {
         let part = PartAssembly.assemble(prefix: [7], samples: [], table: .full)
         #expect(part.bytes == [7, 0, 0, 0, 8] + Array("mdat".utf8))

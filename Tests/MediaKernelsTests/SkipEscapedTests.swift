@@ -2,7 +2,7 @@ import MediaKernels
 import TestSupport
 import Testing
 
-@Suite("Skipping escaped bytes: ITU-T H.264 §7.4.1.1")
+@Suite("Skipping payload bytes of a NAL unit: ITU-T H.264 §7.4.1.1")
 struct SkipEscapedTests {
     /// Offset and number of zero bytes before it, after `count` unescaped bytes; nil if there are fewer.
     private static func plainly(_ bytes: [UInt8], _ count: Int, from start: Int, to end: Int) -> [Int]? {
@@ -19,7 +19,7 @@ struct SkipEscapedTests {
         return [offset, zeros]
     }
 
-    @Test("skipping agrees with a loop over an unescaped copy", arguments: 0..<200)
+    @Test("skipping in the escaped unit agrees with skipping in an unescaped copy", arguments: 0..<200)
     func agrees(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let bytes = random.sparseBytes(Int.random(in: 0...200, using: &random))
@@ -36,7 +36,7 @@ struct SkipEscapedTests {
         }
     }
 
-    @Test("an emulation prevention byte does not count, and one after the end does not exist")
+    @Test("emulation prevention bytes are not counted, and ranges out of bounds are clamped")
     func edges() {
         let memory = PacketMemory([0, 0, 3, 3, 0, 0, 3])
         var (offset, zeros) = (0, 0)
