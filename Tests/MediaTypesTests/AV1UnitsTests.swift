@@ -28,14 +28,14 @@ struct AV1UnitsTests {
         return found
     }
 
-    @Test("units with and without a length and an extension are found")
+    @Test("OBUs with and without a size field and an extension header are found")
     func units() {
         let expected = [[2, 2, 0], [1, 4, 3], [6, 10, 2], [6, 13, 2]]
         #expect(Self.found(in: Self.temporalUnit) == expected)
         #expect(Self.foundInPlace(Self.temporalUnit) == expected)
     }
 
-    @Test("truncated anywhere, the walk ends before the damage, in an array and in place")
+    @Test("in a truncated or damaged temporal unit, only OBUs that lie wholly before the damage are found")
     func cut() {
         for length in 0..<Self.temporalUnit.count {
             let bytes = Array(Self.temporalUnit.prefix(length))

@@ -18,7 +18,9 @@ struct DecoderSpecificInfoTests {
         return [0, 0, 0, 0] + stream
     }
 
-    @Test("it is found after any other descriptors, and with any form of lengths", arguments: [1, 2, 4])
+    @Test(
+        "the info is found after optional descriptor fields, with lengths of one, two and four bytes",
+        arguments: [1, 2, 4])
     func found(lengthBytes: Int) {
         for (flags, extra) in [
             (0, []), (0x80, [9, 9]), (0x40, [3, 5, 5, 5]), (0x20, [7, 7]), (0xE0, [9, 9, 1, 5, 7, 7]),
@@ -30,7 +32,7 @@ struct DecoderSpecificInfoTests {
         }
     }
 
-    @Test("a truncated box, or another descriptor, gives nothing and does not trap")
+    @Test("a truncated box, or one without a DecoderSpecificInfo, returns nil and does not trap")
     func hostile() {
         let whole = Self.box([0x11, 0x90], flags: 0xE0, extra: [9, 9, 1, 5, 7, 7])
         // After the information come unused bytes.

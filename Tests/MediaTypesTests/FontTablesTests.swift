@@ -11,7 +11,9 @@ struct FontTablesTests {
         }
     }
 
-    @Test("a font's characters have glyphs, and no others do", arguments: [true, false])
+    @Test(
+        "each character in the font's cmap has its glyph, and any other character has glyph 0",
+        arguments: [true, false])
     func mapping(isWide: Bool) throws {
         var font = TestFont("A0:é한中")
         font.isWide = isWide
@@ -26,7 +28,7 @@ struct FontTablesTests {
         #expect(tables.advance(of: "\u{1f389}", size: 50) == 30)
     }
 
-    @Test("emoji have glyphs in a full Unicode map, and not in one of the first plane only")
+    @Test("an emoji has a glyph through cmap format 12, and none if the font has only format 4")
     func planes() throws {
         var font = TestFont("🎉")
         #expect(try #require(Self.tables(font.bytes)).glyph(for: "🎉") == 1)
@@ -48,7 +50,7 @@ struct FontTablesTests {
         #expect(try #require(Self.tables(file)).glyph(for: "A") == 1)
     }
 
-    @Test("a file that is no font is refused, and a bitmap-only font is reported as such")
+    @Test("bytes that are no OpenType font are refused; a bitmap-only font is reported to have no outlines")
     func others() throws {
         #expect(Self.tables([]) == nil)
         #expect(Self.tables(Array("wOFF0123456789abcdef".utf8)) == nil)

@@ -5,7 +5,7 @@ import MediaTypes
 @Suite("Listen address: HOST:PORT, [IPV6]:PORT, unix:/path")
 struct ListenAddressTests {
     @Test(
-        "an address survives a round trip",
+        "an address is equal after it is printed and parsed again",
         arguments: [
             "127.0.0.1:8080", "0.0.0.0:0", "localhost:1935", "[::1]:8080", "[fe80::1%eth0]:65535",
             "room-1.example_2:80",
@@ -16,7 +16,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "the error names the remedy",
+        "for a malformed address the error suggests a correct one",
         arguments: [
             ("8080", "127.0.0.1:8080"), ("localhost", "localhost:8080"), ("", "127.0.0.1:8080"),
             (":8080", "0.0.0.0:8080"), ("::1:80", "[::1]:8080"), ("[::1:80", "[::1]:8080"), ("[abc]:80", "[::1]:8080"),
@@ -32,7 +32,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "only addresses of this machine are loopback",
+        "only 127.0.0.0/8, localhost, ::1 and unix sockets count as loopback",
         arguments: [
             ("127.0.0.1:1", true), ("127.255.3.4:1", true), ("localhost:1", true), ("LOCALHOST:1", true),
             ("[::1]:1", true),
@@ -45,7 +45,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "the URL of an address can be opened on this machine",
+        "the URL for an address has the bound port, and 127.0.0.1 or ::1 if the address is a wildcard",
         arguments: [
             ("0.0.0.0:0", "http://127.0.0.1:4321"), ("[::]:0", "http://[::1]:4321"),
             ("10.0.0.7:0", "http://10.0.0.7:4321"),

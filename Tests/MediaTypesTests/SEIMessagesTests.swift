@@ -64,7 +64,9 @@ struct SupplementalMessagesTests {
         return found
     }
 
-    @Test("any unit is read in place as if it had been copied and unescaped", arguments: 0..<300)
+    @Test(
+        "messages read in place equal those read from an unescaped copy, for random, noisy and truncated units",
+        arguments: 0..<300)
     func inPlace(seed: Int) {
         var random = TestRandom(state: UInt64(seed))
         let noise = (0..<Int.random(in: 0...600, using: &random)).map { _ -> UInt8 in
@@ -99,7 +101,7 @@ struct SupplementalMessagesTests {
         #expect(Self.read(units).map(\.payload) == [[7], [], [8], [2]])
     }
 
-    @Test("a unit with too many messages, or one that is too long, ends there, and the next unit is read")
+    @Test("16 messages per SEI unit are read and an overlong unit is skipped; the next unit is read in both cases")
     func bounds() {
         let empty = Self.unit((0..<20).flatMap { _ in [9, 0] as [UInt8] })
         #expect(Self.read([empty, Self.unit([8, 0])]).map(\.type) == [Int](repeating: 9, count: 16) + [8])
@@ -107,7 +109,7 @@ struct SupplementalMessagesTests {
         #expect(Self.read([Self.unit(long), Self.unit([8, 0])]).map(\.type) == [8])
     }
 
-    @Test("wrong lengths and ranges end the walk")
+    @Test("a wrong NAL unit length, or a range beyond the memory, ends reading without a trap")
     func damage() {
         let whole = Self.memory([Self.unit([1, 1, 7])])
         let damaged: [[UInt8]] = [
@@ -124,7 +126,7 @@ struct SupplementalMessagesTests {
         #expect(SEIMessages(whole, in: 0..<1000).map(\.type) == [1])
     }
 
-    @Test("bits continue across emulation prevention bytes, and end with the payload")
+    @Test("the bit reader skips emulation prevention bytes, and returns nil beyond the payload")
     func bits() {
         var payload = NALPayloadReader(PacketMemory([9, 0, 0, 3, 1, 0x90, 0xFF]), in: 1..<6)
         let (zeros, three) = (payload.bits(23), payload.bits(3))
@@ -135,7 +137,7 @@ struct SupplementalMessagesTests {
         #expect(tooMany == nil && none == 0 && last == 0 && end == nil)
     }
 
-    @Test("decoding can start at a recovery point with an exact and immediate recovery, and at no other frame")
+    @Test("decoding can start at a frame preceded by a recovery point with recovery_frame_cnt 0, and at no other")
     func recoveryPoints() {
         let slice: [UInt8] = [0x41, 9]
         let atOnce: [UInt8] = [6, 1, 0xC4]

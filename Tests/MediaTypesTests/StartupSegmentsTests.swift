@@ -1,7 +1,7 @@
 import MediaTypes
 import Testing
 
-@Suite("Opening segments: the short segments at the start of a live room")
+@Suite("StartupSegments: the short segments at the start of a live room")
 struct OpeningSegmentsTests {
     private struct Case {
         var fps: Int
@@ -37,7 +37,7 @@ struct OpeningSegmentsTests {
         Case(30, 97, 97, [1], 97, 291),
     ]
 
-    @Test("their length divides a segment, fits GOPs and renditions, and is at least half a second or a whole segment")
+    @Test("a short segment is the shortest of at least 0.5 s that divides a full one and fits GOPs and renditions")
     func length() throws {
         for item in Self.cases {
             let (frames, end) = (item.frames, item.end)
@@ -51,13 +51,13 @@ struct OpeningSegmentsTests {
     }
 
     @Test(
-        "three segments that cannot be shortened and last more than ten seconds are not waited for",
+        "if three full segments would last more than ten seconds together, there are no startup segments",
         arguments: [(30, 101, 101), (30, 599, 599), (0, 32, 64), (30, 0, 0)])
     func tooLong(_ fps: Int, _ gop: Int, _ segment: Int) {
         #expect(StartupSegments(fps: fps, gopFrames: gop, segmentFrames: segment, steps: [1]) == nil)
     }
 
-    @Test("each opening segment starts with an IDR frame, and so does the grid after them; GOP numbers rise")
+    @Test("each startup segment, and the first full one, starts with an IDR frame; GOP numbers rise")
     func gops() throws {
         for (gop, segment) in [(32, 64), (30, 60), (8, 64), (48, 48), (62, 62)] {
             let opening = try #require(

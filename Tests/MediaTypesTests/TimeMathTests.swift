@@ -4,7 +4,7 @@ import Testing
 @Suite("Exact media time")
 struct TimeMathTests {
     @Test(
-        "rounds halves up, for negative times too",
+        "scaling rounds to the nearest integer, halves up, for negative times too",
         arguments: [
             (3, 1, 2, 2), (-3, 1, 2, -1), (1, 1, 3, 0), (2, 1, 3, 1), (-1, 1, 3, 0), (-2, 1, 3, -1), (7, 10, 4, 18),
         ] as [(Int64, Int64, Int64, Int64)])
@@ -12,7 +12,9 @@ struct TimeMathTests {
         #expect(TimeMath.scale(value, by: numerator, over: denominator) == expected)
     }
 
-    @Test("down and up bracket the exact quotient", arguments: [-7, -6, -1, 0, 1, 6, 7] as [Int64])
+    @Test(
+        "rounding down and rounding up bracket the exact quotient, at most 1 apart",
+        arguments: [-7, -6, -1, 0, 1, 6, 7] as [Int64])
     func brackets(value: Int64) {
         let down = TimeMath.scale(value, by: 1, over: 3, rounding: .down)
         let up = TimeMath.scale(value, by: 1, over: 3, rounding: .up)
