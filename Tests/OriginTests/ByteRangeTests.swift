@@ -5,7 +5,7 @@ import Origin
 @Suite("Byte range: RFC 9110 §14.1.2")
 struct ByteRangeTests {
     @Test(
-        "a range of an object of 100 bytes",
+        "a Range field selects the right part of an object of 100 bytes, the whole of it, or 416",
         arguments: [
             (nil, .whole), ("bytes=0-0", .part(0..<1)), ("bytes=0-99", .part(0..<100)),
             ("bytes=0-1000", .part(0..<100)),
@@ -27,7 +27,7 @@ struct ByteRangeTests {
         #expect(ByteRange(field: field, size: 0) == .unsatisfiable)
     }
 
-    @Test("a part is never empty and never leaves the object")
+    @Test("a selected part is never empty and never extends past the object")
     func bounds() {
         for size in 0..<12 {
             for first in 0..<14 {

@@ -22,7 +22,7 @@ struct CORSPolicyTests {
     }
 
     @Test(
-        "WebSockets are allowed for pages that may read replies, for our own, and for clients that are no page",
+        "a WebSocket is accepted from listed origins, from the server's own page and without Origin",
         arguments: [
             (["*"], "https://a.example", true), ([], "https://a.example", false), ([], nil, true),
             (["https://a.example"], "https://A.example", true), (["https://a.example"], "https://b.example", false),
@@ -35,7 +35,7 @@ struct CORSPolicyTests {
         #expect(policy.admits(origin: origin, authority: "room.example:8080") == isAdmitted)
     }
 
-    @Test("caches keep the replies for different pages apart")
+    @Test("with listed origins, replies have Vary: Origin; with `*` they do not")
     func vary() {
         #expect(CORSPolicy(allowOrigins: ["https://a.example"]).fields(origin: nil)[.vary] == "Origin")
         #expect(CORSPolicy(allowOrigins: ["*"]).fields(origin: nil)[.vary] == nil)

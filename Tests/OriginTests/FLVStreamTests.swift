@@ -41,7 +41,7 @@ struct FLVStreamTests {
         return tag
     }
 
-    @Test("a request for a rendition after the outputs have stopped gets the end, and can be cancelled")
+    @Test("a request after the outputs have stopped gets the FLV header and then the end")
     func late() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -64,7 +64,7 @@ struct FLVStreamTests {
         #expect(feed.readers == 0)
     }
 
-    @Test("fifty viewers get every byte, and a viewer that hangs does not affect them")
+    @Test("fifty viewers get every byte although another viewer does not read")
     func many() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -91,7 +91,7 @@ struct FLVStreamTests {
         await server.stop()
     }
 
-    @Test("only authorized viewers get it, from any origin; an unknown rendition is 404")
+    @Test("HTTP-FLV needs a signed URL if viewers do, has CORS fields, and is 404 for an unknown rendition")
     func refusals() async throws {
         let outputs = Self.outputs()
         let gate = SignedURLVerifier(room: "r", secrets: ["a secret of some length"]) { 1_000 }
@@ -123,7 +123,7 @@ struct FLVStreamTests {
         }
     }
 
-    @Test("a viewer that lags now and then continues at key frames; one that always lags is disconnected")
+    @Test("a viewer that falls behind continues at a key frame; at the fourth time in a minute it is disconnected")
     func hopeless() async throws {
         let outputs = Self.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
@@ -146,7 +146,7 @@ struct FLVStreamTests {
         await outputs.stop(reason: "over")
     }
 
-    @Test("at the end a viewer gets the rest of the data")
+    @Test("when the outputs stop, a viewer gets the queued tags before the end")
     func ends() async throws {
         let outputs = Self.outputs()
         let stream = FLVStream(try #require(outputs.feed(named: "180p")))

@@ -43,7 +43,7 @@ struct LiveContentTests {
     // MARK: §6.2.5.2, row by row
 
     @Test(
-        "some requests are answered at once",
+        "requests for what exists, and invalid or unknown ones, are answered at once",
         arguments: [
             ("/v.m3u8", 200), ("/v.m3u8?_HLS_msn=0", 200), ("/v.m3u8?_HLS_msn=0&_HLS_part=3", 200),
             ("/v.m3u8?_HLS_msn=0&_HLS_part=4", 200), ("/v.m3u8?_HLS_msn=1&_HLS_part=1", 200),
@@ -62,7 +62,7 @@ struct LiveContentTests {
     }
 
     @Test(
-        "a blocked request is answered by the part that satisfies it, and not earlier",
+        "a blocking request is answered by the first part that satisfies it, and not by another track's",
         arguments: [
             ("/v.m3u8?_HLS_msn=1&_HLS_part=2", 1), ("/v.m3u8?_HLS_msn=1&_HLS_part=3", 2), ("/v.m3u8?_HLS_msn=1", 2),
             ("/v.m3u8?_HLS_msn=1&_HLS_part=4", 3), ("/v.m3u8?_HLS_msn=2&_HLS_part=0", 3), ("/v.m3u8?_HLS_msn=2", 6),
@@ -83,7 +83,7 @@ struct LiveContentTests {
         }
     }
 
-    @Test("a request not satisfied within three target durations gets 503, and nothing stays blocked")
+    @Test("a blocking request that is not satisfied within three target durations gets 503")
     func tooLate() async throws {
         let stream = try Self.stream()
         let list = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
@@ -112,7 +112,7 @@ struct LiveContentTests {
         #expect(await Self.reply(stream, "/v.m3u8?_HLS_part=1").status == .ok, "directives are ignored")
     }
 
-    @Test("a hinted part that is dropped gets 404")
+    @Test("a request for a hinted part that is never made gets 404")
     func staleHint() async throws {
         let stream = try Self.stream()
         let part = try await Self.waiting(stream, "/v-1-1.2.m4s")
@@ -120,7 +120,7 @@ struct LiveContentTests {
         #expect(await part.value.status == .notFound)
     }
 
-    @Test("a client that leaves is no longer waiting")
+    @Test("when a client disconnects, its blocking request is dropped")
     func left() async throws {
         let stream = try Self.stream()
         let client = ClientPresence()
@@ -139,7 +139,7 @@ struct LiveContentTests {
         #expect(stream.content.waitingCount == 0)
     }
 
-    @Test("a stop answers all blocked requests, and none blocks after it")
+    @Test("when the server stops, blocking requests get 503, and so do later ones")
     func close() async throws {
         let stream = try Self.stream()
         let task = try await Self.waiting(stream, "/v.m3u8?_HLS_msn=2")
@@ -159,7 +159,7 @@ struct LiveContentTests {
         #expect(one[0].storageCapacity == other[0].storageCapacity && one == other)
     }
 
-    @Test("delta updates, gzip, entity tags and caching times")
+    @Test("delta updates and gzip have their own entity tags; caching times follow rfc8216bis")
     func fields() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<41 { try stream.next() }
@@ -205,7 +205,7 @@ struct LiveContentTests {
         }
     }
 
-    @Test("playlists report on each other, at most one part behind")
+    @Test("each playlist has a rendition report of the other with its newest part")
     func reports() async throws {
         let stream = try Self.stream()
         #expect(
@@ -216,7 +216,7 @@ struct LiveContentTests {
                 "#EXT-X-RENDITION-REPORT:URI=\"a.m3u8\",LAST-MSN=1,LAST-PART=0\n"))
     }
 
-    @Test("objects no longer in memory come from elsewhere; playlists never do")
+    @Test("segments no longer in memory are read from disk; media playlists never are")
     func elsewhere() async throws {
         let stream = try LiveStream(
             ["v"],

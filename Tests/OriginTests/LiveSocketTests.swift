@@ -105,7 +105,7 @@ struct LiveSocketTests {
         }
     }
 
-    @Test("a hinted part that is dropped gets 404 over HTTP/2, too")
+    @Test("over HTTP/2, a request for a hinted part that is never made gets 404")
     func staleHint() async throws {
         try await Self.withServer(tls: true) { stream, server in
             let task = Task { try await HTTP2Probe(server.boundAddress).get("/v-1-1.2.m4s") }
@@ -115,7 +115,7 @@ struct LiveSocketTests {
         }
     }
 
-    @Test("ninety requests on one HTTP/2 connection are all answered by one part; a reset one does not matter")
+    @Test("90 blocking requests on one HTTP/2 connection are answered by one part, except a reset one")
     func manyStreams() async throws {
         try await Self.withServer(tls: true) { stream, server in
             let connection = try await HTTP2Probe(server.boundAddress).connect()

@@ -15,7 +15,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "methods and paths get the right status",
+        "known paths get 200, unknown ones 404, bad encoding 400, and methods other than GET and HEAD 405",
         arguments: [
             (.get, "/", 200), (.head, "/", 200), (.get, "/index.html", 200), (.get, "/?player=mse", 200),
             (.get, "/index.m3u8", 200), (.get, "/index.m3u8?_HLS_msn=3", 200), (.get, "/nothing", 404),
@@ -30,7 +30,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "a name that could leave a directory never reaches the content",
+        "a path with `..`, empty components, backslashes or control characters gets 400 or 404",
         arguments: [
             "/..", "/../etc/passwd", "/a/../b", "/%2e%2e/etc/passwd", "/%2E%2e%2fetc", "//etc/passwd", "/./a", "/a//b",
             "/a/",
@@ -42,7 +42,7 @@ struct OriginResponderTests {
     }
 
     @Test(
-        "a decoded name reaches the content unchanged",
+        "a percent-decoded path is looked up unchanged",
         arguments: [("/a%20b/c.m4s", "a b/c.m4s"), ("/..a/b..", "..a/b.."), ("/é", "é")])
     func names(path: String, name: String) async throws {
         let reply = await Self.reply(.get, path, content: MemoryContent(servesAnything: true))
@@ -70,7 +70,7 @@ struct OriginResponderTests {
         #expect(head.fields[.contentRange] == nil)
     }
 
-    @Test("a 404 is not cached, and the reply says if the room has ended")
+    @Test("a 404 has Cache-Control: no-store, and says so if the room has ended")
     func missing() async {
         #expect(await Self.reply(.get, "/index.m3u8").fields[.cacheControl] == "no-store")
         guard

@@ -79,7 +79,7 @@ struct OriginServerTests {
     }
 
     @Test(
-        "requests get the right status",
+        "GET finds files of the room only; no symbolic link, directory or path outside; other methods get 405",
         arguments: [
             ("GET /", 200), ("GET /nothing", 404), ("GET /gone.m4s", 404), ("GET /link.m4s", 404),
             ("GET /directory.m4s", 404),
@@ -93,7 +93,7 @@ struct OriginServerTests {
         }
     }
 
-    @Test("a deleted file gives pages of other origins a readable 404, which is not cached")
+    @Test("a deleted file gets 404 with CORS fields and Cache-Control: no-store")
     func goneFile() async throws {
         try await Self.withServer { (probe, _) async throws in
             let reply = try await probe.request("GET /gone.m4s", ["Origin: https://player.example"])

@@ -1,7 +1,7 @@
 import Origin
 import Testing
 
-@Suite("Forms of a playlist shared between requests")
+@Suite("SharedVariants: renderings of one playlist, shared between requests")
 struct SharedFormsTests {
     /// Requests a form, and makes it.
     private struct Asker {
@@ -20,7 +20,7 @@ struct SharedFormsTests {
         }
     }
 
-    @Test("each form is made once; beyond the limit only the form common to all is shared")
+    @Test("each variant is rendered once; over the limit, only the variant for all clients is")
     func most() {
         var asker = Asker()
         for key in ["a", "b", "c", "a"] { #expect(asker.ask(key) == key.uppercased()) }
@@ -30,7 +30,7 @@ struct SharedFormsTests {
         #expect(asker.made == ["a", "b", "c", "all"])
     }
 
-    @Test("a form over the byte limit is made once, and afterwards only the common form")
+    @Test("over the byte limit, only the variant for all clients is still rendered")
     func mostBytes() {
         var asker = Asker()
         #expect(asker.ask("a", bytes: 6) == "A")
@@ -41,7 +41,7 @@ struct SharedFormsTests {
         #expect(asker.made == ["a", "b", "all"])
     }
 
-    @Test("a form that cannot be made uses no space")
+    @Test("a variant that cannot be rendered uses no space")
     func none() {
         var forms = SharedVariants<Int, Int>(most: 1, mostBytes: 1)
         let none = forms.form(1, isForAll: false) { nil }

@@ -18,7 +18,7 @@ struct PlaybackGateTests {
         }
     }
 
-    @Test("the signature is the HMAC-SHA256 of the four lines")
+    @Test("the signature is the HMAC-SHA256 of prefix, room, scope and expiry, one per line")
     func known() {
         // printf 'tandem-playback\n88231\n/\n1800003600' | openssl dgst -sha256 -hmac s3cret
         #expect(
@@ -36,7 +36,7 @@ struct PlaybackGateTests {
         #expect(!dumped.contains("104"), "nor the bytes of one")
     }
 
-    @Test("a signature is valid for its path and time, with either of two secrets; further parameters change nothing")
+    @Test("a signature is valid for its path prefix until its expiry, with each secret, beside other parameters")
     func open() {
         let all = Self.pairs(Self.gate().query(scope: "/", seconds: 60))
         let gate = Self.gate(["new", "s3cret"])
@@ -50,7 +50,7 @@ struct PlaybackGateTests {
         #expect(Self.gate(["new"]).verdict(path: "/index.m3u8", query: all) == .forged)
     }
 
-    @Test("new secrets replace the old ones in every copy of the gate")
+    @Test("new secrets replace the old ones in every copy of the verifier")
     func renewed() {
         let gate = Self.gate(["old"])
         let copy = gate
@@ -64,7 +64,7 @@ struct PlaybackGateTests {
         #expect(Self.pairs(copy.query(scope: "/", seconds: 60)).map(\.value) == after.map(\.value))
     }
 
-    @Test("ten thousand forged URLs: missing and doubled parameters, and every digit and letter changed")
+    @Test("URLs with a missing, repeated or changed parameter are refused")
     func forged() {
         var generator = SystemRandomNumberGenerator()
         let gate = Self.gate()

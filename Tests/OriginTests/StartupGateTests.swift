@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A successor's content is held back until it has published")
+@Suite("StartupGate: requests wait until a new worker has published")
 struct GatedContentTests {
     private final class Clock: MonotonicClock {
         let time = Atomic<Int64>(0)
@@ -32,7 +32,7 @@ struct GatedContentTests {
         }
     }
 
-    @Test("open content answers; closed content holds requests, and answers when it opens again")
+    @Test("after hold(), requests wait, and open() answers them")
     func holds() async throws {
         let inner = Content()
         let content = StartupGate(inner, isOpen: true, clock: Clock())
@@ -65,7 +65,7 @@ struct GatedContentTests {
         #expect(await Self.ask(content, "later") == "later")
     }
 
-    @Test("no request waits without limit, or after the end")
+    @Test("a request that waits too long gets an error reply, and so does each one after the end")
     func expires() async {
         let clock = Clock()
         let content = StartupGate(Content(), clock: clock)

@@ -18,7 +18,7 @@ struct ThousandPlayersTests {
         await server.stop()
     }
 
-    @Test("one part answers them all, each with the same playlist")
+    @Test("one new part answers 1,000 blocking requests, each with the same playlist")
     func wake() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<6 { try stream.next() }
@@ -41,7 +41,7 @@ struct ThousandPlayersTests {
         }
     }
 
-    @Test("players that leave leave nothing behind")
+    @Test("players that disconnect leave no blocking request and no connection")
     func gone() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<6 { try stream.next() }
@@ -58,7 +58,7 @@ struct ThousandPlayersTests {
         }
     }
 
-    @Test("a stop does not wait for blocked players")
+    @Test("when the server stops, a blocking request gets 503 at once")
     func stop() async throws {
         let stream = try LiveStream(["v"])
         for _ in 0..<6 { try stream.next() }

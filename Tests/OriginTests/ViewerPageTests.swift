@@ -4,7 +4,7 @@ import Origin
 
 @Suite("Viewer page")
 struct ViewerPageTests {
-    @Test("the title is escaped, whatever it contains")
+    @Test("a room title with markup is escaped")
     func title() {
         let page = ViewerPage.html(title: "<script>alert('1')</script> \"&\" /*script*/ {{title}}")
         #expect(
@@ -25,7 +25,7 @@ struct ViewerPageTests {
         #expect(elsewhere.isEmpty)
     }
 
-    @Test("it plays the playlist that the room names")
+    @Test("the page plays the multivariant playlist under the name in the pipeline")
     func playlist() {
         #expect(ViewerPage.html(title: "Room").contains("data-playlist=\"index.m3u8\""))
         let page = ViewerPage.html(title: "Room", playlist: "live.m3u8")
@@ -33,7 +33,7 @@ struct ViewerPageTests {
     }
 
     @Test(
-        "it may contact the key server that the room names, and no other",
+        "the page's Content-Security-Policy allows the room's key server and no other server",
         arguments: [
             ("https://keys.example/{track}/{period}", "https://keys.example"),
             ("http://10.0.0.1:8443?p={period}&t={track}", "http://10.0.0.1:8443"), ("https://[::1]/k", "https://[::1]"),

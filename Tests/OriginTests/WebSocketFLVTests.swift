@@ -39,7 +39,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "the example of §1.3 is accepted, in any spelling",
+        "the handshake of RFC 6455 §1.3 is accepted, with upper case and several values, too",
         arguments: [
             [:], [.connection: "keep-alive, upgrade"], [.upgrade: "WebSocket"], [.upgrade: "h2c , websocket"],
         ] as [[HTTPField.Name: String]])
@@ -63,7 +63,9 @@ struct WebSocketFLVTests {
         #expect(await Self.reply(Self.head([:], .head)).status == .ok)
     }
 
-    @Test("for another version the reply names ours", arguments: ["", "8", "14", "13, 8", "thirteen"])
+    @Test(
+        "a Sec-WebSocket-Version other than 13 gets 426 and Sec-WebSocket-Version: 13",
+        arguments: ["", "8", "14", "13, 8", "thirteen"])
     func version(version: String) async {
         let reply = await Self.reply(Self.head([.secWebSocketVersion: version]))
         #expect(reply.status.code == 426 && reply.fields[.secWebSocketVersion] == "13")
@@ -71,7 +73,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "a key that is not sixteen bytes is refused",
+        "a Sec-WebSocket-Key that is not 16 bytes gets 400",
         arguments: [
             "", "x", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZQ==, a", "dGhlIHNhbXBsZSBub25j",
             "dGhlIHNhbXBsZSBub25jZTE=", "dGhlIHNhbXBsZSBub25jZ!==", String(repeating: "A", count: 4_000),
@@ -80,7 +82,7 @@ struct WebSocketFLVTests {
         #expect(await Self.reply(Self.head([.secWebSocketKey: key])).status == .badRequest)
     }
 
-    @Test("pages of other origins, and unauthorized viewers, are refused")
+    @Test("a page of an origin that is not listed, and a viewer without a signed URL, are refused")
     func admission() async {
         let listed = ["https://player.example"]
         #expect(await Self.reply(Self.head(), origins: listed).status == .switchingProtocols)
@@ -124,7 +126,7 @@ struct WebSocketFLVTests {
     }
 
     @Test(
-        "the file header and each tag are one frame each; the end of the broadcast is announced",
+        "the FLV header and each tag are one binary frame each; at the end there is a close frame",
         arguments: [false, true])
     func plays(tls: Bool) async throws {
         let outputs = FLVStreamTests.outputs()
@@ -158,7 +160,9 @@ struct WebSocketFLVTests {
         await outputs.stop(reason: "over")
     }
 
-    @Test("a viewer that leaves is no longer a reader", arguments: [true, false])
+    @Test(
+        "a viewer that disconnects no longer counts as reader, with and without a close frame",
+        arguments: [true, false])
     func leaves(politely: Bool) async throws {
         let outputs = FLVStreamTests.outputs()
         let feed = try #require(outputs.feed(named: "180p"))
