@@ -5,7 +5,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("A worker's private file, written only while its claim on the room is valid")
+@Suite("ClaimedFile: a worker's private file, written only while no newer worker has claimed the room")
 struct ClaimedFileTests {
     private static func folder() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent("tandem-claimed-\(UUID().uuidString)").path
@@ -16,7 +16,7 @@ struct ClaimedFileTests {
         return try Output(DirectoryStore(directory: path), settings: settings).packager.claim
     }
 
-    @Test("only this user can read the file; a superseded worker leaves it unchanged and leaves no temporary file")
+    @Test("the file has mode 0600; a worker that was superseded cannot change it and leaves no temporary file")
     func superseded() throws {
         let path = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -80,7 +80,7 @@ struct ClaimedFileTests {
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
-    @Test("the file may be in a directory other than the room's output, under the same claim")
+    @Test("a file in another directory is also refused once the room is claimed by a newer worker")
     func elsewhere() throws {
         let (path, other) = (Self.folder(), Self.folder())
         defer { for path in [path, other] { try? FileManager.default.removeItem(atPath: path) } }

@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("A worker is killed while frames are reordered: none is missing or doubled")
+@Suite("A worker is killed while B-frames are pending: no frame is missing or doubled")
 struct ClosedPartKillTests {
     private static let tracks = [Output.video("720p"), Output.video("360p"), Output.audio]
 
@@ -77,7 +77,9 @@ struct ClosedPartKillTests {
         return faults
     }
 
-    @Test("wherever a worker is killed, every frame is there once", arguments: [(1, 0), (2, 1), (3, 2)])
+    @Test(
+        "killed after any of 67 frames, the worker and its successor publish each frame exactly once",
+        arguments: [(1, 0), (2, 1), (3, 2)])
     func everyPicture(first: Int64, second: Int64) throws {
         for frames in Int64(66)..<133 {
             let faults = try Self.faults(killedAfter: frames, bFrames: (first, second), closes: true)
@@ -85,7 +87,7 @@ struct ClosedPartKillTests {
         }
     }
 
-    @Test("a successor does not continue after a publisher's part that ends with a B-frame pending")
+    @Test("a successor does not continue directly after a publisher's part whose B-frames are incomplete")
     func publishers() throws {
         for frames in Int64(66)..<133 {
             let faults = try Self.faults(killedAfter: frames, bFrames: (1, 3), closes: false)
@@ -94,7 +96,7 @@ struct ClosedPartKillTests {
     }
 
     @Test(
-        "a part that a successor does not continue keeps its bytes for clients that know it, and expires with the others"
+        "a part that the successor replaces is still served to clients that know it, until it expires"
     )
     func replaced() throws {
         var replaced = 0
@@ -125,7 +127,7 @@ struct ClosedPartKillTests {
         #expect(replaced > 0)
     }
 
-    @Test("the check itself: continuing after such a publisher's part would be noticed")
+    @Test("test of the check: the parts of the test GOP end with and without pending B-frames")
     func judge() throws {
         let order = Self.order(bFrames: 3, closes: false)
         let parts = stride(from: 16, through: 32, by: 16).map { Set(order.prefix($0)) }

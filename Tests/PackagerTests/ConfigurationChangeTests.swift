@@ -13,7 +13,8 @@ struct ConfigurationChangeTests {
         }
     }
 
-    @Test("every playlist gets a new map and a discontinuity at the same segment")
+    @Test(
+        "at each change of the canvas, all playlists get a discontinuity and the video a new map, at the same segment")
     func changeAndBack() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -44,7 +45,7 @@ struct ConfigurationChangeTests {
         #expect(output.events.failures.isEmpty)
     }
 
-    @Test("a map whose deletion failed stays if a canvas that needs it returns")
+    @Test("a map that could not be deleted is not deleted later if the room has returned to its canvas")
     func backWhileStuck() throws {
         let store = MemoryStore()
         let output = try Output(
@@ -71,7 +72,7 @@ struct ConfigurationChangeTests {
         }
     }
 
-    @Test("repeating a configuration changes nothing; an unreadable one is refused and changes nothing")
+    @Test("the same codec configuration again adds no discontinuity; an unreadable one is refused")
     func sameAndBroken() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -86,7 +87,7 @@ struct ConfigurationChangeTests {
         #expect(store.text("720p.m3u8").split(separator: "\n").count { $0.hasPrefix("#EXT-X-MAP") } == 1)
     }
 
-    @Test("a change before the first segment causes no discontinuity")
+    @Test("a change of the canvas before the first segment adds no discontinuity")
     func first() throws {
         let store = MemoryStore()
         let output = try Output(store)

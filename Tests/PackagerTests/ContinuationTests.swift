@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Continuation: the room's state file, rfc8216bis §6.2.2")
+@Suite("A successor continues the room from its state file: rfc8216bis §6.2.2")
 struct ContinuationTests {
     /// A first worker that publishes `slots` segments and is gone.
     private static func firstRun(
@@ -19,7 +19,7 @@ struct ContinuationTests {
         return output
     }
 
-    @Test("a new room starts now; a successor keeps the origin and starts with the next whole segment")
+    @Test("a new room's first frame is at its start time; a successor's is at the next whole segment")
     func beginning() throws {
         let store = MemoryStore()
         let first = try Output(store)
@@ -32,7 +32,7 @@ struct ContinuationTests {
         #expect(beginning == .init(origin: Output.origin, firstTick: 320))
     }
 
-    @Test("a clock that was set back never leads into a published segment")
+    @Test("after the clock was set back, the successor starts after the last published segment")
     func clockSetBack() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -40,7 +40,7 @@ struct ContinuationTests {
         #expect(try second.packager.begin(now: Output.origin - 5_000_000_000).firstTick == 192)
     }
 
-    @Test("the media sequence continues, every playlist marks the break, the initialization segment stays")
+    @Test("media sequence numbers continue, every playlist gets a discontinuity, the initialization segment is reused")
     func continues() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -95,7 +95,7 @@ struct ContinuationTests {
         #expect(second.packager.object(named: "360p-1-2.m4s") == nil)
     }
 
-    @Test("numbers never fall over ten runs, and the discontinuity sequence is right")
+    @Test("over ten workers, media sequence and discontinuity sequence numbers never fall")
     func manyRuns() throws {
         let store = MemoryStore()
         var names: [Int64: String] = [:]
@@ -120,7 +120,7 @@ struct ContinuationTests {
         #expect(names.count == 30)
     }
 
-    @Test("a worker that finds a higher incarnation publishes nothing more and says so")
+    @Test("a worker that finds a newer incarnation in the state file stops publishing and reports superseded")
     func superseded() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store)
@@ -151,7 +151,7 @@ struct ContinuationTests {
         #expect(store.files["720p-1-3.m4s"] == nil)
     }
 
-    @Test("a worker superseded while it writes lists nothing of it")
+    @Test("a worker superseded while it writes a segment does not list it")
     func overtakenWhileWriting() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store)
@@ -219,7 +219,7 @@ struct ContinuationTests {
         #expect(Set(numbers).count == 1)
     }
 
-    @Test("an ended room is refused, and taken over only by a new session")
+    @Test("an ended room's directory is refused, unless --new-session starts a new room in it")
     func ended() throws {
         let store = MemoryStore()
         let first = try Self.firstRun(store)
@@ -240,7 +240,7 @@ struct ContinuationTests {
         #expect(list.mediaSequence == 0)
     }
 
-    @Test("a new session of an open room continues it")
+    @Test("with --new-session, a room that has not ended is continued")
     func newSessionOfOpenRoom() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -248,7 +248,7 @@ struct ContinuationTests {
         #expect(second.packager.origin == Output.origin)
     }
 
-    @Test("a room that ended before anything was listed can be used again")
+    @Test("a room that ended before its first segment can be started again")
     func endedEmpty() throws {
         let store = MemoryStore()
         let first = try Output(store)
@@ -259,7 +259,7 @@ struct ContinuationTests {
         #expect(try Output(store).packager.incarnation == 2)
     }
 
-    @Test("another segment grid is refused while the room is open")
+    @Test("a successor with another frame rate or segment grid is refused")
     func otherGrid() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -271,7 +271,7 @@ struct ContinuationTests {
         #expect(error?.what.contains("30 fps") == true)
     }
 
-    @Test("playlists without a state file are not overwritten unless asked")
+    @Test("a directory with playlists but no state file is refused unless --new-session is given")
     func foreignDirectory() throws {
         let store = MemoryStore()
         try store.put("index.m3u8", [], durable: false)

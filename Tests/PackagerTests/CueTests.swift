@@ -17,7 +17,7 @@ struct CueTests {
     }
 
     @Test(
-        "the part and the segment of the frame carry it in every video rendition; audio does not")
+        "an event is in the part and the segment of its frame in every video rendition, and not in audio")
     func everywhere() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
@@ -41,7 +41,7 @@ struct CueTests {
         #expect(boxes[0] == boxes[1] && boxes[0].count == 60)
     }
 
-    @Test("in an audio-only output the audio carries it")
+    @Test("in an audio-only output, events are in the audio segments")
     func soundAlone() throws {
         let store = MemoryStore()
         let output = try Output(store, tracks: [Output.audio])
@@ -53,7 +53,7 @@ struct CueTests {
         #expect((0..<3).map { Self.events(store.read("audio-1-\($0).m4s")) } == [[], ["1"], []])
     }
 
-    @Test("layouts that no frame shows any more are dropped; audio tracks keep none")
+    @Test("layouts whose frames are out are forgotten; audio tracks store none")
     func layouts() throws {
         let (output, _, _) = try EdgeTests.begun(MemoryStore())
         output.packager.carry(
@@ -69,7 +69,7 @@ struct CueTests {
         #expect(counts[0] == counts[1] && (2...64).contains(counts[0]) && counts[2] == 0, "\(counts)")
     }
 
-    @Test("two workers of a room never use the same id")
+    @Test("events of two workers of a room have different ids")
     func numbers() throws {
         let store = MemoryStore()
         let first = try Output(store)
@@ -79,7 +79,7 @@ struct CueTests {
                 != second.packager.message(number: 1, at: 0, payload: []).id)
     }
 
-    @Test("the next worker continues and ends an open state; other events end with their worker")
+    @Test("a lasting state (such as a score) stays open for the next worker, other date ranges end with their worker")
     func states() throws {
         let store = MemoryStore()
         let (first, _, _) = try EdgeTests.begun(store)

@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Shortened segments and discontinuities: rfc8216bis §4.4.4.3, §6.2.4")
+@Suite("Segments cut short, and discontinuities: rfc8216bis §4.4.4.3, §6.2.4")
 struct CutTests {
     /// Frames with IDR frames only at these positions, in all renditions.
     private static func feed(_ output: Output, _ frames: Range<Int64>, keys: Set<Int64>) {
@@ -42,7 +42,7 @@ struct CutTests {
     }
 
     @Test(
-        "a rendition switches to passthrough and back: every playlist has discontinuities, only its map changes"
+        "a switch to passthrough and back adds discontinuities to all playlists, and a new map only to its rendition"
     )
     func passing() throws {
         let store = MemoryStore()
@@ -77,7 +77,7 @@ struct CutTests {
         #expect(output.events.published.map(\.frames) == [0..<40, 40..<100, 100..<130, 130..<194, 194..<258])
     }
 
-    @Test("at the live edge the discontinuity comes with the first part, also if another rendition is ahead")
+    @Test("the discontinuity is listed with its first part, also if another rendition is a part ahead")
     func edge() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -123,7 +123,7 @@ struct CutTests {
         #expect(!hinted.isEmpty && hinted.allSatisfy { $0.contains("720p-1-1.mp4") })
     }
 
-    @Test("a run that ends between two grid segments is complete, and its successor continues")
+    @Test("after a drain between two grid segments, all frames are listed and the successor continues")
     func drained() throws {
         let store = MemoryStore()
         let one = try Output(store)
@@ -145,7 +145,7 @@ struct CutTests {
     }
 
     @Test(
-        "killed between two grid segments: a gap up to the successor's slate, and a discontinuity in every playlist",
+        "after a kill between two grid segments there is a gap, then slate, with a discontinuity in every playlist",
         arguments: [64, 60] as [Int64])
     func killed(cut: Int64) throws {
         let store = MemoryStore()

@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("The live edge: rfc8216bis §4.4.4.9, §4.4.5.3, §6.2")
+@Suite("The live edge (playlists with parts, in memory): rfc8216bis §4.4.4.9, §4.4.5.3, §6.2")
 struct EdgeTests {
     static let lists = ["720p.m3u8", "360p.m3u8", "audio.m3u8"]
 
@@ -20,7 +20,7 @@ struct EdgeTests {
         text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(prefix) }
     }
 
-    @Test("a part is listed as soon as it is cut, without waiting for a store")
+    @Test("a part is listed as soon as its last frame is there, although nothing is written to the store yet")
     func atOnce() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<64)
@@ -36,7 +36,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a segment is listed as whole once its number is recorded, or with the next part")
+    @Test("a segment is listed once its number is in the state file, or at the latest with the next part")
     func recordedFirst() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -66,7 +66,7 @@ struct EdgeTests {
         #expect(Self.lists.allSatisfy { !viewer.last($0).isEmpty })
     }
 
-    @Test("a segment is the concatenation of its parts, the file has the same bytes, and whole parts end on the grid")
+    @Test("a segment equals its parts joined, in memory and on disk")
     func bytes() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -86,7 +86,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the directory lists the same segments with the same numbers, without parts")
+    @Test("the playlists on disk list the same segments with the same numbers, without parts")
     func sameModel() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -103,7 +103,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("parts stay for three target durations after they leave the playlist, then are dropped; memory is bounded")
+    @Test("a part that left the playlist stays for three target durations, then its memory is freed")
     func retention() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -126,7 +126,7 @@ struct EdgeTests {
     }
 
     @Test(
-        "a failing store does not stop the live edge: parts continue, segments stay in memory while listed"
+        "while the store fails, parts continue, and listed segments stay in memory"
     )
     func failingStore() throws {
         let store = MemoryStore()
@@ -145,7 +145,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a map that will be used again stays, although its last segment has expired")
+    @Test("a map of a canvas that returns stays, although its earlier segments have expired")
     func mapAhead() throws {
         let settings = try Output.settings {
             $0.windowSeconds = 6
@@ -172,7 +172,7 @@ struct EdgeTests {
         #expect(viewer.object("720p-1-1.m4s") == nil && viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a rendition that lags delays no other, and becomes a gap once it is given up")
+    @Test("a rendition that lags delays no other one, and gets a gap when it is two segments behind")
     func lagging() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<64)
@@ -193,7 +193,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("the end closes every playlist, without a hint, and withdraws nothing that was announced")
+    @Test("at the end every playlist has ENDLIST, no preload hint, and all that was announced before")
     func ended() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<150)
@@ -206,7 +206,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a drained room's playlists stay open")
+    @Test("after a drain the playlists have no ENDLIST")
     func drained() throws {
         let (output, viewer, _) = try Self.begun(MemoryStore())
         output.feed(0..<128)
@@ -240,7 +240,7 @@ struct EdgeTests {
     // MARK: Another configuration
 
     @Test(
-        "a change has its discontinuity and map before the segment's first part in every playlist, and in the directory"
+        "a change of the canvas has discontinuity and map before the segment's first part, in memory and on disk"
     )
     func change() throws {
         let store = MemoryStore()
@@ -270,7 +270,7 @@ struct EdgeTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a change reported too late starts with the next segment everywhere, and the frames before it are a gap")
+    @Test("a change of the canvas reported after parts were listed starts at the next segment, after a gap")
     func lateChange() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try Self.begun(store)
@@ -298,7 +298,7 @@ struct EdgeTests {
     // MARK: Hints
 
     @Test(
-        "in any order of tracks: hints come true, names keep their content, parts stay within the target",
+        "in random order of tracks, hinted parts appear, names keep their bytes and parts stay within the target",
         arguments: 1...12)
     func interleavings(seed: UInt64) throws {
         let store = MemoryStore()
@@ -340,7 +340,7 @@ struct EdgeTests {
     }
 
     @Test(
-        "no part is above the target, and only last or independent parts of a segment are below 85 %",
+        "on every default grid, parts last 85 % to 100 % of PART-TARGET",
         arguments: [(24, 24, 12), (25, 32, 16), (29, 30, 15), (30, 32, 16), (30, 30, 10), (50, 64, 32), (60, 64, 32)],
         [48_000, 44_100])
     func partRatio(_ frames: (fps: Int, gop: Int, part: Int), sampleRate: Int) throws {

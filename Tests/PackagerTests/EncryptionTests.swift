@@ -110,7 +110,7 @@ struct EncryptionTests {
         #expect(lines[..<hint].last { $0.hasPrefix("#EXT-X-KEY") }?.contains("URI=\"720p-1.key\"") == true)
     }
 
-    @Test("a delta update repeats the key of its first segment")
+    @Test("a delta update repeats the EXT-X-KEY of its first segment")
     func delta() throws {
         let window = try PlaylistWindow(
             style: .live(windowSeconds: 60), targetDuration: 2, slackSeconds: 2,
@@ -196,7 +196,7 @@ struct EncryptionTests {
         }
     }
 
-    @Test("keys are only in their own file, and are served while needed, never beyond the next")
+    @Test("keys are stored in one private file, and served only for listed periods and the next one")
     func kept() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store, settings: try Self.settings())
@@ -224,7 +224,7 @@ struct EncryptionTests {
         #expect(!shown.contains(hex) && !shown.contains("operator"))
     }
 
-    @Test("everything listed at the live edge decrypts, however long the store fails; later segments do not")
+    @Test("while the store fails, all listed segments decrypt; keys of later periods are not served")
     func storeAway() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store, settings: try Self.settings())
@@ -246,7 +246,7 @@ struct EncryptionTests {
         #expect(Self.key(output, "720p-13.key") == nil)
     }
 
-    @Test("a room keeps its encryption: another secret, another rotation, none, or a lost file is refused")
+    @Test("a successor with another secret, another rotation, no encryption or a lost key file is refused")
     func refused() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: try Self.settings())

@@ -19,7 +19,7 @@ struct EndedOutputTests {
         }
     }
 
-    @Test("it lists the same segments as the worker that ended it", arguments: [false, true])
+    @Test("a later worker lists the same segments as the worker that ended the room", arguments: [false, true])
     func same(isEncrypted: Bool) throws {
         let settings = try Output.settings { settings in
             settings.iFramePlaylists = true

@@ -6,9 +6,9 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("Failing stores, and a real directory")
+@Suite("A store that fails, and a real directory")
 struct FailureTests {
-    @Test("a segment that fails once is written with the next, and nothing is missing")
+    @Test("a segment whose write fails once is written with the next one, and is no gap")
     func writtenLater() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -54,7 +54,7 @@ struct FailureTests {
         func path(of name: String) -> String? { self.inner.path(of: name) }
     }
 
-    @Test("after a pause a slow store is asked twice, not with every packet")
+    @Test("after a pause, a slow store gets two requests, not one per packet")
     func slowAnswer() throws {
         let store = SlowStore()
         let packager = try HLSPackager.open(
@@ -78,7 +78,7 @@ struct FailureTests {
         #expect(packager.step() == .superseded)
     }
 
-    @Test("a segment that cannot be written for its own length becomes a gap in its playlist only")
+    @Test("a segment that cannot be written for its own duration becomes a gap in its playlist only")
     func becomesGap() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -98,7 +98,7 @@ struct FailureTests {
     }
 
     @Test(
-        "with a full store numbers continue when there is space again, and the state is never behind the playlists")
+        "after a full store has space again, numbers continue; the state file is never older than the playlists")
     func fullStore() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -149,7 +149,7 @@ struct FailureTests {
     }
 
     @Test(
-        "an end that the store does not accept is not announced, and written as soon as it is", arguments: [1, 5, 17])
+        "if the store refuses the end, it is retried, and announced only when written", arguments: [1, 5, 17])
     func endWhileReadOnly(attempts: Int) throws {
         let store = MemoryStore()
         let keeper = Keeper()
@@ -220,7 +220,7 @@ struct FailureTests {
     }
 
     @Test(
-        "killed or out of space at any operation of the end: playlists have ended, or the next worker ends them",
+        "after a kill at any write of the end, playlists have ended, or the next worker ends them",
         arguments: 0..<16)
     func endHalfWritten(operations: Int) throws {
         let store = MemoryStore()
@@ -251,7 +251,7 @@ struct FailureTests {
         #expect(store.text("state.json").contains("\"ended\": true"))
     }
 
-    @Test("a job whose store does not accept the end reports it and ends")
+    @Test("an offline job whose store refuses the end reports that and exits")
     func jobWithoutEnd() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Output.settings { $0.waitsForStore = true })

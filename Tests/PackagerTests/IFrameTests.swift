@@ -107,7 +107,7 @@ struct IFrameTests {
         #expect(lists.last?.isEnded == true && lists.allSatisfy { $0.rendered().contains("CAN-BLOCK-RELOAD=YES") })
     }
 
-    @Test("an EVENT playlist keeps all of them")
+    @Test("an EVENT output's I-frame playlist keeps all entries")
     func event() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings(.event))
@@ -132,7 +132,7 @@ struct IFrameTests {
         return Array(clear[(range.lowerBound - start)..<(range.upperBound - start)])
     }
 
-    @Test("in encrypted segments ranges count clear bytes, and a widened range decrypts to only the key frame")
+    @Test("in encrypted segments, a range extended to whole blocks decrypts to exactly the key frame")
     func encrypted() throws {
         let (store, clearStore) = (MemoryStore(), MemoryStore())
         var settings = try Self.settings(.event)

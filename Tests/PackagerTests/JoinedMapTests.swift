@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("An initialization segment with a publisher's parameter sets is kept across workers")
+@Suite("A map with the parameter sets of encoder and publisher, across workers")
 struct JoinedMapTests {
     private static func live(_ output: Output, _ frames: Range<Int64>) {
         for start in stride(from: frames.lowerBound, to: frames.upperBound, by: 16) {
@@ -40,7 +40,9 @@ struct JoinedMapTests {
         return zip(before, EdgeTests.lists).map { ($0, ListText(store.text($1))) }
     }
 
-    @Test("if it contains the parameter sets of the successor's encoder, map and parts are kept", arguments: [0, 128])
+    @Test(
+        "if the map has the parameter sets of the successor's encoder, it is reused without a discontinuity",
+        arguments: [0, 128])
     func goesOn(change: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let seam = "#EXT-X-DISCONTINUITY"
@@ -52,7 +54,7 @@ struct JoinedMapTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("if it does not, it is not continued")
+    @Test("if the map lacks them, the successor gets a new map after a discontinuity")
     func other() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let lists = try Self.succeed(store, viewer, Output.otherH264, at: 0)

@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Parts survive their worker: rfc8216bis §6.2.2, §4.4.5.3")
+@Suite("Parts are still served after their worker was killed: rfc8216bis §6.2.2, §4.4.5.3")
 struct KeptPartTests {
     /// A worker that is killed after some frames.
     private func killed(_ store: MemoryStore, after frames: Int64, _ viewer: EdgeViewer) throws {
@@ -33,7 +33,7 @@ struct KeptPartTests {
     }
 
     @Test(
-        "wherever a worker is killed, every part stays the same and the hint comes true",
+        "after a kill at any frame, listed parts keep their bytes and the hinted part appears",
         arguments: [192, 207, 208, 224, 240, 255, 256, 272], [2, 17, 64, 300])
     func everyPlace(frames: Int64, away: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
@@ -70,7 +70,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("a segment that was completely shown is live, not slate")
+    @Test("a segment whose parts were all listed is continued as a segment, not replaced by slate")
     func wholeSegment() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         try self.killed(store, after: 192, viewer)
@@ -117,7 +117,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("the directory keeps no parts of complete segments, and none of an ended room")
+    @Test("the directory keeps only parts of the current segment, and none after the end")
     func cleanUp() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store)
@@ -132,7 +132,7 @@ struct KeptPartTests {
         #expect(parts().isEmpty && !store.contains("edge.json"))
     }
 
-    @Test("a damaged record, or one that does not fit, is ignored", arguments: 0..<6)
+    @Test("a damaged edge.json, or one that does not match the state file, is ignored", arguments: 0..<6)
     func damaged(kind: Int) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         try self.killed(store, after: 230, viewer)
@@ -157,7 +157,7 @@ struct KeptPartTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("viewers do not wait for a store that hangs, and the worker waits for it only once")
+    @Test("while the store hangs, parts are still listed; the worker waits for it only once")
     func hangs() throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
         let output = try Output(store, settings: Output.settings { $0.storePatience = 1_000_000 })

@@ -127,7 +127,7 @@ struct KillTests {
         return next
     }
 
-    @Test("after any last operation numbers, names and bytes stay the same", arguments: 1..<90)
+    @Test("after a kill at any of 89 store operations, numbers, names and bytes stay the same", arguments: 1..<90)
     func everyStep(operations: Int) throws {
         let store = MemoryStore()
         var history = History()

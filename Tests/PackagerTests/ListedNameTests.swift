@@ -105,7 +105,7 @@ struct ListedNameTests {
     }
 
     @Test(
-        "wherever the store stops, with tracks up to three parts apart, a successor lists the same names and bytes",
+        "after the store stops at any operation, a successor lists the same names and bytes",
         arguments: Self.interleavings)
     func storeStops(ahead: [Int64]) throws {
         let store = JournalStore()
@@ -150,7 +150,7 @@ struct ListedNameTests {
     }
 
     @Test(
-        "while the store refuses writes viewers do not wait, and a successor lists missing segments as gaps of the same name",
+        "while the store refuses writes, parts are listed; a successor lists missing segments as gaps of the same name",
         arguments: [[0, 0, 0], [0, 0, 3], [3, 0, 0], [0, 2, 3], [1, 3, 0], [2, 0, 1]] as [[Int64]], [20, 4_000])
     func storeRefuses(ahead: [Int64], away: Int64) throws {
         for from in Int64(5)..<9 {
@@ -178,7 +178,7 @@ struct ListedNameTests {
     }
 
     @Test(
-        "segments of a configuration missing in the state file keep their map; the successor's follow a discontinuity",
+        "segments of an unwritten codec change keep their map; the successor's follow a discontinuity",
         arguments: [200, 4_000])
     func otherConfiguration(at frame: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())

@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("The directory is moved, emptied or mounted over while a room runs")
+@Suite("The directory is moved, emptied or hidden by a mount while a room runs")
 struct MovedPlaceTests {
     private static func folder() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent("tandem-moved-\(UUID().uuidString)").path
@@ -53,7 +53,7 @@ struct MovedPlaceTests {
         #expect(FileManager.default.fileExists(atPath: "\(path)/state.json"))
     }
 
-    @Test("within one part everything is written again, and nothing listed is lost")
+    @Test("if the directory is moved away, all listed files are written again within one part")
     func moved() throws {
         let (path, away) = (Self.folder(), Self.folder())
         defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }
@@ -82,7 +82,7 @@ struct MovedPlaceTests {
         try Self.expectWhole(path)
     }
 
-    @Test("a new directory at the path is filled with the content of the old one")
+    @Test("if another directory appears at the path, all listed files are written into it")
     func mountedOver() throws {
         let (path, away) = (Self.folder(), Self.folder())
         defer { for path in [path, away] { try? FileManager.default.removeItem(atPath: path) } }

@@ -4,7 +4,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("The first playlist of a live room lists three segments")
+@Suite("The first playlist of a live room lists three short segments")
 struct OpeningTests {
     private static func settings(_ change: (inout HLSOutputSettings) -> Void = { _ in }) throws -> HLSOutputSettings {
         try Output.settings {
@@ -31,7 +31,7 @@ struct OpeningTests {
 
     private static let playlists = ["720p.m3u8", "360p.m3u8", "audio.m3u8", "index.m3u8"]
 
-    @Test("at the live edge and in the directory it appears with the third short segment; later ones are on the grid")
+    @Test("the playlists appear with the third short segment, in memory and on disk; then segments are full")
     func appears() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -58,7 +58,7 @@ struct OpeningTests {
         #expect(viewer.faults == [] && output.events.failures.isEmpty && shown.load(ordering: .relaxed) == 1)
     }
 
-    @Test("until the third segment is listed as complete nothing is shown or announced")
+    @Test("until the third segment is in the state file, no playlist is shown")
     func notTwo() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -99,7 +99,7 @@ struct OpeningTests {
         #expect(ListText(store.text("720p.m3u8")).uris.count == (endlist ? 3 : 2))
     }
 
-    @Test("a successor neither waits for three segments nor starts with short ones")
+    @Test("a successor starts with full segments and does not wait for three")
     func successor() throws {
         let store = MemoryStore()
         let first = try Output(store, settings: Self.settings())
@@ -113,7 +113,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a rendition with 40 frames of lookahead is three short segments behind, and none of them is a gap")
+        "a rendition that lags by three short segments, due to its lookahead, gets no gap")
     func lookahead() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())
@@ -133,7 +133,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a worker killed within the short segments leaves no gap: the successor's first segment is short, too",
+        "after a kill during the short segments, the successor's first segment is short, too, and there is no gap",
         arguments: [20, 33, 40, 47, 48, 49, 56, 63, 64, 65, 70, 81, 97, 130] as [Int64], [12, 70] as [Int64])
     func killed(frames: Int64, away: Int64) throws {
         let (store, viewer) = (MemoryStore(), EdgeViewer())
@@ -156,7 +156,7 @@ struct OpeningTests {
         try SlateTests.expectContinuous(store)
     }
 
-    @Test("a cut at another tick replaces the planned ones")
+    @Test("a cut at another frame replaces the planned cuts of the short segments")
     func cut() throws {
         let store = MemoryStore()
         let output = try Output(store, settings: Self.settings())

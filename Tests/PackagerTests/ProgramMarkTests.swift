@@ -39,7 +39,7 @@ struct ProgramMarkTests {
         }
     }
 
-    @Test("the end of a range is listed with the part that shows it, a start with its whole segment, in every playlist")
+    @Test("a date range's end is listed with the part of its frame, a start with its whole segment, in every playlist")
     func withItsPart() throws {
         let store = MemoryStore()
         let (output, viewer, _) = try EdgeTests.begun(store)
@@ -65,7 +65,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a date range can be withdrawn or replaced until its frame is out; a repeated one adds no range")
+    @Test("a date range can be withdrawn or replaced until its frame is published; a repetition adds none")
     func takenBack() throws {
         let (output, viewer, _) = try EdgeTests.begun(MemoryStore())
         output.packager.mark(Self.mark("solo", 0))
@@ -132,7 +132,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("a range listed at the edge right before a drain is left to the successor", arguments: [false, true])
+    @Test("a date range marked right before a drain is listed by the successor", arguments: [false, true])
     func drained(isRefused: Bool) throws {
         let store = MemoryStore()
         let (output, _, _) = try EdgeTests.begun(store)
@@ -156,7 +156,7 @@ struct ProgramMarkTests {
     }
 
     @Test(
-        "a damaged list of ranges is reported, not read in part",
+        "damaged date ranges in the state file are an error",
         arguments: ["[1]", "{}", "[[\"a\",\"b\",1,null,null,0,[\"x\"]]]", "[[\"a\",\"b\",1.5,null,null,0,[]]]"])
     func damaged(rows: String) throws {
         let store = MemoryStore()
@@ -173,7 +173,7 @@ struct ProgramMarkTests {
     }
 
     @Test(
-        "in any order of tracks and ranges no attribute changes, nothing is late or leaves early, all playlists agree",
+        "in random order, date ranges never change attributes, and are equal and on time in all playlists",
         arguments: 1...8)
     func always(seed: UInt64) throws {
         let store = MemoryStore()
@@ -234,7 +234,7 @@ struct ProgramMarkTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults.prefix(5))")
     }
 
-    @Test("writing one more of 20,000 ranges costs in proportion to writing one of 2,000, not its square")
+    @Test("adding a date range to 20,000 costs about ten times as much as to 2,000, not a hundred times")
     func many() throws {
         var outputs: [Int: Output] = [:]
         for count in [2_000, 20_000] {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Publishing: rfc8216bis §6.2.1, §6.2.2")
 struct PublishingTests {
-    @Test("files are published in the order in which a viewer may need them")
+    @Test("files are written before the playlist that lists them, and the multivariant playlist last")
     func order() throws {
         let store = MemoryStore()
         let output = try Output(store)
@@ -29,7 +29,7 @@ struct PublishingTests {
         #expect(output.events.failures.isEmpty)
     }
 
-    @Test("publish events say when, how long and how large")
+    @Test("a publish event has the segment's time, duration, size and frames")
     func events() throws {
         let output = try Output(MemoryStore())
         _ = try output.packager.begin(now: Output.origin)
@@ -166,7 +166,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("outputs with only audio or only video work too", arguments: [true, false])
+    @Test("an output of only audio, or only video, lists it without a group", arguments: [true, false])
     func singleTrack(isSound: Bool) throws {
         let store = MemoryStore()
         let output = try Output(store, tracks: [isSound ? Output.audio : Output.video("v")])

@@ -4,7 +4,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Seamless restart with slate: rfc8216bis §6.2.1, §6.2.2")
+@Suite("The time between two workers is filled with slate (still frame and silence): rfc8216bis §6.2.1, §6.2.2")
 struct SlateTests {
     static let lists = ["720p", "360p", "audio"]
 
@@ -91,7 +91,7 @@ struct SlateTests {
         return output
     }
 
-    @Test("the outage is slate: no discontinuity, no gap, one map, continuous decode times in every track")
+    @Test("the outage is filled with slate without discontinuity, gap or new map, in every track")
     func seamless() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, frames: 210)
@@ -119,7 +119,7 @@ struct SlateTests {
         #expect(second.events.published.filter { !$0.isSlate }.map(\.mediaSequence) == [6, 7])
     }
 
-    @Test("slate ends within the segment in which the live GOP starts")
+    @Test("slate ends inside the segment in which the new worker's first GOP starts")
     func withinSegment() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -135,7 +135,7 @@ struct SlateTests {
         #expect(mixed.count > 16 * 2 * 100 && mixed.count < 64 * 100)
     }
 
-    @Test("slate is stamped separately for every part, and each part can be joined at")
+    @Test("each part of slate has its own time and sequence number, and starts with an IDR frame")
     func restamped() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -191,7 +191,7 @@ struct SlateTests {
         try Self.expectContinuous(store)
     }
 
-    @Test("an outage longer than the window is a map and a discontinuity in every playlist, and numbers continue")
+    @Test("after an outage longer than the window there is a discontinuity, and numbers continue")
     func tooLong() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store, window: 10)
@@ -236,7 +236,7 @@ struct SlateTests {
         #expect(list.tags(before: "720p-2-3.m4s").contains("#EXT-X-DISCONTINUITY"))
     }
 
-    @Test("an outage of nearly the window gives a window of slate; a clock set back gives none")
+    @Test("an outage just below the window is filled with slate; after a clock was set back there is none")
     func extremes() throws {
         let store = MemoryStore()
         _ = try Self.firstRun(store)
@@ -300,7 +300,7 @@ struct SlateTests {
     }
 
     @Test(
-        "audio frames continue for a sample rate and a frame rate without a common multiple",
+        "audio frames continue through slate at 44.1 kHz, where segments have no whole number of frames",
         arguments: [24, 25, 30, 50, 60])
     func soundGrid(fps: Int) throws {
         let grid = try OutputGrid(fps: fps, sampleRate: 44_100)

@@ -3,7 +3,7 @@ import MediaTypes
 import Packager
 import Testing
 
-@Suite("Slate of a ladder with half the frame rate and several audio codecs")
+@Suite("Slate for renditions with half the frame rate and several audio codecs")
 struct SlateVariantTests {
     private static let tracks = VariantTests.tracks
     private static let names = ["720p", "360p", "hi", "lo"]
@@ -49,7 +49,8 @@ struct SlateVariantTests {
     }
 
     @Test(
-        "every track gets as many samples as its segments need, and continues seamlessly", arguments: [16, 32])
+        "the slate of every track has the samples that its segments need, and live media follows without a gap",
+        arguments: [16, 32])
     func filled(frames: Int) throws {
         let store = MemoryStore()
         let first = try Output(store, tracks: Self.tracks)
@@ -97,7 +98,7 @@ struct SlateVariantTests {
     }
 
     @Test(
-        "for parts of an odd number of frames slate has a length that both rates divide",
+        "if parts have an odd number of frames, slate is a GOP long, so that half the frame rate divides it",
         arguments: [(15, 30), (25, 50)])
     func oddParts(partFrames: Int, gopFrames: Int) throws {
         let grid = try OutputGrid(fps: 30, gopFrames: gopFrames, segmentGops: 2, partFrames: partFrames)

@@ -54,7 +54,7 @@ private final class TightStore: SegmentStore {
     func list(_ name: String) -> ListText { ListText(String(decoding: self.read(name) ?? [], as: UTF8.self)) }
 }
 
-@Suite("Stores with too little space, or none for a while")
+@Suite("Stores with little space, or that fail for a while")
 struct SpaceTests {
     private static let slot: Int64 = 64
     private static let playlists = ["720p", "360p", "audio"]
@@ -80,7 +80,7 @@ struct SpaceTests {
         for list in lists { #expect(Set(list.uris).isSubset(of: store.names)) }
     }
 
-    @Test("a limit drops the oldest segments from every playlist at once, and their files three target durations later")
+    @Test("a lower window limit drops the oldest segments from playlists at once, and their files after a delay")
     func limited() throws {
         let store = TightStore()
         let output = try Output(store, settings: Self.settings())
@@ -104,7 +104,7 @@ struct SpaceTests {
         #expect(output.events.published.map(\.mediaSequence) == Array(0..<30))
     }
 
-    @Test("a limit of zero leaves three target durations, and an EVENT playlist loses no segment")
+    @Test("even with a limit of 0 a live playlist keeps three segments, and an EVENT playlist all")
     func rules() throws {
         for type in [HLSOutputSettings.PlaylistType.live, .event] {
             let store = TightStore()
@@ -143,7 +143,7 @@ struct SpaceTests {
     }
 
     @Test(
-        "while a store refuses writes the live edge continues, the directory lists gaps, and nothing leaks"
+        "while the store refuses writes, the live edge continues and playlists on disk get gaps; memory stays bounded"
     )
     func readOnly() throws {
         let store = TightStore()
@@ -227,7 +227,7 @@ struct SpaceTests {
         #expect((1_000_000...1_200_000).contains(all.used - use.used))
     }
 
-    @Test("directories on two file systems count separately; a file system with only stills is not reported")
+    @Test("disk use is counted per file system, and one with only thumbnails is not reported")
     func volumes() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("two-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -260,7 +260,7 @@ struct SpaceTests {
         #expect((400_000...450_000).contains(few.used) && few.volumes.map(\.free) == [900])
     }
 
-    @Test("a directory is scanned step by step, and only for the directories asked for")
+    @Test("directory entries are visited one at a time, filtered by a name prefix")
     func listing() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("list-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -283,7 +283,7 @@ struct SpaceTests {
         #expect(!DiskUse.forEachEntry(of: folder.path + "/nowhere") { _ in Issue.record("the directory is missing") })
     }
 
-    @Test("a directory is recognized inside another, however the paths are written")
+    @Test("a directory inside another is recognized through symbolic links and relative paths")
     func inside() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("in-\(UUID().uuidString)")
         let inner = folder.appendingPathComponent("live/a/b")
@@ -334,7 +334,7 @@ private final class LazyStore: SegmentStore {
     func path(of name: String) -> String? { nil }
 }
 
-@Suite("The end of an output")
+@Suite("The end of an output is on disk before it is announced")
 struct DurableEndTests {
     @Test("everything listed is durable before the end is announced")
     func durable() throws {

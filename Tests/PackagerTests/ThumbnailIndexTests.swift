@@ -9,7 +9,7 @@ struct SpriteIndexTests {
             kept: kept)
     }
 
-    @Test("each still has a time and a rectangle; a full sheet is followed by the next")
+    @Test("each thumbnail has its time and rectangle; when a sheet is full the next one starts")
     func text() {
         var index = Self.index()
         for time in [Int64(0), 1_000, 5_200, 10_000, 15_000, 20_000, 25_000, 30_001, 45_000] { _ = index.add(at: time) }
@@ -45,7 +45,7 @@ struct SpriteIndexTests {
         #expect(index.sheets == ["thumb-1-0.jpg", "thumb-1-1.jpg"])
     }
 
-    @Test("a later worker continues the index with sheets of its own; damage costs only the damaged cues")
+    @Test("a later worker continues the index with its own sheets; a damaged cue is skipped")
     func continued() {
         var first = Self.index()
         for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }
@@ -66,7 +66,7 @@ struct SpriteIndexTests {
         }
     }
 
-    @Test("a new room in the directory of an ended one shows only its own stills")
+    @Test("a new room in an ended room's directory has only its own thumbnails")
     func anew() {
         var first = Self.index()
         for slot in Int64(0)..<8 { _ = first.add(at: slot * 5_000) }
@@ -78,7 +78,7 @@ struct SpriteIndexTests {
         #expect(second.add(at: 4_900) == nil, "nor do its own stills make way for an earlier time")
     }
 
-    @Test("a room of a week keeps a file of bounded size")
+    @Test("the index of a week-long room has a limited size")
     func bounded() {
         var index = Self.index()
         for slot in Int64(0)..<40_000 { _ = index.add(at: slot * 5_000) }

@@ -6,7 +6,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("MPEG-TS segments beside an output: RFC 8216 §4.3.2.4, §5.2, §6.2.1")
+@Suite("MPEG-TS segments beside an fMP4 output: RFC 8216 §4.3.2.4, §5.2, §6.2.1")
 struct TransportOutputTests {
     /// An output, and the MPEG-TS segments made from it.
     private struct Pair {
@@ -132,7 +132,7 @@ struct TransportOutputTests {
         #expect(sealed.streams.object(named: "720p-9.key") == nil && sealed.streams.object(named: ".keys.json") == nil)
     }
 
-    @Test("segments that a store refused for a while and nobody saw become gaps, and the playlist continues after them")
+    @Test("segments refused by the store, and gone from the fMP4 output before they were written, become gaps")
     func behind() throws {
         let pair = try Pair(waits: false)
         _ = try pair.begin()
@@ -153,7 +153,7 @@ struct TransportOutputTests {
         #expect(pair.streams.made.segments == Int64(listed - gaps))
     }
 
-    @Test("an empty playlist starts after the segments that nobody saw")
+    @Test("if no segment was written yet, the playlist starts after the refused ones, without gaps")
     func behindFromTheStart() throws {
         let first = try Pair()
         _ = try first.begin()
@@ -191,7 +191,7 @@ struct TransportOutputTests {
         #expect(pair.reports.count == 2 && pair.reports[0] != nil && pair.reports[1] == nil, "\(pair.reports)")
     }
 
-    @Test("a segment that cannot be written is a gap, and the next one's continuity counters show the loss")
+    @Test("a segment that cannot be written is a gap; the next one is marked discontinuous")
     func refused() throws {
         let pair = try Pair()
         pair.streamStore.refuse { $0 == "720p-1-3.ts" }
@@ -206,7 +206,7 @@ struct TransportOutputTests {
         #expect(marks == [true, false, false, true, false, false])
     }
 
-    @Test("a successor keeps the files of the worker before it; files of another room are neither listed nor kept")
+    @Test("a successor keeps its predecessor's segments; files of another room are removed")
     func successor() throws {
         let first = try Pair()
         let foreign = "#EXTM3U\n720p-9-1.ts\n../720p-9-2.ts\n"
@@ -260,7 +260,7 @@ struct TransportOutputTests {
         #expect(second.streams.object(named: left) == nil && second.streamStore.read(left) == nil)
     }
 
-    @Test("if the disk is short of space the playlist is as short as the output's, and its files are removed")
+    @Test("when disk space is short, the playlist is shortened like the fMP4 output's, and files are removed")
     func short() throws {
         let pair = try Pair()
         _ = try pair.begin()
@@ -278,7 +278,7 @@ struct TransportOutputTests {
         #expect(pair.list.uris.count == 13)
     }
 
-    @Test("files whose deletion fails are deleted once the store allows it")
+    @Test("files that could not be deleted are deleted when the store permits it")
     func stuck() throws {
         let pair = try Pair()
         _ = try pair.begin()

@@ -5,7 +5,7 @@ import Packager
 import Synchronization
 import Testing
 
-@Suite("Variants: several audio codecs, audio only, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
+@Suite("Several audio codecs, audio only, half the frame rate: rfc8216bis §4.4.6, §6.2.4")
 struct VariantTests {
     static func sound(_ name: String, _ bitrate: Int64) -> TrackDescription {
         var track = Output.audio
@@ -26,7 +26,8 @@ struct VariantTests {
         return zip(lines, lines.dropFirst()).filter { $0.0.hasPrefix("#EXT-X-STREAM-INF") }.map { "\($0.0) \($0.1)" }
     }
 
-    @Test("each audio codec is a group with the same name; every rendition is listed with each group, audio only last")
+    @Test(
+        "the audio renditions share one NAME in a group each; variants are listed in the given order, audio only last")
     func groups() throws {
         let store = MemoryStore()
         let settings = try Output.settings {
@@ -93,7 +94,7 @@ struct VariantTests {
         #expect(viewer.faults.isEmpty, "\(viewer.faults)")
     }
 
-    @Test("tracks that fit no grid or name no known track are refused")
+    @Test("tracks whose frame rate does not fit the grid, and variants that name no track, are refused")
     func refused() throws {
         let grid = try OutputGrid(fps: 30, gopFrames: 30, partFrames: 15)
         let odd = try Output.settings { $0.grid = grid }
@@ -104,7 +105,7 @@ struct VariantTests {
         #expect(throws: MediaError.self) { _ = try Output(MemoryStore(), settings: none, tracks: Self.tracks) }
     }
 
-    @Test("the measured share of the rate buffer is added to the declared values, never below the encoder's peak")
+    @Test("BANDWIDTH grows with the measured use of the rate buffer, and is at least the encoder's peak")
     func share() throws {
         func bandwidth(_ share: Int64) throws -> Int {
             let store = MemoryStore()
