@@ -49,7 +49,9 @@ struct AddressRangeTests {
         #expect(AddressRange(text) == nil)
     }
 
-    @Test("a range is written in normal form", arguments: [("10.9.9.9/8", "10.0.0.0/8"), ("1.2.3.4/32", "1.2.3.4")])
+    @Test(
+        "a range is written with its host bits cleared, and /32 without prefix length",
+        arguments: [("10.9.9.9/8", "10.0.0.0/8"), ("1.2.3.4/32", "1.2.3.4")])
     func written(text: String, as written: String) {
         #expect(AddressRange(text)?.description == written)
     }

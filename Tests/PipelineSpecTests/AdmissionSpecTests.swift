@@ -9,7 +9,7 @@ struct AdmissionSpecTests {
                 .replacing(#""streamKey": "hunter2a""#, with: key))
     }
 
-    @Test("signed keys: the members, and a source without a key of its own")
+    @Test("with ingest.auth, a source needs no stream key; missing members get their defaults")
     func auth() throws {
         let pipeline = try #require(
             Pipeline.parse(
@@ -24,7 +24,7 @@ struct AdmissionSpecTests {
         #expect(pipeline.summary().contains("no own stream key"))
     }
 
-    @Test("RTMPS with RTMP, and alone; an unusable certificate is an error")
+    @Test("RTMPS can be opened beside RTMP or instead of it; an unusable certificate is an error")
     func doors() throws {
         let tls = #""tls": { "certificate": "a.crt", "key": "a.key" }"#
         let both = try #require(Self.report(ingest: "{ \"rtmps\": { \(tls) } }").pipeline)
@@ -39,7 +39,7 @@ struct AdmissionSpecTests {
         #expect(Pipeline.parse(text, checks: checks).mistakes.map(\.path) == ["ingest.rtmps.tls"])
     }
 
-    @Test("several keys of one source")
+    @Test("streamKeys gives a source several keys")
     func keys() throws {
         let keys = #""streamKeys": ["hunter2a", "hunter2c"]"#
         let pipeline = try #require(Self.report(ingest: "{}", first: keys).pipeline)

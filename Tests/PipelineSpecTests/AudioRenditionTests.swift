@@ -89,7 +89,7 @@ struct AudioRenditionTests {
             "\(report.mistakes.map { "\($0.path): \($0.what)" })")
     }
 
-    @Test("ten-frame parts fit a GOP of thirty")
+    @Test("with partFrames 10, the default GOP is 30 frames")
     func tenFrames() throws {
         let hls = try #require(try Self.read(Self.pictures, output: #", "partFrames": 10"#).result.get().hls)
         #expect(hls.gopFrames == 30 && hls.partFrames == 10)

@@ -2,7 +2,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Document edits: changes made by commands, applied to another version of the pipeline file")
+@Suite("Document edits: changes that commands made, applied to a newer version of the pipeline file")
 struct DocumentEditTests {
     private static func node(_ text: String) throws -> JSONNode {
         try #require(JSONParser.parse(Array(text.utf8)).root, "\(text)").bare
@@ -43,7 +43,7 @@ struct DocumentEditTests {
         #expect(DocumentEdit.between(target, target).isEmpty)
     }
 
-    @Test("an edit finds its element after others were inserted, and fails if the element is gone")
+    @Test("an edit finds its source by id after others were inserted, and is not applied if the source is gone")
     func moved() throws {
         let edit = DocumentEdit([.key("sources"), .element("2/main"), .key("volume")], .integer(40))
         var file = try Self.node(#"{"sources":[{"uid":"9"},{"uid":"2"}]}"#)
@@ -57,12 +57,14 @@ struct DocumentEditTests {
         #expect(other == before)
     }
 
-    @Test("a step survives a round trip through text", arguments: ["a", "#a", "\\a", "", "#", "a#b"])
+    @Test(
+        "each step of an edit's path is equal after it is written and read again",
+        arguments: ["a", "#a", "\\a", "", "#", "a#b"])
     func steps(key: String) {
         for step in [DocumentEdit.Step.key(key), .element(key)] { #expect(DocumentEdit.Step(text: step.text) == step) }
     }
 
-    @Test("edits of a document keep its keys sealed, and apply to the file again")
+    @Test("edits of a document contain stream keys only sealed, and give the same document when applied to the file")
     func document() throws {
         let file = #"""
             {"room":{"roomId":"1"},"sources":[{"uid":"1","streamKey":"file-key"}],

@@ -32,7 +32,7 @@ struct EgressPolicyTests {
     }
 
     @Test(
-        "an entry allows its hosts, checked against the name's current address",
+        "an entry allows a host by name and port, or by the address that the name resolves to",
         arguments: [
             // The default.
             (["public"], "cdn.example", 1935, "93.184.216.34", true),
@@ -85,7 +85,7 @@ struct EgressPolicyTests {
         #expect(try refusal("169.254.1.1", 80, "169.254.1.1") == nil, "the operator has written the address")
     }
 
-    @Test("hosts that no address could make valid are refused before the name is resolved")
+    @Test("a host that no entry matches, or a local address, is refused before its name is resolved")
     func early() throws {
         let open = EgressPolicy()
         #expect(open.refusal(of: Self.target("cdn.example", 1935)) == nil)
@@ -97,7 +97,8 @@ struct EgressPolicyTests {
         #expect(closed.refusal(of: Self.target("a.cdn.example", 443, 443)) == nil)
     }
 
-    @Test("invalid entries are refused", arguments: ["", "*", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
+    @Test(
+        "malformed entries are refused", arguments: ["", "*", "10.0.0.0/33", "10.0.0.0/x", "a b", "u@a", "::1", "a:0"])
     func noEntry(text: String) {
         #expect(EgressEntry(text) == nil)
     }
@@ -109,7 +110,7 @@ struct EgressPolicyTests {
     }
 
     @Test(
-        "an entry survives a round trip",
+        "an entry is equal after it is written and read again",
         arguments: ["public", "127.0.0.0/8", "10.0.0.7/32", "::1/128", "relay.lan", "*.cdn.example:*", "[::1]:1936"])
     func written(text: String) throws {
         #expect(try #require(EgressEntry(text)).description == text)

@@ -32,7 +32,7 @@ struct HLSOutputTests {
     }
 
     @Test(
-        "clear files of an encrypted room are outside the served directory; in a clear room they may be anywhere",
+        "recordings and clips of an encrypted room must be outside the directories that viewers can read",
         arguments: [
             ("rec", "clips", ""), ("out-rec", "out-clips", ""), ("../out/rec", "/out/clips", ""),
             ("out/rec", "clips", "outputs[1].path"), ("./x/../out/rec", "clips", "outputs[1].path"),
@@ -72,7 +72,7 @@ struct HLSOutputTests {
     }
 
     @Test(
-        "two stills with the same name for viewers cause a warning", arguments: [("b/s.jpg", true), ("b/t.jpg", false)])
+        "two image outputs with the same file name cause a warning", arguments: [("b/s.jpg", true), ("b/t.jpg", false)])
     func imageNames(path: String, isWarned: Bool) {
         let report = Pipeline.parse(
             Documents.room.replacing(
@@ -85,7 +85,7 @@ struct HLSOutputTests {
         #expect(report.warnings.map(\.path) == (isWarned ? ["outputs[2].path"] : []))
     }
 
-    @Test("clips have a directory of their own")
+    @Test("a clipPath equal to the output's path is refused")
     func clipPath() {
         let report = Pipeline.parse(
             Documents.room.replacing("{ \"path\": \"out\" }", with: "{ \"path\": \"out\", \"clipPath\": \"out\" }"))

@@ -90,7 +90,7 @@ struct JSONParserTests {
         #expect(document.root?.text() == "{\"a\":{\"b\":1},\"c d\":[{\"e\":1}]}")
     }
 
-    @Test("nesting stops at 64 levels and text at 4 MiB")
+    @Test("nesting over 64 levels and texts over 4 MiB are refused")
     func limits() {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)

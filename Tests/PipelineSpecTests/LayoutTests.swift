@@ -36,7 +36,7 @@ struct LayoutTests {
             self.rectangles(.hostAndGuests, 2, on: upright) == [[0, 0, 720, 960], [0, 960, 180, 320]])
     }
 
-    @Test("auto is solo, then two halves along the longer side, then a grid of live sources, in its own order")
+    @Test("auto shows the live sources: one alone, two in halves along the longer side, more in a grid")
     func automatic() {
         let upright = Pipeline.Canvas(width: 720, height: 1280)
         for count in 1...16 {
@@ -80,7 +80,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("every cell is even, inside the canvas and does not overlap others", arguments: 1...16)
+    @Test("grid cells have even numbers, lie inside the canvas and do not overlap", arguments: 1...16)
     func cellsAreEvenAndApart(count: Int) {
         for canvas in [(1280, 720), (720, 1280), (854, 480), (66, 64), (1000, 998)] {
             let cells = self.rectangles(.grid, count, on: .init(width: canvas.0, height: canvas.1))
@@ -118,7 +118,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("panes show the main stream of their users, in order, and fill their rectangle")
+    @Test("a layout's panes show the main stream of each uid, in order, cropped to fill")
     func panesKeepOrder() {
         let panes = Scene("pk", .layout(.sideBySide, uids: ["b", "a"])).resolvedPanes(canvas: Self.canvas)
         #expect(panes.map(\.pane.source) == [SourceID("b"), SourceID("a")])

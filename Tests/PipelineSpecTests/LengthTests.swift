@@ -12,7 +12,7 @@ struct LengthTests {
     }
 
     @Test(
-        "other values are refused",
+        "text that is no percentage from 0% to 100% is refused",
         arguments: ["", "%", "50", "-1%", "+1%", "100.0001%", "101%", "1.%", ".5%", "1.23456%", "1,5%", "1e1%", " 5%"])
     func refuses(text: String) {
         #expect(Length(percent: text) == nil)
@@ -23,7 +23,7 @@ struct LengthTests {
         #expect(Length(percent: text)?.description == text)
     }
 
-    @Test("percentages that add up to 100 leave no gap and no overlap, on every canvas")
+    @Test("areas whose percentages add up to 100 leave no gap and no overlap, on canvases of any width")
     func tiles() {
         var random = TestRandom(state: 1)
         for _ in 0..<2000 {
@@ -44,7 +44,7 @@ struct LengthTests {
         }
     }
 
-    @Test("halves are halves, thirds meet, pixels are kept, and mixed units work")
+    @Test("percentages and pixels give the expected rectangles, also mixed")
     func known() {
         func rect(_ x: String, _ width: String) -> [Int] {
             guard let x = Length(percent: x), let width = Length(percent: width) else { return [] }

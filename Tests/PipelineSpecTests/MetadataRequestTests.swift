@@ -7,7 +7,7 @@ struct MetadataRequestTests {
         MetadataRequest.parse(Array(text.utf8))
     }
 
-    @Test("text or an object, with id, date and state")
+    @Test("a request with text or an object is read, with id, date and state")
     func read() throws {
         let text = try Self.parse(#"{"type":"gift","id":"g.1","text":"장미 \"x\"","at":"2026-01-31T20:00:00.000Z"}"#)
             .get()

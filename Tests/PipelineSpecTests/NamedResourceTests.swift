@@ -2,7 +2,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Files and variables named in a document, and which of them a request may name")
+@Suite("Files and environment variables named in a document, and which of them a request may name")
 struct NamedResourceTests {
     @Test("every member of a pipeline that names a file or a variable is found")
     func all() throws {

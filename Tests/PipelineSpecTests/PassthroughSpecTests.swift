@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("Pipeline file: passthrough is off by default, and allowed only where a publisher's stream can fit")
+@Suite("Pipeline file: passthrough (a publisher's own video packets as a rendition)")
 struct PassthroughSpecTests {
     private static let pictures = #"{ "name": "720p", "width": 1280, "height": 720, "video": { "bitrate": 2500000 } }"#
 
@@ -26,7 +26,7 @@ struct PassthroughSpecTests {
         #expect(report.mistakes.map(\.path) == ["renditions[1].video.passthrough"])
     }
 
-    @Test("854x480 has the aspect ratio of 1280x720")
+    @Test("passthrough is allowed for 854x480 on a canvas of 1280x720, although the ratio is rounded")
     func rounded() throws {
         let own = Self.read(
             Self.pictures + #", { "name": "b", "width": 854, "height": 480, "video": { "passthrough": "auto" } }"#)

@@ -366,14 +366,14 @@ struct PipelineMistakeTests {
         #expect(report.text(file: "x.json").hasSuffix("x.json: 15 mistakes\n"))
     }
 
-    @Test("an empty object reports all missing members, and another kind of document is recognized")
+    @Test("`{}` reports all missing members; an array or empty text gives one error")
     func missingEverything() {
         #expect(Pipeline.parse("{}").mistakes.map(\.path) == ["room", "sources", "scenes", "outputs"])
         #expect(Pipeline.parse("[]").mistakes.map(\.what) == ["is an array, not an object"])
         #expect(Pipeline.parse("").mistakes.map(\.what) == ["the text is empty"])
     }
 
-    @Test("the report has a line for each error, as text and as JSON")
+    @Test("the report has file, line, column, path and fix of each error, as text and as JSON")
     func reportForms() {
         let report = Pipeline.parse(Documents.room.replacing(#""fps": 30"#, with: #""fsp": 30"#))
         #expect(

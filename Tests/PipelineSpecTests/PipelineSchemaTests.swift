@@ -93,7 +93,7 @@ struct PipelineSchemaTests {
             })
     }
 
-    @Test("every key has an effect: without it the pipeline differs, or is refused")
+    @Test("removing any key from a full file changes the parsed pipeline or causes an error")
     func everyKeyCounts() throws {
         let text = Documents.full[0]
         let root = try #require(JSONParser.parse(Array(text.utf8)).root)

@@ -26,7 +26,7 @@ struct PipelineTests {
         #expect(pipeline.durationMs == nil)
     }
 
-    @Test("a file that sets every key is read into the model, key by key")
+    @Test("a file that sets every key gives a pipeline with all these values")
     func everyKey() throws {
         let report = Pipeline.parse(Documents.full[0])
         let pipeline = try #require(report.pipeline, "\(report.text(file: "f"))")
@@ -50,7 +50,7 @@ struct PipelineTests {
         #expect(pipeline.limits.maxSources == 7)
     }
 
-    @Test("a volume comes from the scene, else the pane, else the source; a pane without audio has none")
+    @Test("the volume in a scene overrides that of the pane, and that the source's; a pane without audio has 0")
     func volumes() throws {
         var pipeline = try #require(Pipeline.parse(Documents.room).pipeline)
         pipeline.sources[1].volume = 80
@@ -99,7 +99,7 @@ struct PipelineTests {
                 "warning: f:13:29: scenes[1].panes[1].x: 641 is odd and was lowered to 640. Fix: write 640\n"))
     }
 
-    @Test("the grid follows a canvas of another frame rate")
+    @Test("at 60 fps, default parts have 32 frames and GOPs 64")
     func gridOfOtherRates() throws {
         let hls = try #require(
             Pipeline.parse(Documents.room, overrides: [.init(path: "canvas.fps", value: "60")]).pipeline?.hls)

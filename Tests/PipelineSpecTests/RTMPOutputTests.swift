@@ -9,7 +9,7 @@ struct RTMPOutputTests {
             "{ \"path\": \"out\" }", with: "{ \"path\": \"out\"\(hls) }, { \"type\": \"rtmp\", \(output) }")
     }
 
-    @Test("values from the file, defaults, and no key in what is shown")
+    @Test("an rtmp output's members and defaults are read, and the summary does not show its stream key")
     func read() throws {
         let text = Self.document(
             #""outputId": "cdn", "url": "rtmps://cdn.example/live", "key": "hunter2x?sig=hunter2y""#
@@ -31,7 +31,7 @@ struct RTMPOutputTests {
     }
 
     @Test(
-        "errors have a location, and do not show the key",
+        "each error has its path, and no stream key in its text",
         arguments: [
             (#""outputId": "a""#, "outputs[1].url", "is missing"),
             (#""url": "rtmp://h/live/hunter2k", "urlEnv": "U""#, "outputs[1].urlEnv", "cannot be combined with url"),

@@ -2,7 +2,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Pipeline file: pulled sources, and relays")
+@Suite("Pipeline file: rtmp-pull sources, and relays")
 struct RelaySpecTests {
     /// The second source with `source`, and a list of allowed hosts.
     static func document(_ source: String, hosts: String = #"["cdn.example:1935", "*.pk.example:*"]"#) -> String {
@@ -11,7 +11,7 @@ struct RelaySpecTests {
             .replacing(#""sources": ["#, with: #""ingest": { "pull": { "allowedHosts": \#(hosts) } }, "sources": ["#)
     }
 
-    @Test("a source may be pulled from a listed server, and its URL is a secret")
+    @Test("a source may be pulled from a host in ingest.pull.allowedHosts, and its URL is not shown whole")
     func pull() throws {
         let report = Pipeline.parse(
             Self.document(#"{ "uid": "2002", "type": "rtmp-pull", "url": "rtmp://a.pk.example:99/live/hunter2c" }"#))
@@ -21,7 +21,7 @@ struct RelaySpecTests {
         #expect(!"\(pipeline)".contains("hunter2c"))
     }
 
-    @Test("relays of a source have names and URLs")
+    @Test("a source's relays are read, each with its id and URL")
     func relays() throws {
         let report = Pipeline.parse(
             Self.document(
@@ -38,7 +38,7 @@ struct RelaySpecTests {
     }
 
     @Test(
-        "errors have a location",
+        "each error has its path",
         arguments: [
             (#""type": "rtmp-pull""#, "sources[1].url", "is missing"),
             (
@@ -83,7 +83,7 @@ struct RelaySpecTests {
     }
 
     @Test(
-        "a pattern allows only what it matches",
+        "a host pattern matches a name, its subdomains or any port only as written",
         arguments: [
             ("cdn.example", "cdn.example", 1935, true), ("cdn.example", "CDN.example", 1935, true),
             ("cdn.example", "cdn.example", 1936, false), ("cdn.example:8000", "cdn.example", 8000, true),

@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("The default ladder")
+@Suite("The default renditions")
 struct RenditionTests {
     private func ladder(_ width: Int, _ height: Int) -> [String] {
         Rendition.defaultLadder(for: .init(width: width, height: height)).map {
@@ -32,7 +32,7 @@ struct RenditionTests {
             ])
     }
 
-    @Test("a running room keeps its ladder, in this version of its file and in later ones")
+    @Test("a running room keeps its default renditions if a newer program version has others")
     func kept() throws {
         let names = ["720p", "480p", "360p"]
         func document(_ members: String = "") throws -> RoomDocument {
@@ -63,7 +63,7 @@ struct RenditionTests {
         #expect(ladder(written) == ["a"])
     }
 
-    @Test("it never exceeds the canvas, is even, and keeps the aspect ratio to a pixel")
+    @Test("on any canvas, default renditions are not larger, have even sizes and keep the aspect ratio")
     func ladderFitsAnyCanvas() {
         for width in stride(from: 64, through: 1920, by: 58) {
             for height in stride(from: 64, through: 1920, by: 62) where max(width, height) <= 8 * min(width, height) {
@@ -79,7 +79,7 @@ struct RenditionTests {
         }
     }
 
-    @Test("the peak is a tenth above the target, and the buffer is one second of the peak")
+    @Test("maxBitrate defaults to 110 % of bitrate, and the buffer to one second of maxBitrate")
     func rateDefaults() {
         let video = VideoEncoding(bitrate: 2_048_005)
         #expect(video.maxBitrate == 2_252_806)

@@ -3,7 +3,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("The document of a running room")
+@Suite("The pipeline document of a running room")
 struct RoomDocumentTests {
     private static func node(_ text: String) throws -> JSONNode {
         try #require(JSONParser.parse(Array(text.utf8)).root, "\(text)")
@@ -27,7 +27,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "differences are named by path, wherever they were written",
+        "differences between two documents are named by path, whatever their layout in the text",
         arguments: [
             (#"{"a":1,"b":[1,{"c":2}]}"#, "{ \"b\" : [ 1, {\n\"c\": 2 } ], \"a\": 1 }", []),
             (#"{"a":1}"#, #"{"a":2}"#, ["a"]), (#"{"b":[1,{"c":2}]}"#, #"{"b":[1,{"c":3}]}"#, ["b[1].c"]),
@@ -39,7 +39,7 @@ struct RoomDocumentTests {
         #expect(try Self.node(other).differences(from: Self.node(one)) == paths)
     }
 
-    @Test("deeply nested free-form values are named as a whole, at a bounded cost")
+    @Test("a difference below a deeply nested value is named by a path of limited length")
     func deep() throws {
         let depth = 50
         func nest(_ inside: String) -> String {
@@ -73,7 +73,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "members that can change in a running room",
+        "members that may change while the room runs",
         arguments: [
             (#""roomId": "88231" }"#, #""roomId": "88231", "title": "t" }"#, ["room.title"]),
             (
@@ -158,7 +158,7 @@ struct RoomDocumentTests {
     }
 
     @Test(
-        "members that need a new worker are named, and other changes beside them are not applied",
+        "a change of a member that needs a new worker is refused with its path, and nothing else is applied",
         arguments: [
             (#""roomId": "88231""#, #""roomId": "2""#, ["room.roomId"]), (#""fps": 30"#, #""fps": 25"#, ["canvas.fps"]),
             (#""listen": "127.0.0.1:0""#, #""listen": "127.0.0.1:1""#, ["control.listen"]),
@@ -219,7 +219,7 @@ struct RoomDocumentTests {
         #expect(try DocumentChange(from: Self.room([a], auth: signed), to: keyless).isChange)
     }
 
-    @Test("files and pulled sources can be neither added nor removed, nor changed in other members: each is named")
+    @Test("adding, removing or changing file and pull sources is refused, with each path")
     func fixedSources() throws {
         let (a, b) = (Self.publisher("a"), Self.publisher("b"))
         let file = #"{ "uid": "f", "type": "file", "path": "f.mp4" }"#
@@ -254,7 +254,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("limits.maxSources applies to every version")
+    @Test("limits.maxSources also applies to a changed document")
     func sourceLimit() throws {
         let limits = #""limits": { "maxSources": 2 },"#
         _ = try Self.room([Self.publisher("a"), Self.publisher("b")], limits: limits)
@@ -263,7 +263,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("a webhook URL truncated for display is not another webhook")
+    @Test("a document that has a webhook's URL in the shortened form of the display is refused")
     func cutURL() throws {
         func room(_ urls: String...) throws -> RoomDocument {
             let sinks = urls.map { #"{ "type": "webhook", "url": "\#($0)" }"# }.joined(separator: ", ")
@@ -350,7 +350,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("a patch keeps members it does not name, secrets included, and its errors have no lines")
+    @Test("a merge patch keeps members that it does not name, secrets included; its errors have no line numbers")
     func patches() throws {
         let first = try Self.read(Documents.room)
         let second = try first.patched(Array(#"{"room":{"title":"t"}}"#.utf8)).get().document
@@ -371,7 +371,7 @@ struct RoomDocumentTests {
         }
     }
 
-    @Test("command-line flags override every version")
+    @Test("--set flags also apply to a changed document")
     func overrides() throws {
         let flags = [SpecOverride(path: "control.listen", value: "127.0.0.1:8081")]
         let first = try Self.read(Documents.room, flags)

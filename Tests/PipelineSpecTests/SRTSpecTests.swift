@@ -11,7 +11,7 @@ struct SRTSpecTests {
                 .replacing(#""sources": ["#, with: #""ingest": \#(ingest), "sources": ["#))
     }
 
-    @Test("a listener has defaults, and its passphrase is not in the file")
+    @Test("ingest.srt has defaults, and its passphrase comes from a variable or file")
     func listener() throws {
         let key = #"{ "uid": "2002", "streamKey": "k" }"#
         let plain = try #require(Self.report(key, ingest: #"{ "srt": {} }"#).pipeline?.ingest.srt)
@@ -26,7 +26,7 @@ struct SRTSpecTests {
         #expect(try #require(alone.pipeline).summary().contains("srt://[::]:7000"))
     }
 
-    @Test("a source may be called at a listed listener, and its URL is a secret")
+    @Test("an srt-pull source is read if its host is allowed, and its URL is not shown whole")
     func caller() throws {
         let report = Self.report(
             #"{ "uid": "2002", "type": "srt-pull", "url": "srt://a.example:9000?streamid=hunter2c" }"#,
@@ -38,7 +38,7 @@ struct SRTSpecTests {
     }
 
     @Test(
-        "errors have a location",
+        "each error has its path",
         arguments: [
             (
                 #""streamKey": "k""#, #"{ "srt": { "pbkeylen": 17 } }"#, "ingest.srt.pbkeylen",

@@ -67,13 +67,13 @@ struct SceneParseTests {
         #expect(report.mistakes.allSatisfy { !$0.fix.isEmpty && $0.line == 1 })
     }
 
-    @Test("nesting is limited")
+    @Test("nesting of more than 64 levels is refused")
     func depth() throws {
         let deep = String(repeating: "[", count: 100_000)
         #expect(try Self.parse(#"{ "panes": \#(deep)"#).mistakes.map(\.what) == ["nested deeper than 64 levels"])
     }
 
-    @Test("a missing image is an error, characters without a font a warning, at the value's location")
+    @Test("an image file that does not exist is an error, text without a font a warning, each with its location")
     func machineChecks() throws {
         let checks = SpecChecks(
             image: { $0 == "gone.png" ? .init("there is no file gone.png", fix: "check the path") : nil },

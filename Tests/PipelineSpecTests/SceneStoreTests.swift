@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("Stored scenes of a running room: which version counts")
+@Suite("Scenes of a running room, stored by id and revision")
 struct SceneShelfTests {
     private static func scene(_ revision: Int, uids: [String] = ["a"], id: String = "pk") -> Scene {
         var scene = Scene(id, .layout(.grid, uids: uids))
@@ -13,7 +13,7 @@ struct SceneShelfTests {
         SceneStore([Self.scene(revision), Scene("solo", .panes([]))])
     }
 
-    @Test("a newer revision replaces, the same with the same content changes nothing")
+    @Test("a newer revision replaces the scene; the same revision with equal content changes nothing")
     func newer() throws {
         let shelf = Self.shelf(3)
         #expect(try shelf.judge(Self.scene(4, uids: ["b"]), hasRevision: true).change == .replaced)
@@ -31,7 +31,7 @@ struct SceneShelfTests {
         }
     }
 
-    @Test("without a revision the next one is used, unless nothing changes")
+    @Test("a scene without a revision gets the next one, unless its content is unchanged")
     func unnumbered() throws {
         let shelf = Self.shelf(3)
         let changed = try shelf.judge(Self.scene(0, uids: ["b"]), hasRevision: false)
@@ -40,7 +40,7 @@ struct SceneShelfTests {
         #expect(same.change == .unchanged && same.scene.revision == 3)
     }
 
-    @Test("a removed scene is not restored by a request overtaken by the removal")
+    @Test("a request with a removed scene's old revision is refused; one without a revision adds it again")
     func removed() throws {
         var shelf = Self.shelf(3)
         #expect(shelf.remove("pk") == Self.scene(3))
@@ -52,7 +52,7 @@ struct SceneShelfTests {
         #expect(shelf.scenes.map(\.sceneID) == ["solo", "pk"])
     }
 
-    @Test("scenes from the room's document are newer than those from commands and than removals")
+    @Test("a scene from a changed pipeline document gets a revision above those of commands and removals")
     func fromTheDocument() throws {
         var shelf = Self.shelf(7)
         shelf.putNext(Self.scene(0, uids: ["b"]))
@@ -66,7 +66,7 @@ struct SceneShelfTests {
         #expect(shelf["pk"]?.revision == 20 && shelf["new"]?.revision == 3)
     }
 
-    @Test("a replaced scene keeps its position; the number of scenes is limited")
+    @Test("a replaced scene keeps its position in the list; over the limit, new scenes are refused")
     func places() throws {
         var shelf = Self.shelf(1)
         shelf.put(Self.scene(2, uids: ["b"]))
@@ -77,13 +77,13 @@ struct SceneShelfTests {
     }
 }
 
-@Suite("The body of a program request")
+@Suite("The body of PUT /v1/program")
 struct ProgramRequestTests {
     private static func parse(_ text: String) -> Result<ProgramRequest, SpecReport.Refusal> {
         ProgramRequest.parse(Array(text.utf8))
     }
 
-    @Test("a scene by either member name, a date, a transition")
+    @Test("a request names its scene as `scene` or `sceneId`, optionally with a date and a transition")
     func reads() throws {
         #expect(try Self.parse(#"{"scene":"pk"}"#).get() == Self.parse(#"{"sceneId":"pk"}"#).get())
         let request = try Self.parse(

@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("--set: values from the command line instead of the file's")
+@Suite("--set: values on the command line override the file's")
 struct SpecOverrideTests {
     private func parse(_ arguments: String...) -> SpecReport {
         Pipeline.parse(Documents.room, overrides: arguments.compactMap { SpecOverride(argument: $0) })
@@ -40,7 +40,7 @@ struct SpecOverrideTests {
     }
 
     @Test(
-        "a flag that fits no member is an error that names the flag",
+        "a --set flag with an unknown path or invalid value is an error that names the flag",
         arguments: [
             ("canvas.widht=1", "canvas.widht", "did you mean \"width\"?"), ("nothing=1", "nothing", "known here"),
             ("sources[2].uid=a", "sources[2].uid", "count from 0"), ("sources.uid=a", "sources.uid", "tandem schema"),
@@ -62,7 +62,7 @@ struct SpecOverrideTests {
         #expect(mistake.text(file: "room.json").hasPrefix("--set \(path): "))
     }
 
-    @Test("a path of thousands of steps is refused, not followed")
+    @Test("a --set path of 100,000 steps is refused")
     func longPath() {
         let report = Pipeline.parse(
             Documents.room, overrides: [SpecOverride(path: String(repeating: "a.", count: 100_000) + "a", value: "1")])

@@ -2,7 +2,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("File names of sources' stills")
+@Suite("File names of thumbnails of single sources")
 struct StillNameTests {
     private static func output(sprites: Bool = false) -> ImageOutput {
         var output = ImageOutput(path: "out/still.jpg")
@@ -10,7 +10,7 @@ struct StillNameTests {
         return output
     }
 
-    @Test("usual ids are in the name unchanged, other characters as codes")
+    @Test("letters, digits, `-` and `_` of an id stay in the file name, other characters become hex codes")
     func usual() {
         let output = Self.output()
         #expect(output.stillPath(of: SourceID("1001")) == "out/still-1001.jpg")
@@ -20,7 +20,7 @@ struct StillNameTests {
         #expect(output.stillPath(of: SourceID("1-0")) == "out/still-1-0.jpg")
     }
 
-    @Test("a user's second stream and another user with that name have different names")
+    @Test("a uid's sub stream and another uid that ends in `-sub` get different file names")
     func second() {
         let output = Self.output()
         let uids = ["a", "a-sub", "a-sub-sub", "a.2dsub", "-sub", "a--sub"]
@@ -28,7 +28,7 @@ struct StillNameTests {
         #expect(Set(sources.map { output.stillPath(of: $0) }).count == sources.count)
     }
 
-    @Test("no source has the name of a sprite sheet")
+    @Test("if there are sprite sheets, no source's thumbnail gets the file name of one")
     func sheets() {
         let output = Self.output(sprites: true)
         #expect(output.stillPath(of: SourceID("1-0")) == "out/still-1.2d0.jpg")
@@ -36,7 +36,7 @@ struct StillNameTests {
         #expect(output.stillPath(of: SourceID("1-0-0")) == "out/still-1-0-0.jpg")
     }
 
-    @Test("ids too long for a file name stay different, and within the limit")
+    @Test("ids longer than a file name may be get different names of limited length")
     func long() {
         let output = Self.output()
         let common = String(repeating: "가", count: 40)
@@ -48,7 +48,7 @@ struct StillNameTests {
         #expect(output.stillPath(of: SourceID(plain)) == "out/still-\(plain).jpg")
     }
 
-    @Test("an output that would overwrite a source's still causes a warning", arguments: [true, false])
+    @Test("an image output whose path is that of a source's thumbnail causes a warning", arguments: [true, false])
     func collision(sources: Bool) throws {
         let uid = try #require(Pipeline.parse(Documents.room).pipeline?.sources.first?.id.uid)
         let report = Pipeline.parse(

@@ -1,7 +1,7 @@
 import PipelineSpec
 import Testing
 
-@Suite("http.tls: the certificate of the viewers' listener")
+@Suite("Pipeline file: http.tls, the certificate of the viewers' listener")
 struct TLSSettingsTests {
     private static func report(_ tls: String, checks: SpecChecks = .none) -> SpecReport {
         Pipeline.parse(

@@ -14,7 +14,7 @@ struct UploadOutputTests {
         return []
     }
 
-    @Test("missing members have the defaults of the schema")
+    @Test("members that are left out get the defaults of the schema")
     func defaults() throws {
         let pipeline = try Self.read(
             #"""
@@ -70,7 +70,7 @@ struct UploadOutputTests {
         #expect(Self.mistakes(Self.read(outputs)) == [place])
     }
 
-    @Test("low latency at a store is refused with the reason and the alternative; false changes nothing")
+    @Test("lowLatency true is refused for a store, with the reason and the alternative; false is accepted")
     func lowLatency() throws {
         for store in [
             #"{ "type": "http", "url": "https://o.example/x", "lowLatency": "#,
@@ -88,7 +88,7 @@ struct UploadOutputTests {
     }
 
     @Test(
-        "a still's size is as written, in proportion, or at most 640 per side",
+        "an image's size is as set, in proportion to one side, or at most 640 pixels per side",
         arguments: [
             (1280, 720, nil, nil, 640, 360), (720, 1280, nil, nil, 360, 640), (320, 180, nil, nil, 320, 180),
             (1280, 720, 320, nil, 320, 180), (1280, 720, nil, 90, 160, 90), (1280, 720, 100, 100, 100, 100),

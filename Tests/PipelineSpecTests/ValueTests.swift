@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Values of the pipeline file: colors, secrets")
 struct ValueTests {
-    @Test("a color is #RRGGBB or NERtc's integer")
+    @Test("a color is #RRGGBB or an integer as in NetEase's API")
     func colors() {
         #expect(Color("#101014") == Color(red: 16, green: 16, blue: 20))
         #expect(Color("#aBcDeF")?.description == "#ABCDEF")
@@ -16,7 +16,7 @@ struct ValueTests {
         #expect(Color(packed: 1 << 24) == nil)
     }
 
-    @Test("an image is a path or a file URL, for every use, and no other URL")
+    @Test("an image is a path or a file:// URL; other URLs are refused")
     func images() {
         func report(_ image: String) -> SpecReport {
             Pipeline.parse(
@@ -37,7 +37,7 @@ struct ValueTests {
                 == ["sources[0].onLost.placeholderImage", "canvas.bgImages[0].path"])
     }
 
-    @Test("a secret is not printed, not even in its container")
+    @Test("no description or dump() of a value or its container shows a secret")
     func secretsStayHidden() {
         let source = Pipeline.Source(SourceID("1"), .rtmp(streamKeys: [.inline("hunter2")]))
         var dumped = ""
