@@ -2,13 +2,13 @@ import MediaTypes
 import Program
 import Testing
 
-@Suite("Audio placed end to end on the sample grid")
+@Suite("Audio blocks of a source placed on the sample grid")
 struct SoundPlacementTests {
     private let block = [Float](repeating: 0.25, count: 2_048)
 
     private func placement() -> AudioPlacement { AudioPlacement(sampleRate: 48_000, limitPPB: 1_000_000) }
 
-    @Test("whole-millisecond timestamps cause neither seams nor a tremolo")
+    @Test("timestamps rounded to milliseconds cause no seam and no audible change of speed")
     func wholeMilliseconds() {
         var placement = self.placement()
         var seams = 0
@@ -28,7 +28,7 @@ struct SoundPlacementTests {
     }
 
     @Test(
-        "a gap is kept at once, a small step is followed within a second, jitter never",
+        "a gap of 100 ms is kept at once, a step of 18 ms is followed within 140 blocks, jitter of 4 ms never",
         arguments: [(100, 1...1), (30, 1...4), (18, 1...140), (4, 0...0)])
     func steps(ms: Int64, blocks: ClosedRange<Int>) {
         var placement = self.placement()
@@ -42,7 +42,7 @@ struct SoundPlacementTests {
         #expect(blocks.contains(seam ?? 0), "\(seam ?? 0)")
     }
 
-    @Test("a new mapping moves audio together with video")
+    @Test("when the timeline is mapped anew, the next audio block moves by the same amount")
     func remapped() {
         var placement = self.placement()
         var positions: [Int64] = []
@@ -66,7 +66,7 @@ struct SoundPlacementTests {
     }
 }
 
-@Suite("Live audio has no hard edges")
+@Suite("Live audio starts and ends with fades")
 struct SoundFadeTests {
     private func pairs(_ count: Int, _ value: Float) -> [Float] { [Float](repeating: value, count: count * 2) }
 
@@ -100,7 +100,7 @@ struct SoundFadeTests {
         #expect(heard == Array((silence + [0, 0.25, 0.5, 0.75] + [Float](repeating: 1, count: 40)).prefix(32)))
     }
 
-    @Test("a seam that replaces all queued audio is applied, and later audio continues from it")
+    @Test("audio placed before all queued audio replaces it with a fade-in, and later audio continues from it")
     func takesBackAll() {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(8_000, 0.5), at: 10_000)
@@ -111,7 +111,7 @@ struct SoundFadeTests {
         #expect(self.take(&ring, 10_000..<10_008) == [0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
     }
 
-    @Test("a seam that replaces queued audio crossfades where it starts")
+    @Test("audio that replaces queued audio is crossfaded at its first sample")
     func crossesOver() {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(10, 0), at: 0)
@@ -120,7 +120,7 @@ struct SoundFadeTests {
         #expect(self.take(&ring, 0..<12) == [0, 0, 0, 0, 0, 0.25, 0.5, 0.75, 1, 1, 1, 1])
     }
 
-    @Test("a seam behind the program's position crossfades at that position")
+    @Test("audio placed before the position already played is crossfaded at that position")
     func crossesOverBehind() {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(16, 0.5), at: 0)
@@ -129,7 +129,7 @@ struct SoundFadeTests {
         #expect(self.take(&ring, 8..<16) == [0.5, 0.625, 0.75, 0.875, 1, 1, 1, 1])
     }
 
-    @Test("audio before a gap fades out in the gap if too little of it is left unheard", arguments: [8, 10])
+    @Test("if too little audio is left before a gap, the fade-out continues into the gap", arguments: [8, 10])
     func diesAwayInTheGap(count: Int) {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(count, 0.5), at: 0)

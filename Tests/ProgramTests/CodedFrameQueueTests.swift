@@ -5,9 +5,9 @@ import Program
 import RTMP
 import Testing
 
-@Suite("Coded frames of a source for passthrough")
+@Suite("Encoded frames of a source, offered for passthrough")
 struct CodedLaneTests {
-    @Test("frames carry the operator's rotation of the source, and each change of it")
+    @Test("the frames' configuration has the operator's rotation of the source, and changes with it")
     func turned() throws {
         let (sets, packets) = try Material.pictures(6)
         let configuration = try #require(AVCRecord(annexB: sets))

@@ -77,7 +77,7 @@ struct ComingSourcesTests {
         func now() -> Int64 { 0 }
     }
 
-    @Test("the scene of an audio-only source waits until the backlog in its socket is read")
+    @Test("a scene with a hidden audio-only source waits until the audio waiting in its socket is read")
     func soundComesBack() throws {
         let buffer = SourceBuffer(source: Self.guest, isPaced: false)
         buffer.setStatus(.live, at: 0)
@@ -140,7 +140,7 @@ struct ComingSourcesTests {
         #expect(outcome.levels.contains([Self.host, Self.guest]) && outcome.levels[13] == [Self.host])
     }
 
-    @Test("a removed source stays while a transition shows it, or a pending scene names it")
+    @Test("a removed source is kept while a transition shows it or a pending scene names it")
     func staysWhileSeen() throws {
         let guest = try Self.source(Self.guest, 4, 0.25)
         let slow = Canvases.columns("slow", [0], transition: .crossfade(ticks: 10))
@@ -169,7 +169,7 @@ struct ComingSourcesTests {
         #expect(Canvases.isNear(waits.colors[20].right, Canvases.colors[4]))
     }
 
-    @Test("while frames are held, a scene goes on air without its transition", arguments: [4, 14])
+    @Test("while frames are held due to overload, a scene is switched without its transition", arguments: [4, 14])
     func heldTransition(hold: Int) throws {
         let guest = try Self.source(Self.guest, 4, 0.25)
         let slow = Canvases.columns("slow", [1], transition: .crossfade(ticks: 10))
@@ -187,7 +187,7 @@ struct ComingSourcesTests {
         for tick in 10..<whole { #expect(!Canvases.isNear(outcome.colors[tick].left, Canvases.colors[4], by: 8)) }
     }
 
-    @Test("a source that returns and has sent no frame yet does not bring back a frame held past its hold")
+    @Test("when a source returns, its frame from before is not shown again after its hold time")
     func backWithoutPictures() throws {
         let interval: Int64 = 33_333_333
         let buffer = SourceBuffer(source: Self.guest, isPaced: true)
@@ -232,7 +232,7 @@ struct ComingSourcesTests {
         #expect(begins.volume == 1 && begins.isHeard && begins.isSeen, "a command came too late for the one before")
     }
 
-    @Test("a thousand sources come and go, one a tick: each is released, and no memory is kept")
+    @Test("a thousand sources added and removed, one per tick, are all released without leaking memory")
     func thousand() throws {
         let outcome = try Self.run(ticks: 1_010) { outcome, stage, tick in
             guard (1...1_000).contains(tick) else { return }

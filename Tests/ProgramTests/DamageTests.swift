@@ -11,7 +11,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("Damage: frames held or concealed, audio decoders reopened")
+@Suite("Damaged packets: frames held or concealed, audio decoders reopened")
 struct DamageTests {
     /// How a frame is damaged in transit.
     enum Damage: String, CaseIterable { case cut, changed }
@@ -35,7 +35,9 @@ struct DamageTests {
         return items
     }
 
-    @Test("`decode.damaged: show` shows what the decoder makes of the frame, on time", arguments: Damage.allCases)
+    @Test(
+        "with decode.damaged `show`, damaged frames are shown as the decoder conceals them, on time",
+        arguments: Damage.allCases)
     func concealed(damage: Damage) throws {
         let clean = StageRun.pictures(try Self.items(damaged: nil), ticks: 90)
         let run = StageRun.pictures(try Self.items(damaged: damage), ticks: 90)
@@ -58,7 +60,7 @@ struct DamageTests {
         }
     }
 
-    @Test("any number of packets without a frame loses none of the frames still in the decoder")
+    @Test("packets without a frame among B-frames lose none of the frames")
     func swallowed() throws {
         let (sets, packets) = try Material.pictures(100, bFrames: 2)
         let configuration = try #require(AVCRecord(annexB: sets))
@@ -96,7 +98,7 @@ struct DamageTests {
         return items
     }
 
-    @Test("after a long run of damaged audio the decoder is reopened, reported once, and audio returns")
+    @Test("after 47 damaged audio packets in a row the decoder is reopened, reported once; good audio is heard again")
     func soundDecoderBeginsAnew() throws {
         let run = StageRun.sound(try self.sound(good: 45, bad: 120), seconds: 4.9)
         #expect(run.stats.damaged == 120)

@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Format changes without end: a burst of decoder opens, then one a second")
+@Suite("Endless format changes: five decoders are opened at once, then one per second")
 struct OpeningBudgetTests {
     /// A clock that the test sets.
     private final class HandClock: MonotonicClock {
@@ -67,7 +67,7 @@ struct OpeningBudgetTests {
         return [first, live.stage.stats.dropped]
     }
 
-    @Test("of twenty video formats five decoders are opened at once, and another one a second later")
+    @Test("of 20 video formats in a row, five are decoded at once and another one after 1.1 s")
     func pictures() throws {
         let (sets, packets) = try Material.pictures(1)
         let record = try #require(AVCRecord(annexB: sets)).record
@@ -80,7 +80,7 @@ struct OpeningBudgetTests {
         #expect(self.dropped(formats, key, wait: 500_000_000) == [15, 16])
     }
 
-    @Test("audio has the same limit, per track")
+    @Test("of 20 audio formats in a row, five are decoded at once and another one after 1.1 s, per track")
     func sound() {
         let formats = [[0x11, 0x90], [0x12, 0x10]].map { CodecParameters(codec: .aac, configuration: $0) }
         let packet = CodedPacket(

@@ -89,7 +89,7 @@ struct FormatChangeTests {
         }
     }
 
-    @Test("the sizes switch once, no packet is damaged, the audio continues")
+    @Test("in a capture of a rotated device the frame size changes once; no packet is damaged and audio continues")
     func rotation() throws {
         let items = try Self.capture()
         let result = self.decode(items)
@@ -100,7 +100,7 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("with the operator's rotation the sizes switch the other way round")
+    @Test("with an operator's rotation of 90°, the same capture gives the sizes in the other order")
     func turned() throws {
         let result = self.decode(try Self.capture(), rotation: 1)
         #expect(result.log.formats.withLock { $0 } == ["90x160", "160x90"])
@@ -119,7 +119,7 @@ struct FormatChangeTests {
         #expect(result.stats.damaged == 0)
     }
 
-    @Test("a long stretch of garbage is one failure, and the next key frame is shown")
+    @Test("200 damaged packets are reported as one failure, and the next key frame is shown")
     func episodes() throws {
         var items = try Self.capture()
         let first = try #require(
@@ -145,7 +145,7 @@ struct FormatChangeTests {
         #expect(result.sound > 0)
     }
 
-    @Test("an unreadable parameter set is left to the decoder")
+    @Test("a parameter set that cannot be parsed is passed to the decoder")
     func unreadableParameterSet() throws {
         let items = try Self.capture().map { item -> SourceItem in
             guard case .configuration(let parameters) = item, parameters.kind == .video else { return item }

@@ -5,7 +5,7 @@ import Program
 import RTMP
 import Testing
 
-@Suite("Hidden sources are decoded only as much as a quick return needs")
+@Suite("Hidden sources (neither shown nor about to be) are decoded only as far as needed")
 struct HiddenSourceTests {
     private static let count = 300
 
@@ -19,7 +19,7 @@ struct HiddenSourceTests {
     }
 
     @Test(
-        "whenever a source becomes visible, it shows from the first tick the frames it would have shown",
+        "a source that becomes visible shows the same frames as one that was never hidden, from the first tick on",
         arguments: [(30, 0), (30, 2), (60, 1), (300, 0)])
     func returns(gop: Int, bFrames: Int) throws {
         let items = try Self.items(gop: gop, bFrames: bFrames)
@@ -45,7 +45,7 @@ struct HiddenSourceTests {
         #expect(shown.isSuperset(of: stride(from: 30, to: 270, by: 30)), "\(shown.sorted())")
     }
 
-    @Test("on an overloaded machine a source returns undamaged, with a key frame at the latest")
+    @Test("on an overloaded machine, a source that becomes visible is undamaged, from the next key frame at the latest")
     func thrifty() throws {
         // More frames in a GOP than are kept, and as many as take half a second to decode.
         for (gop, isThrifty, back) in [(270, true, 270), (270, false, 262), (30, true, 270), (30, false, 262)] {
@@ -62,7 +62,7 @@ struct HiddenSourceTests {
         }
     }
 
-    @Test("on an overloaded machine a source with gradual refresh and a single IDR frame also returns")
+    @Test("on an overloaded machine, a hidden source with gradual refresh and one IDR frame becomes visible undamaged")
     func gradualRefresh() throws {
         let count = 600
         let items = try Self.items(
@@ -81,7 +81,7 @@ struct HiddenSourceTests {
         }
     }
 
-    @Test("the decoder is flushed only where packets are missing before a key frame")
+    @Test("the decoder is flushed only if packets before a key frame were skipped")
     func flushes() {
         var withheld = HiddenSourceQueue()
         for time in Int64(0)..<10 {
@@ -116,7 +116,7 @@ struct HiddenSourceTests {
         #expect(beginning([[], [0x65, 1]]) == .no, "nothing follows an empty unit")
     }
 
-    @Test("the packets kept are limited to what a tenth of a second can decode")
+    @Test("a hidden source keeps at most as many packets as can be decoded in 0.1 s, from 8 to 240")
     func bounds() {
         #expect(HiddenSourceQueue.limit(pixels: 1280 * 720) == 65)
         #expect(HiddenSourceQueue.limit(pixels: 1920 * 1080) == 28)

@@ -1,11 +1,11 @@
 import Program
 import Testing
 
-@Suite("Lateness of a decoder, independent of its source's timeline")
+@Suite("How late a decoder is, regardless of steps in its source's timeline")
 struct PlacingTests {
     private static let second: Int64 = 1_000_000_000
 
-    @Test("a packet is late from when it was due and had arrived, whichever is later")
+    @Test("lateness counts from the packet's due time or its arrival, whichever is later; a file is never late")
     func late() {
         let placing = LatenessFilter()
         #expect(placing.lateness(due: 3 * Self.second, arrival: 2 * Self.second, now: 4 * Self.second) == Self.second)
@@ -13,7 +13,7 @@ struct PlacingTests {
         #expect(placing.lateness(due: 0, arrival: nil, now: 4 * Self.second) == 0, "a file is never late")
     }
 
-    @Test("no offset shows a publisher earlier than its jitter buffer and the mix-ahead allow")
+    @Test("a negative offset is limited to what the jitter buffer minus the mixer's lead allows")
     func earliest() {
         let stage = StageRun.idle(offset: -Self.second)
         #expect(stage.wantedOffset == -120_000_000, "200 ms less 80")
@@ -23,21 +23,23 @@ struct PlacingTests {
         }
     }
 
-    @Test("a publisher's jitter buffer is at least as long as the mix-ahead", arguments: [0, 20, 80, 200, 5_000])
+    @Test(
+        "a publisher's jitter buffer is at least as long as the mixer's lead of 80 ms",
+        arguments: [0, 20, 80, 200, 5_000])
     func shortest(milliseconds: Int64) {
         let stage = StageRun.idle(offset: -Self.second, jitterBuffer: milliseconds * 1_000_000)
         #expect(stage.jitterBuffer == max(80, milliseconds) * 1_000_000)
         #expect(stage.wantedOffset == max(-1_000, 80 - max(80, milliseconds)) * 1_000_000)
     }
 
-    @Test("a publisher that leaves while its decoder is behind does not count as behind while it is gone")
+    @Test("after a publisher has left, its decoder does not count as late")
     func gone() {
         let lateness = StageRun.lateness(looks: 3)
         #expect(lateness[1] > 3_000 * Self.second, "its last packet was late")
         #expect(lateness[2] == 0)
     }
 
-    @Test("a timeline step that makes packets due in the past does not count as late, but a longer wait does")
+    @Test("packets that a timeline step makes due in the past do not count as late, but a longer wait does")
     func moved() {
         var placing = LatenessFilter()
         placing.note(isSettling: true, reanchors: 0, offset: 0, at: Self.second)
@@ -73,14 +75,14 @@ struct PlacingTests {
         return worst
     }
 
-    @Test("two seconds of frames made due at once by a timeline step are no overload; a slow decoder is")
+    @Test("a timeline step that makes 60 frames due at once does not count as overload, a slow decoder does")
     func workedOff() {
         #expect(Self.worst(pictures: 60, step: 33_333_333) == 0)
         #expect(Self.worst(pictures: 60, step: 33_333_333, decoding: 40_000_000) > Self.second)
         #expect(Self.worst(pictures: 0, step: 33_333_333, decoding: 60_000_000) > Self.second)
     }
 
-    @Test("after a backlog is decoded, the next late packet counts again")
+    @Test("once the decoder has caught up after a timeline step, lateness counts again")
     func lateAgain() {
         var placing = LatenessFilter()
         placing.note(isSettling: true, reanchors: 1, offset: 0, at: 10 * Self.second)

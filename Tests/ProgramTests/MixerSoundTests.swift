@@ -9,7 +9,7 @@ import Testing
     import Musl
 #endif
 
-@Suite("The mixer: volume, ducking, levels, cost")
+@Suite("The audio mixer: volume, ducking, levels")
 struct MixerSoundTests {
     private let anchor = SourceID(uid: "anchor"), guest = SourceID(uid: "guest")
 
@@ -19,7 +19,7 @@ struct MixerSoundTests {
     }
 
     @Test(
-        "a mute starts at its sample and ends 20 ms later, in inaudible steps",
+        "a mute begins at its sample and fades to silence within 20 ms",
         arguments: [0, 1, 777, 1_023])
     func muteIsSampleAccurate(offset: Int64) {
         var mixer = AudioMixer(start: 0, rampPairs: 960)
@@ -65,7 +65,7 @@ struct MixerSoundTests {
     }
 
     @Test(
-        "a removed source is dropped when its fade to silence ends, and the others are not affected"
+        "a removed source is dropped after its fade-out, without effect on the others"
     )
     func leaves() {
         var (mixer, alone) = (
@@ -100,7 +100,7 @@ struct MixerSoundTests {
         #expect(Set(both.keys) == [self.anchor, self.guest])
     }
 
-    @Test("camera and screen of one user are two sources")
+    @Test("the main and sub stream of one uid are mixed as two sources")
     func twoStreamsOfOneUser() {
         let screen = SourceID(uid: "anchor", streamType: .sub)
         var mixer = AudioMixer(start: 0, rampPairs: 1)
@@ -141,7 +141,7 @@ struct MixerSoundTests {
         for (a, b) in zip(guest, guest.dropFirst()) { #expect(abs(a - b) < 0.06, "no jump") }
     }
 
-    @Test("an inaudible source is measured later, and is heard from its first sample that is due")
+    @Test("an inaudible source is read with a delay, and without it as soon as it is audible")
     func silentLag() {
         var mixer = AudioMixer(start: 0, rampPairs: 960, measures: true, silentLag: 19_200)
         mixer.setGain(0, of: self.guest, at: 0)
@@ -161,7 +161,7 @@ struct MixerSoundTests {
         #expect(read.dropFirst().allSatisfy { $0.count == 1_024 })
     }
 
-    @Test("levels measure muted users and the program")
+    @Test("levels are measured for the program and for each source, muted ones included")
     func levels() {
         var mixer = AudioMixer(start: 0, rampPairs: 1, measures: true)
         mixer.setGain(0, of: self.guest, at: 0)
@@ -182,7 +182,7 @@ struct MixerSoundTests {
 }
 
 /// Separate and serialized: they count the allocations of the whole process.
-@Suite("Memory cost of the mixer", .serialized)
+@Suite("The audio mixer: memory", .serialized)
 struct MixerCostTests {
     private static let ids = (0..<8).map { SourceID(uid: "u\($0)") }
 
@@ -197,7 +197,7 @@ struct MixerCostTests {
 
     private static let noise: [Float] = (0..<2_048).map { Float(($0 &* 7_919) % 4_001) / 2_000.5 - 1 }
 
-    @Test("mixing a block of eight sources with changing volumes allocates no lasting memory")
+    @Test("mixing with changing volumes uses the same few output blocks in turn")
     func keepsNoMemory() {
         var mixer = Self.mixer()
         var sum: Float = 0
@@ -224,7 +224,7 @@ struct MixerCostTests {
         #expect(addresses.count == AudioMixer.blocksInUse)
     }
 
-    @Test("blocks that a consumer keeps stay unchanged")
+    @Test("blocks that a consumer keeps are not overwritten")
     func keptBlocksStay() {
         var mixer = Self.mixer()
         var kept: [[Float]] = []

@@ -4,7 +4,7 @@ import Program
 import Threading
 import Testing
 
-@Suite("Frame rate limit of sources")
+@Suite("Maximum frame rate of a source")
 struct PictureGateTests {
     private func passed(fps: Double, limit: Int, seconds: Int = 10) -> Int {
         var gate = FrameRateLimiter(fps: limit)
@@ -19,12 +19,12 @@ struct PictureGateTests {
         #expect(self.passed(fps: fps, limit: 60) == Int(fps * 10))
     }
 
-    @Test("a faster source is reduced to the limit", arguments: [75, 90, 120, 144, 240])
+    @Test("of a source faster than 60 fps, 60 frames per second pass", arguments: [75, 90, 120, 144, 240])
     func faster(fps: Double) {
         #expect((560...610).contains(self.passed(fps: fps, limit: 60)))
     }
 
-    @Test("frames pass at timestamp jumps, and the limit starts again")
+    @Test("the frame after a timestamp jump passes, and counting starts anew")
     func jumps() {
         var gate = FrameRateLimiter(fps: 60)
         for time in [0, 10_000_000_000, -5_000_000_000, .max] as [Int64] {
@@ -34,11 +34,11 @@ struct PictureGateTests {
     }
 }
 
-@Suite("A tick loop that was suspended with its machine")
+@Suite("A tick loop after its machine was suspended")
 struct CatchUpTests {
     private let second: Int64 = 1_000_000_000
 
-    @Test("a loop that is over a second late makes up its ticks until it is on time")
+    @Test("a loop more than a second late runs its missed ticks until it is on time")
     func catchesUp() {
         var catchUp = CatchUp()
         let oversleeping = catchUp.noted(lag: self.second / 2, at: 0)
@@ -51,7 +51,7 @@ struct CatchUpTests {
         #expect(ended && !catchUp.isActive)
     }
 
-    @Test("an encoder that is too slow is given up once")
+    @Test("if the loop does not get closer to real time, it stops catching up; this is reported once")
     func givesUp() {
         var catchUp = CatchUp()
         _ = catchUp.noted(lag: 2 * self.second, at: 0)
@@ -65,7 +65,7 @@ struct CatchUpTests {
     }
 }
 
-@Suite("Audio of a program with a low frame rate")
+@Suite("Audio of a program at a low frame rate")
 struct LongTickTests {
     /// Used only by the program's thread, and read after it has ended.
     private final class Outcome: @unchecked Sendable {
@@ -78,7 +78,7 @@ struct LongTickTests {
     private struct Standing: MonotonicClock { func now() -> Int64 { 0 } }
 
     @Test(
-        "live audio is mixed at most a twentieth of a second ahead of what sources can have sent, and completely",
+        "at any frame rate, live audio is mixed at most 50 ms ahead, and no block is missing",
         arguments: [1, 5, 10, 15, 19, 20, 30, 60])
     func steps(fps: Int) throws {
         let outcome = Outcome()

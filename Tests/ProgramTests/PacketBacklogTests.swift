@@ -5,7 +5,7 @@ import Program
 import RTMP
 import Testing
 
-@Suite("Packets waiting for the decoder have a limit in bytes")
+@Suite("Packets waiting for the decoder: limit in bytes")
 struct PacketBudgetTests {
     private static let video = CodecParameters(codec: .h264, configuration: [1])
 
@@ -34,7 +34,7 @@ struct PacketBudgetTests {
         }.joined()
     }
 
-    @Test("the limit holds for packets of any size, and with any number of configurations")
+    @Test("the limit in bytes holds for empty, small and large packets and for configurations")
     func bound() {
         for item in [Self.packet(.audio, bytes: 0), Self.packet(.audio, bytes: 60_000), Self.sound(1)] {
             var budget = PacketBacklog()
@@ -49,7 +49,7 @@ struct PacketBudgetTests {
         }
     }
 
-    @Test("on overflow packets are dropped up to the next key frame that finds half the room; configurations stay")
+    @Test("over the limit, packets are dropped until a key frame arrives while half of it is free")
     func overflow() {
         var budget = PacketBacklog()
         let large = Self.packet(.video, bytes: 8 << 20)
@@ -71,7 +71,7 @@ struct PacketBudgetTests {
         #expect(budget.bytes == 0)
     }
 
-    @Test("a publication without key frames continues, too, after there has been room for a while")
+    @Test("after an overflow, video without key frames continues once there was room for a while")
     func noKeys() {
         var budget = PacketBacklog()
         let large = Self.packet(.video, bytes: 8 << 20)
@@ -85,7 +85,7 @@ struct PacketBudgetTests {
         #expect(!budget.isOverflowed)
     }
 
-    @Test("audio restarts with any packet; an end is always accepted, and the next publication starts")
+    @Test("after an overflow, audio continues with any packet; the end of a publication is always queued")
     func soundAndEnds() {
         var budget = PacketBacklog()
         let large = Self.packet(.audio, bytes: 8 << 20)
@@ -100,7 +100,7 @@ struct PacketBudgetTests {
         #expect(!budget.isOverflowed)
     }
 
-    @Test("a source with an offset of ten seconds may queue ten more seconds of 20 Mbit/s, and is not paused for it")
+    @Test("a source delayed by ten seconds may queue 25 MB more")
     func offset() {
         var budget = PacketBacklog()
         budget.allow(offset: 10_000_000_000)
@@ -123,21 +123,21 @@ struct PacketBudgetTests {
         #expect(usual.crowdingBytes < 1_000_000, "a new offset applies from now on")
     }
 
-    @Test("packets waiting from a kicked publisher are dropped up to its end; the next publisher's are not")
+    @Test("a kick drops the publisher's waiting packets and not those of the next publisher")
     func cut() {
         let sounds = (0..<5).map { _ in Self.packet(.audio) }
         let run = StageRun.publications([([Self.sound(1)] + sounds, true), (Array(sounds.prefix(3)), false)])
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
-    @Test("the same holds if the kicked publisher had already left")
+    @Test("a kick drops the publisher's waiting packets, too, if the publisher has already left")
     func cutPast() {
         let sounds = (0..<5).map { _ in Self.packet(.audio) }
         let run = StageRun.cutPast([Self.sound(1)] + sounds, before: Array(sounds.prefix(3)))
         #expect(run.stats.audioPackets == 3 && run.stats.dropped == 5 && run.waitingBytes == 0)
     }
 
-    @Test("the last frame of a kicked publisher is not held")
+    @Test("after a kick the publisher's last frame is not shown any longer")
     func cutPicture() throws {
         let stage = StageRun.idle(offset: 0)
         stage.buffer.setStatus(.live, at: 0)
@@ -148,7 +148,7 @@ struct PacketBudgetTests {
         #expect(stage.buffer.select(at: 33_333_333, interval: 33_333_333) == nil)
     }
 
-    @Test("nor is its first frame, if that is being decoded at the time")
+    @Test("a frame that is being decoded when its publisher is kicked is not shown")
     func cutFirstPicture() throws {
         let (sets, packets) = try Material.pictures(1)
         let configuration = try #require(AVCRecord(annexB: sets))
@@ -157,14 +157,14 @@ struct PacketBudgetTests {
         #expect(left == nil)
     }
 
-    @Test("frames of a kicked publisher that are queued but not due are dropped, too")
+    @Test("a kick drops the publisher's packets that are not yet due")
     func cutOff() {
         let run = StageRun.cutOff([Self.packet(.video, isKey: true), Self.packet(.video), Self.packet(.audio)])
         #expect(run.stats.videoPackets + run.stats.audioPackets == 0)
         #expect(run.stats.dropped == 3 && run.waitingBytes == 0)
     }
 
-    @Test("an item larger than the limit is accepted when nothing else waits")
+    @Test("a packet larger than the limit is queued if no other waits")
     func giant() {
         var budget = PacketBacklog()
         let giant = Self.packet(.video, isKey: true, bytes: PacketBacklog.limit)

@@ -5,7 +5,7 @@ import Program
 import RTMP
 import Testing
 
-@Suite("Payload faults: units around the NAL units do not change the frames")
+@Suite("Unusual H.264 payloads of FLV messages: the decoded frames do not change")
 struct PayloadFaultTests {
     /// How a publisher writes an access unit.
     enum Form: String, CaseIterable {
@@ -56,7 +56,9 @@ struct PayloadFaultTests {
         ([packet.isKey ? 0x17 : 0x27, 1, 0, 0, 0] + payload, UInt32(index * 1000 / 30))
     }
 
-    @Test("the decoded frames are the same, sample for sample", arguments: Form.allCases)
+    @Test(
+        "start codes, lengths of two and three bytes, and empty units give the same frames, sample for sample",
+        arguments: Form.allCases)
     func forms(form: Form) throws {
         let (parameterSets, packets) = try Material.pictures(35)
         let sets = AnnexB.units(of: parameterSets)
@@ -73,7 +75,7 @@ struct PayloadFaultTests {
         #expect(run.stats.damaged == 0 && run.failures.isEmpty)
     }
 
-    @Test("a message with only empty units is dropped without damage")
+    @Test("a message with only empty NAL units gives no packet and damages none")
     func onlyEmptyUnits() throws {
         let (parameterSets, packets) = try Material.pictures(10)
         let record = try Self.record(AnnexB.units(of: parameterSets), lengthSize: 4)

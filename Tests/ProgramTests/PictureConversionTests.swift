@@ -24,7 +24,7 @@ struct PictureConversionTests {
     }
 
     @Test(
-        "8-bit 4:2:0 in BT.709, BT.601 or unspecified, of either range, needs no conversion",
+        "8-bit 4:2:0 frames in BT.709, BT.601 or an unspecified matrix pass unconverted, in either range",
         arguments: [1, 2, 3, 5, 6] as [UInt32])
     func nothingToDo(matrix: UInt32) throws {
         #expect(try self.filters(self.format(matrix: matrix)) == nil)
@@ -32,7 +32,7 @@ struct PictureConversionTests {
     }
 
     @Test(
-        "rotated frames are converted",
+        "rotated frames are rotated by a filter",
         arguments: [
             (1, false, "transpose=clock"), (2, false, "vflip,hflip"), (3, false, "transpose=cclock"),
             (0, true, "hflip"),
@@ -73,7 +73,7 @@ struct PictureConversionTests {
         #expect(VideoOrientation(displayMatrix: []) == .upright)
     }
 
-    @Test("a stream that changes size with every frame gets a few graphs, and the other frames are dropped")
+    @Test("if the size changes with every frame, graphs are built for one frame in eight and the others are dropped")
     func changesAreBounded() throws {
         let normalizer = PictureNormalizer(place: "test")
         var count = 0

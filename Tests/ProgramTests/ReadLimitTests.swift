@@ -1,9 +1,9 @@
 import LibAV
 import Testing
 
-@Suite("Limit of MPEG-TS data that completes no access unit")
+@Suite("ReadLimit: MPEG-TS bytes that may be read without completing an access unit")
 struct ReadingBudgetTests {
-    @Test("a valid stream is never stopped, whatever its access units are like")
+    @Test("a valid stream never exceeds the limit, for access units of 180 bytes to 8 MiB")
     func honest() {
         for (unit, sent) in [(180, 940), (8_000, 8_648), (1 << 20, 1_100_000), (8 << 20, 8_800_000)] as [(Int64, Int64)]
         {
@@ -38,7 +38,7 @@ struct ReadingBudgetTests {
         #expect(answers.allSatisfy { $0 })
     }
 
-    @Test("any amount of stuffing is settled by the next frame")
+    @Test("any amount of stuffing before a complete frame is accepted")
     func stuffing() {
         var budget = ReadLimit()
         let answers = (1...Int64(10_000)).map {
@@ -47,7 +47,7 @@ struct ReadingBudgetTests {
         #expect(answers.allSatisfy { $0 })
     }
 
-    @Test("audio data without a frame ends the stream soon after audio frames, otherwise when it costs memory")
+    @Test("audio bytes without a frame may be 128 KiB after the first audio frame, and the whole limit before it")
     func sound() {
         for (open, hasBegun, isAllowed) in [
             (0, true, true), (128 << 10, true, true), (128 << 10 + 1, true, false), (128 << 10 + 1, false, true),

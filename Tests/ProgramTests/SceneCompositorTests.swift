@@ -92,7 +92,7 @@ struct ScenePlayerTests {
         #expect(player.failures == 0)
     }
 
-    @Test("on a format change the last frame is held until the new graph is ready, and the change never fails")
+    @Test("when a source's format changes, its last frame is shown until the new filter graph is ready")
     func formatChanges() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -120,7 +120,7 @@ struct ScenePlayerTests {
     }
 
     @Test(
-        "graphs for guessed formats are freed once all sources have sent a frame; a rotated phone keeps both of its own"
+        "graphs for guessed formats are freed once all sources sent a frame; both orientations of a phone are kept"
     )
     func guessesGo() throws {
         let scene = PreparedScene(Canvases.columns("pk", [0, 1]))
@@ -146,7 +146,7 @@ struct ScenePlayerTests {
         #expect(scene.wanted([first: wide]).formats == [wide, wide] && !scene.wanted([first: wide]).isGuess)
     }
 
-    @Test("an expected format is on air with its first frame")
+    @Test("if a format is announced before its first frame, that frame is shown without delay")
     func foreseen() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -166,7 +166,7 @@ struct ScenePlayerTests {
         #expect(player.substitutions == 0)
     }
 
-    @Test("a graph that keeps unneeded canvases is rebuilt on air without a visible change")
+    @Test("a graph that holds unused frames is replaced without a visible change")
     func renewal() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -197,7 +197,7 @@ struct ScenePlayerTests {
         init(_ composition: Composition?) { self.composition = composition }
     }
 
-    @Test("a replaced graph is passed to the builder when no tick can use it any more")
+    @Test("a replaced graph is freed on the builder's thread, when no tick uses it any more")
     func freedByBuilder() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let director = Canvases.director(scene)
@@ -249,7 +249,7 @@ struct ScenePlayerTests {
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
-    @Test("the last frame of a source that has none any more never returns, whatever the next format is")
+    @Test("when a source has no frame any more, its card is shown, and its last frame is not shown again")
     func gone() throws {
         let scene = Canvases.columns("pk", [0, 1])
         var pictures = try self.pictures(2)
@@ -269,7 +269,7 @@ struct ScenePlayerTests {
         #expect(Canvases.isNear(try self.columns(shown.picture, 2)[1], Canvases.colors[6]))
     }
 
-    @Test("live frames and the card replace each other without another graph")
+    @Test("the source's frames and its card alternate without another graph")
     func cards() throws {
         let scene = Canvases.columns("pk", [0, 1])
         let pictures = try self.pictures(2)
@@ -331,7 +331,7 @@ struct ScenePlayerTests {
         }
     }
 
-    @Test("scenes go on air at their ticks in order; of two for one tick the later command wins")
+    @Test("scenes are switched at their ticks; of two for the same tick, the later command wins")
     func order() throws {
         let scenes = (0..<4).map { Canvases.columns("s\($0)", [$0]) }
         let director = Canvases.director(scenes[0])

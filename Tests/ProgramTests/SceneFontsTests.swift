@@ -39,7 +39,7 @@ struct SceneFontsTests {
     }
 
     @Test(
-        "a font whose letters, digits and colons look like its missing glyph counts as having no Latin",
+        "a font that draws a letter, digit or colon as its missing-glyph box counts as having no Latin",
         arguments: ["A", "0", ":"])
     func boxes(box: String) throws {
         let others = TestFont.latin.filter { !box.contains($0) }
@@ -77,7 +77,7 @@ struct SceneFontsTests {
         #expect(self.runs("", fonts).isEmpty)
     }
 
-    @Test("the number of runs in a line is limited")
+    @Test("a line is divided into at most 32 runs of different fonts")
     func bounded() throws {
         let fonts = try TestFonts.scripts()
         let runs = fonts.runs(of: String(repeating: "A안", count: 500))
@@ -108,7 +108,7 @@ struct SceneFontsTests {
         #expect(refusal(try TestFonts.path(bitmaps)).contains("bitmaps of one size"))
     }
 
-    @Test("this machine's fonts show ASCII, and each character that they claim to have")
+    @Test("this machine's fonts draw ASCII, and no two of ten sample characters look alike")
     func machine() throws {
         let fonts = try SceneFonts.find()
         var seen: Set<[UInt8]> = [try self.look("\u{10FFFD}", fonts)]

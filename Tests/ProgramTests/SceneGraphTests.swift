@@ -74,7 +74,7 @@ struct SceneGraphTests {
                 """)
     }
 
-    @Test("a source crop sets its position, and everything after it works on the cropped part")
+    @Test("a source crop is applied before the pane's scaling")
     func sourceCrop() {
         var pane = self.pane(0, 0, 1280, 720)
         pane.crop = PictureCrop(x: 2500, y: 0, width: 5000, height: 10_000)

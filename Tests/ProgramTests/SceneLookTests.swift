@@ -4,7 +4,7 @@ import Program
 import Threading
 import Testing
 
-@Suite("Appearance of scenes: z-order, crop, corners, borders, bars, texts, countdowns")
+@Suite("Rendered scenes: z-order, crop, corners, borders, bars, texts, countdowns")
 struct SceneLookTests {
     /// One canvas of the scene at a tick, each source in its color.
     private func compose(
@@ -122,7 +122,7 @@ struct SceneLookTests {
         } ?? 0
     }
 
-    @Test("when scenes are rewritten repeatedly no old drawings are kept", arguments: [true, false])
+    @Test("when a scene is replaced at every tick, drawings of earlier versions are freed", arguments: [true, false])
     func redrawn(isOffline: Bool) throws {
         var scene = Scene(sceneID: "ticker", panes: [], background: .black)
         scene.texts = [SceneText(id: "t", text: "HH", x: 0, y: 40, size: 36, color: .white)]
@@ -140,7 +140,7 @@ struct SceneLookTests {
         #expect((1...4).contains(director.drawn), "\(director.drawn)")
     }
 
-    @Test("a text is laid out on its scene's own canvas, at first and after a change")
+    @Test("a text is laid out for its scene's canvas size, before and after it is changed")
     func ownCanvas() throws {
         var scene = Scene(sceneID: "wide", panes: [], background: .black, size: CanvasSize(width: 1280, height: 720))
         scene.texts = [SceneText(id: "t", text: "HHHHHHHH", x: 560, y: 40, size: 36, color: .white)]
@@ -156,7 +156,7 @@ struct SceneLookTests {
         }
     }
 
-    @Test("the name on a card has the space of the frame that the card replaces")
+    @Test("a source's name on its card is laid out in the pane's visible area of the source's frame")
     func cardName() throws {
         let source = SourceID(uid: String(repeating: "M", count: 20))
         let pane = Pane(source: source, rect: Rect(x: 0, y: 0, width: 640, height: 360), adaption: .fit)
@@ -174,7 +174,7 @@ struct SceneLookTests {
         #expect(self.ink(shown, Rect(x: 130, y: 180, width: 70, height: 50)) > 0)
     }
 
-    @Test("texts, longer ones too, and scores change between two ticks in the running graph")
+    @Test("a changed text, also a longer one, and changed scores are drawn at the next tick in the same graph")
     func changes() throws {
         var scene = Canvases.columns("t", [0])
         let red = CanvasColor(red: 255, green: 0, blue: 0), blue = CanvasColor(red: 0, green: 0, blue: 255)

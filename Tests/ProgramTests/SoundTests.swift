@@ -3,7 +3,7 @@ import MediaTypes
 import Program
 import Testing
 
-@Suite("A source's audio on the program's sample grid")
+@Suite("AudioRing: a source's audio on the program's sample grid")
 struct SoundRingTests {
     private func pairs(_ count: Int, _ value: Float) -> [Float] { [Float](repeating: value, count: count * 2) }
 
@@ -57,7 +57,7 @@ struct SoundRingTests {
         #expect(self.read(ring, 5..<6).count == 1)
     }
 
-    @Test("audio placed far ahead by a wrong timestamp does not block audio that is due now")
+    @Test("audio placed far ahead by a wrong timestamp is replaced when audio for an earlier position arrives")
     func farAhead() {
         var ring = AudioRing(fade: 4)
         ring.write(self.pairs(1_024, 1), at: 0, restart: true)
@@ -86,7 +86,7 @@ struct SoundRingTests {
     }
 }
 
-@Suite("The mixer: gains at exact samples, limited sum")
+@Suite("The audio mixer: gains at exact samples, limited sum")
 struct MixerTests {
     private let a = SourceID(uid: "a"), b = SourceID(uid: "b")
 
@@ -99,7 +99,7 @@ struct MixerTests {
         #expect(ramp.value(at: 105) == 0.5 && ramp.value(at: 110) == 0.25 && ramp.value(at: 200) == 0)
     }
 
-    @Test("sources on air are summed with their gain; others are not heard")
+    @Test("the output is the sum of the sources, each times its gain")
     func sum() {
         var mixer = AudioMixer(start: 0, rampPairs: 1)
         mixer.setGain(0.5, of: self.a, at: 0)

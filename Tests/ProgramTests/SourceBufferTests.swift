@@ -14,7 +14,7 @@ struct SourceBufferTests {
 
     private func buffer() -> SourceBuffer { SourceBuffer(source: SourceID(uid: "a"), isPaced: false) }
 
-    @Test("there is no frame before the first one, and the newest repeats")
+    @Test("before a source's first frame there is none; then its newest frame is repeated")
     func emptyAndRepeated() throws {
         let buffer = self.buffer()
         #expect(buffer.select(at: 0, interval: self.interval) == nil)
@@ -66,7 +66,7 @@ struct SourceBufferTests {
     }
 
     @Test(
-        "the last frame of a silent publisher is stale after its hold, and its loss does not bring it back"
+        "the last frame of a silent publisher is stale after its hold time, also once the publisher is lost"
     )
     func silent() throws {
         let buffer = self.buffer()
@@ -121,7 +121,7 @@ struct SourceBufferTests {
         #expect(isReady)
     }
 
-    @Test("the offline program is woken when its tick can be served, not for every item before it")
+    @Test("the offline program is woken only when its tick's audio and frame are there")
     func wokenOnce() throws {
         let buffer = SourceBuffer(source: SourceID(uid: "a"), isPaced: true)
         buffer.setTracks(video: true, audio: true)
@@ -149,7 +149,7 @@ struct SourceBufferTests {
         #expect(looks.withLock { $0 } <= mostLooks)
     }
 
-    @Test("a publisher that returns is shown at the nearest tick, at any phase", arguments: 0..<34)
+    @Test("the first frame of a publisher that returns is shown at the tick nearest to its time", arguments: 0..<34)
     func nearestAfterReturn(phaseMs: Int64) throws {
         let buffer = self.buffer()
         let picture = try self.picture()
@@ -170,7 +170,7 @@ struct SourceBufferTests {
         buffer.push(picture, time: ms * 1_000_000, arrival: nil)
     }
 
-    @Test("lip sync is measured on what viewers see: late decoding of a hidden source does not count")
+    @Test("lip sync is measured only while the source is visible")
     func lipSyncOfTheSeen() throws {
         let buffer = self.buffer()
         let dark = try self.picture()

@@ -2,9 +2,9 @@ import Program
 import Synchronization
 import Testing
 
-@Suite("Demand of the program for a source")
+@Suite("SourceDemand: whether the program shows or plays a source")
 struct SourceNeedTests {
-    @Test("an observer of a source's visibility gets the current value at once, and then only changes")
+    @Test("an observer gets the current value at once, and then each change")
     func away() {
         let need = SourceDemand()
         need.setAway(true)

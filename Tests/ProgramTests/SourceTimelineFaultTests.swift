@@ -40,9 +40,9 @@ struct SimulatedPublisher {
     func ahead(_ kind: TrackKind, at: Int64) -> Int64 { (self.placed[kind]?.pts ?? 0) / 1_000_000 - at }
 }
 
-@Suite("Source timeline: timestamp faults of publishers")
+@Suite("SourceTimeline with publishers' timestamp faults")
 struct SourceTimelineFaultTests {
-    @Test("timestamps that start at one hour are mapped to now, not an hour later")
+    @Test("timestamps that start at one hour are played after the jitter buffer, not an hour later")
     func absoluteStart() {
         var publisher = SimulatedPublisher()
         #expect(publisher.send(.video, 3_600_000, at: 50) == 250)
@@ -50,7 +50,8 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "a jump in both tracks is one re-anchoring and keeps them in sync", arguments: [60_000, -60_000, 4_000])
+        "if both tracks jump, the timeline is mapped anew once, and they stay in sync",
+        arguments: [60_000, -60_000, 4_000])
     func jumpOfBoth(jump: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<5_000, video: { $0 + 100_000 }, audio: { $0 + 100_000 })
@@ -71,7 +72,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.ahead(.audio, at: 65_982) == 200)
     }
 
-    @Test("a pause after which timestamps continue where they stopped is one re-anchoring")
+    @Test("a pause during which timestamps do not advance maps the timeline anew once")
     func pauseWithoutTime() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<3_000, video: { $0 }, audio: { $0 })
@@ -103,7 +104,7 @@ struct SourceTimelineFaultTests {
     }
 
     @Test(
-        "timestamps that do not advance for five seconds are spaced by arrival, and continue afterwards",
+        "while timestamps stand at one value for five seconds, packets are spaced by arrival; then they continue",
         arguments: [true, false])
     func stuck(catchesUp: Bool) {
         var publisher = SimulatedPublisher()
@@ -117,7 +118,9 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("tracks zeroed at different times get their offset back", arguments: [400, 150, 900] as [Int64])
+    @Test(
+        "tracks whose timestamps start at zero at different times are shown in sync by arrival",
+        arguments: [400, 150, 900] as [Int64])
     func zeroedApart(skew: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<skew, video: { $0 }, audio: nil)
@@ -132,7 +135,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("a microphone switched on later with timestamps from zero is heard now")
+    @Test("a microphone enabled after ten seconds, with timestamps from zero, is heard at once and in sync")
     func lateMicrophone() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<10_000, video: { $0 }, audio: nil)
@@ -205,7 +208,9 @@ struct SourceTimelineFaultTests {
         #expect((195...215).contains(publisher.ahead(.video, at: 39_996)))
     }
 
-    @Test("a delayed first packet has no lasting effect", arguments: [20, 80, 180] as [Int64])
+    @Test(
+        "if the first packet is delayed, the buffer still has its configured length two seconds later",
+        arguments: [20, 80, 180] as [Int64])
     func firstPacketsLuck(luck: Int64) {
         var publisher = SimulatedPublisher()
         publisher.run(0..<2_000, video: { $0 }, audio: { $0 }, delay: { max(0, luck - $0) })
@@ -213,7 +218,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.reanchors <= 1)
     }
 
-    @Test("occasional network delays deepen the buffer, up to its maximum, and it shrinks again")
+    @Test("delays of 350 ms now and then lengthen the buffer; without them it shrinks again")
     func deepens() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<2_000, video: { $0 }, audio: { $0 })
@@ -248,7 +253,7 @@ struct SourceTimelineFaultTests {
             "\(publisher.timeline.buffered ?? 0)")
     }
 
-    @Test("one long stall among short delays does not make the buffer as deep as the stall")
+    @Test("a single long stall does not lengthen the buffer to the stall's length")
     func oneStall() {
         var publisher = SimulatedPublisher()
         publisher.run(0..<4_000, video: { $0 }, audio: { $0 })
@@ -271,7 +276,7 @@ struct SourceTimelineFaultTests {
         #expect(pictures.timeline.reanchors == 0 && pictures.seams == 0)
     }
 
-    @Test("audio that is sometimes mixed too late gets a deeper buffer, once, and keeps it")
+    @Test("audio that is late for the mixer now and then lengthens the buffer once")
     func mixedAheadNowAndThen() {
         var publisher = SimulatedPublisher(soundLeadMs: 39)
         publisher.run(0..<2_000, video: nil, audio: { $0 })
@@ -281,7 +286,7 @@ struct SourceTimelineFaultTests {
         #expect((230...245).contains(publisher.ahead(.audio, at: 119_994)))
     }
 
-    @Test("audio in blocks longer than the buffer gets a deeper one, however close together they arrive")
+    @Test("audio that arrives in blocks longer than the buffer lengthens it")
     func pieces() {
         var publisher = SimulatedPublisher()
         var late = 0
@@ -294,7 +299,7 @@ struct SourceTimelineFaultTests {
         #expect(publisher.timeline.lastReason == .jitter && publisher.timeline.reanchors <= 2)
     }
 
-    @Test("a source shown earlier by an offset is late earlier")
+    @Test("with a negative offset, packets are late correspondingly earlier")
     func lateByOffset() {
         var publisher = SimulatedPublisher()
         publisher.timeline.setOffset(-120_000_000)
@@ -305,7 +310,7 @@ struct SourceTimelineFaultTests {
         #expect((75...85).contains(publisher.ahead(.video, at: 4_983 + 150)))
     }
 
-    @Test("audio shown later by an offset is mixed later: it is late no earlier than video")
+    @Test("with a positive offset, audio is late for the mixer correspondingly later")
     func laterByOffset() {
         var publisher = SimulatedPublisher(soundLeadMs: 39)
         publisher.timeline.setOffset(100_000_000)

@@ -2,7 +2,7 @@ import MediaTypes
 import Program
 import Testing
 
-@Suite("Source timeline: one mapping for all tracks of a source")
+@Suite("SourceTimeline: one mapping to program time for all tracks of a source")
 struct SourceTimelineTests {
     private let ms: Int64 = 1_000_000
 
@@ -10,7 +10,7 @@ struct SourceTimelineTests {
         SourceTimeline(jitterBuffer: jitterMs * self.ms, offset: offsetMs * self.ms)
     }
 
-    @Test("the first packet is shown one jitter buffer after its arrival, and the other track shares the anchor")
+    @Test("the first packet is due one jitter buffer after its arrival; the other track uses the same mapping")
     func anchorsOnFirstPacket() {
         var timeline = self.timeline()
         let first = timeline.map(kind: .audio, pts: 5_000 * self.ms, dts: 5_000 * self.ms, arrival: 1_000 * self.ms)
@@ -31,7 +31,9 @@ struct SourceTimelineTests {
         }
     }
 
-    @Test("a jump re-anchors once and continues from now", arguments: [60_000, -8_000, 4_000_000] as [Int64])
+    @Test(
+        "a timestamp jump maps the timeline anew once, at the current time",
+        arguments: [60_000, -8_000, 4_000_000] as [Int64])
     func jumpsReanchor(jumpMs: Int64) {
         var timeline = self.timeline()
         _ = timeline.map(kind: .video, pts: 10_000 * self.ms, dts: 10_000 * self.ms, arrival: 0)
@@ -44,7 +46,7 @@ struct SourceTimelineTests {
         #expect(!sound.isReanchored && sound.pts == jumped.pts, "the other track follows the same new anchor")
     }
 
-    @Test("a pause in both timestamps and wall clock is not a jump")
+    @Test("a pause that is as long in timestamps as in arrival times does not change the mapping")
     func pauseIsKept() {
         var timeline = self.timeline()
         _ = timeline.map(kind: .video, pts: 0, dts: 0, arrival: 0)

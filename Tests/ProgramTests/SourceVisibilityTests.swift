@@ -33,7 +33,7 @@ struct ScenePresenceTests {
         #expect(now.seen == self.sources(0, 2) && now.heard == self.sources(0, 1))
     }
 
-    @Test("scenes due within a second count; scenes before them count no more once they have ended")
+    @Test("a source in a scene due within the next second counts as seen; one of a scene that has ended does not")
     func coming() throws {
         let (first, second) = (
             self.scene("first", [(0, true, true), (1, false, true)]),

@@ -21,7 +21,7 @@ struct WakeThriftTests {
         calls.map { thrift.wakes(for: $0, isHidden: isHidden, isAway: isAway) }
     }
 
-    @Test("a visible source wakes its thread at once, a hidden one after its first packet has waited a while")
+    @Test("a visible source wakes its decoder's thread for every packet, a hidden one every 60 ms")
     func hidden() {
         var thrift = WakeCoalescer(jitterBuffer: 200 * Self.millisecond)
         let seen = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }
@@ -54,7 +54,7 @@ struct WakeThriftTests {
     }
 
     @Test(
-        "for a hidden, audible source the wait plus socket wait and mix-ahead fits into the jitter buffer",
+        "for a hidden but audible source, packets are decoded in time for the mixer at any jitter buffer",
         arguments: [80, 100, 110, 125, 150, 187, 200, 400] as [Int64], [21, 33, 40] as [Int64])
     func inTime(jitterBuffer: Int64, distance: Int64) {
         // The program takes it 39 ms before it is due, and the socket delays it by a fifth of the buffer and one turn
@@ -81,7 +81,7 @@ struct WakeThriftTests {
         #expect(each == [true, true, true, true, true])
     }
 
-    @Test("a source neither seen nor heard wakes only for news, unless its jitter buffer is under twice the sleep")
+    @Test("a source neither seen nor heard wakes its thread only for format changes and ends")
     func away() {
         let format = SourceItem.configuration(CodecParameters(codec: .mp3, configuration: []))
         let packets = stride(from: Int64(1), to: 1_000, by: 20).map { [self.packet(at: $0)] }

@@ -2,7 +2,7 @@ import MediaTypes
 import Program
 import Testing
 
-@Suite("Wall clock: time stamps sent by publishers")
+@Suite("Wall clock times in a publisher's stream")
 struct WallClockMeterTests {
     private static let second: Int64 = 1_000_000_000
     private static let now: Int64 = 1_790_000_000 * second
@@ -47,7 +47,7 @@ struct WallClockMeterTests {
         #expect(abs((meter.offset ?? 0) - Self.now) <= 5_000_000)
     }
 
-    @Test("a clock change is followed once, when most stamps agree")
+    @Test("when the publisher's clock is set, the new time applies once most stamps agree")
     func clockSet() {
         var meter = WallClockMeter()
         var seen: [Int64] = []
@@ -60,7 +60,9 @@ struct WallClockMeterTests {
         #expect(seen == [Self.now, Self.now + 700_000_000])
     }
 
-    @Test("a time of day without a zone uses the nearest zone", arguments: [0, 9, -3.5, 5.75])
+    @Test(
+        "a time of day without time zone is read in the zone nearest to the server's time",
+        arguments: [0, 9, -3.5, 5.75])
     func zones(hours: Double) {
         let day = 86_400 * Self.second
         let local = (Self.now + Int64(hours * 3600) * Self.second) % day
@@ -73,7 +75,7 @@ struct WallClockMeterTests {
     }
 }
 
-@Suite("Wall clock: sources with stamps are aligned by them")
+@Suite("Sources aligned by the wall clock times in their streams")
 struct WallAlignmentTests {
     private static let ms: Int64 = 1_000_000
     private static let ids = (0..<9).map { SourceID(uid: "\($0)") }
@@ -86,14 +88,14 @@ struct WallAlignmentTests {
         return delays.indices.map { alignment.extra(of: Self.ids[$0], at: 0).map { $0 / Self.ms } }
     }
 
-    @Test("an early source waits for a late one; a single source never waits")
+    @Test("the source with the shorter delay waits for the other; a single source does not wait")
     func waits() {
         #expect(self.extras([250, 650]) == [400, 0])
         #expect(self.extras([300]) == [nil])
         #expect(self.extras([250, 650, 400]) == [400, 0, 250])
     }
 
-    @Test("a source beyond the others' reach is not aligned, and delays none")
+    @Test("a source that would need more than the maximum wait is left out, and delays none")
     func outOfReach() {
         #expect(self.extras([250, 650, 5_000]) == [400, 0, nil])
         #expect(self.extras([-5_000, 250, 650]) == [nil, 400, 0])
@@ -101,7 +103,7 @@ struct WallAlignmentTests {
         #expect(self.extras([250, 650], reach: 399) == [nil, nil])
     }
 
-    @Test("of any nine sources the aligned ones show one moment, within their reach", arguments: 0..<200)
+    @Test("random sources that are aligned show the same moment and wait at most the maximum", arguments: 0..<200)
     func property(seed: Int) {
         var noise = Noise(state: UInt64(seed + 1))
         let delays = (0..<2 + seed % 8).map { _ in Int64(noise.next() * 3_000) }
@@ -135,7 +137,7 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("for any sources, also silent, equal or held ones, the result equals the plain rule", arguments: 0..<300)
+    @Test("for random sources the result equals that of a plain implementation", arguments: 0..<300)
     func sameAsPlain(seed: Int) {
         var noise = Noise(state: UInt64(seed + 1))
         // Few values, so that many are equal.
@@ -156,7 +158,7 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("a silent source is not waited for, nor is one that has gone")
+    @Test("a source silent for four seconds, or removed, is not waited for")
     func silence() {
         var alignment = WallAlignment()
         alignment.note(Self.ids[0], delay: 0, reach: 1_000, at: 0)
@@ -217,7 +219,7 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("with a path 400 ms longer, sources are within 50 ms, after one step at most, held within the limit")
+    @Test("two sources whose network delay differs by 400 ms are shown within 50 ms of each other")
     func longerWay() {
         var pair = Pair()
         pair.run(0..<30_000)
@@ -228,7 +230,7 @@ struct WallAlignmentTests {
         #expect(pair.worstHold <= 700_000_000)
     }
 
-    @Test("without stamps sources are aligned by arrival: 400 ms apart")
+    @Test("without time stamps, sources whose network delay differs by 400 ms stay 400 ms apart")
     func withoutStamps() {
         var pair = Pair()
         pair.run(0..<10_000, stamped: false)
@@ -268,7 +270,7 @@ struct WallAlignmentTests {
         }
     }
 
-    @Test("a path that becomes longer is followed by both sources, once each")
+    @Test("when one source's network delay grows, both sources step and are aligned again")
     func wayChanges() {
         var pair = Pair()
         pair.run(0..<10_000)
@@ -279,7 +281,7 @@ struct WallAlignmentTests {
         #expect(zip(pair.timelines, before).allSatisfy { $0.reanchors - $1 <= 2 })
     }
 
-    @Test("a source whose clock is wrong beyond the limit is shown by arrival, and so is the other")
+    @Test("if a publisher's clock is too far off, both sources are shown by arrival time")
     func wrongClock() {
         var pair = Pair()
         pair.ways = [30, 3_000]
