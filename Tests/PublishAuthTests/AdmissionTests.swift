@@ -29,7 +29,7 @@ struct AdmissionTests {
         return source
     }
 
-    @Test("each of a source's keys admits, so that a key can be replaced by another")
+    @Test("each of a source's stream keys is accepted, so that a key can be rotated")
     func rotation() throws {
         var admission = Self.admission()
         #expect(try Self.source(&admission, "old") == Self.host)
@@ -42,7 +42,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, "new", app: "pk") == Self.host)
     }
 
-    @Test("a signed key names its source; a static key is valid beside it, with any query")
+    @Test("a signed stream key is accepted for the source that it names; another source's static key works beside it")
     func signed() throws {
         var admission = Self.admission()
         #expect(try Self.source(&admission, Self.good) == Self.host)
@@ -54,7 +54,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, Self.good) == nil, "signed, but for a source of another room")
     }
 
-    @Test("sources are added and removed with their keys, of every kind; a used single-use key stays used")
+    @Test("a new configuration replaces all keys of all sources; a single-use key that was used stays used")
     func renewed() throws {
         var admission = Self.admission()
         admission.isSingleUse = true
@@ -81,7 +81,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, Self.good) == nil)
     }
 
-    @Test("a single-use key whose publish failed stays valid; keys of other names are not affected")
+    @Test("a single-use key becomes valid again if its publish fails; the failure of another key does not restore it")
     func givenBack() throws {
         var admission = Self.admission()
         admission.isSingleUse = true
@@ -96,7 +96,7 @@ struct AdmissionTests {
     }
 
     @Test(
-        "single use holds for every form: one key in any spelling, and each of several similar keys",
+        "Tencent's and Alibaba's keys are single-use in upper and lower case; keys that differ in expiry are two keys",
         arguments: [
             (
                 .tencent, "1001?txTime=6B49D200&txSecret=8f9d9a8c88763b3aec6211691f9ac5a4",
@@ -119,7 +119,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, second) == (isOther ? Self.host : nil))
     }
 
-    @Test("an expired key is reported as expired, every other failure with the same message")
+    @Test("a correct but expired key is refused as expired, any other failure with one common code")
     func words() throws {
         var admission = Self.admission()
         func refusal(_ name: String, now: Int64) throws -> PublishRefusal? {
@@ -133,7 +133,7 @@ struct AdmissionTests {
         #expect(try refusal("1001/sub?e=1&n=2&s=3", now: 0) == .denied)
     }
 
-    @Test("a source admitted by the webhook is named in the path, percent-encoded or not")
+    @Test("a source without a key, admitted by webhook, is named by the stream name, percent-encoded or not")
     func open() throws {
         var admission = Self.admission()
         admission.open = [Self.guest, Self.screen]
@@ -143,7 +143,7 @@ struct AdmissionTests {
         #expect(try Self.source(&admission, "%E") == nil)
     }
 
-    @Test("the allow list: ranges of both address families, and IPv4 through an IPv6 socket")
+    @Test("only addresses in the allow list may publish: IPv4, IPv6, and IPv4 mapped to IPv6")
     func allowList() throws {
         var admission = Self.admission()
         #expect(admission.allows(nil))
@@ -158,7 +158,7 @@ struct AdmissionTests {
     }
 
     @Test(
-        "a client that offers a login is admitted by its key, and otherwise told that there is no login",
+        "a client that offers authmod credentials is accepted with a valid key, and refused with authmod if not",
         arguments: [
             "authmod=adobe&user=anna", "authmod=llnw&user=anna",
             "authmod=adobe&user=anna&challenge=c2c2c2c2&response=b/64==&opaque=o",

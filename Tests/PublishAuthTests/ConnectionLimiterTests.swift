@@ -35,7 +35,7 @@ struct ConnectionLedgerTests {
         #expect(left == [[], [0], [], [], [], [3]])
     }
 
-    @Test("publishers are never closed, and count for the total only, not for their address")
+    @Test("publishing connections are never closed; they count for the total limit, not for their address's")
     func publishers() throws {
         var ledger = ConnectionLimiter(maximum: 3, maximumPerPlace: 1)
         let address = try Self.address("192.0.2.1")
@@ -63,7 +63,7 @@ struct ConnectionLedgerTests {
         #expect(left == [[], [], [], [], [2], [3], [4]])
     }
 
-    @Test("behind a proxy the address is known later; until then only the total limit applies")
+    @Test("until the PROXY header gives the address, only the total limit applies")
     func proxied() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 1)
         let address = try Self.address("192.0.2.1")
@@ -77,7 +77,7 @@ struct ConnectionLedgerTests {
         #expect(left.isEmpty)
     }
 
-    @Test("for any sequence the limits hold and publishers stay")
+    @Test("in a random sequence of connections, limits are never exceeded and no publisher is closed")
     func bounds() throws {
         var random = SystemRandomNumberGenerator()
         var ledger = ConnectionLimiter(maximum: 20, maximumPerPlace: 3)
@@ -103,7 +103,7 @@ struct ConnectionLedgerTests {
         }
     }
 
-    @Test("a connection waiting for its wrong-key answer is closed first, then the one longest without progress")
+    @Test("over the limit, a connection that waits for its wrong-key answer is closed first, then the least active")
     func progress() throws {
         var ledger = ConnectionLimiter(maximum: 100, maximumPerPlace: 3)
         let address = try Self.address("192.0.2.1")
@@ -124,7 +124,7 @@ struct ConnectionLedgerTests {
         #expect(left.isEmpty, "three may make no progress")
     }
 
-    @Test("during a flood from one address an encoder there has the time it needs")
+    @Test("during a flood of connections from one address, an encoder at that address can still start to publish")
     func flood() throws {
         var ledger = ConnectionLimiter(maximum: 256, maximumPerPlace: 8)
         let address = try Self.address("192.0.2.1")

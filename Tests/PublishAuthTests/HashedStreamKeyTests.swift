@@ -3,11 +3,11 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Sealed stream keys: a hash admits the right key and does not reveal it")
+@Suite("Hashed stream keys ($sha256$): accept the right key, do not reveal it")
 struct SealedKeyTests {
     private static let salt = "00112233445566778899aabbccddeeff"
 
-    @Test("a sealed key accepts only its key, and not its own text")
+    @Test("a hashed key accepts the key it was made from, and not the hash itself")
     func admits() throws {
         let sealed = HashedStreamKey.seal("secret-key", salt: Self.salt)
         #expect(!sealed.contains("secret-key"))
@@ -24,7 +24,7 @@ struct SealedKeyTests {
     }
 
     @Test(
-        "a key that is not in sealed form is an ordinary key",
+        "text that is not a valid hash is used as an ordinary stream key",
         arguments: [
             "", "a", "$sha256$", "$sha256$zz$00", "$sha256$00$00", "$sha256$$\(String(repeating: "0", count: 64))",
         ])

@@ -27,7 +27,7 @@ struct ProxyHeaderTests {
         (Self.binary(1, 0x31, [UInt8](repeating: 0, count: 216)), nil, 0),
     ]
 
-    @Test("every header, split at any byte, is incomplete until its end, and consumes no byte after it")
+    @Test("every truncated header is incomplete; a whole one leaves the bytes after it unread")
     func everySplit() {
         for (bytes, source, port) in Self.good {
             for count in 0..<bytes.count { #expect(ProxyHeader.read(Array(bytes[..<count])) == .incomplete) }
@@ -43,7 +43,7 @@ struct ProxyHeaderTests {
     }
 
     @Test(
-        "a header with changed bytes is another header, incomplete or malformed, and never longer than the input"
+        "a header with random changes is read, incomplete or malformed, and never longer than the input"
     )
     func mutations() {
         var random = SystemRandomNumberGenerator()
@@ -70,7 +70,7 @@ struct ProxyHeaderTests {
     }
 
     @Test(
-        "invalid text headers are refused",
+        "invalid version 1 headers are malformed",
         arguments: [
             "GET / HTTP/1.1\r\n", "PROXY\r\n", "PROXY TCP4 192.0.2.7 10.0.0.1 40000\r\n", "proxy TCP4",
             "PROXY TCP4 192.0.2.7 10.0.0.1 40000 1935 x\r\n", "PROXY TCP4  192.0.2.7 10.0.0.1 40000 1935\r\n",

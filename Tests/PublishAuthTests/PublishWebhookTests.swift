@@ -3,7 +3,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("The publish webhook: requests and answers")
+@Suite("The publish webhook: requests and responses in the forms of SRS, nginx-rtmp and OvenMediaEngine")
 struct PublishHookTests {
     static let facts = PublishFacts(
         time: 1_800_000_000, connection: 7, address: IPAddress("192.0.2.7"), port: 40_000, app: "live",
@@ -11,7 +11,7 @@ struct PublishHookTests {
         query: "token=a b&NAME=x&c%61ll=y&z", tcURL: "rtmp://h/live", flashVersion: "FMLE/3.0 (x)",
         server: "127.0.0.1:1935")
 
-    @Test("srs: JSON, with the query as `param`")
+    @Test("SRS: the request is JSON with the publisher's query as `param`")
     func srs() throws {
         let request = PublishWebhook(form: .srs).request(for: Self.facts)
         #expect(request.contentType == "application/json" && request.fields.isEmpty)
@@ -24,7 +24,7 @@ struct PublishHookTests {
         }
     }
 
-    @Test("nginx: a form; the publisher's query is passed on and cannot replace our fields")
+    @Test("nginx-rtmp: the request is a form that ends with the publisher's query")
     func nginx() {
         let request = PublishWebhook(form: .nginx).request(for: Self.facts)
         #expect(request.contentType == "application/x-www-form-urlencoded")
@@ -35,7 +35,7 @@ struct PublishHookTests {
     }
 
     @Test(
-        "nginx: a query parameter that some parser may read as one of our fields is not passed on",
+        "nginx-rtmp: a query parameter that a parser may read as one of the form's own fields is left out",
         arguments: [
             "%20name=2002", "+name=2002", "%09Name=2002", "name[]=2002", "name%5B0%5D=2002", "name%00z=2002",
             "a=1;name=2002", "%name=2002", "name=\u{301}2002", "name[\u{301}]=2002",
@@ -48,7 +48,7 @@ struct PublishHookTests {
         #expect(body.hasSuffix("&name=key%221&type=live&token=a&z=1"), "\(body)")
     }
 
-    @Test("ome: JSON, signed with the secret")
+    @Test("OvenMediaEngine: the request is JSON, signed with the secret")
     func ome() throws {
         let request = PublishWebhook(form: .ome, secret: "1234").request(for: Self.facts)
         let root = try #require(JSONParser.parse(request.body).root)
@@ -64,7 +64,7 @@ struct PublishHookTests {
     }
 
     @Test(
-        "answers admit, refuse or fail",
+        "a response's status and body allow, refuse or fail, as each form defines",
         arguments: [
             (.srs, 200, "0", .allowed), (.srs, 201, " 0\n", .allowed),
             (.srs, 200, #"{"code":0,"data":null}"#, .allowed),
@@ -83,7 +83,7 @@ struct PublishHookTests {
     }
 
     @Test(
-        "which statuses decide alone, and which need the body",
+        "SRS and OvenMediaEngine read the body of a 200; other statuses decide without it",
         arguments: [
             (.srs, 200, nil), (.srs, 201, nil), (.srs, 403, .refused(reason: nil)), (.nginx, 200, .allowed),
             (.nginx, 403, .refused(reason: nil)), (.nginx, 502, .failed("HTTP status 502")), (.ome, 200, nil),

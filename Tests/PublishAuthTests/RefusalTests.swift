@@ -21,7 +21,7 @@ struct RefusalTests {
         #expect(told == [nil])
     }
 
-    @Test("an address gets ten wrong-key answers at once, then one a second; other addresses are not affected")
+    @Test("an address gets ten wrong-key responses at once, then one per second; other addresses have their own limit")
     func bucket() throws {
         var book = AuthFailureLimiter()
         let one = try #require(IPAddress("192.0.2.1")), other = try #require(IPAddress("192.0.2.2"))
@@ -33,7 +33,7 @@ struct RefusalTests {
         #expect(answer == .explain)
     }
 
-    @Test("memory stays bounded for many thousand addresses, and addresses known before are still answered")
+    @Test("20,000 addresses use about 1,024 entries, and an address known before still gets its response")
     func bounded() throws {
         var book = AuthFailureLimiter()
         let known = try #require(IPAddress("192.0.2.1"))

@@ -18,7 +18,7 @@ struct SignedKeyCheckTests {
         return check.verdict(on: address, name: name, now: now)
     }
 
-    @Test("HMAC-SHA256 over room, name, expiry and nonce, padded or not, with any of the secrets")
+    @Test("HMAC-SHA256 over room, name, expiry and nonce is accepted with each secret, with and without base64 padding")
     func hmac() throws {
         let valid = SignedKeyCheck.Verdict.valid(nonce: "n1", expiry: Self.expiry)
         let secrets = ["first secret", "second"]
@@ -43,7 +43,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.hmac, [], good) == .wrong)
     }
 
-    @Test("a key expires after its expiry time and the clock skew; a wrong key is wrong at any time")
+    @Test("a key expires 30 s after its expiry time; one with a wrong signature is wrong, not expired")
     func expiry() throws {
         let good = "e=1800000000&n=n1&s=\(Self.first)"
         for (now, isValid) in [(Self.expiry + 30, true), (Self.expiry + 31, false), (0, true)] {
@@ -53,7 +53,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.hmac, ["second"], good, now: .max) == .wrong)
     }
 
-    @Test("Tencent's form, with the example of its documentation")
+    @Test("Tencent's form: the example of its documentation is accepted")
     func tencent() throws {
         let secret = "e12c46f2612d5106e2034781ab261ca3"
         let md5 = "f85a2ab363fe4deaffef9754d79da6fe"
@@ -71,7 +71,7 @@ struct SignedKeyCheckTests {
                 == .expired)
     }
 
-    @Test("Tencent's form: a key does not match a shorter name whose rest is read as part of the expiry")
+    @Test("Tencent's form: moving digits from the stream name to the expiry makes the key wrong")
     func tencentNames() throws {
         // MD5 of `key10016B49D200`, by another implementation.
         let digest = "txSecret=8f9d9a8c88763b3aec6211691f9ac5a4"
@@ -82,7 +82,7 @@ struct SignedKeyCheckTests {
         #expect(try Self.verdict(.tencent, ["key"], digest + "&txTime=B49D200", name: "10016") == .expired)
     }
 
-    @Test("Alibaba's form: the time is that of signing, and the validity counts from it")
+    @Test("Alibaba's form: a key is valid for 24 hours from the time of signing that it contains")
     func alibaba() throws {
         let good = "auth_key=1800000000-0-0-54e897b1afd89005ce7ec8ff62da8c25"
         let valid = SignedKeyCheck.Verdict.valid(nonce: "1800000000-0-0", expiry: Self.expiry + 86_400)
@@ -102,7 +102,7 @@ struct SignedKeyCheckTests {
         #expect(!"\(check) \(dumped) \(String(reflecting: check))".contains("hunter2"))
     }
 
-    @Test("no query makes the check trap")
+    @Test("a random query never traps")
     func anything() throws {
         var random = SystemRandomNumberGenerator()
         let alphabet = Array("0123456789abcdefxyz-_=&?%+")
@@ -122,7 +122,7 @@ struct SignedKeyCheckTests {
     }
 }
 
-@Suite("Single-use keys")
+@Suite("UsedKeyStore: single-use keys that were used")
 struct NonceStoreTests {
     static func expect(
         _ store: inout UsedKeyStore, _ isNew: Bool, _ nonce: String, expiry: Int64, now: Int64,
@@ -140,7 +140,7 @@ struct NonceStoreTests {
         Self.expect(&store, true, "b", expiry: 10, now: 5)
     }
 
-    @Test("a full store accepts no more, until some keys expire")
+    @Test("a full store refuses further keys until some of its keys have expired")
     func full() {
         var store = UsedKeyStore()
         for index in 0..<UsedKeyStore.maximumCount { Self.expect(&store, true, "\(index)", expiry: 10, now: 0) }
