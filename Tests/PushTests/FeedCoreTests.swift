@@ -4,7 +4,7 @@ import Push
 import RTMP
 import Testing
 
-@Suite("A rendition as FLV tags")
+@Suite("FeedCore: an encoded rendition as FLV tags for RTMP outputs and HTTP-FLV")
 struct FeedCoreTests {
     static var description: FeedDescription {
         var description = FeedDescription(name: "180p")
@@ -46,7 +46,7 @@ struct FeedCoreTests {
         }.joined()
     }
 
-    @Test("audio that is encoded sooner waits for its video, and tags come in the order of time")
+    @Test("audio encoded earlier waits for video, so that tags are in order of their timestamps")
     func interleaves() {
         var core = Self.begun()
         #expect(Self.letters(core.takeOutput()) == "CD")
@@ -62,7 +62,7 @@ struct FeedCoreTests {
         #expect(Self.letters(core.takeOutput()) == "aav")
     }
 
-    @Test("audio waits no longer than its limit, and not at all without video")
+    @Test("audio waits for late video only up to the limit, and not at all in an audio-only rendition")
     func bounds() {
         var core = Self.begun()
         core.receive(Self.picture(0, isKey: true))
@@ -91,7 +91,7 @@ struct FeedCoreTests {
         #expect(Self.letters(core.takeOutput()).hasSuffix("MC"))
     }
 
-    @Test("after a pause it starts with the next key frame: nothing queued before is sent")
+    @Test("after a pause without readers, tags start at the next key frame; nothing from before is sent")
     func rests() {
         var core = Self.begun()
         core.receive(Self.picture(0, isKey: true))
@@ -125,14 +125,14 @@ struct FeedCoreTests {
         #expect(Self.letters(core.backlog) == "MCDK")
     }
 
-    @Test("a GOP that is too long is not cached")
+    @Test("a GOP of 300 frames is too long to be cached: a new reader gets only metadata and headers")
     func longGroup() {
         var core = Self.begun()
         for number in 0..<300 { core.receive(Self.picture(Int64(number), isKey: number == 0)) }
         #expect(Self.letters(core.backlog) == "MCD")
     }
 
-    @Test("with reordering encoders timestamps rise strictly, and no frame is decoded after it is shown")
+    @Test("with B-frames, decode timestamps rise strictly and none is later than its presentation timestamp")
     func reordered() {
         var times = TagTimestamps()
         var last: Int64 = -1
@@ -165,7 +165,7 @@ struct FeedCoreTests {
         #expect(late == 0)
     }
 
-    @Test("the file: header, script, sequence headers and packets with their previous tag sizes; metadata has time 0")
+    @Test("an FLV file has a header and tags with their previous tag sizes; metadata has timestamp 0")
     func file() throws {
         var core = Self.begun(makesFiles: true)
         core.receive(Self.picture(500_000, isKey: true))
@@ -190,7 +190,7 @@ struct FeedCoreTests {
     }
 }
 
-@Suite("Queue of tags for a reader")
+@Suite("TagQueue: the tags queued for one RTMP output or HTTP-FLV viewer")
 struct TagQueueTests {
     static let second: Int64 = 1_000_000_000
 
@@ -207,7 +207,7 @@ struct TagQueueTests {
         return times
     }
 
-    @Test("it starts with a key frame, after the headers sent before")
+    @Test("tags already in the reader's backlog are skipped; the queue starts at the next key frame")
     func begins() {
         var queue = TagQueue(after: 25 * 40)
         for number in 20..<60 { queue.push(Self.tag(number), now: 0) }
@@ -215,7 +215,7 @@ struct TagQueueTests {
         #expect(queue.dropped == 24)
     }
 
-    @Test("after three seconds everything before the newest key frame is dropped; the newest headers stay")
+    @Test("over three seconds, the queue drops all tags before the newest key frame and keeps the newest headers")
     func trims() {
         var queue = TagQueue()
         for index in 0..<3 {
@@ -235,7 +235,7 @@ struct TagQueueTests {
         #expect(Self.times(&queue) == (75..<90).map(Int64.init))
     }
 
-    @Test("the bytes queued never exceed the limit")
+    @Test("the queue drops old GOPs instead of exceeding its byte limit")
     func bytes() {
         var queue = TagQueue()
         for number in 0..<60 { queue.push(Self.tag(number, bytes: 1 << 20), now: 0) }

@@ -13,7 +13,7 @@ struct PatternClockTests {
         #expect(PatternClock.value(of: bits) == ms % PatternClock.period)
     }
 
-    @Test("any one wrong block is noticed")
+    @Test("one block read wrong gives no time instead of a wrong one")
     func wrongBlock() {
         for ms: Int64 in [0, 77_777, 654_321, 1_048_575] {
             let bits = PatternClock.bits(of: ms)
@@ -28,7 +28,7 @@ struct PatternClockTests {
     }
 
     @Test(
-        "the row is in the middle half of the frame, below the counter",
+        "the clock's blocks lie in the middle half of the frame's width, below the frame counter",
         arguments: [(1280, 720), (720, 1280), (640, 360), (320, 180)])
     func place(width: Int, height: Int) {
         let first = PatternClock.block(0, width: width, height: height)

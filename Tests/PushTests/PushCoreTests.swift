@@ -122,7 +122,7 @@ private final class Line {
 struct PushCoreTests {
     static let second: Int64 = 1_000_000_000
 
-    @Test("it connects with the first packet, sends headers, then frames from a key frame on, in order")
+    @Test("the first packet opens the connection; sequence headers, a key frame and the rest in order follow")
     func begins() throws {
         let line = try Line()
         #expect(line.core.state == .waiting)
@@ -164,7 +164,7 @@ struct PushCoreTests {
     }
 
     @Test(
-        "a server that hangs while its kernel accepts bytes is detected by its acknowledgements within six seconds",
+        "a server that hangs while its kernel accepts bytes is given up within 6 s, as it sends no acknowledgements",
         arguments: [0, 3])
     func programHangs(after seconds: Int) throws {
         let line = try Line(window: 64 << 10)
@@ -186,7 +186,7 @@ struct PushCoreTests {
         #expect(line.now - hung <= 6 * Self.second, "\((line.now - hung) / 1_000_000) ms")
     }
 
-    @Test("a server that reads nothing is detected when the kernel's buffer is full, with any acknowledgements")
+    @Test("a server that reads nothing is given up within 5 s, once its socket buffer is full")
     func takesNothing() throws {
         let line = try Line()
         line.goLive()
@@ -208,7 +208,7 @@ struct PushCoreTests {
         #expect(line.core.queued == 0 && line.core.dropped > 0, "nothing is queued for a server that is down")
     }
 
-    @Test("a slow server loses whole GOPs, stays connected, and queues at most three seconds")
+    @Test("for a slow server whole GOPs are dropped, at most three seconds queue up, and the connection stays open")
     func slow() throws {
         let line = try Line()
         line.goLive()
@@ -229,7 +229,7 @@ struct PushCoreTests {
         }
     }
 
-    @Test("after a loss in mid-GOP it starts with headers and a key frame, and timestamps continue")
+    @Test("after a connection is lost in mid-GOP, the new one gets headers and a key frame; timestamps continue")
     func reconnects() throws {
         let line = try Line()
         line.goLive()
@@ -267,7 +267,7 @@ struct PushCoreTests {
         #expect(line.received.map(\.timestamp) == [0, 0, 40, 80])
     }
 
-    @Test("a refusal reports the server's code, without the key")
+    @Test("if the server refuses to publish, the reason has its status code and not the stream key")
     func refused() throws {
         let line = try Line()
         line.decision = .deny(.denied)
@@ -281,7 +281,7 @@ struct PushCoreTests {
         #expect(line.core.lastFailure == .refused)
     }
 
-    @Test("delays double up to the limit, and reset after a stable connection")
+    @Test("retry delays double from 0.5 s to 15 s, and start over after a connection that was stable")
     func backoff() throws {
         let line = try Line()
         var waits: [Int] = []
@@ -392,7 +392,7 @@ struct PushCoreTests {
         #expect(secrets.presentable(String(repeating: "x", count: 5_000)).count == 200)
     }
 
-    @Test("of redirect targets only the newest is remembered; its own secrets are remembered always")
+    @Test("the output's own key, and that of the newest redirect target, are hidden; older targets are forgotten")
     func manyServers() throws {
         let own = try #require(RTMPURL("rtmp://cdn/live/s3cretkey"))
         func other(_ number: Int) throws -> RTMPURL {
@@ -406,7 +406,7 @@ struct PushCoreTests {
     }
 
     @Test(
-        "it does not follow redirects from TLS to plain text, nor to invalid addresses",
+        "an rtmps output does not follow a redirect to rtmp, http or an invalid URL",
         arguments: ["rtmp://edge/live", "http://edge/live", "", "rtmps://"])
     func noDowngrade(place: String) throws {
         let line = try Line("rtmps://cdn/live/s3cretkey")
@@ -417,7 +417,7 @@ struct PushCoreTests {
         #expect(line.connects.count == 1 && line.core.state == .failed)
     }
 
-    @Test("at the end queued media is sent, and the session is closed properly")
+    @Test("when the output stops, queued tags are sent, the stream is unpublished and the connection closed")
     func ends() throws {
         let line = try Line()
         line.goLive()
@@ -430,7 +430,7 @@ struct PushCoreTests {
         #expect(line.events.count == 3, "nothing after the end")
     }
 
-    @Test("a server that does not speak RTMP is an error, not a trap")
+    @Test("a server that answers with HTTP gives a failure, not a trap")
     func garbage() throws {
         let line = try Line()
         line.perform(line.core.push(Line.picture(0), now: 0))
@@ -444,10 +444,10 @@ struct PushCoreTests {
     }
 }
 
-@Suite("Acknowledgements from a server: RTMP 1.0 §5.4.3")
+@Suite("Acknowledgements that an RTMP server sends: RTMP 1.0 §5.4.3")
 struct AckLedgerTests {
     @Test(
-        "sequence numbers continue past 2³², and where servers restart at 0xF0000000",
+        "acknowledged bytes are counted past 2³², also for servers that wrap at 0xF0000000",
         arguments: [4_294_967_296, 0xF000_0000])
     func wraps(modulus: UInt64) {
         var ledger = AcknowledgementTracker(window: 1 << 20)
@@ -462,7 +462,8 @@ struct AckLedgerTests {
         #expect(ledger.overdue(.max / 2) == nil)
     }
 
-    @Test("a server that never acknowledges is never overdue; others are after two of their intervals")
+    @Test(
+        "acknowledgements are overdue after twice the server's usual interval; a server that never sends any never is")
     func overdue() {
         var ledger = AcknowledgementTracker(window: 1_000)
         ledger.sent(1_000_000, now: 1)
@@ -478,7 +479,7 @@ struct AckLedgerTests {
         #expect(ledger.overdue(200) == nil)
     }
 
-    @Test("a sequence number beyond what was sent, or one that goes back, does no harm")
+    @Test("an acknowledgement beyond the bytes sent, or lower than the last one, is limited to the valid range")
     func lies() {
         var ledger = AcknowledgementTracker(window: 1_000)
         ledger.acknowledge(.max, sent: 5_000, now: 1)

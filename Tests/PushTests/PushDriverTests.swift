@@ -109,7 +109,7 @@ struct PushDriverTests {
         folder.remove()
     }
 
-    @Test("media arrives after metadata and headers; a restarted server is reconnected; the end is announced")
+    @Test("the server gets metadata, headers and media, again after a dropped connection, and the stop's reason")
     func plain() async throws {
         let bench = try Bench(try await PushServer.start(), isSecure: false)
         try await bench.run { bench.server.seen.media.count > 10 }
@@ -133,7 +133,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("no connection is made to an address that is not allowed; once it is allowed the output goes live")
+    @Test("an output whose server's address is not allowed does not connect; after the address is allowed it goes live")
     func egress() async throws {
         let gate = EgressGate(EgressPolicy())
         let bench = try Bench(try await PushServer.start(), isSecure: false, host: "localhost", egress: gate)
@@ -148,7 +148,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("it publishes over TLS to a server with a named authority, by address and by name")
+    @Test("publishing over TLS works with a certificate of the configured authority, by IP address and by host name")
     func secure() async throws {
         try CertificateMaker.require()
         for host in ["127.0.0.1", "localhost"] {
@@ -209,7 +209,7 @@ struct PushDriverTests {
         await bench.stop()
     }
 
-    @Test("a server that stops reading is detected over TLS, too")
+    @Test("stopping the outputs does not hang on a TLS server that stopped reading")
     func deafTLS() async throws {
         try CertificateMaker.require()
         let folder = try TemporaryDirectory()
@@ -291,7 +291,7 @@ struct PushDriverTests {
         await two.stop()
     }
 
-    @Test("an output removed before it has started never starts")
+    @Test("an output removed right after it was added never connects")
     func overtaken() async throws {
         let server = try await PushServer.start(isMute: true)
         let outputs = LiveOutputs([FeedCoreTests.description], makesFiles: false, clock: MachineClock())
@@ -310,7 +310,7 @@ struct PushDriverTests {
         await server.stop()
     }
 
-    @Test("unreadable authorities are refused before anything starts")
+    @Test("an output with an unreadable authorities file is refused before anything connects")
     func unreadable() async throws {
         let url = try #require(RTMPURL("rtmps://127.0.0.1/live/key", allowsTLS: true))
         var settings = PushSettings(outputID: "cdn", rendition: "180p", core: PushCore.Settings(url: url))

@@ -4,7 +4,7 @@ import Push
 import TestSupport
 import Testing
 
-@Suite("Publishing like an encoder", .timeLimit(.minutes(1)))
+@Suite("RTMPPublisher: publishing like an encoder", .timeLimit(.minutes(1)))
 struct RTMPPublisherTests {
     /// An input without packets.
     private final class Nothing: PublishInput {
@@ -26,7 +26,7 @@ struct RTMPPublisherTests {
         }
     }
 
-    @Test("a connection to a silent server can be stopped at once")
+    @Test("stop() ends a connection to a silent server at once")
     func mute() async throws {
         let server = try await PushServer.start(isMute: true)
         let url = "rtmp://127.0.0.1:\(server.port)/live/key"
@@ -37,7 +37,7 @@ struct RTMPPublisherTests {
         await server.stop()
     }
 
-    @Test("it can also be stopped at once during a gap of hours")
+    @Test("stop() ends the connection at once while the next frame is hours away")
     func gap() async throws {
         let server = try await PushServer.start()
         let url = "rtmp://127.0.0.1:\(server.port)/live/key"
