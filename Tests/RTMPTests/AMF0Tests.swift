@@ -19,7 +19,7 @@ struct AMF0Tests {
         #expect(result.fault == nil)
     }
 
-    @Test("after truncation anywhere, the values before are kept and nothing traps")
+    @Test("from truncated bytes, the values that are complete are read, without a trap")
     func truncation() {
         let values = Self.all.filter { $0.string?.utf8.count ?? 0 < 1000 }
         let bytes = AMF0Writer.bytes(values)
@@ -41,7 +41,9 @@ struct AMF0Tests {
         }
     }
 
-    @Test("the count of an ECMA array is ignored", arguments: [0, 1, 0xFFFF_FFFF] as [UInt32])
+    @Test(
+        "the element count of an ECMA array is ignored; its end marker counts",
+        arguments: [0, 1, 0xFFFF_FFFF] as [UInt32])
     func ecmaCount(count: UInt32) {
         let head = [8] + RTMPChunkReaderTests.big(count)
         let result = AMF0Reader.values(in: head + [0, 1, 0x61, 5, 0, 1, 0x62, 5, 0, 0, 9])
@@ -49,7 +51,7 @@ struct AMF0Tests {
     }
 
     @Test(
-        "malformed values throw the matching error",
+        "a malformed value ends reading with the right fault, after the values before it",
         arguments: [
             ([2, 0xFF, 0xFF, 1, 2, 3], .truncated), ([0x0C, 0xFF, 0xFF, 0xFF, 0xFF], .truncated),
             ([0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 5], .truncated), ([0x11, 1], .amf3), ([0x04], .marker(4)),

@@ -5,7 +5,7 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("Captures of real encoders give the same packets for any split")
+@Suite("Captures of real encoders give the same packets however the bytes are split")
 struct CaptureSplitTests {
     /// A packet as it leaves ingest, without the location of its bytes.
     struct Packet: Hashable {
@@ -81,7 +81,7 @@ struct CaptureSplitTests {
         }
     }
 
-    @Test("captures of the project", arguments: Fixtures.names)
+    @Test("each capture in the repository", arguments: Fixtures.names)
     func fixtures(name: String) {
         Self.check(name, Fixtures.bytes(name))
     }
@@ -89,7 +89,7 @@ struct CaptureSplitTests {
     private static let folder = getenv("TANDEM_CAPTURES").map { String(cString: $0) }
 
     @Test(
-        "captures of a folder: every .c2s.bin in TANDEM_CAPTURES",
+        "each .c2s.bin file in the folder TANDEM_CAPTURES",
         .enabled(if: Self.folder != nil, "TANDEM_CAPTURES is the path of a folder with .c2s.bin files"))
     func inFolder() throws {
         let path = try #require(Self.folder)

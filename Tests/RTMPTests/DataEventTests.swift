@@ -2,7 +2,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Data messages from encoders to players")
+@Suite("Data messages from an encoder that are forwarded to players (onTextData, onCuePoint)")
 struct DataEventTests {
     private static func said(_ messages: [[AMF0Value]], isAMF3: Bool = false) -> SessionHarness {
         var script = ClientScript()
@@ -41,7 +41,7 @@ struct DataEventTests {
         #expect(harness.events.contains(.metadata([])))
     }
 
-    @Test("a message over 4,096 bytes is dropped, and the next is not")
+    @Test("a data message whose JSON is longer than 4,096 bytes is dropped")
     func long() {
         func text(_ count: Int) -> [AMF0Value] {
             [.string("onTextData"), .string(String(repeating: "x", count: count))]
@@ -50,7 +50,7 @@ struct DataEventTests {
         #expect(harness.said.map(\.utf8.count) == [11 + 4_096, 11 + 9])
     }
 
-    @Test("a flood of data messages is read twenty times, and does not block metadata")
+    @Test("of 300 data messages at once, 20 are forwarded; metadata after them still arrives")
     func flood() {
         let many = (0..<300).map { [AMF0Value.string("onCuePoint"), .number(Double($0))] }
         let harness = Self.said(many + [[.string("onMetaData"), .object([])]])

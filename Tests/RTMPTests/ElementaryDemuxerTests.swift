@@ -3,7 +3,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("MPEG-TS access units: ISO/IEC 13818-1 §2.4.3")
+@Suite("Access units from MPEG-TS: ISO/IEC 13818-1 §2.4.3")
 struct ElementaryDemuxerTests {
     static let sps: [UInt8] = [0x67, 0x42, 0xC0, 0x0D, 0xDA, 0x05, 0x07, 0xE8]
     static let otherSPS: [UInt8] = [0x67, 0x42, 0xC0, 0x1F, 0xDA, 0x05, 0x07, 0xE8]
@@ -74,7 +74,7 @@ struct ElementaryDemuxerTests {
         #expect(configurations.count == 2 && packets.count == 3)
     }
 
-    @Test("the first frame of an open GOP is a key frame; the start of a gradual refresh is not")
+    @Test("a frame with an exact recovery point at once is a key frame; one that starts a gradual refresh is not")
     func openGOP() {
         let atOnce: [UInt8] = [0x06, 1, 2, 0, 0, 6, 1, 0xC4, 0x80]
         let later: [UInt8] = [0x06, 6, 2, 0x26, 0x40, 0x80]
@@ -108,7 +108,7 @@ struct ElementaryDemuxerTests {
         #expect(packets[2].dts == end - 3_000 && packets[4].dts == end)
     }
 
-    @Test("audio frames that share one timestamp follow without a gap, to the tick")
+    @Test("AAC frames in one PES packet get timestamps one frame duration apart")
     func sharedTime() {
         var demuxer = ElementaryDemuxer()
         let (configurations, packets) = Self.items(
@@ -127,7 +127,7 @@ struct ElementaryDemuxerTests {
         #expect(demuxer.counters.extraTracks == 3)
     }
 
-    @Test("a second field in its frame's PES packet, without a timestamp, is not lost")
+    @Test("a PES packet without timestamp, such as a second field, gets its predecessor's timestamps")
     func fields() {
         var demuxer = ElementaryDemuxer()
         let (_, packets) = Self.items(
@@ -148,7 +148,7 @@ struct ElementaryDemuxerTests {
     /// One frame of 128 kbit/s at 44.1 kHz.
     private static let mp3: [UInt8] = [0xFF, 0xFB, 0x90, 0] + [UInt8](repeating: 0, count: 413)
 
-    @Test("a track that changes its codec without a new type is detected, and none of its data is passed on")
+    @Test("a stream that sends another codec than its type says is detected, and its data is dropped")
     func codecChange() {
         let all: Set<CodecName> = [.h264, .hevc, .aac, .opus]
         let hevc = Self.picture(
@@ -202,7 +202,7 @@ struct ElementaryDemuxerTests {
     }
 
     @Test(
-        "the rest of an AAC frame whose start was lost is not taken for Opus, whatever it starts with",
+        "the rest of an AAC frame with its start missing is not mistaken for Opus",
         arguments: [
             [0x7F], [0x7F, 0xE0], [0x7F, 0xE0, 0], [0x7F, 0xE0, 3, 1, 2], [0x7F, 0xE0, 3, 1, 2, 3, 4],
             [0x7F, 0xE0, 0xFF], [0x7F, 0xE0, 1, 9, 0x7F], [0x7F, 0xE0, 1, 9, 0x7F, 0xC0], [0x7F, 0xF4, 1, 0, 0, 9],
@@ -217,7 +217,8 @@ struct ElementaryDemuxerTests {
         #expect(after.packets.count == 1, "the next frame is decoded")
     }
 
-    @Test("units that are not listed, too large or without a header are dropped and named, and the rest continues")
+    @Test(
+        "units of an unsupported codec, too large or without ADTS header are counted and dropped; later ones are read")
     func refused() {
         var demuxer = ElementaryDemuxer(maximumBytes: 64)
         var noHeader = Self.aac(pts: 0)

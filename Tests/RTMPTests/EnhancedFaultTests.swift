@@ -58,7 +58,7 @@ enum EnhancedBytes {
         ]
 }
 
-@Suite("Faults and forms of Enhanced RTMP")
+@Suite("Enhanced RTMP: faults and unusual forms")
 struct EnhancedFaultTests {
     private typealias Bytes = EnhancedBytes
     private typealias Run = FLVDemuxerTests.Run
@@ -91,7 +91,7 @@ struct EnhancedFaultTests {
         }
     }
 
-    @Test("units sent before an HEVC frame in separate messages join that frame, but not one of another codec")
+    @Test("SEI and parameter sets sent as HEVC messages of their own are joined to the next HEVC frame")
     func aheadOfPictures() {
         var run = self.run()
         let sei = FLVDemuxerTests.avcc([0x4E, 1, 5, 1, 9, 0x80])
@@ -117,7 +117,7 @@ struct EnhancedFaultTests {
         #expect(run.packets.count == 3)
     }
 
-    @Test("such units do not join a frame after another record of the same codec")
+    @Test("SEI sent before a changed HEVC configuration is dropped, not joined to the frame after it")
     func aheadOfAnotherRecord() {
         var run = self.run()
         let sei = FLVDemuxerTests.avcc([0x4E, 1, 5, 1, 9, 0x80])
@@ -131,7 +131,7 @@ struct EnhancedFaultTests {
         #expect(run.configurations.count == 2 && run.payloads == [Self.idr])
     }
 
-    @Test("HEVC works with and without a composition offset; a truncated record is dropped")
+    @Test("HEVC frames are read with and without composition offset; a truncated configuration is dropped")
     func codedFrames() {
         var run = self.run()
         for length in 1..<Bytes.hevc.count {
@@ -171,7 +171,7 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "audio works with a record, with an empty one, and without one",
+        "each audio codec is read with its configuration, with an empty one, or with none",
         arguments: [
             ("Opus", .opus, Array("OpusHead".utf8) + [1, 2, 0, 0, 0x80, 0xBB, 0, 0, 0, 0, 0]), ("Opus", .opus, []),
             ("Opus", .opus, nil), ("fLaC", .flac, Bytes.flac),
@@ -222,7 +222,7 @@ struct EnhancedFaultTests {
         }
     }
 
-    @Test("FLAC and AAC wait for their record; a broken record does not count", arguments: ["fLaC", "mp4a"])
+    @Test("FLAC and AAC frames before a valid configuration are dropped", arguments: ["fLaC", "mp4a"])
     func soundBeforeRecord(letters: String) {
         var run = self.run()
         run.audio(Bytes.single(.audio, 1, letters, [1, 2]))
@@ -232,7 +232,7 @@ struct EnhancedFaultTests {
         #expect(run.demuxer.counters.beforeConfiguration == 2 && run.demuxer.counters.badConfigurations == 1)
     }
 
-    @Test("three modifiers in a row, of 256 bytes and 65,536 bytes, and the nanoseconds of the second")
+    @Test("several ModEx modifiers in a row are read, a nanosecond offset among them")
     func modifiers() {
         for long in [256, 65_536] {
             var run = self.run()
@@ -258,7 +258,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads == [[1, 2]])
     }
 
-    @Test("endless or truncated modifiers cost only their message")
+    @Test("a message with endless or truncated ModEx modifiers is dropped, the next one is read")
     func cutModifiers() {
         var run = self.run()
         let endless = [Bytes.first(.video, 7)] + (0..<17).flatMap { _ in Bytes.modifier([1], type: 5, next: 7) }
@@ -272,7 +272,7 @@ struct EnhancedFaultTests {
         #expect(run.packets.count == 1)
     }
 
-    @Test("one further track, several with one codec, several with a codec each: all get their numbers")
+    @Test("OneTrack, ManyTracks and ManyTracksManyCodecs messages give packets with their track numbers")
     func severalTracks() {
         var run = self.run()
         let record: [UInt8] = [0x11, 0x90]
@@ -290,7 +290,7 @@ struct EnhancedFaultTests {
         #expect(run.demuxer.counters.badHeaders == 0 && run.demuxer.counters.extraTracks == 0)
     }
 
-    @Test("a size past the end ends the message; nested multitracks are ignored")
+    @Test("a track size past the end, or a nested multitrack, drops the rest of the message")
     func damagedTracks() {
         var run = self.run()
         run.audio(Bytes.single(.audio, 0, "mp4a", [0x11, 0x90]))
@@ -304,7 +304,7 @@ struct EnhancedFaultTests {
         #expect(run.payloads.last == [0x21, 7])
     }
 
-    @Test("of several video tracks the first is decoded; a fifth audio track is dropped and reported")
+    @Test("only the first video track is used, and audio tracks after the fourth are dropped; both are reported")
     func extraTracks() {
         var run = self.run()
         run.video(Bytes.single(.video, 0, "hvc1", Bytes.hevc))
@@ -331,7 +331,8 @@ struct EnhancedFaultTests {
     }
 
     @Test(
-        "random bytes after an enhanced header never trap, and the output stays within the input", arguments: 0..<200)
+        "random bytes after an enhanced header do not trap, and packets are not longer than the input",
+        arguments: 0..<200)
     func random(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var run = self.run()

@@ -41,7 +41,7 @@ struct FLVDemuxerTests {
         var payloads: [[UInt8]] { self.packets.map { $0.memory.bytes(in: $0.range) } }
     }
 
-    @Test("configuration, key frame and inter frame with composition offsets of either sign")
+    @Test("a configuration, a key frame and inter frames with composition offsets of either sign are read")
     func video() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -64,7 +64,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.isKey) == [false, true])
     }
 
-    @Test("a record far too large is dropped, and the one before stays in force")
+    @Test("an audio configuration over the size limit is dropped, and the one before stays valid")
     func giantConfigurations() {
         let giant = [0x11, 0x90] + [UInt8](repeating: 1, count: CodecParameters.largestConfiguration)
         let further: [UInt8] = [0x95, 0x00] + Array("mp4a".utf8) + [1]
@@ -78,7 +78,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badConfigurations == 2 && run.packets.count == 1)
     }
 
-    @Test("a video record that is too large changes nothing, not even the NAL unit length size")
+    @Test("a video configuration over the size limit is dropped, its NAL unit length size included")
     func giantRecord() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -90,7 +90,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badConfigurations == 1 && run.packets.count == 1)
     }
 
-    @Test("a configuration is passed on when it changes, in one form")
+    @Test("a configuration is passed on only when it changes, as avcC with four-byte lengths")
     func configurations() {
         var run = Run()
         let other = Self.record(sps: [0x67, 0x64, 0, 0x1F, 1, 2])
@@ -135,7 +135,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.sanitized == 1)
     }
 
-    @Test("tags without a frame give no packet, and media continues after them")
+    @Test("tags without a frame give no packet and do not disturb later ones")
     func noFrames() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -150,7 +150,7 @@ struct FLVDemuxerTests {
         #expect(counters.short == 2 && counters.malformed == 1 && counters.empty == 4)
     }
 
-    @Test("units sent before a frame in separate messages join that frame; useless ones are dropped")
+    @Test("SEI and parameter sets sent as messages of their own are joined to the next frame")
     func aheadOfPictures() {
         var run = Run()
         let sei: [UInt8] = [0x06, 5, 1, 9, 0x80]
@@ -170,7 +170,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.count == 2, "a new parameter set is a new configuration here, too")
     }
 
-    @Test("units before a frame that never came are dropped at another sequence header, not at the same")
+    @Test("SEI and parameter sets that no frame followed are dropped when the configuration changes")
     func aheadOfAnotherHeader() {
         var run = Run()
         let other = Self.record(sps: [0x67, 0x64, 0, 0x1F, 1, 2])
@@ -186,7 +186,7 @@ struct FLVDemuxerTests {
         #expect(run.configurations.map(\.configuration) == [Self.record(), other])
     }
 
-    @Test("the size of units that no frame follows is limited")
+    @Test("at most 64 kB of NAL units without a frame are kept for the next frame")
     func muchAheadOfPictures() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -206,7 +206,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.beforeConfiguration == 1)
     }
 
-    @Test("a new parameter set in the stream is a new configuration; a repeated old header is not")
+    @Test("changed parameter sets in a frame give a new configuration; the old sequence header again does not")
     func inBandChange() {
         var run = Run()
         let other: [UInt8] = [0x67, 0x42, 0xC0, 0x1F, 0x77]
@@ -221,7 +221,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.isKey) == [true, false, true, true])
     }
 
-    @Test("a video command, an end of sequence and a frame in mid-stream: decoding continues")
+    @Test("a video command or end of sequence in mid-stream gives no packet, and frames continue")
     func commandsInMidStream() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -254,7 +254,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.badCompositionOffsets == 2)
     }
 
-    @Test("timestamps unwrap for both tracks together; tags without media do not move them")
+    @Test("timestamps of both tracks are unwrapped together; configurations do not count")
     func unwrap() {
         var run = Run()
         run.video([0x17, 0, 0, 0, 0] + Self.record())
@@ -268,7 +268,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.map(\.dts) == [wrap - 16, wrap + 16, wrap - 2, wrap + 32])
     }
 
-    @Test("AAC: configuration, frames, ADTS headers, empty frames")
+    @Test("AAC configurations and frames are read, ADTS headers removed, frames without bytes dropped")
     func aac() {
         var run = Run()
         run.audio([0xAF, 1, 1, 2, 3])
@@ -288,7 +288,7 @@ struct FLVDemuxerTests {
     }
 
     @Test(
-        "AAC of seven and eight channels is read in either numbering; more channels are refused",
+        "AAC of seven or eight channels is read with each channel configuration number; more is refused",
         arguments: [
             ([0x11, 0xB8], true), ([0x11, 0xD8], true), ([0x11, 0xE0], true), ([0x11, 0xF0], true),
             ([0x11, 0xC0], false), ([0x11, 0xE8], false), ([0x11, 0xF8], false),
@@ -301,7 +301,7 @@ struct FLVDemuxerTests {
         #expect(run.packets.count == (isTaken ? 1 : 0))
     }
 
-    @Test("ADTS without a configuration gives one")
+    @Test("AAC with ADTS headers and no configuration gets its configuration from the header")
     func adtsOnly() {
         var run = Run()
         // AAC LC, 48 kHz, stereo, 9 bytes in all.
@@ -338,7 +338,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.hasSupportedTrack)
     }
 
-    @Test("a rotation in mid-capture is a second configuration of both tracks")
+    @Test("in a capture of a device that is rotated, video and audio each get a second configuration")
     func rotation() {
         var run = Run()
         for message in RTMPCaptureTests.messages("lib_rotation") {
@@ -354,7 +354,7 @@ struct FLVDemuxerTests {
         #expect(run.demuxer.counters.malformed == 0)
     }
 
-    @Test("captures demux without loss", arguments: Fixtures.names)
+    @Test("each capture gives as many packets as it has media messages", arguments: Fixtures.names)
     func captures(name: String) {
         var run = Run()
         var media = 0
@@ -372,7 +372,7 @@ struct FLVDemuxerTests {
     }
 }
 
-@Suite("FLV tags written by the client")
+@Suite("FLV tags that Tandem's RTMP client writes")
 struct FLVTagWriterTests {
     @Test("written tags are read back unchanged")
     func roundTrip() throws {

@@ -2,7 +2,7 @@ import MediaKernels
 import RTMP
 import Testing
 
-@Suite("RTMP handshakes of particular clients")
+@Suite("RTMP handshakes as particular clients expect them")
 struct HandshakeCaseTests {
     /// Time and version as sent by ffmpeg, with a digest where scheme A or B has it; or neither.
     static let firsts: [[UInt8]] = [
@@ -24,7 +24,7 @@ struct HandshakeCaseTests {
         }
     }
 
-    @Test("HaishinKit's rules: it needs more than S0 and S1 before it sends C2, then exactly S2 and not a byte more")
+    @Test("as HaishinKit expects, S2 follows S0 and S1 at once and nothing follows S2 before `connect`")
     func haishinKit() {
         let c1 = Self.firsts[0]
         let harness = SessionHarness()

@@ -12,7 +12,7 @@ struct MultichannelConfigTests {
         EnhancedBytes.single(.audio, 4, codec, bytes)
     }
 
-    @Test("layouts are unspecified, native by mask, or custom channel by channel")
+    @Test("a layout is read as unspecified, as a channel mask, or as a list of channels")
     func forms() {
         #expect(MultichannelConfig.read([0, 6])?.isUnspecified == true)
         #expect(MultichannelConfig.read([0, 6])?.speakers.count == 6)
@@ -62,7 +62,7 @@ struct MultichannelConfigTests {
         #expect(run.configurations.last == CodecParameters(codec: .opus, configuration: []))
     }
 
-    @Test("every generated head can be read, and maps all its channels", arguments: 3...8)
+    @Test("every generated OpusHead is valid and maps all its channels", arguments: 3...8)
     func heads(count: Int) throws {
         let layout = try #require(MultichannelConfig.read([0, UInt8(count)]))
         let head = try #require(MultichannelConfig.opusHead(layout))
@@ -74,7 +74,7 @@ struct MultichannelConfigTests {
         #expect(run.configurations == [CodecParameters(codec: .opus, configuration: head)])
     }
 
-    @Test("a custom order is passed to the decoder only if the codec has no field for it")
+    @Test("a custom channel order is passed to the decoder only if the codec's configuration has no order")
     func custom() throws {
         let swapped = try #require(ChannelLayout([.frontRight, .frontLeft]))
         var run = Self.run()
@@ -94,7 +94,7 @@ struct MultichannelConfigTests {
         #expect(run.configurations.last?.configuration == discrete)
     }
 
-    @Test("a layout applies only to its track, and unused tracks leave nothing behind")
+    @Test("a layout applies only to its track; layouts for unused tracks are forgotten")
     func tracks() {
         var run = Self.run()
         for track in UInt8(0)..<255 {

@@ -16,7 +16,7 @@ struct PlainSoundTests {
     }
 
     @Test(
-        "the first byte gives the decoder parameters",
+        "codec, sample rate and channels follow from the tag's first byte",
         arguments: [
             (0x72, .g711a, 8_000, 1), (0x73, .g711a, 8_000, 2), (0x82, .g711u, 8_000, 1), (0x3F, .pcmS16, 44_100, 2),
             (0x0F, .pcmS16, 44_100, 2), (0x08, .pcmU8, 22_050, 1), (0x1A, .adpcm, 22_050, 1),
@@ -45,7 +45,7 @@ struct PlainSoundTests {
         #expect(video.items.isEmpty && video.demuxer.unsupportedCodec == "H.264")
     }
 
-    @Test("a change in mid-stream is a new configuration, in order")
+    @Test("a change of codec, rate or channels is a new configuration")
     func change() {
         var run = FLVDemuxerTests.Run(demuxer: FLVDemuxer(codecs: Self.all))
         for (index, first) in ([0x72, 0x72, 0x73, 0x3F] as [UInt8]).enumerated() {

@@ -3,7 +3,7 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("RTMP chunks: the reader joins what the writer splits")
+@Suite("RTMP chunks: generated streams are read back")
 struct RTMPChunkModelTests {
     /// A schedule of messages on several chunk streams, interleaved chunk by chunk, with every legal header, changes of
     /// the chunk size in between, and extended timestamps repeated or not.
@@ -72,7 +72,7 @@ struct RTMPChunkModelTests {
         return (bytes, expected)
     }
 
-    @Test("any legal schedule is read back message by message, for any split", arguments: 0..<400)
+    @Test("a random legal stream of chunks gives its messages, for any split of its bytes", arguments: 0..<400)
     func anySchedule(seed: Int) {
         let (bytes, expected) = Self.schedule(seed: seed)
         #expect(!expected.isEmpty)

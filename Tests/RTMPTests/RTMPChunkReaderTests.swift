@@ -126,7 +126,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "invalid chunk sizes are refused",
+        "a Set Chunk Size below 128, with its first bit set or not four bytes long is refused",
         arguments: [
             Self.big(0), Self.big(1), Self.big(127), Self.big(0x8000_0080), [], [0], [0, 0], [0, 0, 1],
             [0, 0, 1, 0, 0],
@@ -144,7 +144,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(bytes).messages.map(\.payload) == [body])
     }
 
-    @Test("a new chunk stream starts with type 0, or with type 1 as in librtmp")
+    @Test("a new chunk stream may start with a type 1 header, as from librtmp, but not with type 2 or 3")
     func freshChunkStream() {
         let ping: [UInt8] = [0x42, 0, 0, 0, 0, 0, 6, 4, 0, 6, 0, 0, 0, 9]
         let result = Received.read(ping)
@@ -153,7 +153,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read([0xC4, 9]).failure == .desync(.headerWithoutPredecessor(chunkStreamID: 4)))
     }
 
-    @Test("within a message only a matching header continues it")
+    @Test("within a message, a header with another length, or of type 0, is a protocol error")
     func headerInsideMessage() {
         let body = Self.payload(200)
         let begin = Self.full(id: [4], length: 200, type: 9) + body.prefix(128)
@@ -168,7 +168,7 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(begin + full).failure == .desync(.headerInsideMessage(chunkStreamID: 4)))
     }
 
-    @Test("Abort drops the partial message and keeps the header state")
+    @Test("Abort drops the incomplete message; later headers may still refer to its header")
     func abort() {
         let body = Self.payload(200)
         var bytes = Self.full(id: [4], time: 20, length: 200, type: 9) + body.prefix(128)
@@ -199,7 +199,7 @@ struct RTMPChunkReaderTests {
         #expect(messages.map(\.timestamp) == [7, 14])
     }
 
-    @Test("65 chunk streams are too many")
+    @Test("a 65th chunk stream is refused")
     func chunkStreamLimit() {
         let bytes = (0..<65).flatMap { Self.full(id: [0, UInt8($0)], length: 1, type: 8) + [9] }
         let result = Received.read(bytes)
@@ -227,7 +227,7 @@ struct RTMPChunkReaderTests {
     }
 
     @Test(
-        "a length over the limit of its type is refused before a byte is stored",
+        "a message longer than the limit of its type is refused at its header",
         arguments: [
             (9, (8 << 20) + 1), (20, (64 << 10) + 1), (18, (1 << 20) + 1), (5, 65), (4, 65),
         ] as [(UInt8, Int)])
@@ -235,12 +235,12 @@ struct RTMPChunkReaderTests {
         #expect(Received.read(Self.full(id: [4], length: length, type: type)).failure == .limit(.messageLength))
     }
 
-    @Test("a message type beyond the last one is a desynchronized stream", arguments: [23, 71, 255] as [UInt8])
+    @Test("a message type above 22 is a protocol error", arguments: [23, 71, 255] as [UInt8])
     func impossibleType(type: UInt8) {
         #expect(Received.read(Self.full(id: [4], length: 10, type: type)).failure == .desync(.messageType(type)))
     }
 
-    @Test("control messages on chunk streams other than 2 are accepted and reported")
+    @Test("control messages on chunk streams other than 2 work, and are noted as a quirk")
     func controlOffStream() throws {
         let body = Self.payload(4000)
         let bytes =

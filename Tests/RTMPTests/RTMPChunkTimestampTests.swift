@@ -48,7 +48,7 @@ struct RTMPChunkTimestampTests {
         }
     }
 
-    @Test("writers that repeat the absolute time instead of the delta are read too")
+    @Test("type 3 chunks that repeat the absolute time instead of the delta are also read")
     func absoluteRepeated() {
         let body = Wire.payload(200)
         var bytes = Wire.full(id: [4], time: 1000, length: 10, type: 8) + Wire.payload(10)
@@ -73,7 +73,7 @@ struct RTMPChunkTimestampTests {
     }
 
     @Test(
-        "type 3 after type 0 adds that header's time, unless it is implausibly long",
+        "a type 3 message after type 0 is later by that header's timestamp, unless that exceeds 10 s",
         arguments: [
             (26, 52), (0, 0), (10_000, 20_000), (10_001, 10_001), (100_000, 100_000),
         ] as [(UInt32, UInt32)])
@@ -83,7 +83,7 @@ struct RTMPChunkTimestampTests {
     }
 
     @Test(
-        "timestamps wrap as unsigned numbers, without a trap",
+        "timestamps wrap at 2³² without a trap",
         arguments: [0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFF0] as [UInt32])
     func wrap(time: UInt32) {
         let bytes =

@@ -39,7 +39,9 @@ struct RTMPClientSessionTests {
 
     static func url(_ text: String = "rtmp://host/live/key?a=1") throws -> RTMPURL { try #require(RTMPURL(text)) }
 
-    @Test("the client becomes ready for media, for any split of the answers", arguments: [1, 2, 5, 100, 100_000])
+    @Test(
+        "the client completes connect, createStream and publish for any split of the server's bytes",
+        arguments: [1, 2, 5, 100, 100_000])
     func becomesReady(step: Int) throws {
         let pair = Pair(url: try Self.url())
         pair.run(step: step)
@@ -76,7 +78,8 @@ struct RTMPClientSessionTests {
     }
 
     @Test(
-        "a refusal reaches the caller with its code", arguments: [PublishRefusal.denied, .busy, .unsupportedCodec("x")])
+        "if the server refuses, the client fails with the server's status code",
+        arguments: [PublishRefusal.denied, .busy, .unsupportedCodec("x")])
     func refused(refusal: PublishRefusal) throws {
         let pair = Pair(url: try Self.url(), decision: .deny(refusal))
         pair.run(step: 100_000)
@@ -87,7 +90,7 @@ struct RTMPClientSessionTests {
         #expect(!pair.isReady)
     }
 
-    @Test("a server that speaks another protocol is an error, without waiting")
+    @Test("a server that answers with HTTP is an error at once")
     func otherServer() throws {
         var client = RTMPClientSession(url: try Self.url())
         let actions = client.receive(Array("HTTP/1.1 400 Bad Request".utf8).span)

@@ -25,7 +25,7 @@ struct RTMPHandshakeTests {
         #expect(harness.writes.isEmpty)
     }
 
-    @Test("C0, C1, C2 and connect may arrive together")
+    @Test("C0, C1, C2 and `connect` in one write are answered in one write")
     func glued() {
         var script = ClientScript()
         script.connect()
@@ -36,7 +36,7 @@ struct RTMPHandshakeTests {
     }
 
     @Test(
-        "another protocol on the port is detected and refused at its first byte",
+        "TLS, HTTP and other protocols are recognized at their first byte, and the connection is closed",
         arguments: [
             (6, RTMPVersionFault.encrypted), (0x16, .tls), (UInt8(ascii: "G"), .text), (UInt8(ascii: "P"), .text),
             (0, .other(0)), (0xF3, .other(0xF3)),

@@ -4,7 +4,7 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("RTMP from hostile peers: nothing traps, a connection closes once")
+@Suite("RTMP from hostile peers: no trap, and a connection is closed at most once")
 struct RTMPHostileInputTests {
     /// Feeds a session and demuxes its output, like a server.
     static func run(_ bytes: [UInt8], random: inout TestRandom) -> SessionHarness {
@@ -26,7 +26,7 @@ struct RTMPHostileInputTests {
         return harness
     }
 
-    @Test("random bytes after the handshake", arguments: 0..<150)
+    @Test("random bytes after the handshake, and instead of it", arguments: 0..<150)
     func noise(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         let count = Int.random(in: 0...20_000, using: &random)
@@ -67,7 +67,7 @@ struct RTMPHostileInputTests {
         }
     }
 
-    @Test("mutated tags: the demuxer drops or delivers them", arguments: 0..<300)
+    @Test("mutated FLV tags are dropped or give packets", arguments: 0..<300)
     func tags(seed: Int) {
         var random = TestRandom(seed: UInt64(seed))
         var demuxer = FLVDemuxer()

@@ -21,7 +21,7 @@ struct RTMPServerLimitTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("undefined message types are ignored, and too many are a desynchronized stream")
+    @Test("eight messages of undefined types are ignored, a ninth closes the connection")
     func unknownTypes() {
         var script = ClientScript()
         script.open()
@@ -57,7 +57,7 @@ struct RTMPServerLimitTests {
         #expect(acknowledged().count == 2)
     }
 
-    @Test("a publish decision that does not arrive in time is a refusal")
+    @Test("a publish request that is not decided within 2.5 s is refused")
     func decisionDeadline() {
         var script = ClientScript()
         script.open()
@@ -72,7 +72,7 @@ struct RTMPServerLimitTests {
         #expect(!harness.isPublishing, "a decision after the end changes nothing")
     }
 
-    @Test("a connection has ten seconds to publish; unpublish gives ten more")
+    @Test("a connection must publish within ten seconds, and again within ten seconds after unpublishing")
     func publishDeadline() {
         var script = ClientScript()
         script.connect()
@@ -91,7 +91,7 @@ struct RTMPServerLimitTests {
         #expect(harness.closeReason == .deadline(.publish))
     }
 
-    @Test("media must start within twenty seconds; a silent publisher is stalled for ninety before it is closed")
+    @Test("a publisher must send media within 20 s, and is closed after 90 s without media")
     func mediaDeadlines() {
         var script = ClientScript()
         script.open()
@@ -111,7 +111,7 @@ struct RTMPServerLimitTests {
         #expect(harness.events.contains(.unpublished(.closed(.deadline(.mediaIdle)))))
     }
 
-    @Test("floods of commands, of tiny messages and of setup bytes close the connection", arguments: 0..<3)
+    @Test("floods of commands, tiny messages or messages before publishing close the connection", arguments: 0..<3)
     func floods(kind: Int) {
         var script = ClientScript()
         let harness = SessionHarness()
@@ -151,7 +151,7 @@ struct RTMPServerLimitTests {
         }
     }
 
-    @Test("commands at a slow pace are accepted without limit")
+    @Test("ten control messages per second are accepted for five minutes")
     func calmCommands() {
         var script = ClientScript()
         script.open()

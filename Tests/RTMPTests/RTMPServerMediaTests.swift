@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTMP publish session, server side: media and metadata: RTMP 1.0 §7.1")
 struct RTMPServerMediaTests {
-    @Test("media before the decision is queued in order, up to a megabyte")
+    @Test("up to 1 MB of media before the publish decision is queued, and delivered in order")
     func beforeDecision() {
         var script = ClientScript()
         script.open()
@@ -49,7 +49,7 @@ struct RTMPServerMediaTests {
             ])
     }
 
-    @Test("metadata is read with and without its wrapper, passed on when it changes, and limited in size")
+    @Test("onMetaData is read with and without @setDataFrame, and passed on when it changes, up to a size limit")
     func metadata() {
         let one = AMF0Writer.bytes([
             .string("@setDataFrame"), .string("onMetaData"), .ecmaArray([AMF0Property("a", .null)]),
@@ -67,7 +67,8 @@ struct RTMPServerMediaTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("an aggregate gives its messages with times relative to the aggregate's", arguments: [true, false])
+    @Test(
+        "an aggregate's messages are delivered with timestamps relative to the aggregate's", arguments: [true, false])
     func aggregate(hasLastBackPointer: Bool) {
         func sub(_ type: UInt8, _ time: UInt32, _ body: [UInt8]) -> [UInt8] {
             [
@@ -111,7 +112,7 @@ struct RTMPServerMediaTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("an aggregate of half a million empty messages gives a few thousand, and a few of them close the connection")
+    @Test("of 500,000 empty messages in an aggregate a few thousand are read; repeated, the connection is closed")
     func crowdedAggregate() {
         let one: [UInt8] = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11]
         let body = [[UInt8]](repeating: one, count: 520_000).flatMap { $0 }

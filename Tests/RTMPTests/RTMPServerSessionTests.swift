@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTMP publish session, server side: RTMP 1.0 §7.2")
 struct RTMPServerSessionTests {
-    @Test("connect is answered with window, bandwidth, chunk size and success, in one write")
+    @Test("`connect` gets window size, bandwidth and _result in one write, with the new chunk size")
     func connectAnswer() {
         var script = ClientScript()
         let harness = SessionHarness()
@@ -39,7 +39,7 @@ struct RTMPServerSessionTests {
         #expect(request.flashVersion == "test")
     }
 
-    @Test("every call with a transaction id gets an answer, calls without get none")
+    @Test("each command with a transaction id gets a _result, one without gets none")
     func answersCalls() {
         var script = ClientScript()
         script.connect()
@@ -68,7 +68,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "a connect object is read in any of its forms",
+        "the object of `connect` is read as object or array, with tcUrl only, and with any transaction id",
         arguments: [
             AMF0Value.ecmaArray([AMF0Property("app", .string("live"))]),
             .object([AMF0Property("app", .string("live")), AMF0Property("objectEncoding", .number(3))]),
@@ -150,7 +150,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "publish is read with and without createStream, type and transaction",
+        "`publish` is accepted without createStream, publishing type or transaction id",
         arguments: [
             [AMF0Value.null, .string("key")], [.null, .string("key"), .string("record")],
             [.null, .string("key"), .string("live"), .object([]), .number(.nan)],
@@ -166,7 +166,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "publish without a usable name is denied",
+        "`publish` without a valid stream name is denied",
         arguments: [
             [AMF0Value.null, .null], [.null], [], [.null, .string("a\0b")],
         ])
@@ -204,7 +204,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.last == .media(.video, timestamp: 0, payload: [0x17, 1, 0, 0, 0]))
     }
 
-    @Test("an encoder's name is reduced to one short line")
+    @Test("an encoder's name is cut to 128 characters, without line breaks and control characters")
     func encoderName() {
         let names = [
             ("FMLE/3.0 (compatible; 방송)", "FMLE/3.0 (compatible; 방송)"),
@@ -238,7 +238,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "finished streams do not count: a connection may publish again without limit",
+        "a connection may create, publish and close streams 20 times in a row",
         arguments: [["deleteStream"], ["closeStream"], ["FCUnpublish"], ["closeStream", "deleteStream"]])
     func finishedStreams(ends: [String]) {
         var script = ClientScript()
@@ -258,7 +258,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.filter { $0 == .unpublished(.client) }.count == 20)
     }
 
-    @Test("a stream that is both closed and deleted frees one slot, also if nothing was published on it")
+    @Test("closing and deleting the same stream frees its place among eight only once")
     func freedOnce() {
         var script = ClientScript()
         script.connect()
@@ -275,7 +275,7 @@ struct RTMPServerSessionTests {
         #expect(harness.closeReason == .limit(.createdStreams))
     }
 
-    @Test("deleting an old stream while the next one publishes ends nothing")
+    @Test("deleting an old stream while a newer one publishes does not unpublish")
     func deletedLate() {
         var script = ClientScript()
         script.connect()
@@ -295,7 +295,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "closing an older stream by id or key while the next one publishes ends nothing",
+        "closing an old stream by id or stream key while a newer one publishes does not unpublish",
         arguments: [
             ("closeStream", [.null], 1), ("FCUnpublish", [.null, .string("one")], 0),
             ("FCUnpublish", [.null, .string("one")], 1), ("FCUnpublish", [.null], 1),
@@ -327,7 +327,7 @@ struct RTMPServerSessionTests {
     }
 
     @Test(
-        "closing the published key on an older stream ends it, unless both streams had the key",
+        "FCUnpublish sent on an old stream unpublishes the newer one's key, unless the old one had the same key",
         arguments: ["one", "two"])
     func closedOnOlderStream(first: String) {
         var script = ClientScript()
@@ -344,7 +344,7 @@ struct RTMPServerSessionTests {
         #expect(harness.events.filter { $0 == .unpublished(.client) }.count == (first == "two" ? 1 : 2))
     }
 
-    @Test("if one key is published again, closing by that key ends it; so does a name that was never published")
+    @Test("FCUnpublish with the published, an unknown or no stream key unpublishes")
     func closedByName() {
         for name in [AMF0Value.string("key"), .string("other"), .null] {
             var script = ClientScript()
@@ -396,7 +396,7 @@ struct RTMPServerSessionTests {
         #expect(harness.isPublishing)
     }
 
-    @Test("an AMF3 command with a format byte is read; AMF3 values inside are not supported")
+    @Test("AMF3 commands whose values are AMF0 are read; AMF3 values are ignored")
     func amf3() {
         var script = ClientScript()
         script.connect()
@@ -449,7 +449,7 @@ struct RTMPServerSessionTests {
         #expect(lost.nextDeadline == nil)
     }
 
-    @Test("an encoder that starts with user name and password is accepted: no challenge, the stream key decides")
+    @Test("an encoder that offers authmod credentials is not challenged, and is accepted by its stream key")
     func login() {
         var script = ClientScript()
         script.connect(app: "live?authmod=adobe&user=anna")

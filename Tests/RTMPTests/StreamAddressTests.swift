@@ -2,7 +2,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("App, key and query as encoders send them")
+@Suite("App, stream key and query from an encoder's URL")
 struct StreamAddressTests {
     struct Case: Sendable {
         let app: String
@@ -33,7 +33,7 @@ struct StreamAddressTests {
         Case(app: "live", name: "a...vhost...b", key: "a...vhost...b"),
     ]
 
-    @Test("every way to split the URL gives the same key", arguments: cases)
+    @Test("for each way to divide the URL into server and key, the stream key and query are found", arguments: cases)
     func keys(example: Case) throws {
         let address = try #require(StreamAddress(app: example.app, streamName: example.name))
         #expect(address.key(app: example.configured) == example.key)
@@ -48,7 +48,7 @@ struct StreamAddressTests {
         #expect(StreamAddress(app: name, streamName: "key") == nil)
     }
 
-    @Test("the length of names is limited", arguments: [(512, true), (513, false)])
+    @Test("a stream name of more than 512 bytes is refused", arguments: [(512, true), (513, false)])
     func length(count: Int, isFine: Bool) {
         #expect((StreamAddress(app: "live", streamName: String(repeating: "k", count: count)) != nil) == isFine)
     }

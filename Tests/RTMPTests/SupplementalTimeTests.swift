@@ -41,7 +41,7 @@ private struct BitWriter {
     }
 }
 
-@Suite("Wall clock time in a stream: ITU-T H.264 §D.1, §E.1; MISB ST 0604 §7; onFI")
+@Suite("Wall clock times in a stream: SEI (H.264 §D.1, §E.1; MISB ST 0604 §7) and onFI")
 struct SupplementalTimeTests {
     /// 2026-09-21T14:13:20Z.
     private static let micros: UInt64 = 1_790_000_000_123_456
@@ -134,7 +134,7 @@ struct SupplementalTimeTests {
         return run.packets.first?.wallClock
     }
 
-    @Test("microseconds and nanoseconds since 1970")
+    @Test("MISB timestamps in microseconds and nanoseconds since 1970 are read")
     func stamps() {
         let zoned = WallClockTime(nanoseconds: Int64(Self.micros) * 1000, hasZone: true)
         #expect(Self.find(Self.message(5, Self.stamp(Self.micros))) == zoned)
@@ -150,7 +150,7 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "the ts member in a mixer's JSON",
+        "the member `ts`, in milliseconds, of JSON in user data SEI is read",
         arguments: [
             (#"{"canvas":{"w":720},"ver":"20190611","ts":1790000000123,"app_data":""}"#, 1_790_000_000_123),
             (#"{ "ts" : 1790000000123 }"#, 1_790_000_000_123), (#"{"ts":"1790000000123"}"#, nil),
@@ -162,7 +162,7 @@ struct SupplementalTimeTests {
         #expect(found == milliseconds.map { WallClockTime(nanoseconds: $0 * 1_000_000, hasZone: true) })
     }
 
-    @Test("emulation prevention bytes are removed; spaces and keys without a number are skipped")
+    @Test("`ts` is found behind emulation prevention bytes, spaces and keys without a number")
     func escaped() {
         let time = WallClockTime(nanoseconds: 1_790_000_000_123_000_000, hasZone: true)
         let zeros = [UInt8](repeating: 0, count: 16)
@@ -176,7 +176,8 @@ struct SupplementalTimeTests {
     }
 
     @Test(
-        "time codes, complete and by flags, with and without a buffer model", arguments: [true, false], [true, false])
+        "pic_timing time codes are read, full and partial, with and without HRD parameters", arguments: [true, false],
+        [true, false])
     func timeCodes(hasModel: Bool, isFull: Bool) {
         let code = Self.timing((14, 13, 20), frames: 15, hasModel: hasModel, isFull: isFull)
         let expected: Int64 = ((14 * 60 + 13) * 60 + 20) * 1_000_000_000 + 500_000_000
@@ -209,7 +210,7 @@ struct SupplementalTimeTests {
         _ = Self.find([255, 255, 255, 255, 255, 255], sps: sps)
     }
 
-    @Test("onFI: the next packet carries the encoder's time of day, as of its own timestamp")
+    @Test("the packet after onFI gets its time of day, corrected by the difference of their timestamps")
     func onFI() {
         var run = FLVDemuxerTests.Run()
         run.video([0x17, 0, 0, 0, 0] + FLVDemuxerTests.record())
@@ -223,7 +224,7 @@ struct SupplementalTimeTests {
         #expect(run.packets.last?.wallClock == nil)
     }
 
-    @Test("data messages with the time: onFI, and ts in any of them; metadata still arrives")
+    @Test("onFI, and `ts` in any data message, give a time; onMetaData is still delivered")
     func messages() {
         func object(_ name: String, _ value: AMF0Value) -> AMF0Value { .object([AMF0Property(name, value)]) }
         let fi = AMF0Writer.bytes([
@@ -268,7 +269,7 @@ struct SupplementalTimeTests {
         #expect(harness.closeReason == nil)
     }
 
-    @Test("a flood of onFI is read five times a second, and does not block metadata")
+    @Test("of 300 onFI messages at once ten are read; metadata after them still arrives")
     func flood() {
         var script = ClientScript()
         script.open()

@@ -2,7 +2,7 @@ import MediaTypes
 import RTMP
 import Testing
 
-@Suite("Timestamp faults in captures, as the packets show them")
+@Suite("Faulty timestamps in captures: the timestamps of the packets")
 struct TimestampFaultTests {
     /// Timestamps of the packets of a capture, in milliseconds and in order of arrival.
     private func times(_ name: String, _ kind: TrackKind) -> [Int64] {
@@ -14,7 +14,7 @@ struct TimestampFaultTests {
     }
 
     @Test(
-        "media that starts at 17,000 s is there at once, however the extended timestamp is written",
+        "media that starts at 17,000 s keeps its timestamps, with extended timestamps repeated or not",
         arguments: ["ff_ext", "lib_ext"])
     func extendedStart(name: String) {
         let times = self.times(name, .video)
@@ -31,7 +31,7 @@ struct TimestampFaultTests {
         #expect(zip(audio.dropFirst(), audio.dropFirst(2)).allSatisfy { (0...60).contains($1 - $0) })
     }
 
-    @Test("timestamps pass 24.9 days and the wrap at 49.7 days in 64 bits, with steps in both directions")
+    @Test("timestamps continue past 24.9 days and past the wrap at 49.7 days, with small steps back")
     func wraps() {
         var run = FLVDemuxerTests.Run()
         run.audio([0xAF, 0, 0x11, 0x90])
