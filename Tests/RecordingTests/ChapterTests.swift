@@ -22,7 +22,7 @@ struct ChapterTests {
         #expect(Self.chapters([scene]) == [])
     }
 
-    @Test("consecutive phases, and the time between two PKs")
+    @Test("each PK phase, and the solo time between two, becomes a chapter")
     func phases() {
         let ranges = [
             Self.phase("countdown", 10, 13), Self.phase("pk", 13, 40), Self.phase("punish", 40, 50),
@@ -37,7 +37,7 @@ struct ChapterTests {
             ])
     }
 
-    @Test("a phase that started before the recording, or runs past its end")
+    @Test("a phase that started before the recording begins at 0 ms; phases entirely outside it give no chapter")
     func edges() {
         #expect(
             Self.chapters([Self.phase("pk", -20, 30), Self.phase("pk", 90, nil)]) == [

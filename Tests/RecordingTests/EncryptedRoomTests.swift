@@ -16,7 +16,7 @@ struct EncryptedRoomTests {
         FileManager.default.contents(atPath: path).map { [UInt8]($0) }
     }
 
-    @Test("its recording is a clear room's, byte for byte; its live segments are not")
+    @Test("an encrypted room's recording equals an unencrypted room's byte for byte; its live segments do not")
     func recording() throws {
         let room = try RecordedRoom()
         let plain = try RecordedRoom(like: room)
@@ -40,7 +40,7 @@ struct EncryptedRoomTests {
         #expect(sealed != nil && clear != nil && sealed != clear)
     }
 
-    @Test("a clip is in the clear, from the segments at the time of the request, whatever the room drops meanwhile")
+    @Test("a clip is unencrypted, and complete although the room deletes its segments while the clip is written")
     func clip() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -102,7 +102,7 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: holds).isEmpty)
     }
 
-    @Test("held files of a killed worker and its partial clips are removed at the next start, and nothing else")
+    @Test("hard links and partial clips that a killed worker left are removed at the next start, and nothing else")
     func leftovers() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("clips-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -126,7 +126,7 @@ struct EncryptedRoomTests {
         #expect(try left() == Set(others + [".other", "clip-3-1"]))
     }
 
-    @Test("a file that cannot be hard-linked is not copied")
+    @Test("a segment that cannot be hard-linked for a clip is not copied")
     func holdOnOther() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hold-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -153,7 +153,8 @@ struct EncryptedRoomTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "nothing is held then")
     }
 
-    @Test("a recording and the playlist after it form one list, if there is no gap between them")
+    @Test(
+        "segments of the recording and of the live playlist are joined for a clip unless some between them are missing")
     func joined() {
         func slots(_ numbers: ClosedRange<Int64>) -> [ListedSegmentSet] {
             numbers.map { ListedSegmentSet(mediaSequence: $0, incarnation: 1, frames: 0..<0, tracks: []) }

@@ -19,7 +19,7 @@ struct RecorderTests {
         return result.output
     }
 
-    @Test("two workers, a window shorter than the room: an MP4 with every frame, audio in sync, chapters, a manifest")
+    @Test("the segments of two workers give an MP4 with every frame, audio in sync, chapters and a manifest")
     func whole() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -105,7 +105,7 @@ struct RecorderTests {
         #expect(linter.playlistCount == 2 && linter.segmentCount == 2 * 9)
     }
 
-    @Test("a recording without any segment is empty and never due; one stopped before has missing parts")
+    @Test("a recording without segments is empty and gives no files; one stopped by a full disk reports missing parts")
     func nothing() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -122,7 +122,7 @@ struct RecorderTests {
         #expect(error?.code == .outputLost && error?.what.contains("95 % is taken") == true)
     }
 
-    @Test("a recording whose end could not be written is made once the room's state says it has ended")
+    @Test("if the journal's end line is missing, files are made once the room's state says that it has ended")
     func endNotWritten() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -136,7 +136,7 @@ struct RecorderTests {
     }
 
     @Test(
-        "killed while files are made, it starts again with the same result; without playlists the segments are removed")
+        "a worker killed while it makes the files starts again, with the same result; then the segments are removed")
     func again() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -167,7 +167,7 @@ struct RecorderTests {
             try FileManager.default.contentsOfDirectory(atPath: room.recording).filter { $0.hasSuffix(".m4s") } == [])
     }
 
-    @Test("segments not kept are removed after the manifest is written; killed before that, the next worker does it")
+    @Test("with keepSegments false, segments are deleted only after the manifest is written, even if killed in between")
     func killedOverSegments() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -202,7 +202,7 @@ struct RecorderTests {
     }
 
     @Test(
-        "stopped early, or continued by another worker: available media is made, and the manifest lists what is missing"
+        "a recording stopped by the disk gives files of what exists; the manifest counts the missing segments"
     )
     func incomplete() throws {
         let room = try RecordedRoom()
@@ -229,7 +229,7 @@ struct RecorderTests {
     }
 
     @Test(
-        "a resumed recording has a gap: its manifest names it and the phases within it"
+        "a recording that was resumed has a discontinuity, and a manifest with the gap and the PK phase inside it"
     )
     func resumed() throws {
         let room = try RecordedRoom()
@@ -267,7 +267,7 @@ struct RecorderTests {
         #expect(text.components(separatedBy: "#EXT-X-DATERANGE").count == 3, "opened and closed")
     }
 
-    @Test("if it cannot resume it says so, and retries on command")
+    @Test("a resume that fails is reported, and the next resume command tries again")
     func notResumed() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("resume-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -303,7 +303,7 @@ struct RecorderTests {
         #expect(events.withLock { $0.last } == "stopped", "the room has ended")
     }
 
-    @Test("lines written after one that the disk refused, the first or another, can be read")
+    @Test("lines appended to the journal after a failed write can be read, also if the first line failed")
     func notBegun() throws {
         for left in ["", "recor", "recording\t1\t1\nslot\t0"] {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("begun-\(UUID().uuidString)")
@@ -324,7 +324,7 @@ struct RecorderTests {
         }
     }
 
-    @Test("a stop during a resume holds: nothing is recorded until the next command")
+    @Test("a stop received while a resume is in progress wins: nothing is recorded until the next command")
     func stoppedMeanwhile() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("again-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -378,7 +378,7 @@ struct RecorderTests {
         #expect(events.withLock { $0.last?.hasPrefix("stopped") } == true)
     }
 
-    @Test("a segment of which one file cannot be kept leaves nothing behind")
+    @Test("if one file of a segment cannot be linked, the segment's other files are removed from the recording")
     func halfASlot() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("half-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -411,7 +411,7 @@ struct RecorderTests {
         #expect(recorder.kept == Recorder.Kept(slots: 1, movieBytes: 3))
     }
 
-    @Test("a worker that does not own the room writes nothing; a partial first line is no obstacle")
+    @Test("opening a recording writes nothing until begin(); a journal whose first line is cut off is started anew")
     func patient() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -428,7 +428,7 @@ struct RecorderTests {
         #expect(try Data(contentsOf: journal).count == 24)
     }
 
-    @Test("finished recordings and those of other rooms are never overwritten; a damaged segment is named")
+    @Test("a finished recording, or one of another room, is not overwritten; a damaged segment's name is in the error")
     func refusals() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }

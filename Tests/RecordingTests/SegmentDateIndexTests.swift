@@ -26,7 +26,7 @@ struct SegmentPlacesTests {
         }
     }
 
-    @Test("for any jumps of dates the result equals a walk from the end")
+    @Test("for random date jumps, the index finds the same segment as a linear search from the end")
     func walked() {
         var seed: UInt64 = 7
         func number(_ bound: Int64) -> Int64 {

@@ -26,7 +26,7 @@ struct SegmentSamplesTests {
         return bytes
     }
 
-    @Test("every sample that the packager writes is found, with its bytes", arguments: TrackKind.allCases)
+    @Test("the boxes give every sample that the packager wrote, with its bytes", arguments: TrackKind.allCases)
     func whole(kind: TrackKind) throws {
         let bytes = Self.segment(kind)
         let segment = try #require(SegmentSamples(bytes))

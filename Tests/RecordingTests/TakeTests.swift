@@ -6,7 +6,7 @@ import Recording
 import Synchronization
 import Testing
 
-@Suite("Which segments are part of a commanded recording")
+@Suite("Which segments belong to a recording that is started and stopped by command")
 struct TakeGateTests {
     private enum Step {
         /// At a frame.
@@ -32,7 +32,7 @@ struct TakeGateTests {
         }
     }
 
-    @Test("segments with the frames of stop and start belong to a recording, and none to two")
+    @Test("a segment that contains the frame of a stop or start is recorded whole, and in only one recording")
     func whole() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .start(70, .already), .stop(100, .soon), .stop(101, .already))
@@ -44,7 +44,7 @@ struct TakeGateTests {
     }
 
     @Test(
-        "stopped and started within one segment, the next recording starts after it; stopped again, it does not start")
+        "after a stop and a start within one segment, the next recording starts with the following segment")
     func within() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .start(80, .follows), .start(81, .already))
@@ -54,7 +54,7 @@ struct TakeGateTests {
         #expect(gate.phase == .recording && other.phase == .stopped)
     }
 
-    @Test("a segment after the stop is not part of the recording; one before a start is not part of the next")
+    @Test("if no listed segment contains the stop's frame, the recording ends before the first segment after it")
     func jump() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .slot(0, .keep), .stop(70, .soon), .slot(5, .end(continues: false)))
@@ -64,7 +64,7 @@ struct TakeGateTests {
         Self.go(&gate, .slot(20, .end(continues: true)), .slot(21, .keep))
     }
 
-    @Test("before the program starts it stops at once; later it waits for pending segments")
+    @Test("a stop before the first frame takes effect at once; a later one waits until its segment is listed")
     func early() {
         var gate = RecordingSessionGate(isRecording: true)
         Self.go(&gate, .stop(nil, .now), .slot(0, .pass), .start(nil, .begins), .slot(1, .keep))
@@ -78,7 +78,7 @@ struct TakeGateTests {
 struct TakeTests {
     private static let origin: Int64 = 1_700_000_000_000_000_000
 
-    @Test("its line on disk survives a round trip, and other lines are refused")
+    @Test("the state file survives a round trip; a truncated or invalid one is refused")
     func book() {
         for state in [RecordingSessionFile.State.recording, .stopped, .over] {
             let book = RecordingSessionFile(roomID: "88231", last: 3, state: state)
@@ -94,7 +94,7 @@ struct TakeTests {
         ] { #expect(RecordingSessionFile(text: text) == nil, "\(text)") }
     }
 
-    @Test("files of a recording are made while the room runs, and of the next: every frame in one of them, none in two")
+    @Test("after a stop, an MP4 is made while the room is live, then one of the next recording; no frame is in both")
     func files() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }
@@ -199,7 +199,7 @@ struct TakeTests {
         func remove() { try? FileManager.default.removeItem(at: self.folder) }
     }
 
-    @Test("a recording that waits for a command records nothing before it, and then only from there")
+    @Test("a recording set to wait records nothing until the start command; the next worker then continues it")
     func inactive() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -220,7 +220,7 @@ struct TakeTests {
         #expect(next.status == .recording && next.number == 1)
     }
 
-    @Test("after a killed worker a stopped recording stays stopped, and its files are made while the room runs")
+    @Test("after a worker is killed at a stop, the next one makes the files while live and records only at a start")
     func killed() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -256,7 +256,7 @@ struct TakeTests {
         #expect(slots.settings.dueTakes(roomHasEnded: false).map(\.directory) == due)
     }
 
-    @Test("files made by an earlier worker are known, although no recording is left to be made")
+    @Test("a new worker knows that finished files of an earlier worker exist")
     func filesOfAWorkerBefore() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -274,7 +274,7 @@ struct TakeTests {
         #expect(try !other.open(isActive: false).hasFiles)
     }
 
-    @Test("a full disk stops the recording, not the room; a command that cannot be written changes nothing")
+    @Test("on a full disk the recording is suspended until resumed; a stop that cannot be written to disk is refused")
     func full() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -299,7 +299,7 @@ struct TakeTests {
         #expect(try slots.kept() == [0, 2, 3])
     }
 
-    @Test("its line is on disk before it is renamed into place; if the disk fails, the previous one stays")
+    @Test("the new state file is synced before it replaces the old one; if the sync fails, the old one stays")
     func durable() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -327,7 +327,7 @@ struct TakeTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == new.text)
     }
 
-    @Test("a start that cannot be written leaves nothing behind, however often it is tried")
+    @Test("starts that cannot be written to disk leave no directory behind")
     func notStarted() throws {
         let slots = try Slots()
         defer { slots.remove() }
@@ -348,7 +348,7 @@ struct TakeTests {
         #expect(names.filter { $0.hasPrefix("take-") } == ["take-2"])
     }
 
-    @Test("files are never made by two jobs at once")
+    @Test("while one job makes a recording's files, a second one is refused")
     func exclusive() throws {
         let room = try RecordedRoom()
         defer { try? FileManager.default.removeItem(at: room.folder) }

@@ -24,7 +24,7 @@ struct VODPlaylistsTests {
             mediaSequence: number, incarnation: incarnation, frames: number * 60..<(number + 1) * 60, tracks: tracks)
     }
 
-    @Test("a track added by a later worker has the target duration and discontinuity numbers of the others")
+    @Test("a later worker's new track has the others' target duration and counts their earlier discontinuities")
     func laterTrack() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("vod-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
