@@ -4,7 +4,7 @@ import MediaTypes
 import PipelineSpec
 import Testing
 
-@Suite("Reference: the pages list what the program has, and nothing else")
+@Suite("Reference pages: they list what the program has, and nothing else")
 struct ReferenceTests {
     private static let sources = ProjectFile.sources()
 
@@ -131,7 +131,7 @@ struct ReferenceTests {
         "rangeNotSatisfiable": "416", "upgradeRequired": "426", "serviceUnavailable": "503",
     ]
 
-    @Test("the page of the API has every status of the viewers' listener")
+    @Test("the API page lists exactly the HTTP statuses that the viewers' listener sends")
     func viewerStatuses() throws {
         let origin = Self.sources.filter { $0.path.hasPrefix("Sources/Origin/") }
         let answered = origin.flatMap { source in
@@ -208,7 +208,7 @@ struct ReferenceTests {
         #expect(Set(told) == api.errorStatuses.union(["405", "500"]))
     }
 
-    @Test("exit codes of other commands than run")
+    @Test("the errors page lists the exit codes of the commands other than run")
     func otherExitCodes() throws {
         let text = try ReferencePage("ReferenceErrors.md").text
         let section = try #require(text.components(separatedBy: "\n## Exit codes of other commands\n").last)

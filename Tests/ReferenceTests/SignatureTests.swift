@@ -8,7 +8,7 @@ import RTMP
 import TestSupport
 import Testing
 
-@Suite("Reference: the examples of signatures are what the worker computes")
+@Suite("Signatures page: its worked examples give what the worker computes")
 struct SignatureTests {
     /// A section of the page: its values, the signed text, the text's bytes in hexadecimal, and the result.
     struct Example {
@@ -38,14 +38,16 @@ struct SignatureTests {
         "Webhooks", "Keys of encrypted segments",
     ]
 
-    @Test("the page has these sections and no other")
+    @Test("the page has a section for each of the six signatures and no other")
     func sections() throws {
         let text = try ReferencePage("ReferenceSignatures.md").text
         let found = text.components(separatedBy: "\n## ").dropFirst().map { $0.prefix { $0 != "\n" } }
         #expect(found.map { String($0) } == Self.headings)
     }
 
-    @Test("the bytes are those of the signed text, which contains every value but the secret", arguments: headings)
+    @Test(
+        "an example's hexadecimal bytes are its signed text, which contains every value except the secret",
+        arguments: headings)
     func bytes(heading: String) throws {
         let example = try Example(heading)
         let bytes = example.bytes.split { $0 == " " || $0 == "\n" }.compactMap { UInt8($0, radix: 16) }
@@ -54,13 +56,13 @@ struct SignatureTests {
         for value in example.values.dropFirst() { #expect(example.text.contains(value), "\(value)") }
     }
 
-    @Test("the Python code prints the result", arguments: headings)
+    @Test("the Python code of each example prints the example's result", arguments: headings)
     func python(heading: String) throws {
         let example = try Example(heading)
         #expect(try Self.output(TestTool.require("python3"), ["-c", example.python]) == example.result)
     }
 
-    @Test("the TypeScript code prints the result", arguments: headings)
+    @Test("the TypeScript code of each example prints the example's result", arguments: headings)
     func script(heading: String) throws {
         let example = try Example(heading)
         let arguments = ["--input-type=module", "-e", example.script]
@@ -130,7 +132,7 @@ struct SignatureTests {
         #expect(isValid)
     }
 
-    @Test("the worker accepts the viewers' URL, and signs the same one")
+    @Test("the worker accepts the example of a signed viewers' URL and computes the same signature")
     func viewers() throws {
         let example = try Example("Viewers' URLs")
         let (secret, room, scope, expiry) = (example.values[0], example.values[1], example.values[2], example.values[3])
@@ -142,7 +144,7 @@ struct SignatureTests {
         #expect(gate.verdict(path: "/index.m3u8", query: query) == .open)
     }
 
-    @Test("the worker signs the webhook alike")
+    @Test("the worker computes the example's webhook signature")
     func webhook() throws {
         let example = try Example("Webhooks")
         let (secret, id, time, body) = (example.values[0], example.values[1], example.values[2], example.values[3])
@@ -152,7 +154,7 @@ struct SignatureTests {
         #expect(signature == example.result)
     }
 
-    @Test("the media key is the first half of the code over the five lines")
+    @Test("the example's media key is the first 16 bytes of the HMAC-SHA256 over its five lines")
     func mediaKey() throws {
         let example = try Example("Keys of encrypted segments")
         let (secret, room, track, period) = (example.values[0], example.values[1], example.values[2], example.values[3])
