@@ -3,7 +3,7 @@ import Testing
 
 import Room
 
-@Suite("A room's alarms")
+@Suite("AlarmBook: a room's active and cleared alarms")
 struct AlarmBookTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -73,7 +73,7 @@ struct AlarmBookTests {
         #expect(book.entries.last?.alarm.type == "t999" && book.entries.last?.clearedAt == nil)
     }
 
-    @Test("each cause has a type of its own")
+    @Test("no two causes of source health have the same alarm type")
     func words() {
         let types = SourceHealth.Cause.allCases.map(\.alarmType)
         #expect(Set(types).count == types.count)

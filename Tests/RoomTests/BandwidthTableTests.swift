@@ -3,7 +3,7 @@ import HLS
 import PipelineSpec
 import Testing
 
-@Suite("BANDWIDTH by measured peaks: rfc8216bis §4.4.6.2")
+@Suite("Declared BANDWIDTH compared with measured peaks: rfc8216bis §4.4.6.2")
 struct BandwidthTableTests {
     /// A result of `benchmarks/bandwidth.sh`.
     private struct Measurement: Decodable {
@@ -58,7 +58,7 @@ struct BandwidthTableTests {
         }
     }
 
-    @Test("the default ladder's last renditions suit viewers below 350 kbit/s, down to audio only")
+    @Test("the smallest default video rendition declares at most 350 kbit/s, and audio only follows it")
     func small() throws {
         let ladder = Rendition.defaultLadder(for: Pipeline.Canvas())
         let last = try #require(ladder.last { !$0.isAudioOnly })

@@ -34,7 +34,7 @@ struct CertificateAlarmTests {
         #expect(Self.severity(life: day, left: left) == severity)
     }
 
-    @Test("extreme dates are judged without overflow")
+    @Test("dates at the ends of Int64 do not overflow")
     func absurd() {
         for (from, until) in [(Int64.min, Int64.max), (Int64.max, Int64.min), (0, 0), (Int64.max, Int64.max)] {
             for now in [Int64.min, 0, Int64.max] {

@@ -4,7 +4,7 @@ import RoomOutputs
 import Synchronization
 import Testing
 
-@Suite("Clip jobs: running, waiting, and at the end of the room")
+@Suite("ClipJobs: clips being made and waiting, and at the end of the room")
 struct ClipJobsTests {
     private static let over = MediaError(.unfinished, "over", at: "clip", fix: "none")
 
@@ -19,7 +19,7 @@ struct ClipJobsTests {
         return (clip, try jobs.add(work))
     }
 
-    @Test("one thread makes clips one after the other; a new thread starts after it has ended")
+    @Test("clips are made one after the other on one thread; when none waits, the next one starts a new thread")
     func turns() throws {
         var jobs = ClipJobs(roomID: "1")
         let first = try Self.add("first", to: &jobs)
@@ -56,7 +56,7 @@ struct ClipJobsTests {
         #expect(throws: ControlFailure.self) { try Self.add("third", to: &jobs) }
     }
 
-    @Test("a clip that becomes ready after the end of the room is discarded")
+    @Test("a clip requested before the end of the room, whose segments are linked after it, is discarded")
     func late() throws {
         var jobs = ClipJobs(roomID: "1")
         let clip = try jobs.promise(name: "first", rendition: "r", range: 0..<1, incarnation: 1)
@@ -79,7 +79,7 @@ struct ClipJobsTests {
         #expect(try !Self.add("third", to: &jobs).starts)
     }
 
-    @Test("the queue has a limit; a name can be reused only after its clip has failed")
+    @Test("over the limit of waiting clips, a request is refused; a clip's name can be used again only if it failed")
     func limits() throws {
         var jobs = ClipJobs(roomID: "1")
         let first = try Self.add("first", to: &jobs).clip
@@ -93,7 +93,7 @@ struct ClipJobsTests {
         #expect(jobs.clip(first.id) == nil)
     }
 
-    @Test("two rooms with the same clip directory give their clips different names")
+    @Test("clips without a name get one with the room's id, so that two rooms can share a directory")
     func names() throws {
         var names: [String] = []
         for room in ["88231", "88232"] {

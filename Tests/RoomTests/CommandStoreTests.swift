@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("commands.json on disk: durable replies are on disk, and no command waits for the disk")
+@Suite("CommandStore: commands.json is written before a reply says durable")
 struct CommandStoreTests {
     /// A disk that stores writes, and fails, blocks or dies on request.
     private final class Disk: CommandPlace {
@@ -83,7 +83,7 @@ struct CommandStoreTests {
 
     private static let source = SourceID(uid: "2002")
 
-    @Test("a reply is sent when its change is on disk; a command that changes nothing writes nothing")
+    @Test("a command's change is on disk when its reply says durable; a command without a change writes nothing")
     func durable() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -95,7 +95,7 @@ struct CommandStoreTests {
         #expect(disk.writes == writes)
     }
 
-    @Test("a command's change and its reply are stored in the same write")
+    @Test("all changes of one command are written to disk at once")
     func together() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -108,7 +108,7 @@ struct CommandStoreTests {
         store.close(within: 2_000_000_000)
     }
 
-    @Test("while the disk hangs, commands are answered as not durable; afterwards the newest state is written")
+    @Test("while the disk hangs, replies say not durable; later the newest state is written")
     func hanging() {
         let disk = Disk(waits: true)
         let store = Self.store(disk)
@@ -139,7 +139,7 @@ struct CommandStoreTests {
         #expect(disk.content?.isEnded == true)
     }
 
-    @Test("a superseded worker writes nothing more and says so in every reply")
+    @Test("once a newer worker owns the room, nothing is written and every reply is superseded")
     func superseded() {
         let (disk, told) = (Disk(), Answer())
         disk.fail(.superseded)
@@ -164,7 +164,7 @@ struct CommandStoreTests {
         #expect(disk.writes <= 25)
     }
 
-    @Test("the end of the room deletes the file and its backups; a worker that stops keeps both")
+    @Test("the end of the room deletes commands.json and its backup; a worker that hands over keeps both")
     func discarded() {
         let disk = Disk()
         let store = Self.store(disk)
@@ -200,7 +200,7 @@ struct CommandStoreTests {
     }
 
     @Test(
-        "after a worker dies behind any write, its successor reads everything that was answered as durable",
+        "if a worker dies at any write, its successor reads all that was answered as durable",
         arguments: 0...40)
     func killed(writes: Int) {
         let disk = Disk(life: writes)

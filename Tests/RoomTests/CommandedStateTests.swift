@@ -4,7 +4,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("commands.json: encoding and decoding")
+@Suite("CommandedState: commands.json encoded and decoded")
 struct CommandedStateTests {
     private typealias Change = @Sendable (inout CommandedState) -> Void
 
@@ -94,7 +94,7 @@ struct CommandedStateTests {
 
     private static func plain() -> CommandedState { CommandedState(roomID: "88231", salt: "00ff") }
 
-    @Test("each member survives, alone and with all others")
+    @Test("each member is equal after it is written and read, alone and together with all others")
     func roundTrip() throws {
         var all = Self.plain()
         for (name, change) in Self.changes {
@@ -110,7 +110,7 @@ struct CommandedStateTests {
         #expect(Self.plain().isPlain)
     }
 
-    @Test("unknown members of a later version are kept in their objects when the file is rewritten")
+    @Test("members that a later version added are kept when the file is rewritten")
     func unknownMembers() throws {
         var state = Self.plain()
         for (_, change) in Self.changes { change(&state) }
@@ -183,7 +183,7 @@ struct CommandedStateTests {
         #expect(reading.problems.isEmpty && reading.state.pk?.phase == .pk && reading.state.pk?.scenes.isEmpty == true)
     }
 
-    @Test("a source with only unknown members stays listed, whatever commands change of it")
+    @Test("a source that only has members of a later version stays in the file after commands changed it back")
     func laterSource() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
@@ -196,7 +196,7 @@ struct CommandedStateTests {
         #expect(CommandedState.read(state.bytes)?.state == state)
     }
 
-    @Test("an unknown member of a scheduled scene stays with it after the scene before it went on air")
+    @Test("a scheduled scene keeps members of a later version when an earlier scheduled scene is removed")
     func laterSchedule() throws {
         let text = #"""
             {"version":1,"minor":9,"roomId":"88231","salt":"00ff",
@@ -308,7 +308,7 @@ struct CommandedStateTests {
         #expect(shorter.pk == state.pk && shorter.isEnded)
     }
 
-    @Test("members that changed in the pipeline file are told apart from unchanged ones")
+    @Test("values that changed in the pipeline file since the command are recognized")
     func fileMembers() throws {
         func document(_ volume: Int, _ text: String) throws -> RoomDocument {
             let file = #"""

@@ -4,7 +4,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("Ends of countdowns on the canvas")
+@Suite("When countdowns on the canvas reach zero")
 struct CountdownEndsTests {
     private static let fps = 30
     private static let second: Int64 = 1_000_000_000
@@ -23,7 +23,7 @@ struct CountdownEndsTests {
             .secondsLeft(at: tick, fps: Self.fps)
     }
 
-    @Test("a PK countdown shows the time of the API, however often its scene returns")
+    @Test("a PK countdown shows the PK's remaining time, however often its scene is switched")
     func pk() throws {
         let clock = Self.countdown("pk", of: .pk)
         var life = PKLife(durations: PKLife.Durations(countdown: 0, pk: 60 * Self.second, punish: 20 * Self.second))
@@ -47,7 +47,7 @@ struct CountdownEndsTests {
     }
 
     @Test(
-        "a scene countdown starts with its scene; an end set by command holds until another scene goes on air",
+        "a scene's countdown starts when its scene goes on air, unless a command has set its end since then",
         arguments: [
             // set end, scene on air at, seconds shown at tick 300
             (nil, 0, 290), (nil, 150, 295), (Int64(600), 0, 10), (600, 299, 10), (600, 600, 310), (90, 120, 294),

@@ -5,7 +5,7 @@ import RoomSources
 import Synchronization
 import Testing
 
-@Suite("Quarantine of sources that crash workers")
+@Suite("Quarantine of sources whose data crashed workers")
 struct CrashQuarantineTests {
     static let a = SourceID(uid: "1001")
     static let b = SourceID(uid: "a \"b\"\\", streamType: .sub)
@@ -19,7 +19,7 @@ struct CrashQuarantineTests {
         return CrashQuarantine(Array(lines.joined().utf8), modified: 0, now: now)
     }
 
-    @Test("a mark left by a crashed worker has the file's time, and every uid is read back unchanged")
+    @Test("a crash mark gets the time of its file, and is equal after it is written and read")
     func marks() {
         let text = [Self.a, Self.b].map { CrashQuarantine.mark($0, .aac).text + "\n" }.joined()
         let book = CrashQuarantine(Array(text.utf8), modified: Self.now - 5, now: Self.now)
@@ -49,7 +49,7 @@ struct CrashQuarantineTests {
         #expect(book.quarantined(now: Self.now).map(\.until) == (left.map { [Self.now + $0] } ?? []))
     }
 
-    @Test("quarantined sources are reported with their codecs, except those kicked meanwhile")
+    @Test("each quarantined source is reported with its codec, except one that was kicked")
     func told() {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "1", wall: StandingWall()) { line in lines.withLock { $0.append(line) } }
@@ -82,7 +82,7 @@ struct CrashQuarantineTests {
     }
 }
 
-@Suite("Rate limit of refusal reports")
+@Suite("Rate limit of reports about refused publishers")
 struct RefusalReportsTests {
     @Test("each address may cause 20 reports at once and then one a second, which counts the suppressed ones")
     func rate() {

@@ -2,7 +2,7 @@ import Packager
 import RoomOutputs
 import Testing
 
-@Suite("Disk guard: what a filling disk stops, in which order, and when it resumes")
+@Suite("DiskGuard: what is stopped as the disk fills, and when it resumes")
 struct DiskGuardTests {
     private static func look(_ disk: inout DiskGuard, used: Int64, free: Int64 = .max, reserve: Int64 = 0)
         -> [DiskGuard.Action]
@@ -59,7 +59,7 @@ struct DiskGuardTests {
         #expect(disk.isFullForClips && look(), "for a while, whatever is measured")
     }
 
-    @Test("without a limit, or with one larger than the disk, the free space of the disk counts")
+    @Test("without maxDiskBytes, or if the disk is smaller, the disk's free space counts")
     func disk() {
         for limit in [nil, 5000] as [Int64?] {
             var disk = DiskGuard(limit: limit)
@@ -74,7 +74,7 @@ struct DiskGuardTests {
         #expect(Self.look(&vast, used: .max / 2, free: .max) == [])
     }
 
-    @Test("recording stops if a limited window would not fit beside it, but not in the first quarter")
+    @Test("recording stops if a shortened window would no longer fit, but never while a quarter or less is used")
     func reserve() {
         var disk = DiskGuard(limit: 1000)
         #expect(Self.look(&disk, used: 250, reserve: 5000) == [])
@@ -180,7 +180,7 @@ struct DiskGuardTests {
         #expect(both == [.alarm(.critical, was: .normal, full), .stopRecording(full), .limitWindow(true)])
     }
 
-    @Test("after permanent failures retries become rarer; a new recording resets the delay")
+    @Test("if recording fails again after each resume, the attempts become rarer; a new recording starts over")
     func backOff() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)
@@ -204,7 +204,7 @@ struct DiskGuardTests {
         #expect(wait(from: now) == 10 && wait(from: now + 20) == 20)
     }
 
-    @Test("a recording that an operator starts later stops on a full disk like the first")
+    @Test("a recording started by command on a full disk is stopped, too")
     func begun() {
         var disk = DiskGuard(limit: 1000)
         let first = Self.look(&disk, used: 960)
@@ -280,7 +280,7 @@ struct DiskGuardTests {
     }
 
     @Test(
-        "a failing disk is reported once, and so is its recovery; the window is limited before memory runs out")
+        "writes that fail for another reason are reported once; after 45 s the window is shortened to save memory")
     func failing() {
         let second: Int64 = 1_000_000_000
         var disk = DiskGuard(limit: 1000)

@@ -3,7 +3,7 @@ import MediaTypes
 import Push
 import Testing
 
-@Suite("The error catalogue of the guide")
+@Suite("The error codes in the guide")
 struct ErrorCodeGuideTests {
     private static let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/tandem/Documentation.docc/ControlAPI.md")
@@ -16,10 +16,10 @@ struct ErrorCodeGuideTests {
         #expect(told == ErrorCode.allCases.map { "\($0.rawValue) \($0.number)" })
     }
 
-    @Test("the guide lists the codes of outputs to other servers", arguments: PushFailure.allCases)
+    @Test("each reason for which an RTMP output fails is an error code", arguments: PushFailure.allCases)
     func outputs(failure: PushFailure) { #expect(ErrorCode(rawValue: failure.rawValue) != nil) }
 
-    @Test("standard codes have their standard numbers")
+    @Test("error codes taken from NetEase's API have its numbers, all others 0")
     func numbers() {
         let field = [
             "superseded": 1301, "invalidFormat": 1400, "roomExited": 1401, "limitExceeded": 1402, "duplicateId": 1403,

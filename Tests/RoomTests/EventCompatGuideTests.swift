@@ -4,7 +4,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("The guide's tables of event names of other products")
+@Suite("The guide's tables of other products' event names")
 struct EventCompatGuideTests {
     /// The directory of the guides, relative to this file.
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -46,7 +46,7 @@ struct EventCompatGuideTests {
         #expect(tables[0] == written)
     }
 
-    @Test("every row of the tables can match")
+    @Test("no row of the tables is hidden by an earlier row")
     func reachable() {
         for (index, row) in EventCompat.rows.enumerated() {
             for before in EventCompat.rows[..<index]

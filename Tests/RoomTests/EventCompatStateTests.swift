@@ -25,7 +25,7 @@ private struct Belief {
 }
 
 /// The expected states, taken from the products' documents and not from the code, row by row.
-@Suite("Room states in the vocabularies of other products")
+@Suite("Room states under other products' names")
 struct EventCompatStateTests {
     typealias Words = [EventVocabulary: [String: String]]
 
@@ -160,7 +160,7 @@ struct EventCompatStateTests {
             .remon: ["state": "FAIL", "error": "Unknown"],
         ])
 
-    @Test("a RemoteMonster SDK starts with INIT")
+    @Test("RemoteMonster's first state is INIT")
     func initial() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "false"])
@@ -168,7 +168,7 @@ struct EventCompatStateTests {
     }
 
     @Test(
-        "at each room state every vocabulary shows the state it defines",
+        "through a room's states, each product's state is the one in its table",
         arguments: [
             [
                 Self.waiting, Self.preparing, Self.decoded, Self.live, Self.another, Self.recovering, Self.returning,
@@ -189,7 +189,7 @@ struct EventCompatStateTests {
         }
     }
 
-    @Test("a room that nobody ever watched is cancelled")
+    @Test("a room that viewers could never play is CANCELLED in FlipFlop's states")
     func cancelled() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "false"])
@@ -199,7 +199,7 @@ struct EventCompatStateTests {
         #expect(belief.words[.flipflop]?["player"] == nil)
     }
 
-    @Test("a successor reports neither an upcoming room nor slate as the show")
+    @Test("a successor's state is LIVE_INACTIVE in FlipFlop's states while it shows slate, not SCHEDULED")
     func successor() {
         var belief = Belief()
         belief.hear("room.ready", ["played": "true"])

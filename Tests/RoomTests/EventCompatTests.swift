@@ -7,7 +7,7 @@ import Testing
 
 import Room
 
-@Suite("Events in the vocabularies of other products")
+@Suite("Events under other products' names")
 struct EventCompatTests {
     private static func words(
         _ vocabulary: EventVocabulary, _ type: String, _ members: [String: String] = [:]
@@ -16,7 +16,7 @@ struct EventCompatTests {
     }
 
     @Test(
-        "each event has the name that the product uses",
+        "each event has the other product's name and values for it",
         arguments: [
             (
                 .flipflop, "room.ready", ["played": "false"],
@@ -74,7 +74,7 @@ struct EventCompatTests {
         #expect(Self.words(vocabulary, type, members) == text)
     }
 
-    @Test("a push that fails and recovers is reported as such; a disk failure is not a push failure")
+    @Test("an RTMP output's failure and recovery have other products' names; a disk failure does not count as one")
     func pushes() {
         let push = ["outputId": "cdn", "url": "rtmp://cdn.example/live"]
         #expect(Self.words(.nertc, "output.failed", push) == #"{"nertc":{"state":506,"error":1417}}"#)
@@ -86,18 +86,18 @@ struct EventCompatTests {
         }
     }
 
-    @Test("a refusal without an error code is reported as no product's error")
+    @Test("a refused publisher without an error code has no name in other products")
     func uncoded() {
         #expect(EventVocabulary.allCases.allSatisfy { Self.words($0, "ingest.refused") == nil })
     }
 
-    @Test("a room that a successor continues does not end for viewers of any product")
+    @Test("when a successor continues the room, the end of the old worker has no name in other products")
     func drained() {
         #expect(Self.words(.flipflop, "room.closed", ["outcome": "drained"]) == nil)
         #expect(Self.words(.nertc, "room.closed", ["outcome": "drained"]) == nil)
     }
 
-    @Test("events carry only the vocabularies that were requested")
+    @Test("an event has other products' names only if the pipeline requests them")
     func events() throws {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "r", vocabularies: [.nertc, .agora], wall: StandingWall()) { line in

@@ -23,7 +23,7 @@ struct FontWarningTests {
         #expect(korean.fix.contains("fonts-noto-cjk"))
     }
 
-    @Test("without a Latin font, letters and digits use the built-in capitals, with a warning")
+    @Test("without a Latin font, the warning says that built-in capitals are used and which font to install")
     func builtIn() throws {
         for fonts in [SceneFonts.builtIn, try Self.fonts(TestFont("안녕"))] {
             let problem = try #require(RoomChecks.problem(ofText: "ANNA", fonts))

@@ -3,7 +3,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("Progress of an offline job")
+@Suite("JobProgress: an offline job that makes no progress")
 struct JobProgressTests {
     private static func marks(
         tick: Int64 = 0, audio: Int64 = 0, decoded: Int64 = 0, coded: Int64 = 0
@@ -11,7 +11,7 @@ struct JobProgressTests {
         JobProgress.Marks(tick: tick, audio: audio, decoded: decoded, coded: coded)
     }
 
-    @Test("a job is stuck if nothing has moved in ten checks after the first")
+    @Test("a job is stuck after ten more checks without progress")
     func tenLooks() {
         var progress = JobProgress()
         let looks = (0..<12).map { _ in progress.looked(Self.marks(tick: 7)) }
@@ -32,7 +32,7 @@ struct JobProgressTests {
         #expect(looks == Array(repeating: false, count: 9) + [true])
     }
 
-    @Test("each error names what the job waited for and has a code of its own")
+    @Test("the error of a stuck job says whether it waited for the store, for files or for itself")
     func errors() {
         let store = JobProgress.error(.store("/srv/out"), tick: 3)
         #expect(store.code == .outputLost && store.what.contains("/srv/out") && store.what.contains("frame 3"))

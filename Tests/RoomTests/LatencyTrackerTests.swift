@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Latency from publishers to viewers")
 struct LatencyTrackerTests {
-    @Test("in a room without segments memory stays bounded, however irregular the frames are")
+    @Test("without segments, the number of frames that are tracked stays limited")
     func bound() {
         var tracker = LatencyTracker(tracks: 1)
         for tick in Int64(0)..<100_000 where tick % 3 != 0 { tracker.composed(tick: tick, arrival: tick) }

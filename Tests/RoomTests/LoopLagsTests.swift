@@ -2,7 +2,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("Detection of stuck loops")
+@Suite("Detection of stuck tick loops and encoders")
 struct LoopLagsTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -10,7 +10,7 @@ struct LoopLagsTests {
         LoopLags.Loop(behind: behind, still: still ?? behind)
     }
 
-    @Test("a stuck encoder is found while the tick loop runs")
+    @Test("an encoder that has not advanced for ten seconds is stuck, although the tick loop runs")
     func encoder() {
         let tick = Self.loop(4_000_000)
         #expect(LoopLags(tick: tick, encoder: Self.loop(4 * Self.second)).isAlive, "as far as a full queue makes it")
@@ -29,7 +29,7 @@ struct LoopLagsTests {
         #expect(!LoopLags(tick: Self.loop(LoopLags.tickLimit), encoder: Self.loop(0)).isAlive)
     }
 
-    @Test("a long tick does not count as lag of the program", arguments: [1, 5, 30, 60])
+    @Test("while a tick lasts, the program is not behind, at any frame rate", arguments: [1, 5, 30, 60])
     func ticksThatLast(fps: Int) {
         let due = 7 * Self.second
         let tick = 7 * Int64(fps)
@@ -38,7 +38,7 @@ struct LoopLagsTests {
         #expect(LoopLags.behind(showing: tick, fps: fps, now: next + Self.second) >= Self.second - 1)
     }
 
-    @Test("loops that catch up are alive, however far behind they are")
+    @Test("a loop 20 s behind that advances is not stuck")
     func catchingUp() {
         let lags = LoopLags(
             tick: Self.loop(20 * Self.second, still: 33_000_000),
@@ -55,7 +55,7 @@ struct LoopLagsTests {
         #expect(progress.standstill(at: 6, now: 3_300) == 100)
     }
 
-    @Test("an end that is overdue counts as stuck, whatever the loops did before")
+    @Test("a worker whose end is overdue is stuck, even if its loops advance")
     func overdue() {
         let inTime = LoopLags(overdue: -2 * Self.second)
         #expect(inTime.isAlive && inTime.checks == ["end": "2 s left"])

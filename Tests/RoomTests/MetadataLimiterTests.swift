@@ -3,13 +3,13 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("Events of the operator's: rate, ids, states")
+@Suite("Limits of timed metadata from operators: rate, ids, lasting states")
 struct MetadataLimiterTests {
     private static func entry(_ text: String = "a") -> MetadataLimiter.Entry {
         MetadataLimiter.Entry(content: text, frame: 7)
     }
 
-    @Test("as many at once as the burst, then as many a second as the rate")
+    @Test("events pass in one burst, then at the permitted rate per second")
     func rate() throws {
         var limiter = MetadataLimiter()
         for number in 1...MetadataLimiter.burst {
@@ -29,7 +29,7 @@ struct MetadataLimiterTests {
         #expect(throws: MetadataLimiter.Refusal.tooMany) { try limiter.add(Self.entry(), id: nil, state: nil, now: 0) }
     }
 
-    @Test("publishers who talk as fast as they may leave the operator half of what is possible at once")
+    @Test("publishers' data messages use at most half of the burst, so that the operator's events still pass")
     func reserve() throws {
         var limiter = MetadataLimiter()
         var taken = 0
@@ -56,7 +56,7 @@ struct MetadataLimiterTests {
             Self.entry(), id: nil, state: nil, leaving: MetadataLimiter.reserve, now: later + 50_000_000)
     }
 
-    @Test("an id is its event's: the same again is known, another one is refused")
+    @Test("an id used again with the same content is recognized, with other content refused")
     func ids() throws {
         var limiter = MetadataLimiter()
         #expect(try limiter.known("g1", content: "a") == nil)
@@ -65,7 +65,7 @@ struct MetadataLimiterTests {
         #expect(throws: MetadataLimiter.Refusal.taken) { try limiter.known("g1", content: "b") }
     }
 
-    @Test("so many types have a state, and one that ends makes room; a refusal costs nothing")
+    @Test("the number of types with a lasting state is limited; ending one frees its place")
     func states() throws {
         var limiter = MetadataLimiter()
         for number in 0..<MetadataLimiter.mostStates {

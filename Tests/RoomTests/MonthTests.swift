@@ -1,7 +1,7 @@
 import Room
 import Testing
 
-@Suite("A simulated month of PKs")
+@Suite("A simulated month of PKs without media")
 struct MonthTests {
     @Test("thirty days of losses, stalls, kicks, delayed polls and crashes violate no invariant", arguments: [0, 1, 6])
     func month(seed: Int) {

@@ -7,9 +7,9 @@ import Push
 import Room
 import RoomOutputs
 
-@Suite("Files that requests may name in an operator's directory")
+@Suite("Files in an operator's directory that requests may name")
 struct OperatorDirectoryTests {
-    @Test("links inside the directory, such as those of Kubernetes, are followed; no path leads out of it")
+    @Test("symbolic links inside the directory are followed; a path or link out of it is refused")
     func holds() throws {
         let base = FileManager.default.temporaryDirectory.appendingPathComponent("tandem-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: base) }

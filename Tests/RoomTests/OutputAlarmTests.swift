@@ -2,7 +2,7 @@ import Push
 import RoomOutputs
 import Testing
 
-@Suite("Alarms for outputs to other servers")
+@Suite("Alarms of RTMP outputs and stores")
 struct OutputAlarmTests {
     private static func push(_ state: PushCore.State, _ failure: PushFailure?, _ error: String? = nil) -> PushStatus {
         var status = PushStatus(outputID: "cdn", url: "rtmp://cdn.example/live", rendition: "720p")
@@ -28,7 +28,7 @@ struct OutputAlarmTests {
         }
     }
 
-    @Test("a store is an alarm while its last attempt has failed")
+    @Test("a store whose last upload failed has an alarm with the number of waiting segments")
     func stores() {
         #expect(OutputAlarm.ofStore("origin", isFailing: false, waiting: 9) == nil)
         let alarm = OutputAlarm.ofStore("origin", isFailing: true, waiting: 9)
@@ -37,7 +37,7 @@ struct OutputAlarmTests {
     }
 
     @Test(
-        "metrics show levels as numbers",
+        "alert_1 to alert_3 are the numbers 1 to 3 in metrics, anything else 0",
         arguments: [("alert_1", 1), ("alert_2", 2), ("alert_3", 3), ("normal", 0), (nil, 0)] as [(String?, Int64)])
     func levels(severity: String?, level: Int64) { #expect(OutputAlarm.level(severity) == level) }
 }

@@ -2,7 +2,7 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("Overload: one step at a time, the stable level, and retries at growing intervals")
+@Suite("Overload: quality is reduced in steps, and restored at growing intervals")
 struct OverloadTests {
     private static let ms: Int64 = 1_000_000
     private static let poll: Int64 = 50 * Self.ms
@@ -24,7 +24,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a room with stills, sprite sheets or raw frames pauses them after decoding; other rooms have no such step",
+        "thumbnails, sprite sheets and raw frames are paused as a step of their own, if the room has any",
         arguments: [
             ("", false), (#", { "type": "image", "path": "still.jpg" }"#, true),
             (#", { "type": "image", "path": "still.jpg", "sprites": {} }"#, true),
@@ -54,7 +54,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a sudden lag that falls again takes no step, however far above the limit it was",
+        "a lag over the limit that is already falling causes no step",
         arguments: [450, 1_000, 3_000])
     func burst(milliseconds: Int64) {
         var overload = Self.make()
@@ -96,7 +96,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("a steeply growing lag also takes one step, after half a second")
+    @Test("a steeply growing lag causes one step at a time, the first after half a second over the limit")
     func steep() {
         var overload = Self.make()
         var taken: [Int64] = []
@@ -222,7 +222,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a constant load of 1.3, 1.6 or 2 times the capacity settles within 15 s, retries at doubling intervals, never holds",
+        "a load of 1.3, 1.6 or 2 times the capacity is stable after 15 s, and frames are never held",
         arguments: [1.3, 1.6, 2.0], [0.0, 0.1, 0.3])
     func constantLoad(load: Double, noise: Double) {
         for (needs, stalls) in [(0, false), (1, false), (2, false), (0, true), (1, true), (2, true)] {
@@ -252,7 +252,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "a sudden load of three times the capacity takes every step but the hold at once, and the lag stays below 1.5 s",
+        "at three times the capacity, all steps except holding frames are taken at once; the lag stays below 1.5 s",
         arguments: [0.0, 0.1, 0.3])
     func runaway(noise: Double) {
         for needs in Self.needs.indices {
@@ -265,7 +265,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("attempts to take a step back come 30 s after it, then 60, 120, 240 s, up to 32 minutes")
+    @Test("a step is tried back after 30 s, then after 60, 120, 240 s, up to 32 minutes")
     func distances() {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0])
         let run = Self.run(machine, seconds: 12_000, seed: 1)
@@ -276,7 +276,7 @@ struct OverloadTests {
         #expect(distances.count >= expected.count)
     }
 
-    @Test("a failed attempt returns to the stable level at once, and counts as one change")
+    @Test("if trying a step back fails, the step is taken again at once, and both are one reported change")
     func returns() {
         let held = Overload.Held(steps: Array(Self.steps.prefix(4)), distance: 30_000 * Self.ms)
         var overload = Overload(steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms), held: held)
@@ -319,7 +319,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("if only the hold is left, it is taken, and retried after 1 s, then after 5 s, 10 s, 20 s and so on")
+    @Test("if nothing else helps, frames are held, and released for a try after 1 s, then 5, 10, 20 s and so on")
     func hold() {
         let run = Self.run(Machine(capacity: 0.15, needs: Self.needs[0]), seconds: 300, seed: 1)
         #expect(run.held && run.longestLag < 2.5)
@@ -349,7 +349,7 @@ struct OverloadTests {
     }
 
     @Test(
-        "for any lag: steps come in order, none within the limit unless an attempt failed, none is taken back above half of it"
+        "for any lag, steps are in order, none within the limit unless an attempt failed, none back above half of it"
     )
     func anyLag() {
         for seed in UInt64(1)...200 {
@@ -382,7 +382,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("extreme numbers do not break these rules", arguments: [Int64.min, -1, .max])
+    @Test("lags and times at the ends of Int64 do not break these rules", arguments: [Int64.min, -1, .max])
     func extremes(lag: Int64) {
         var overload = Self.make()
         for time in 0..<200 { _ = overload.noted(lag: lag, at: Int64(time) * Self.poll) }
@@ -391,7 +391,8 @@ struct OverloadTests {
 
     // MARK: Handover
 
-    @Test("a successor starts at the stable level without the hold, and waits before it takes a step back")
+    @Test(
+        "a successor starts with the steps of its predecessor, except holding frames, and waits before trying one back")
     func handedOn() throws {
         let machine = Machine(capacity: 1 / 1.6, needs: Self.needs[0], noise: 0.1)
         let before = Self.run(machine, seconds: 100, seed: 1).overload
@@ -406,7 +407,7 @@ struct OverloadTests {
         #expect(Self.make().held == nil)
     }
 
-    @Test("the level handed on stops at the first step that the successor does not have")
+    @Test("a successor takes over its predecessor's steps up to the first one that it does not have")
     func otherSteps() {
         let held = Overload.Held(steps: [.decoding, .encoder(7), .halfPictures], distance: 0)
         let overload = Overload(steps: Self.steps, rules: Overload.Rules(limit: 400 * Self.ms), held: held)

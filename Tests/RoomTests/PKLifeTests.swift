@@ -6,7 +6,7 @@ import Testing
 struct PKLifeTests {
     private static let plan = PKLife.Durations(countdown: 3, pk: 10, punish: 5)
 
-    @Test("by timer each phase starts where the last one ended, however late the poll is")
+    @Test("each phase starts at the end time of the one before, however late the poll is")
     func timers() throws {
         var life = PKLife(durations: Self.plan)
         #expect(try life.start(Self.plan, now: 100).map(\.to) == [.countdown])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Latency of frames and parts")
 struct PartLatencyTests {
-    @Test("lost ticks leave no entries behind, however long the machine is overloaded")
+    @Test("frames that never become part of a part are forgotten, so memory stays limited")
     func bounded() {
         var latency = PartLatency(tracks: 2)
         // A minute of frames, then a minute without: no frame remains that could remove another one's entry.

@@ -3,10 +3,10 @@ import PipelineSpec
 import RoomOutputs
 import Testing
 
-@Suite("Files still to upload for an ended room")
+@Suite("Files of an ended room that are still to be uploaded")
 struct PendingUploadsTests {
     @Test(
-        "sprite sheets that exist and are named by an index, with the index; none for an output without sheets"
+        "existing sprite sheets named in the index are uploaded, with the index"
     )
     func sheets() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pending-\(UUID().uuidString)")

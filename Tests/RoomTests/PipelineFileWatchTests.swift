@@ -118,7 +118,7 @@ struct PipelineFileWatchTests {
         #expect(taker.taken == ["two", "three"] && taker.reports.last == "good")
     }
 
-    @Test("a refused version is read again if only its permissions change")
+    @Test("a file that was refused is read again when only its permissions changed")
     func rights() throws {
         defer { self.remove() }
         try self.write("one")
@@ -136,7 +136,7 @@ struct PipelineFileWatchTests {
         #expect(taker.attempts == attempts + 2, "once more, as with any other version that is refused")
     }
 
-    @Test("a version that comes too early is retried")
+    @Test("a change that the room cannot accept yet is tried again")
     func early() throws {
         defer { self.remove() }
         try self.write("one")

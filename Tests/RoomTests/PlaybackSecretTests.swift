@@ -28,7 +28,7 @@ struct PlaybackSecretTests {
         #expect(try Self.pipeline(file.path).playbackSecrets() == ["one", "two"])
     }
 
-    @Test("a file of empty lines is refused with its location")
+    @Test("a file of only empty lines is an error that names the pipeline key")
     func nothing() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -5,7 +5,7 @@ import Testing
 
 import Room
 
-@Suite("Pacing of publishers")
+@Suite("Publishers that send faster than real time are paused")
 struct PublisherPaceTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -59,7 +59,7 @@ struct PublisherPaceTests {
         #expect(sender.pace.lead(at: 0) < 200_000_000)
     }
 
-    @Test("data that arrives in a burst after a network stall is read at once, however often", arguments: [3, 20, 80])
+    @Test("data that arrives at once after a network stall is never paused", arguments: [3, 20, 80])
     func stalls(length: Int64) {
         var sender = Sender()
         var now: Int64 = 5
@@ -69,7 +69,7 @@ struct PublisherPaceTests {
         }
     }
 
-    @Test("a server that starts with cached frames continues in real time", arguments: [2, 5, 9])
+    @Test("a server that first sends up to nine seconds of cached frames is not paused", arguments: [2, 5, 9])
     func cachedGOP(length: Int64) {
         var sender = Sender(gop: 10_000)
         let now = sender.run(from: 5, seconds: length, percent: 100_000)
@@ -86,13 +86,15 @@ struct PublisherPaceTests {
         _ = sender.run(from: now, seconds: 20)
     }
 
-    @Test("audio timestamps that are 10 % too fast do not delay video")
+    @Test("audio timestamps that run 10 % fast do not pause the publisher")
     func wrongSound() {
         var sender = Sender(soundOff: 100)
         _ = sender.run(from: 5, seconds: 300)
     }
 
-    @Test("a pushed file is read in real time, and its arrival counts as regular", arguments: [130, 300, 100_000])
+    @Test(
+        "a file pushed without pacing is read in real time, and its packets count as arriving on time",
+        arguments: [130, 300, 100_000])
     func file(percent: Int64) {
         var sender = Sender()
         var now: Int64 = 5
@@ -151,7 +153,7 @@ struct PublisherPaceTests {
         #expect(spread < 500_000_000, "\(spread / 1_000_000) ms")
     }
 
-    @Test("an audio-only publisher is paced too, and is never more than half a minute ahead")
+    @Test("an audio-only publisher is paused, too, so that it is at most half a minute ahead")
     func tinyMessages() {
         var pace = PublisherPace()
         var latest: Int64 = 0
@@ -170,7 +172,7 @@ struct PublisherPaceTests {
         #expect(isChanged && !pace.isHeld, "the next publication starts anew")
     }
 
-    @Test("a publisher that sends too many bytes is paused until a good part is decoded, whatever the timestamps")
+    @Test("a publisher with more than 24 MiB undecoded is paused until it has less than 16 MiB")
     func bytes() {
         var pace = PublisherPace()
         let waiting = [24 << 20, 24 << 20 + 1, 16 << 20, 16 << 20 - 1]

@@ -1,9 +1,10 @@
 import RoomOutputs
 import Testing
 
-@Suite("Making recording files while the room runs")
+@Suite("RecordingJobs: MP4 files made while the room runs")
 struct RecordingJobsTests {
-    @Test("one thread makes files one after the other; a new thread starts after it has ended")
+    @Test(
+        "recordings are finished one after the other on one thread; when none waits, the next one starts a new thread")
     func turns() {
         var jobs = RecordingJobs()
         var starts = (0..<2).map { _ in jobs.add { _ in } }

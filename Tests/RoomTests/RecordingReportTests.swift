@@ -11,7 +11,7 @@ import RoomOutputs
 import Synchronization
 import Testing
 
-@Suite("Events at the end of a recording: progress, and work left unfinished")
+@Suite("Events while a recording's files are made")
 struct RecordingReportTests {
     /// A clock that advances by one step at each read.
     private final class SteppingClock: MonotonicClock {
@@ -108,7 +108,7 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("a recording that ends while the room runs is reported; a cancelled job leaves it complete")
+    @Test("files made while the room runs are reported; a cancelled job can be done later")
     func onAir() throws {
         try Self.withRecording { settings in
             let lines = Lines()
@@ -126,7 +126,7 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("the room's last event names the recording's outcome, if there is a recording and the room has ended")
+    @Test("room.closed says whether the recording is ready, unfinished or failed, if there is one")
     func word() {
         func error(_ code: MediaError.Code) -> MediaError { MediaError(code, "what", at: "recording", fix: "fix") }
         let (late, lost) = (error(.unfinished), error(.outputLost))
@@ -142,7 +142,7 @@ struct RecordingReportTests {
         }
     }
 
-    @Test("a recording not finished in time is reported and left; another worker makes all of it")
+    @Test("files not made before endTimeoutMs are reported as unfinished, and made by a later worker")
     func unfinished() throws {
         try Self.withRecording { settings in
             let lines = Lines()

@@ -1,9 +1,9 @@
 import Room
 import Testing
 
-@Suite("A worker that finishes the work of an ended room, as others see it")
+@Suite("A worker that finishes the pending work of an ended room: health and service state")
 struct RecoveryJobTests {
-    @Test("the job is alive while its steps follow one another, however long it takes in all")
+    @Test("the worker is alive while steps come within 60 s of each other, even for half an hour")
     func steps() {
         var job = RecoveryJob("finishing the recording", patience: 60 * Kit.second, at: 0)
         var now: Int64 = 0
@@ -21,7 +21,7 @@ struct RecoveryJobTests {
         #expect(job.serviceView(at: now).status == "sending")
     }
 
-    @Test("a service manager sees it starting until all is done, and then stopping")
+    @Test("to systemd the worker is starting until the work is done, then stopping")
     func phases() {
         var job = RecoveryJob("finishing the recording", patience: 1, at: 0)
         #expect(job.serviceView(at: 0).phase == .settling)
@@ -31,7 +31,7 @@ struct RecoveryJobTests {
         #expect(job.serviceView(at: 0).phase == .over && !job.serviceView(at: 0).hasFailed)
     }
 
-    @Test("the startup probe succeeds, and the readiness probe keeps publishers away")
+    @Test("the startup and liveness probes succeed; the readiness probe fails, to keep publishers away")
     func probes() {
         let health = RecoveryJob("sending", patience: 1, at: 0).health(at: 0)
         #expect(health.started && !health.ready && health.live && health.state == "closed")

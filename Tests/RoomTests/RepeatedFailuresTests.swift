@@ -2,7 +2,7 @@ import MediaTypes
 import RoomOutputs
 import Testing
 
-@Suite("Rate limit of failures that repeat with every segment")
+@Suite("Rate limit of a failure that repeats with every segment")
 struct RepeatedFailuresTests {
     @Test("the first failure of a kind is reported at once, then one in ten seconds with the number suppressed")
     func paced() {

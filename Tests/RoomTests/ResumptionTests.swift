@@ -5,7 +5,7 @@ import RoomScenes
 import Threading
 import Testing
 
-@Suite("State that a successor resumes")
+@Suite("State that a successor resumes from commands.json")
 struct ResumptionTests {
     private static let guest = SourceID(uid: "2002")
 

@@ -74,7 +74,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("an encoder whose old connection is half open takes over at once, which does not count as a loss")
+        @Test("an encoder whose old connection went silent takes over at once, without being reported as lost")
         func halfOpen() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("A PK started by command, with its own scenes and lengths, while the pipeline changes")
+    @Suite("PK started by command with its own scenes and lengths")
     struct CommandedPKTests {
         /// Both sources are live.
         private static func live(_ directory: RoomDirectory, _ members: String = "") async throws -> RoomHarness {
@@ -21,7 +21,7 @@ extension InProcess {
             return (dates[1] - dates[0]) / 1_000_000
         }
 
-        @Test("a room without a PK starts one by command, then another with another length and scene")
+        @Test("a room without `pk` in its pipeline runs two PKs by command, each with its own length and scene")
         func bareRoom() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("Date ranges of scenes and PK phases, compared with the frames")
+    @Suite("Date ranges of scenes and PK phases match the frames")
     struct DateRangeTests {
         /// A date range in one playlist, in nanoseconds since the Unix epoch.
         private struct Range {

@@ -7,7 +7,7 @@ import Room
 
 @Suite("The room's event stream")
 struct RoomEventsTests {
-    @Test("events after the end have numbers of their own: no two events share one")
+    @Test("events after room.closed continue the sequence numbers")
     func behindTheEnd() {
         let lines = Mutex<[String]>([])
         let events = RoomEvents(roomID: "r", wall: StandingWall()) { line in lines.withLock { $0.append(line) } }

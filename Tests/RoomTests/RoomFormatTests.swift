@@ -4,7 +4,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Video formats: rotated, odd-sized, interlaced, changing, and sources without one of the tracks")
+    @Suite("Source formats: rotated, odd-sized, interlaced, changing, and with one track only")
     struct FormatTests {
         /// Four quarters: white, gray, black and dark gray, clockwise from the upper left.
         private static let quarters =
@@ -82,7 +82,7 @@ extension InProcess {
             #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 3 }, "\(what): \(found), not \(expected)")
         }
 
-        @Test("rotation turns the video clockwise", arguments: [0, 90, 180, 270])
+        @Test("a source's rotation of 0, 90, 180 and 270° turns its video clockwise", arguments: [0, 90, 180, 270])
         func rotation(degrees: Int) async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -212,7 +212,7 @@ extension InProcess {
             #expect(abs(frames.count - (isSoundLonger ? 270 : 180)) <= 2, "\(frames.count) frames")
         }
 
-        @Test("a looping file runs for --duration if the pipeline sets no duration")
+        @Test("a looping file without a duration in the pipeline is refused, unless --duration is given")
         func loopsForAWhile() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("Consecutive PKs through all threads of a room, with encoders that cost nothing")
+    @Suite("PKs one after another through all threads of a room, with scripted encoders")
     struct HourTests {
         /// Seconds of program time: 3,600 with `TANDEM_HOUR_SECONDS=3600`.
         private static let seconds =

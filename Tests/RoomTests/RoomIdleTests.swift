@@ -16,7 +16,7 @@ struct RoomIdleTests {
         #expect(idle.noted(isAnybodyThere: false, Self.rules, now: 99 * Self.second) == nil, "told once")
     }
 
-    @Test("after the first publisher the other timeout applies, and restarts when the last publisher leaves")
+    @Test("after the first publisher the idle timeout applies, from when the last publisher left")
     func everybodyLeft() {
         var idle = RoomIdle(hasHadSource: false)
         _ = idle.noted(isAnybodyThere: false, Self.rules, now: 0)
@@ -37,7 +37,7 @@ struct RoomIdleTests {
             idle.noted(isAnybodyThere: false, Self.rules, now: 10 * Self.second) == .everybodyLeft(10 * Self.second))
     }
 
-    @Test("without a timeout the room runs on; a timeout added later counts from when the room became idle")
+    @Test("without a timeout the room does not end; a timeout set later counts from when the last publisher left")
     func changed() {
         var idle = RoomIdle(hasHadSource: true)
         _ = idle.noted(isAnybodyThere: false, RoomIdle.Rules(), now: 0)

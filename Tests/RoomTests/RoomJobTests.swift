@@ -6,7 +6,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Rooms with an offline clock")
+    @Suite("Offline jobs")
     struct JobTests {
         @Test("offline, a PK runs on program time: each phase begins exactly at its tick")
         func pk() async throws {
@@ -52,7 +52,7 @@ extension InProcess {
         /// Number of runs. The full test is `TANDEM_RUNS=200`, beside `stress --cpu 2` or another load.
         private static let runs = max(2, ProcessInfo.processInfo.environment["TANDEM_RUNS"].flatMap { Int($0) } ?? 3)
 
-        @Test("a job shorter than its files gives the same bytes in every run, to the last block of audio")
+        @Test("a job shorter than its files writes the same bytes in every run")
         func everyRun() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -3,7 +3,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("PK scenes, set by the pipeline and by commands")
+@Suite("RoomLife: PK scenes and lengths from the pipeline and from commands")
 struct RoomLifePKTests {
     private static let second = Kit.second
 
@@ -144,7 +144,7 @@ struct RoomLifePKTests {
         #expect(try room.endPK(now: 2 * Self.second).shows == ["guest"])
     }
 
-    @Test("a PK added later that starts when ready starts once, at the next poll after its sources are live")
+    @Test("a `pk` with automatic start, added while its sources are live, starts at the next poll, and only once")
     func laterWhenReady() throws {
         var room = Self.bare()
         room.setPK(Self.pk { $0.startsWhenReady = true })
@@ -156,7 +156,7 @@ struct RoomLifePKTests {
         #expect(room.passes(to: 3 * Self.second).phases.isEmpty)
     }
 
-    @Test("a PK that waited for a command starts once the pipeline makes it automatic and its sources are live")
+    @Test("if automatic start is enabled while both sources are live, the PK starts at the next poll")
     func becomesWhenReady() throws {
         var room = Self.live()
         #expect(room.passes(to: 0).phases.isEmpty)
@@ -164,7 +164,7 @@ struct RoomLifePKTests {
         #expect(room.passes(to: Self.second).phases == [.countdown])
     }
 
-    @Test("a PK removed from the pipeline is no longer shown; one that is added replaces the last command's")
+    @Test("after `pk` is removed no PK is shown; a `pk` added later overrides scenes of the last command")
     func removedBlock() throws {
         var room = Self.live()
         room.setPK(nil)
@@ -175,7 +175,7 @@ struct RoomLifePKTests {
         #expect(room.shownPK?.scene == "pk" && room.commandedScenes.isEmpty)
     }
 
-    @Test("a running PK needs its coming scenes, from its command or from the new pipeline")
+    @Test("a running PK needs its commanded scenes, and otherwise those of `pk`")
     func neededScenes() throws {
         var room = Self.live()
         #expect(room.scenesNeeded(by: room.pk).isEmpty)
@@ -200,7 +200,7 @@ struct RoomLifePKTests {
         return (room, isThere)
     }
 
-    @Test("a successor continues with the command's scenes, whether or not its pipeline has a PK")
+    @Test("a successor continues the PK with its commanded scenes, with and without `pk` in its pipeline")
     func resumedScenes() {
         let scenes = RoomLife.PK.Scenes(scene: "punish", endScene: "guest")
         for before in [Self.bare(), Self.live()] {
@@ -212,7 +212,7 @@ struct RoomLifePKTests {
         }
     }
 
-    @Test("if the pipeline has no PK, a PK resumes with its command's scene, or not at all")
+    @Test("a successor without `pk` resumes a PK only if its commanded scene still exists")
     func resumedBare() {
         #expect(!Self.resumed(Self.bare(), .init()).isThere)
         let gone = Self.resumed(Self.bare(), .init(scene: "gone", endScene: "solo"))
@@ -221,7 +221,7 @@ struct RoomLifePKTests {
         #expect(other.isThere && other.room.shownPK?.scene == "pk" && other.room.shownPK?.endScene == "guest")
     }
 
-    @Test("an ended PK passes its scenes to a successor without a PK block, and none to one that has one")
+    @Test("a successor shows the commanded scenes of an ended PK only if its pipeline has no `pk`")
     func resumedIdle() {
         let scenes = RoomLife.PK.Scenes(scene: "punish", endScene: "guest")
         #expect(Self.resumed(Self.bare(), scenes, phase: .idle).room.shownPK?.scene == "punish")

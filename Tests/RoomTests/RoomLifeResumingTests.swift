@@ -5,7 +5,7 @@ import RoomScenes
 import RoomSources
 import Testing
 
-@Suite("RoomLife resumed by another worker")
+@Suite("RoomLife: state resumed by a successor")
 struct RoomLifeResumingTests {
     private static let second = Kit.second
     private static let durations = PKLife.Durations(countdown: 0, pk: 120 * Kit.second, punish: 0)

@@ -4,7 +4,7 @@ import Room
 import RoomScenes
 import Testing
 
-@Suite("The scene on air when sources come and go")
+@Suite("RoomLife: which scene is on air as sources come and go")
 struct RoomLifeTests {
     private static let second = Kit.second
 
@@ -19,7 +19,7 @@ struct RoomLifeTests {
         #expect(room.comes(Kit.b, now: 10 * Self.second).shows == ["pk"])
     }
 
-    @Test("media sent ahead is shown to its end; then the hold begins, and the pane leaves after it")
+    @Test("the hold time of a lost source starts when its queued media has been shown")
     func leavesWhenDrained() {
         var room = Kit.room((.placeholder, .leavePane), first: "pk")
         room.everybodyComes(now: 0)
@@ -30,7 +30,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 12 * Self.second).shows == ["pk-2002"])
     }
 
-    @Test("the last pane stays, as a placeholder")
+    @Test("the last pane of a scene stays, with a placeholder")
     func lastPane() {
         var room = Kit.room((.leavePane, .leavePane), first: "pk")
         room.everybodyComes(now: 0)
@@ -54,7 +54,7 @@ struct RoomLifeTests {
         #expect(other.passes(to: 60 * Self.second).shows.isEmpty, "solo does not show it")
     }
 
-    @Test("a command cancels the fallback: the scene commanded last stays")
+    @Test("a commanded scene replaces the fallback scene, and stays when the source returns")
     func commandOverFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -68,7 +68,7 @@ struct RoomLifeTests {
 
     private static let c = SourceID(uid: "3003", streamType: .main)
 
-    @Test("a new source has its own state, and a pane that waits for its first frame")
+    @Test("an added source has states of its own, and its pane appears with its first frame")
     func newcomer() {
         var room = Kit.room(first: "pk")
         room.everybodyComes(now: 0)
@@ -87,7 +87,7 @@ struct RoomLifeTests {
         #expect(room.passes(to: 4 + 2 * Self.second).shows == ["trio-3003"], "it leaves as it came")
     }
 
-    @Test("a removed source takes its fallback scene, grace and absence with it")
+    @Test("a removed source's fallback scene ends, and its later events are ignored")
     func leaver() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -117,7 +117,7 @@ struct RoomLifeTests {
         #expect(Set(room.sources.keys) == [Kit.a, Kit.b] && room.deadline(after: 2) == nil)
     }
 
-    @Test("a removed scene is never chosen again, neither after a fallback nor after the PK")
+    @Test("a removed scene is not shown again when a fallback or a PK ends")
     func removedScene() throws {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -148,7 +148,7 @@ struct RoomLifeTests {
         #expect(start.shows == ["pk"])
     }
 
-    @Test("a fallback scene without any present source gives way")
+    @Test("a fallback scene whose sources are all gone is replaced by the commanded scene")
     func emptyFallback() {
         var room = Kit.room((.placeholder, .fallbackScene("solo")), first: "pk")
         room.everybodyComes(now: 0)
@@ -224,7 +224,7 @@ struct RoomLifeTests {
         #expect(room.receive(.commanded(Kit.duel), now: 31 * Self.second).shows == ["pk"])
     }
 
-    @Test("if the source of the end scene is lost, a scene with a present source goes on air")
+    @Test("if the PK's end scene has only lost sources, a scene with a present source goes on air")
     func endSceneOfTheLost() throws {
         var room = Kit.room()
         room.everybodyComes(now: 0)
@@ -253,7 +253,7 @@ struct RoomLifeTests {
         return room
     }
 
-    @Test("an event between the end of a phase and the next poll sees the phase as ended, at its end time")
+    @Test("a command after a phase's end and before the next poll finds the phase ended at its due time")
     func unpolledEnd() throws {
         let late = 17 * Self.second
         var punished = try Self.unpolled()

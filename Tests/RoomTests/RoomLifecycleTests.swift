@@ -6,7 +6,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Unpublish, drain, and takeover of a room by another worker")
+    @Suite("Unpublish, drain, and takeover by another worker")
     struct LifecycleTests {
         /// A room whose first source is live and that has published several segments.
         private static func live(_ directory: RoomDirectory) async throws -> RoomHarness {
@@ -88,7 +88,7 @@ extension InProcess {
             directory.lint()
         }
 
-        @Test("a room that ends before any publisher is back ends the playlists of the worker before")
+        @Test("a successor that is ended before a publisher returns adds ENDLIST to its predecessor's playlists")
         func endsWhatItFound() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -108,7 +108,7 @@ extension InProcess {
             for (name, playlist) in lists { #expect(playlist.isEnded && playlist.segments.count >= 2, "\(name)") }
         }
 
-        @Test("a second worker on the same directory takes over: the first publishes nothing more and is superseded")
+        @Test("a second worker on the same directory takes over; the first one publishes no further segment")
         func superseded() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("Files a room writes to its directory")
+    @Suite("Files that a room writes to its output directory")
     struct OutputTests {
         @Test("the initialization segments are the same bytes in every run")
         func initialization() async throws {
@@ -25,7 +25,7 @@ extension InProcess {
         }
 
         @Test(
-            "a canvas per scene: a new map and a discontinuity in all playlists, at a segment boundary"
+            "with one canvas per scene, a switch gives a new map and a discontinuity in all playlists at a segment start"
         )
         func canvasPerScene() async throws {
             let directory = try RoomDirectory()

@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("PK phases on the room's clock, and losses during a PK")
+    @Suite("PK phases on the room's clock, and lost sources during a PK")
     struct PKTests {
         @Test("a PK of 120 s ends by timer, to the millisecond, and shows the scene after it")
         func timer() async throws {

@@ -2,7 +2,7 @@ import Room
 import TestSupport
 import Testing
 
-@Suite("Room state machine")
+@Suite("RoomPhase: the room's state from waiting to closed")
 struct RoomPhaseTests {
     private static func facts(_ change: (inout RoomPhase.Facts) -> Void) -> RoomPhase.Facts {
         var facts = RoomPhase.Facts()
@@ -25,7 +25,7 @@ struct RoomPhaseTests {
     }
 
     @Test(
-        "each state follows from its facts",
+        "each state follows from publishers, media, outputs and overload as documented",
         arguments: [
             (Self.facts { $0.lifecycle = .waiting }, .waiting, nil),
             (Self.facts { ($0.lifecycle, $0.hasPublisher) = (.waiting, true) }, .preparing, nil),
@@ -50,13 +50,13 @@ struct RoomPhaseTests {
         #expect(phase.noted(facts) == nil, "told once")
     }
 
-    @Test("open listeners make a starting room wait, unless it was asked to stop meanwhile")
+    @Test("after its listeners are open a starting room is waiting, unless it was asked to end or drain")
     func opened() {
         #expect(Room.State.starting.opened == .waiting)
         for state in [Room.State.ending, .draining, .closed] { #expect(state.opened == state) }
     }
 
-    @Test("every transition is reported with the state before it")
+    @Test("every state change is reported with the state before it")
     func way() {
         var phase = RoomPhase()
         let way: [(RoomPhase.Facts, RoomPhase.State)] = [
@@ -76,7 +76,7 @@ struct RoomPhaseTests {
         }
     }
 
-    @Test("a new cause of the same state is reported too")
+    @Test("a change of the cause within one state is reported, too")
     func causes() {
         var phase = RoomPhase()
         _ = phase.noted(Self.live { ($0.hasMedia, $0.isOutputLost) = (false, true) })
@@ -84,7 +84,7 @@ struct RoomPhaseTests {
         #expect(change == RoomPhase.Change(from: .recovering, to: .recovering, cause: .output))
     }
 
-    @Test("no transition leads out of the end, whatever happens later")
+    @Test("a room that is ending, closed or failed never becomes live or waiting again")
     func end() {
         let ends: [(RoomPhase.Facts, [RoomPhase.Facts])] = [
             (Self.live { $0.lifecycle = .ending }, [Self.good, Self.facts { $0.lifecycle = .waiting }]),

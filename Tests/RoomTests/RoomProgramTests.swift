@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("Program time and scenes")
+    @Suite("Program time and scene switches")
     struct ProgramTests {
         @Test("ten seconds are 100 ticks, none late or lost, and produce segments")
         func ticks() async throws {

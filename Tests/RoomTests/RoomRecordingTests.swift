@@ -22,7 +22,7 @@ extension InProcess {
             #expect(room.events.all("recording.finishing").isEmpty && room.events.all("recording.failed").isEmpty)
         }
 
-        @Test("recording stopped, restarted and interrupted by a kill gives two recordings without a common frame")
+        @Test("recording with a stop, a start and a kill gives two recordings with no frame in both")
         func takes() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension InProcess {
-    @Suite("Scenes by command: replies name a tick, and frames show the scene from that tick")
+    @Suite("Scenes by command: replies have a tick, and frames show the scene from that tick on")
     struct SceneTests {
         private static let swapped = """
             "panes": [ { "uid": "2002", "x": 0, "width": "50%", "height": "100%" },
@@ -36,7 +36,7 @@ extension InProcess {
         }
 
         @Test(
-            "a scheduled scene, a newer document and a decorated one appear at their ticks; an older document is refused"
+            "a scheduled, a replaced and a decorated scene appear at their ticks; an older revision is refused"
         )
         func documents() async throws {
             let directory = try RoomDirectory()
@@ -137,7 +137,7 @@ extension InProcess {
         }
 
         @Test(
-            "one source, two side by side, one again: each from the tick in the event, with no frame between",
+            "as a second source comes and goes, an auto layout changes at the tick in the event",
             arguments: [(1_500, 200), (0, 1_000)])
         func headCount(graceMs: Int, bufferMs: Int) async throws {
             let directory = try RoomDirectory()

@@ -4,7 +4,7 @@ import PipelineSpec
 import Room
 import Testing
 
-@Suite("Secret files that a room watches")
+@Suite("RoomSecretFiles: secret files that a room watches")
 struct RoomSecretFilesTests {
     private let directory = NSTemporaryDirectory() + "secret-files-\(UUID().uuidString)"
 
@@ -29,7 +29,7 @@ struct RoomSecretFilesTests {
         return try #require(report.pipeline, "\(report.text(file: "test"))")
     }
 
-    @Test("each change reports the file's uses once, starting before the file was first read")
+    @Test("a changed file is reported once for each of its uses")
     func uses() throws {
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: self.directory) }
@@ -50,7 +50,7 @@ struct RoomSecretFilesTests {
         }
     }
 
-    @Test("a file named by a new version of the document was read together with it")
+    @Test("a file that a changed document names is not reported as changed until its content changes")
     func renamed() throws {
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: self.directory) }

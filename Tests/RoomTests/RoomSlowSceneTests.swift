@@ -3,9 +3,9 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("A scene that is slow to build delays nothing else")
+    @Suite("While a scene is slow to build, the room does everything else")
     struct SlowSceneTests {
-        @Test("state can be read, covers and kicks take effect and losses are noticed while a scene is built")
+        @Test("while a scene is built, state is readable, covers and kicks work, and lost sources are noticed")
         func others() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -39,7 +39,7 @@ extension InProcess {
             try await room.end()
         }
 
-        @Test("a scene that cannot be built in time leaves the scene on air and the revision unchanged")
+        @Test("a scene not built in time is refused with 422, and the scene on air and the revision stay")
         func refused() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -24,7 +24,7 @@ extension InProcess {
             #expect(metrics.contains("tandem_state{state=\"\(word)\"} 1"))
         }
 
-        @Test("waiting, preparing, live, recovering, live again, and ended when no publisher returns")
+        @Test("waiting, preparing, live, recovering, live again, and ended by the idle timeout are reported in order")
         func way() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -93,7 +93,7 @@ extension InProcess {
             #expect(states.map { $0.text("from") } == ["starting"] + states.dropLast().map { $0.text("to") })
         }
 
-        @Test("a room that ends at its set duration is ending, as if it had been asked to")
+        @Test("a room at the end of --duration is reported as ending, like one ended by command")
         func duration() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -88,7 +88,7 @@ extension InProcess {
         }
 
         @Test(
-            "a commanded PK continues in its scenes, whatever the file says about a PK",
+            "a commanded PK continues in its commanded scenes, with and without `pk` in the pipeline file",
             arguments: ["", Self.pk(5_000)])
         func commandedPK(members: String) async throws {
             let directory = try RoomDirectory()
@@ -129,7 +129,7 @@ extension InProcess {
             #expect(try directory.text(of: "90p.m3u8").contains("#EXT-X-ENDLIST"))
         }
 
-        @Test("a kick lasts exactly as long as requested, across workers")
+        @Test("a kick of 10 s refuses the publisher for exactly that long, although the worker is replaced")
         func kickHolds() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -5,7 +5,7 @@ import Testing
 
 extension InProcess {
     /// For any tracks and streams of a user each is seen or heard, with its own volume.
-    @Suite("Tracks and streams of one user: app and microphone, screen and camera, either without the other")
+    @Suite("Sources of one user: camera and screen, app audio and microphone, each alone or together")
     struct TrackTests {
         /// Frequency of each tone in hertz, at least a hundred apart.
         private enum Tone {
@@ -58,7 +58,7 @@ extension InProcess {
                 """
         }
 
-        @Test("all combinations work in one room")
+        @Test("all combinations of tracks and streams are seen and heard in one room")
         func everything() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

@@ -67,13 +67,13 @@ struct RoomVerdictTests {
     ]
 
     @Test(
-        "result and exit code follow from the outcome, the losses and the unfinished work", arguments: Self.cases)
+        "outcome and exit code follow from the end, lost segments and unfinished work", arguments: Self.cases)
     func verdict(one: Case) {
         let verdict = RoomVerdict(one.outcome, isOffline: one.isOffline, damage: one.damage, debt: one.debt)
         #expect(verdict.word == one.word && verdict.error?.code == one.code)
     }
 
-    @Test("an offline job reports how much it lost")
+    @Test("an offline job's error says how many of its segments were lost")
     func extent() {
         let damage = Self.damage(.diskFull, segments: 9)
         let verdict = RoomVerdict(.ended, isOffline: true, damage: damage, debt: nil, published: 10)

@@ -4,7 +4,7 @@ import PipelineSpec
 import Testing
 
 extension InProcess {
-    @Suite("Webhooks of a live room, changed by command")
+    @Suite("Webhooks of a live room, changed by a document")
     struct WebhookTests {
         private static func url(_ name: String) -> String { "https://\(name).example/?token=\(name)" }
 

@@ -21,7 +21,7 @@ struct SceneVoiceTests {
         return try Pipeline.parse(text).result.get()
     }
 
-    @Test("a layout is recomputed without the pane, an explicit pane is left out; its audio and volume stay")
+    @Test("without a lost source's pane, a layout is recomputed and explicit panes stay; its audio and volume stay")
     func voices() throws {
         for (scene, remaining) in [
             (#""layout": "sideBySide", "uids": ["1001", "2002"]"#, 640),
@@ -44,7 +44,7 @@ struct SceneVoiceTests {
         }
     }
 
-    @Test("a source muted in the scene stays muted")
+    @Test("a source that is muted in the scene stays muted without its pane")
     func muted() throws {
         let pipeline = try Self.pipeline(
             #""panes": [{ "uid": "1001", "width": 320, "height": 360 }, "#

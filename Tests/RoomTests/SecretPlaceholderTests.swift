@@ -6,7 +6,7 @@ import RoomSources
 import Secrets
 import Testing
 
-@Suite("Placeholders and duplicate keys in secret files")
+@Suite("Secret files with placeholders or equal stream keys")
 struct SecretPlaceholderTests {
     private static func file(_ text: String) throws -> (directory: String, path: String) {
         let directory = NSTemporaryDirectory() + "placeholder-\(UUID().uuidString)"

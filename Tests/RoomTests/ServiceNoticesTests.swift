@@ -2,7 +2,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("Notifications to a service manager: sd_notify(3)")
+@Suite("Messages to systemd: sd_notify(3)")
 struct ServiceNoticesTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -61,7 +61,7 @@ struct ServiceNoticesTests {
         #expect(notices.next(failed, now: 2).isEmpty)
     }
 
-    @Test("more time is requested once a second, and no longer when the end is overdue")
+    @Test("while stopping, EXTEND_TIMEOUT_USEC is sent once a second until the end is overdue")
     func extending() {
         let notices = Manager()
         _ = notices.next(Self.view(.ready), now: 0)
@@ -71,7 +71,7 @@ struct ServiceNoticesTests {
         #expect(asked == [0, 10, 20, 30], "a worker stuck at its end is left to the manager")
     }
 
-    @Test("a recovering worker is not ready; it requests more time while it progresses, and not when it is stuck")
+    @Test("a worker that finishes an ended room sends EXTEND_TIMEOUT_USEC, not READY, while it makes progress")
     func settling() {
         let notices = Manager()
         let working = Self.view(.settling, "finishing the recording")
@@ -96,7 +96,7 @@ struct ServiceNoticesTests {
         #expect(notices.next(ready, now: 14 * Self.second) == ["WATCHDOG=1"], "back at once")
     }
 
-    @Test("a reload is reported when it starts and when it is done")
+    @Test("RELOADING is sent when a reload starts, READY when it is done")
     func reloading() {
         let notices = Manager()
         func next(_ asked: Int, _ done: Int, at second: Int64, phase: ServiceNotices.Phase = .ready) -> [String] {

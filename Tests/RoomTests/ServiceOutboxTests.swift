@@ -2,7 +2,7 @@ import Room
 import RoomAPI
 import Testing
 
-@Suite("Notifications queued for a service manager that does not read: sd_notify(3)")
+@Suite("Messages that wait while systemd's socket is full: sd_notify(3)")
 struct ServiceOutboxTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -10,7 +10,7 @@ struct ServiceOutboxTests {
         ServiceNotices.View(phase: phase, status: status, isAlive: true)
     }
 
-    @Test("READY and STOPPING are delivered, however long nothing was read")
+    @Test("READY and STOPPING are delivered, however long the socket was full")
     func nothingIsLost() {
         var outbox = ServiceOutbox(watchdog: 2 * Self.second)
         var looks = 0
@@ -33,7 +33,7 @@ struct ServiceOutboxTests {
             ])
     }
 
-    @Test("several datagrams of one poll are each sent once, in order")
+    @Test("if the socket accepts one datagram per poll, each is sent once and in order")
     func partly() {
         var outbox = ServiceOutbox(watchdog: nil)
         var taken: [String] = []

@@ -2,7 +2,7 @@ import Room
 import RoomSources
 import Testing
 
-@Suite("Rate limit of data messages from publishers")
+@Suite("Rate limit of publishers' data messages")
 struct SourceDataLimiterTests {
     @Test("ten messages a second for each source; excess is counted, and other sources are not affected")
     func rate() {

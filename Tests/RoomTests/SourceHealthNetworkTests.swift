@@ -3,7 +3,7 @@ import Room
 import RoomSources
 import Testing
 
-@Suite("Source health: problems of the network, the encoder and the worker")
+@Suite("SourceHealth: problems of network, encoder and worker told apart")
 struct SourceHealthNetworkTests {
     private static let ms: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
@@ -100,7 +100,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "alert thresholds can be set: a gap of 700 ms with a buffer of 200 ms",
+        "with configured thresholds, a gap of 700 ms gives the configured level",
         arguments: [
             ([50, 300, 800], .alert2), ([0, 100, 200], .alert3), ([600, 700, 800], .normal),
             ([400, 500, 600], .alert1),
@@ -115,7 +115,7 @@ struct SourceHealthNetworkTests {
         #expect(publisher.health.level == level)
     }
 
-    @Test("the same gap raises no alert once the jitter buffer has grown")
+    @Test("a gap that raised an alert raises none once the jitter buffer is long enough")
     func deeper() {
         var publisher = Publisher(bufferMs: 720) { $0.fps = 30 }
         publisher.surroundings.depth = 720 * Self.ms
@@ -193,7 +193,7 @@ struct SourceHealthNetworkTests {
         #expect(publisher.health.findings.first?.level == level)
     }
 
-    @Test("while the worker lags no publisher is blamed, nor later for what was measured meanwhile")
+    @Test("what is measured while the worker lags raises no alert about a publisher, then or later")
     func worker() {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1_500_000) }
         publisher.run(20)
@@ -210,7 +210,7 @@ struct SourceHealthNetworkTests {
     }
 
     @Test(
-        "extreme timestamps affect only the measurement", arguments: [Int64.min, -1, .max])
+        "timestamps at the ends of Int64 do not trap", arguments: [Int64.min, -1, .max])
     func extremes(time: Int64) {
         var publisher = Publisher { ($0.fps, $0.bitrate) = (30, 1) }
         publisher.run(5)

@@ -3,7 +3,7 @@ import Room
 import RoomSources
 import Testing
 
-@Suite("Source health: four levels with causes")
+@Suite("SourceHealth: alert levels of a source, with causes")
 struct SourceHealthTests {
     static let ms: Int64 = 1_000_000
     static let second: Int64 = 1_000_000_000
@@ -58,7 +58,7 @@ struct SourceHealthTests {
         }
     }
 
-    @Test("any distance between audio and video timestamps maps to a level")
+    @Test("any distance between audio and video, up to Int64's limits, gives a level without a trap")
     func farthestApart() {
         var health = SourceHealth(rules: SourceHealth.Rules())
         var reading = ArrivalMeter.Reading()
@@ -74,7 +74,7 @@ struct SourceHealthTests {
         #expect(health.level == .alert3 && health.causes == [.skew])
     }
 
-    @Test("a good source raises no alert, however long it runs", arguments: [15, 25, 30, 60])
+    @Test("a source with regular packets raises no alert", arguments: [15, 25, 30, 60])
     func normal(fps: Int) {
         var feed = Feed()
         feed.run(120, fps: fps)
@@ -83,7 +83,7 @@ struct SourceHealthTests {
     }
 
     @Test(
-        "the frame rate is compared with the expected rate, or with the rate reached before",
+        "the frame rate is compared with the declared one, or else with the one reached before",
         arguments: [(28, .normal), (25, .alert1), (20, .alert2), (10, .alert3)] as [(Int, SourceHealth.Level)])
     func fps(fps: Int, level: SourceHealth.Level) {
         var stated = Feed { $0.fps = 30 }
@@ -96,7 +96,7 @@ struct SourceHealthTests {
         if level > .normal { #expect(learned.health.causes.contains(.fps)) }
     }
 
-    @Test("a gap raises the level by several steps at once; the level falls after ten seconds")
+    @Test("a gap of 1.5 s raises alert_3 at once; the level falls 15 s after the gap")
     func hysteresis() {
         var feed = Feed()
         feed.run(10)
@@ -113,7 +113,7 @@ struct SourceHealthTests {
         #expect(feed.levels.first == .alert3 && feed.levels.last == .normal)
     }
 
-    @Test("a still screen with audio raises an alert only if the pipeline does not declare it")
+    @Test("a still screen with audio raises an alert unless the pipeline declares a variable frame rate")
     func stillScreen() {
         var screen = Feed { $0.variableFrameRate = true }
         screen.run(5)
@@ -125,7 +125,7 @@ struct SourceHealthTests {
         #expect(camera.health.level == .alert3)
     }
 
-    @Test("missing key frames raise no alert for a still screen, but do for a moving one")
+    @Test("too rare key frames raise an alert for moving video, and none for a still screen")
     func stillScreenKeys() {
         var screen = Feed { $0.variableFrameRate = true }
         screen.run(5)
@@ -172,7 +172,7 @@ struct SourceHealthTests {
         #expect(gone.levels == [.alert3] && gone.changes[0].causes == [.absent])
     }
 
-    @Test("a source that is not back in time is no longer waited for, and its alerts clear ten seconds later")
+    @Test("ten seconds after a source is given up, its alerts are cleared")
     func given() throws {
         var feed = Feed()
         feed.run(6)
@@ -196,7 +196,7 @@ struct SourceHealthTests {
     }
 
     @Test(
-        "audio that drifts against video is reported, whatever the initial offset",
+        "a growing distance between audio and video is reported; a constant one is not",
         arguments: [(60, .normal), (100, .alert1), (200, .alert2), (400, .alert3)] as [(Int64, SourceHealth.Level)])
     func skew(late: Int64, level: SourceHealth.Level) {
         var feed = Feed()
@@ -232,7 +232,7 @@ struct SourceHealthTests {
         #expect(feed.levels == [.alert2, .normal])
     }
 
-    @Test("the next publication is measured separately")
+    @Test("a new publication is not compared with the frame rate of the previous one")
     func again() {
         var feed = Feed()
         feed.run(10, fps: 60)

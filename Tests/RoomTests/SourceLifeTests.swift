@@ -3,7 +3,7 @@ import RoomSources
 import TestSupport
 import Testing
 
-@Suite("Source states: idle, connected, publishing, live, stalled, lost, reconnecting, gone")
+@Suite("SourceLife: a source's states idle, connected, publishing, live, stalled, lost, reconnecting, gone")
 struct SourceLifeTests {
     private static let second = Kit.second
 
@@ -13,7 +13,7 @@ struct SourceLifeTests {
         return source
     }
 
-    @Test("from the first connection to the first frame there is one transition per step")
+    @Test("connection, first packet and first frame each change the state once")
     func beginning() {
         var source = SourceLife(rules: Kit.rules)
         #expect(source.receive(.published, now: 1).map(\.to) == [.connected])
@@ -36,7 +36,7 @@ struct SourceLifeTests {
         #expect(source.poll(now: 99 * Self.second, arrivals: .init()).isEmpty)
     }
 
-    @Test("a publisher that returns in time is live at its first frame; the grace does not run meanwhile")
+    @Test("while a returned publisher has no frame yet, the grace period is stopped; its first frame makes it live")
     func returning() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -48,7 +48,7 @@ struct SourceLifeTests {
         #expect(!source.isAway(now: 99 * Self.second))
     }
 
-    @Test("the hold begins when buffered media is decoded, however early the connection ended")
+    @Test("the hold time of a lost source starts when its queued media has been shown")
     func holdOfWhatWaits() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -65,7 +65,7 @@ struct SourceLifeTests {
         #expect(source.isAway(now: 14 * Self.second))
     }
 
-    @Test("a decoder that never finishes does not delay the hold without limit")
+    @Test("if a lost source's decoder never finishes, its hold time starts 45 s after the loss")
     func decoderThatHangs() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -76,7 +76,7 @@ struct SourceLifeTests {
         #expect(source.isAway(now: 60 * Self.second), "its pane does not return for media that was not waited for")
     }
 
-    @Test("if the decoder finishes before the connection's end is reported, the hold starts at that report")
+    @Test("if all media was decoded before the loss is reported, the hold time starts at the report")
     func drainedFirst() {
         var source = Self.live()
         _ = source.receive(.drained, now: 1)
@@ -93,7 +93,7 @@ struct SourceLifeTests {
         #expect(source.poll(now: 20 * Self.second, arrivals: .init()).map(\.to) == [.gone])
     }
 
-    @Test("a source that was gone, returns and leaves without a frame has the grace of a new publisher")
+    @Test("a source that was gone, connects and leaves without a frame gets a new grace period")
     func graceAfterGone() {
         var source = Self.live()
         _ = source.receive(.left(reason: "reset"), now: 0)
@@ -119,7 +119,7 @@ struct SourceLifeTests {
     }
 
     @Test(
-        "after stallMs of silence a source is stalled, with a packet live again; audio keeps a still screen live")
+        "after stallMs without packets a source is stalled, and live with the next one; audio packets count")
     func stall() {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
@@ -144,7 +144,7 @@ struct SourceLifeTests {
     }
 
     @Test(
-        "a silent source is absent after its hold, counted from its last packet and when that was shown",
+        "a silent source counts as absent after its hold time, from when its last packet was shown",
         arguments: [(hold: Int64(0), shownAfter: 0, away: 1050), (1000, 0, 1050), (1000, 250, 1250), (2000, 200, 2200)])
     func stalledHold(hold: Int64, shownAfter: Int64, away: Int64) {
         let rules = SourceLife.Rules(
@@ -160,7 +160,7 @@ struct SourceLifeTests {
         #expect(source.state == .live && !source.isAway(now: 99 * Self.second))
     }
 
-    @Test("without a limit a silent source is kept while connected, and its grace begins with its loss")
+    @Test("without a hold for stalled sources, a silent one stays present while it is connected")
     func stillScreenWithoutSound() {
         var source = SourceLife(
             rules: SourceLife.Rules(stall: Self.second, grace: 15 * Self.second, hold: Self.second, stalledHold: nil))
@@ -171,7 +171,7 @@ struct SourceLifeTests {
         #expect(source.graceUntil == 75 * Self.second)
     }
 
-    @Test("silence and loss share one grace, however the connection ends")
+    @Test("a silent source that is then lost has one grace period in all, from its last packet")
     func oneGrace() {
         // The connection stays open.
         var open = Self.live()
@@ -209,7 +209,7 @@ struct SourceLifeTests {
         #expect(source.isPresent && !source.isAbsent && !source.isAway(now: 99 * Self.second))
     }
 
-    @Test("unread data in the socket is not silence; an empty socket is")
+    @Test("while its socket has unread data, a source is not stalled")
     func unread() {
         var source = Self.live()
         var changes: [SourceLife.Change] = []
@@ -234,7 +234,7 @@ struct SourceLifeTests {
         #expect(source.state == .live)
     }
 
-    @Test("a process that was suspended does not blame its publishers")
+    @Test("after the worker was suspended, a source is not stalled until it is silent again")
     func absence() {
         var source = Self.live()
         #expect(source.poll(now: 0, arrivals: .init(picture: 0)).isEmpty)
@@ -245,7 +245,7 @@ struct SourceLifeTests {
         #expect(late.map(\.to) == [.stalled])
     }
 
-    @Test("the pause of a suspended worker is not a packet of a stalled source, and grants no second grace")
+    @Test("while the worker is suspended, a stalled source stays stalled, and its grace period continues")
     func absenceWhileStalled() {
         var source = Self.live()
         _ = Self.silence(&source, until: 2 * Self.second)
@@ -272,7 +272,7 @@ struct SourceLifeTests {
         #expect(longer.isGivenUp)
     }
 
-    @Test("audio alone makes a source live after a second without video")
+    @Test("a publisher with only audio is live after one second")
     func soundOnly() {
         var source = SourceLife(rules: Kit.rules)
         for event in [SourceLife.Event.published, .arrived, .sounded] { _ = source.receive(event, now: 0) }

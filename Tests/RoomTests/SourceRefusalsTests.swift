@@ -3,7 +3,7 @@ import Room
 import RoomSources
 import Testing
 
-@Suite("Sources refused for some time")
+@Suite("Publishers refused for some time by kick or quarantine")
 struct SourceRefusalsTests {
     private static let a = SourceID(uid: "1001")
     private static let b = SourceID(uid: "2002")

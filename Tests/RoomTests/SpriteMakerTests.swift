@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Sprite sheets")
 struct SpriteMakerTests {
-    @Test("a sheet's size counts as soon as its file is written, even if writing the index fails")
+    @Test("a sheet whose file is written counts in the disk use, even if its index cannot be written")
     func size() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sheets-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -2,7 +2,7 @@ import MediaTypes
 import Room
 import Testing
 
-@Suite("Resource limits of the operating system, checked at start")
+@Suite("Limits of open files and memory, checked at start")
 struct StartLimitsTests {
     private static let need = ProcessLimits.Need.room(cores: 2, memory: 300 << 20)
 
@@ -50,7 +50,7 @@ struct StartLimitsTests {
         #expect(limits.refusal(.client(cores: 2))?.what.contains("this command needs at least 28") == true)
     }
 
-    @Test("the limit of a control group is read, for version 1 and 2")
+    @Test("the memory limit of a cgroup is read, v1 and v2")
     func groups() {
         #expect(
             ProcessLimits.groupPlaces(membership: "0::/kubepods/pod1\n") == [

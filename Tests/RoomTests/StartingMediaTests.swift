@@ -5,7 +5,7 @@ import Testing
 
 import Room
 
-@Suite("Media that starts the program")
+@Suite("StartingMedia: the packet that starts the program")
 struct StartingMediaTests {
     private static func packet(_ kind: TrackKind, isKey: Bool, at arrival: Int64) -> SourceItem {
         .packet(
@@ -22,7 +22,7 @@ struct StartingMediaTests {
         .configuration(CodecParameters(codec: codec, configuration: [1]))
     }
 
-    @Test("audio and key frames start the program at once, from the first of the media that arrived together")
+    @Test("the first audio packet or key frame starts the program")
     func atOnce() {
         var starting = StartingMedia()
         #expect(starting.note([Self.configuration(.hevc)]) == nil)
@@ -44,7 +44,7 @@ struct StartingMediaTests {
         #expect(starting.note(Self.pictures(900..<901)) == 900, "and so does any later one")
     }
 
-    @Test("each publication is waited for again")
+    @Test("for each publication the wait for a key frame starts anew")
     func anew() {
         let patience = Int64(StartingMedia.keyPatience)
         var starting = StartingMedia()
@@ -59,7 +59,7 @@ struct StartingMediaTests {
     }
 
     @Test(
-        "other codecs show nothing before a key frame, so they do not start the program earlier",
+        "HEVC, AV1 and VP9 start the program only with a key frame",
         arguments: [
             CodecName.hevc, .av1, .vp9,
         ])

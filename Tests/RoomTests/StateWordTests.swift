@@ -3,14 +3,14 @@ import RoomAPI
 import RoomSources
 import Testing
 
-@Suite("Replies and metrics list every state")
+@Suite("The states in the API and in metrics")
 struct StateWordTests {
-    @Test("the states of a room that the API lists are those there are, in their order")
+    @Test("the API lists the states of a room completely and in order")
     func roomStates() {
         #expect(RoomReply.states == RoomPhase.State.allCases.map(\.rawValue))
     }
 
-    @Test("the states of a source that the API lists are those there are, in their order")
+    @Test("the API lists the states of a source completely and in order")
     func sourceStates() {
         #expect(SourceFacts.states == SourceLife.State.allCases.map(\.rawValue))
     }

@@ -1,7 +1,7 @@
 import Room
 import Testing
 
-@Suite("How long the viewers' listener stays open after the end")
+@Suite("How long the viewers' listener stays open after the room's end (linger)")
 struct ViewerLingerTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -40,7 +40,9 @@ struct ViewerLingerTests {
             facts: Self.facts(hasEnded: false, configured: 300), seconds: 0),
     ]
 
-    @Test("the time follows from the pipeline, the window, and whether anyone watches", arguments: Self.cases)
+    @Test(
+        "the linger follows from lingerSeconds, the playlist's length and whether anyone watches", arguments: Self.cases
+    )
     func length(one: Case) {
         #expect(ViewerLinger.length(one.facts) == one.seconds * Self.second)
         var linger = ViewerLinger()
@@ -84,7 +86,7 @@ struct ViewerLingerTests {
         #expect(none == nil && stopped.isOver(at: 0))
     }
 
-    @Test("a room that has ended but still reports it does not linger if asked to end again")
+    @Test("a second request to end right after the room's end skips the linger")
     func askedBetween() {
         var linger = ViewerLinger()
         linger.closed()

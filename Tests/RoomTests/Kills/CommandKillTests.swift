@@ -7,7 +7,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("A worker killed while it writes commands.json")
+    @Suite("A worker is killed while it writes commands.json")
     struct CommandKillTests {
         /// The part of the state that commands decide. The room changes the rest at any time.
         private static func commanded(_ resumption: Resumption) -> CommandedState {
@@ -44,7 +44,7 @@ extension InProcess {
             #expect(Set(KillCommand.all.map(\.name)).count == KillCommand.all.count)
         }
 
-        @Test("after each step of each write the directory has everything answered as durable, and no partial command")
+        @Test("a kill at any step of a write loses nothing answered as durable, and leaves no half-applied command")
         func everyStep() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }
@@ -163,7 +163,7 @@ extension InProcess {
             return parts
         }
 
-        @Test("in a chain of workers, each killed after another step of its last write, commands survive")
+        @Test("five workers in a row, each killed at another step of its last write, lose no command")
         func chain() async throws {
             let directory = try RoomDirectory()
             defer { directory.remove() }

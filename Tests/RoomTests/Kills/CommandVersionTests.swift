@@ -4,7 +4,7 @@ import Room
 import Testing
 
 extension InProcess {
-    @Suite("Workers with other minor versions of commands.json")
+    @Suite("Workers of different program versions share commands.json")
     struct CommandVersionTests {
         /// The commanded state as the room reports and stores it.
         private struct Facts {
