@@ -40,7 +40,7 @@ struct CertificateStoreTests {
     }
 
     @Test(
-        "unusable files are refused with file and remedy",
+        "a missing file, or a key that does not belong to the certificate, is refused with the file's name",
         arguments: [
             ("a.crt", "b.key", "does not belong to"), ("none.crt", "a.key", "No such file"),
             ("a.crt", "none.key", "No such file"), ("a.key", "a.key", "certificate"),
@@ -56,7 +56,7 @@ struct CertificateStoreTests {
         }
     }
 
-    @Test("replaced files are used; a half renewal is reported once, and the old pair stays")
+    @Test("a renewed pair is loaded; while only one of both files is new, the old pair is used and one error reported")
     func renewal() throws {
         try Self.withPairs { directory in
             let store = try CertificateStore(Self.files(directory), place: "viewer")
