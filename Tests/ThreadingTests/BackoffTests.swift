@@ -16,7 +16,9 @@ struct BackoffTests {
         #expect(backoff.next(random: random) <= 1_000_000_000)
     }
 
-    @Test("other limits work, and none overflows", arguments: [0, 7, UInt64.max])
+    @Test(
+        "a delay never exceeds the given maximum, and limits near Int64.max or below 0 do not overflow",
+        arguments: [0, 7, UInt64.max])
     func bounds(random: UInt64) {
         var short = Backoff(first: 300, longest: 1_000)
         for ceiling in [300, 600, 1_000, 1_000] as [Int64] {

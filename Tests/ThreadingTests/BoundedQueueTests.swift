@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Bounded queue between stages")
 struct BoundedQueueTests {
-    @Test("offer refuses an element that does not fit and accepts it when there is space")
+    @Test("offer returns false while the queue is full, and adds the element once there is space")
     func offerIsBounded() {
         let queue = BoundedQueue<Int>(capacity: 2)
         #expect(queue.offer(1) && queue.offer(2))
@@ -26,7 +26,7 @@ struct BoundedQueueTests {
         #expect(queue.take() == nil)
     }
 
-    @Test("every element arrives once and in order through a queue of one, for any waiting thread")
+    @Test("10,000 elements pass from one thread to another through a queue of capacity 1, in order")
     func handsOverInOrder() {
         let queue = BoundedQueue<Int>(capacity: 1)
         let received = Mutex<[Int]>([])
@@ -54,7 +54,7 @@ struct BoundedQueueTests {
         #expect(results.withLock { $0.sorted() } == ["put", "take"])
     }
 
-    @Test("a thread that waits for a batch wakes when it is complete, and gets the rest when the queue closes")
+    @Test("a consumer woken only per batch of three gets all elements in order, the last ones at close()")
     func wakesForBatches() {
         let queue = BoundedQueue<Int>(capacity: 4, batch: 3)
         let received = Mutex<[Int]>([])
@@ -67,7 +67,7 @@ struct BoundedQueueTests {
         #expect(received.withLock { $0 } == Array(0..<100))
     }
 
-    @Test("a thread that waits for several free positions gets them, and every element is taken")
+    @Test("a producer that is woken only when three positions are free still passes on every element, in order")
     func wakesForPlaces() {
         let queue = BoundedQueue<Int>(capacity: 4, places: 3)
         let putter = StageThread("putter") {
@@ -79,7 +79,7 @@ struct BoundedQueueTests {
         #expect(taken == Array(0..<100) && queue.count == 0)
     }
 
-    @Test("a batch larger than the queue means the whole queue, and no thread waits without end")
+    @Test("a batch larger than the capacity is reduced to the capacity, so that no thread waits forever")
     func batchFitsTheQueue() {
         let queue = BoundedQueue<Int>(capacity: 2, batch: 9)
         let putter = StageThread("putter") { for element in 0..<5 { queue.put(element) } }
@@ -89,7 +89,7 @@ struct BoundedQueueTests {
         #expect(taken == [0, 1, 2, 3] && queue.poll() == 4 && queue.poll() == nil)
     }
 
-    @Test("elements put together go in together or not at all, and wake waiting threads")
+    @Test("offer(all:) adds all elements or none, and wakes as many waiting consumers")
     func together() {
         let queue = BoundedQueue<Int>(capacity: 4)
         #expect(queue.offer(all: [1, 2, 3]) && !queue.offer(all: [4, 5]) && queue.count == 3)

@@ -9,7 +9,8 @@ struct DeadlineTests {
     }
 
     @Test(
-        "an operation that does not is cancelled, and a later result is ignored", arguments: [0, 5_000_000, -1])
+        "an operation still running at the deadline is cancelled, nil is returned, a later result is ignored",
+        arguments: [0, 5_000_000, -1])
     func hangs(nanoseconds: Int64) async {
         let (never, source) = AsyncStream.makeStream(of: Int.self)
         let seen = await Deadline.run(within: nanoseconds) { () -> Int in
@@ -21,7 +22,7 @@ struct DeadlineTests {
         source.finish()
     }
 
-    @Test("a waiting task can be cancelled")
+    @Test("cancelling the task that waits for the operation returns nil at once")
     func cancelled() async {
         let (never, source) = AsyncStream.makeStream(of: Int.self)
         let waiting = Task {

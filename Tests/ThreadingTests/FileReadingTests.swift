@@ -4,7 +4,7 @@ import Testing
 
 import Threading
 
-@Suite("Reading files whose paths come from outside")
+@Suite("Reading files whose paths come from a pipeline or a request")
 struct WholeReadTests {
     private static func directory() throws -> String {
         let path = NSTemporaryDirectory() + "whole-read-\(UUID().uuidString)"
@@ -23,7 +23,7 @@ struct WholeReadTests {
         }
     }
 
-    @Test("a file is read completely through its links, or not at all")
+    @Test("a file is read whole, also through a symbolic link; one over the byte limit or missing throws")
     func whole() throws {
         let directory = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: directory) }

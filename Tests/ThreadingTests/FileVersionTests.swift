@@ -4,7 +4,7 @@ import Testing
 
 import Threading
 
-@Suite("Detecting that a file has changed")
+@Suite("FileVersion: detecting that a file was changed or replaced")
 struct FileMarkTests {
     private let path = NSTemporaryDirectory() + "file-mark-\(UUID().uuidString)"
 
@@ -25,7 +25,7 @@ struct FileMarkTests {
         Issue.record("the kernel's clock does not advance")
     }
 
-    @Test("the mark stays equal while nothing changes, and is nil without a file")
+    @Test("two versions of an unchanged file are equal; the version of a missing file is nil")
     func still() throws {
         #expect(FileVersion(path: self.path) == nil)
         try self.write("a", to: self.path)

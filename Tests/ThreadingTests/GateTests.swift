@@ -2,9 +2,9 @@ import Threading
 import Synchronization
 import Testing
 
-@Suite("A gate that can be closed")
+@Suite("Gate: runs closures until it is closed")
 struct GateTests {
-    @Test("work passes at once, and none after the gate is closed")
+    @Test("a closure runs at once while the gate is open, and does not run after close()")
     func closed() {
         let gate = Gate()
         var passed = 0
@@ -21,7 +21,7 @@ struct GateTests {
         let hasCome = Atomic<Bool>(false)
     }
 
-    @Test("closing waits for work in progress")
+    @Test("close() returns only after running closures have ended")
     func waits() async {
         let gate = Gate()
         let end = End()

@@ -4,7 +4,7 @@ import Testing
 
 import Threading
 
-@Suite("The socket of a service manager: sd_notify(3)")
+@Suite("NotifySocket: messages to systemd as in sd_notify(3)")
 struct NotifySocketTests {
     /// The manager's socket.
     private final class Manager {
@@ -35,7 +35,7 @@ struct NotifySocketTests {
 
     private let unique = "tandem-notify-\(UUID().uuidString)"
 
-    @Test("a file system path")
+    @Test("a message arrives at a socket with a file system path")
     func path() throws {
         let path = NSTemporaryDirectory() + self.unique
         defer { unlink(path) }
@@ -46,7 +46,7 @@ struct NotifySocketTests {
         #expect(manager.next == nil)
     }
 
-    @Test("a name in the abstract namespace, without an added NUL")
+    @Test("a message arrives at a socket in the abstract namespace; no NUL is added to its name")
     func abstract() throws {
         let manager = try Manager([0] + Array(self.unique.utf8))
         let socket = try #require(NotifySocket("@\(self.unique)"))
@@ -54,7 +54,7 @@ struct NotifySocketTests {
         #expect(manager.next == "READY=1")
     }
 
-    @Test("an invalid name gives no socket, and one without a listener accepts nothing")
+    @Test("an invalid or too long socket name is refused; send() returns false if no socket listens there")
     func refused() throws {
         for name in ["", "@", "/", "vsock:2:9", "relative", "/a\0b", "@" + String(repeating: "n", count: 108)] {
             #expect(NotifySocket(name) == nil, "\(name)")
@@ -65,7 +65,7 @@ struct NotifySocketTests {
         #expect(!socket.send("READY=1"))
     }
 
-    @Test("a manager whose queue is full blocks nothing")
+    @Test("send() returns false instead of blocking while the manager's queue is full, and works again later")
     func full() throws {
         let manager = try Manager([0] + Array(self.unique.utf8))
         let socket = try #require(NotifySocket("@\(self.unique)"))
