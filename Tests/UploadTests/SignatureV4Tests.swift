@@ -2,7 +2,7 @@ import Testing
 import Upload
 
 /// The examples of Amazon's own pages.
-@Suite("AWS Signature Version 4: header form, the published examples")
+@Suite("AWS Signature Version 4 in the Authorization header: the published examples")
 struct SignatureV4Tests {
     private static let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
@@ -15,7 +15,7 @@ struct SignatureV4Tests {
         String(authorization.split(separator: "=").last ?? "")
     }
 
-    @Test("GET of an object with a range")
+    @Test("the signature of Amazon's example: GET of an object with a range")
     func get() {
         let value = Self.s3.authorization(
             method: "GET", path: "/test.txt",
@@ -29,7 +29,7 @@ struct SignatureV4Tests {
                 + "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")
     }
 
-    @Test("PUT of an object whose name needs escaping")
+    @Test("the signature of Amazon's example: PUT of an object whose name must be percent-encoded")
     func put() {
         let body = Array("Welcome to Amazon S3.".utf8)
         let hash = SignatureV4.hash(body)
@@ -45,7 +45,7 @@ struct SignatureV4Tests {
     }
 
     @Test(
-        "GET with queries: one without a value, and two that are sorted",
+        "the signatures of Amazon's examples: GET with a valueless query, and with two sorted queries",
         arguments: [
             ([("lifecycle", "")], "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"),
             (
@@ -63,7 +63,7 @@ struct SignatureV4Tests {
         #expect(Self.signature(value) == signature)
     }
 
-    @Test("get-vanilla of the test suite")
+    @Test("the signature of get-vanilla in Amazon's test suite")
     func vanilla() {
         let signer = SignatureV4(
             accessKey: "AKIDEXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", region: "us-east-1",
@@ -76,7 +76,7 @@ struct SignatureV4Tests {
     }
 
     @Test(
-        "dates in UTC",
+        "x-amz-date is written in UTC, leap years included",
         arguments: [
             (0, "19700101T000000Z"), (951_782_399, "20000228T235959Z"), (951_782_400, "20000229T000000Z"),
             (1_369_353_600, "20130524T000000Z"), (1_440_938_160, "20150830T123600Z"),
@@ -118,7 +118,7 @@ struct SignatureV4Tests {
     }
 
     @Test(
-        "the service's error code for a refusal is reported; other text is not",
+        "an S3 error's <Code> is part of the reported reason; any other text of the response is not",
         arguments: [
             (
                 "<?xml version='1.0'?>\n<Error><Code>SignatureDoesNotMatch</Code><Message>m</Message></Error>",
@@ -138,7 +138,8 @@ struct SignatureV4Tests {
         #expect(HTTPOrigin(url: "https://o").reason(status: 403, Array(body.utf8)) == "status 403")
     }
 
-    @Test("objects of a plain server are below its URL, with its credentials, which no dump shows")
+    @Test(
+        "an object of a plain HTTP store is requested below its URL with its Authorization, which dump() does not show")
     func origin() {
         let target = HTTPOrigin(url: "https://u@o.example/live", authorization: "Bearer hunter2")
         let request = target.request(ObjectRequest(method: "PUT", name: "a.m3u8"), at: 0)
@@ -150,7 +151,7 @@ struct SignatureV4Tests {
         #expect(!text.contains("hunter2"))
     }
 
-    @Test("a store counts as the same until its keys change")
+    @Test("two stores are the same if URL and keys are equal")
     func sameStore() {
         func bucket(_ secret: String, session: String? = nil) -> S3Bucket {
             S3Bucket(

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 import Upload
 
-@Suite("Uploads: deletions at the end of the room")
+@Suite("Uploads: objects still to be deleted when the room ends")
 struct UploadEndTests {
     private static let leftovers = (0..<50).map { "old-\($0).m4s" }
 
@@ -78,13 +78,13 @@ struct UploadEndTests {
         return Set(deletions.names)
     }
 
-    @Test("pending deletions are done before the worker exits")
+    @Test("all of them are deleted before the worker exits")
     func all() async throws {
         let deleted = try await Self.deleted(Deletions(length: 0))
         #expect(deleted == Set(Self.leftovers.map { "/live/\($0)" }))
     }
 
-    @Test("a slow store is waited for at most two seconds")
+    @Test("with a slow store, the worker deletes for at most two seconds and then exits")
     func bounded() async throws {
         let deleted = try await Self.deleted(Deletions(length: 1_000_000_000))
         #expect((1..<40).contains(deleted.count), "\(deleted.count) of \(Self.leftovers.count)")

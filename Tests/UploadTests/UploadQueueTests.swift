@@ -18,7 +18,7 @@ struct UploadQueueTests {
         origin.notices.compactMap { if case .lost(let number, _, _) = $0 { number } else { nil } }
     }
 
-    @Test("an available origin has every segment before the playlist that names it, and no gap")
+    @Test("a healthy store gets every segment before the playlist that names it, and no playlist has a gap")
     func inOrder() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 20)
@@ -35,7 +35,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "after an outage lost segments are gaps, the live edge continues at once, and little is queued",
+        "after an outage, lost segments are EXT-X-GAP, the live edge is listed at once and few segments queue up",
         arguments: [5.0, 20, 60], [SimulatedOrigin.Mood.refusing, .silent])
     func away(seconds: Double, mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()
@@ -99,7 +99,7 @@ struct UploadQueueTests {
         #expect(origin.rows("v.m3u8").first + Int64(origin.rows("v.m3u8").rows.count) >= 34)
     }
 
-    @Test("if set, lost segments are replaced by slate of the same length with its own name, instead of gaps")
+    @Test("if slate is configured, a lost segment is replaced by a slate segment of its length instead of a gap")
     func slate() {
         var rules = UploadRules()
         rules.restamp = .slate
@@ -118,7 +118,7 @@ struct UploadQueueTests {
         #expect(!origin.stored.keys.contains { $0.hasSuffix("-slate.m4s") }, "and it is deleted in time")
     }
 
-    @Test("a missing file becomes a gap, and is not waited for")
+    @Test("a segment file that does not exist becomes a gap at once")
     func absent() {
         var origin = SimulatedOrigin()
         origin.files = { $0 != "v-1-2.m4s" }
@@ -127,7 +127,7 @@ struct UploadQueueTests {
         #expect(origin.notices == [.lost(mediaSequence: 2, tracks: ["v"], slate: false)])
     }
 
-    @Test("an object slower than its own duration is dropped for the next, and the rest continues")
+    @Test("with a store so slow that a segment takes longer than its duration, at most two segments queue up")
     func slow() {
         var origin = SimulatedOrigin()
         origin.latency = 3 * Self.second
@@ -137,7 +137,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "with a store 300 ms away every segment is listed within half a target duration; the first also waits for its map"
+        "with a store 300 ms away every segment is listed within 1 s of its end"
     )
     func distant() {
         var origin = SimulatedOrigin()
@@ -148,7 +148,8 @@ struct UploadQueueTests {
         #expect(lags.count >= 8 && lags.allSatisfy { $0 < Self.second }, "\(lags)")
     }
 
-    @Test("objects that no player can need any more are deleted, unless set to stay", arguments: [true, false])
+    @Test(
+        "segments that left the playlist are deleted after a while, unless deletion is off", arguments: [true, false])
     func deletes(isOn: Bool) {
         var rules = UploadRules()
         rules.deletes = isOn
@@ -175,7 +176,7 @@ struct UploadQueueTests {
             nextMediaSequence: number + 1)
     }
 
-    @Test("a shortened segment has the upload time of a whole one: with a store 300 ms away it is no gap")
+    @Test("a segment cut short by a resize may upload as long as a full one, and does not become a gap")
     func shortSegment() {
         var queue = UploadQueue(rules: UploadRules())
         queue.list(Self.canvases(0, ticks: 100), at: 0)
@@ -198,7 +199,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "a room that returns to an earlier canvas has its map in the store, whether its deletion is queued or running",
+        "if the room returns to an earlier canvas, its initialization segment is stored, even if just being deleted",
         arguments: [false, true])
     func mapAgain(isUnderWay: Bool) {
         var queue = UploadQueue(rules: UploadRules())
@@ -243,7 +244,7 @@ struct UploadQueueTests {
         #expect(queue.isSettled && queue.takeNotices().isEmpty)
     }
 
-    @Test("the end is in every playlist once all segments are there")
+    @Test("EXT-X-ENDLIST is in every playlist once all segments are stored")
     func end() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
@@ -254,7 +255,7 @@ struct UploadQueueTests {
         #expect(origin.rows("v.m3u8").isEnded && origin.rows("a.m3u8").isEnded)
     }
 
-    @Test("the end waits for an origin that is down")
+    @Test("EXT-X-ENDLIST is sent when a store that was down at the end returns")
     func endWhileAway() {
         var origin = SimulatedOrigin()
         origin.run(seconds: 9)
@@ -266,7 +267,7 @@ struct UploadQueueTests {
     }
 
     @Test(
-        "segments queued when the end is listed are retried as long as time is left, unlike live segments",
+        "after the room's end, queued segments are retried until the deadline and do not become gaps",
         arguments: [SimulatedOrigin.Mood.refusing, .silent])
     func lastSegments(mood: SimulatedOrigin.Mood) {
         var origin = SimulatedOrigin()
@@ -284,7 +285,7 @@ struct UploadQueueTests {
         #expect(origin.rows("v.m3u8").rows.last?.uri == "v-1-\(number).m4s")
     }
 
-    @Test("a successor continues where the worker before stopped, with its gaps")
+    @Test("a new worker continues after the last segment that the earlier one stored, and keeps its gaps")
     func successor() throws {
         var first = SimulatedOrigin()
         first.files = { $0 != "v-1-6.m4s" }
@@ -367,7 +368,7 @@ struct UploadQueueTests {
         #expect(queue.record?.leftovers == ["old.m4s"], "it is retried")
     }
 
-    @Test("leftovers are names beside the playlists, limited in number, and none if objects stay")
+    @Test("only plain file names, at most 1,024, are read as objects to delete; none if deletion is off")
     func noLeftovers() throws {
         let many = (0..<5_000).map { "/ 0 v-1-\($0).m4s\n" }.joined()
         let read = try #require(UploadRecord(text: "tandem-upload 1\n5 1\n/ 0 ../x\n/ 0 a/b\n\(many)"))
@@ -408,7 +409,7 @@ struct UploadQueueTests {
         #expect(queue.record?.next == 28 && queue.takeNotices().isEmpty, "nothing is dropped")
     }
 
-    @Test("unexpected and repeated answers change nothing")
+    @Test("responses to no request, or a second response to one, change nothing")
     func strayAnswers() {
         var queue = UploadQueue(rules: UploadRules())
         queue.answered(7, .done, at: 0, jitter: 0)
@@ -420,7 +421,7 @@ struct UploadQueueTests {
         #expect(queue.next(at: 0).isEmpty, "it waits before it retries")
     }
 
-    @Test("only the newest still is sent, one at a time, and nothing waits for it")
+    @Test("of several thumbnails only the newest is sent, one at a time, and the room's end does not wait for it")
     func extras() {
         var queue = UploadQueue(rules: UploadRules())
         queue.put("thumb.jpg", [1], contentType: "image/jpeg")

@@ -46,7 +46,7 @@ struct UploadSpritesTests {
         #expect(queue.isSettled && queue.next(at: 0).isEmpty)
     }
 
-    @Test("a refused sheet is retried later, before the index; a missing sheet is left out")
+    @Test("a sheet that the store refused is retried before the index is sent; a sheet without a file is skipped")
     func failures() throws {
         var queue = UploadQueue(rules: UploadRules())
         queue.put(Self.update(1, ["s-0.jpg", "s-1.jpg"]))
@@ -65,7 +65,7 @@ struct UploadSpritesTests {
     }
 
     @Test(
-        "a sheet that left the index is not sent any more, and is deleted unless objects stay",
+        "a sheet no longer in the index is not sent, and is deleted from the store unless deletion is off",
         arguments: [true, false])
     func gone(deletes: Bool) {
         var rules = UploadRules()
@@ -90,7 +90,7 @@ struct UploadSpritesTests {
         #expect(!names.contains("s.vtt") && !queue.isSettled)
     }
 
-    @Test("days of sheets that wait for a store are sent one after another")
+    @Test("60 sheets that wait for a store are sent one after another, then the index")
     func many() {
         var queue = UploadQueue(rules: UploadRules())
         let sheets = (0..<60).map { "s-\($0).jpg" }

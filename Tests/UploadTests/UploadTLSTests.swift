@@ -57,7 +57,9 @@ struct UploadTLSTests {
         }
     }
 
-    @Test("a server of the named authorities gets the room; of others nothing is accepted, with one report")
+    @Test(
+        "uploads go to a server with a certificate of the configured authority; another's is refused, and reported once"
+    )
     func authorities() async throws {
         try CertificateMaker.require()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path
@@ -107,7 +109,7 @@ struct UploadTLSTests {
             }.bind(host: "127.0.0.1", port: 0).get()
     }
 
-    @Test("a store that stops reading does not delay the end")
+    @Test("an HTTPS store that stops reading does not delay the worker's exit")
     func deaf() async throws {
         try CertificateMaker.require()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path

@@ -19,7 +19,7 @@ struct UploaderTests {
             files: Files(), clock: Stopped(), notify: notify)
     }
 
-    @Test("an uploader that was never started can be dropped, and ended")
+    @Test("an uploader that was never started can be released; if ended, its listings count as unfinished")
     func unused() async {
         _ = Self.uploader()
         let second = Self.uploader()
@@ -29,7 +29,7 @@ struct UploaderTests {
         #expect(await second.finish(by: 0) == .incomplete(isNoted: false))
     }
 
-    @Test("a store that has everything listed but not the end is incomplete")
+    @Test("as long as the store lacks EXT-X-ENDLIST, the upload is not complete")
     func endless() {
         var queue = UploadQueue(rules: UploadRules())
         #expect(queue.isWhole, "nothing was listed")
@@ -46,7 +46,7 @@ struct UploaderTests {
     }
 
     @Test(
-        "while a disk hangs, listings do not pile up: a full listing is requested instead; the last one is always accepted"
+        "if no disk read finishes, at most 64 listings queue up; then a full listing is requested"
     )
     func bounded() async {
         let uploader = Self.uploader()
@@ -62,7 +62,7 @@ struct UploaderTests {
     }
 
     @Test(
-        "for an origin that refuses connections the failure is reported once, and the end does not wait beyond its time"
+        "a store that refuses connections is reported once, and finish() does not wait beyond its deadline"
     )
     func refused() async {
         let notices = Mutex<[UploadNotice]>([])
@@ -96,7 +96,7 @@ struct UploaderTests {
         }
     }
 
-    @Test("a file still being read at the deadline counts as unfinished, not as missing")
+    @Test("a segment file whose read has not finished at the deadline is unfinished, not lost")
     func cutOff() async {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         let files = Hanging { tell.yield() }
@@ -127,7 +127,7 @@ struct UploaderTests {
         func isSame(as other: any UploadTarget) -> Bool { self.shown == other.shown }
     }
 
-    @Test("keys renewed while it runs sign all later requests")
+    @Test("after the store's keys are replaced, all later requests use the new ones")
     func renewed() async {
         let (told, tell) = AsyncStream.makeStream(of: String.self)
         let uploader = Uploader(
@@ -160,7 +160,7 @@ struct UploaderTests {
         func fill() { self.kept.withLock { $0.isFull = true } }
     }
 
-    @Test("unfinished uploads are recorded at the end, whatever was recorded before, and a failed record is reported")
+    @Test("at the end, unfinished uploads are written to the upload record; if that fails, it is reported")
     func noted() async {
         func uploader(_ files: Notes) -> Uploader {
             Uploader(
