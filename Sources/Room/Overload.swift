@@ -10,8 +10,8 @@
 /// room needs, then every step but the hold is taken at once, since the playlists would be late before the steps were
 /// taken one by one. The hold follows half a second later if the lag still grows, and the frames that wait for an
 /// encoder are dropped with it. In a room that has just started (``Rules/start``), what makes the lag grow may be work
-/// that comes only once, such as the opening of encoders and filters: there the backlog alone is dropped first, and the
-/// hold follows a second later. A lag of ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``:
+/// that comes only once, such as the opening of encoders and filters: there the backlog alone is dropped, once per second,
+/// and the hold follows if that does not lower the lag. A lag of ``Rules/backlog`` beyond the limit is dropped once per ``Rules/dropDistance``:
 /// for that time viewers see six to eight frames per second, and the next observation starts with little lag.
 ///
 /// Undoing steps: one attempt at a time. The first comes ``Rules/firstDistance`` after the last step. An attempt fails
@@ -140,7 +140,8 @@ package struct Overload: Sendable, Equatable {
     /// When all steps but the hold were taken at once, or the backlog was dropped after that; `nil` once it is known
     /// whether that suffices.
     private var leapedAt: Int64?
-    private var hasDroppedAfterLeap = false
+    /// The lag at that drop.
+    private var droppedAfterLeap: Int64?
     /// When backlogs were dropped since the last step; the last three.
     private var drops: [Int64] = []
     private var attempt: Attempt?
@@ -276,21 +277,21 @@ package struct Overload: Sendable, Equatable {
         guard self.taken < self.steps.count, self.aboveLimitSince != nil else { return [] }
         guard self.isLastLevel else {
             guard self.runsAway(now) else { return [] }
-            (self.leapedAt, self.hasDroppedAfterLeap) = (now, false)
+            (self.leapedAt, self.droppedAfterLeap) = (now, nil)
             var actions: [Action] = []
             while !self.isLastLevel { actions += self.takeStep(now) }
             return actions
         }
         // A backlog that is being dropped takes some time to go.
-        let observation = self.hasDroppedAfterLeap ? self.rules.observation : self.rules.shortObservation
+        let observation = self.droppedAfterLeap == nil ? self.rules.shortObservation : self.rules.observation
         guard let leapedAt = self.leapedAt, now &- leapedAt >= observation else { return [] }
         self.leapedAt = nil
         guard let slope = self.history.slope(since: now &- self.rules.shortObservation, atLeast: 2),
             slope >= self.rules.steepGrowth
         else { return [] }
         let isStarting = self.startedAt.map { now &- $0 < self.rules.start } ?? true
-        guard self.hasDroppedAfterLeap || !isStarting else {
-            (self.leapedAt, self.hasDroppedAfterLeap) = (now, true)
+        if isStarting, self.lag < self.droppedAfterLeap ?? .max {
+            (self.leapedAt, self.droppedAfterLeap) = (now, self.lag)
             return [self.drop(now, keepsMotion: true)]
         }
         // Frames that already wait for an encoder are not held ones; encoding them would take seconds.
