@@ -158,8 +158,8 @@ let package = Package(
         .target(
             name: "RoomAPI",
             dependencies: [
-                "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Control", "PipelineSpec", "HLS",
-                "RTMP", "Threading", "MediaTypes", logging,
+                "Ingest", "Program", "Encoding", "Packager", "Recording", "Events", "Origin", "Control", "PipelineSpec",
+                "HLS", "RTMP", "Threading", "MediaTypes", logging,
             ], swiftSettings: house),
         .target(
             name: "RoomSources",
