@@ -328,7 +328,8 @@ let package = Package(
             name: "RoomTests",
             dependencies: [
                 "TestSupport", "Room", "RoomAPI", "RoomSources", "RoomScenes", "RoomOutputs", "Secrets", "Control",
-                "Recording", "Packager", "Events", "PipelineSpec", "HLSLint", "HLS", "Encoding", "LibAV", "Threading",
+                "Recording", "Packager", "Events", "Origin", "PipelineSpec", "HLSLint", "HLS", "Encoding", "LibAV",
+                "Threading",
                 "MediaTypes", "MediaKernels", "Push", "Ingest", "RTMP",
                 "HTTPListener", httpTypes, logging,
             ],
