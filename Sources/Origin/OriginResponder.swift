@@ -121,7 +121,8 @@ package struct OriginResponder: Sendable {
             guard self.policy.admits(origin: head.headerFields[.origin], authority: head.authority) else {
                 return .plain(.forbidden, "pages of this origin are not allowed", fields: [.cacheControl: "no-store"])
             }
-            return ListenerReply(.switchingProtocols, fields: fields, body: .socket(FLVStream(feed, counted: self.streams)))
+            return ListenerReply(
+                .switchingProtocols, fields: fields, body: .socket(FLVStream(feed, counted: self.streams)))
         }
     }
 

@@ -14,11 +14,12 @@ extension MetricsText {
         }
         self.family(
             "tandem_viewer_watch_seconds_total", .counter,
-            "Playback that playlist requests cover, one second per second and player: its rate is the number of players.")
+            "Playback that playlist requests cover, one second per second and player: its rate is the number of players."
+        )
         self.seconds("tandem_viewer_watch_seconds_total", nanoseconds: traffic.watched &* 1_000_000)
         self.family("tandem_viewer_requests_total", .counter, "Replies to viewers by status.")
         for row in traffic.replies { self.sample("tandem_viewer_requests_total", ["code": row.code], row.replies) }
-        self.family("tandem_viewer_body_bytes_total", .counter, "Bytes of the bodies of these replies.")
+        self.family("tandem_viewer_body_bytes_total", .counter, "Bytes of the bodies of these replies to viewers.")
         for row in traffic.replies { self.sample("tandem_viewer_body_bytes_total", ["code": row.code], row.bytes) }
         self.family(
             "tandem_viewer_sent_bytes_total", .counter,

@@ -40,7 +40,9 @@ extension OutputsState {
     private static func addDisk(used: Int64, free: Int64, to metrics: inout MetricsText) {
         metrics.family("tandem_disk_used_bytes", .gauge, "Bytes of the room's files on its fullest disk.")
         metrics.sample("tandem_disk_used_bytes", used)
-        metrics.family("tandem_disk_free_bytes", .gauge, "Bytes left there for the room, by the disk and its limit.")
+        metrics.family(
+            "tandem_disk_free_bytes", .gauge,
+            "Bytes that the room may still use on that disk, by its free space or its limit.")
         metrics.sample("tandem_disk_free_bytes", free)
     }
 }
